@@ -26,7 +26,7 @@ _SHORT: Final = frozenset({"HEAD", "OPTIONS"})
 
 def create_hub(settings: Settings) -> Application:
     """Return the hub alone; it calls the identity service at `settings.api_url`."""
-    pages = hub.create_app(settings, loads_later=True)
+    pages = hub.create_app(settings, loads_later=True, watches_tenants=True)
     slot, at_once = partial(queue_slots.queue_slot, pages.shared), partial(cached_pages.waits_for_nothing, pages)
     return _served(settings, pages, slot, at_once, load=pages.load)
 
@@ -45,7 +45,7 @@ def create_both(settings: Settings) -> Application:
     services = identity.create_services(settings, loads_later=True)
     server = identity.create_service(services, loads_later=True)
     service, documents = identity.create_app(server), CachedOperations(services, server)
-    pages = hub.create_app(settings, None, services.clock, server, loads_later=True)
+    pages = hub.create_app(settings, None, services.clock, server, loads_later=True, watches_tenants=True)
     of_service, of_pages = HashQueueRouter(services, server).queue_slot, partial(queue_slots.queue_slot, pages.shared)
 
     def queue_slot(environ: Mapping[str, Any]) -> QueueSlot | None:

@@ -105,11 +105,13 @@ def hub_operation(
     summary: str,
     errors: tuple[type[ApiError], ...] = (),
     hashing: Hashing | None = None,
+    spans_tenants: bool = False,
 ) -> Operation[Req, Res]:
     """Declare an operation that only the hub calls; it has no public host and is not published."""
     method, _, path = address.partition(" ")
     declared = Operation(
-        name, method, path, request, response, Host.INSIDE, HUB, errors=errors, admission=Admission(H),
+        name, method, path, request, response, Host.INSIDE, HUB, errors=errors,
+        admission=Admission(H, spans_tenants=spans_tenants),
         documentation=Documentation(summary, is_public=False), hashing=hashing,
     )  # fmt: skip
     CATALOGUE.add(declared)

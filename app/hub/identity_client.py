@@ -92,8 +92,12 @@ class IdentityClient:
 
         return IssuerTransport(self._http)
 
-    def for_visit(self, visit: SignedVisit, on_response: Callable[[ResponseHeaders], None]) -> Client:
-        """Return the client for one visit; it calls `on_response` with the headers of every response."""
+    def for_hub(self) -> Client:
+        """Return the client for calls that the hub makes for no visit, to operations that belong to no tenant."""
+        return self.for_visit(SignedVisit(host=""), None)
+
+    def for_visit(self, visit: SignedVisit, on_response: Callable[[ResponseHeaders], None] | None) -> Client:
+        """Return the client for one visit; it calls `on_response`, if given, with the headers of every response."""
         if self._server is not None:
             return _VisitClient(LocalClient(self._server, Host.INSIDE, visit, on_response))
         header = visit.to_header()

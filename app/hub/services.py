@@ -13,7 +13,7 @@ from app.hub.encryption import CookieCipher, derive_key
 from app.hub.identity_client import IdentityClient
 from app.hub.interaction import InteractionCookies
 from app.hub.locale import COOKIE, current_language
-from app.hub.tenancy import Tenancy
+from app.hub.tenant_cache import TenantCache
 from app.hub.visit import current_visit
 from app.kit.client import Client, ResponseHeaders
 from app.kit.clock import Clock, SystemClock
@@ -34,7 +34,7 @@ class Services:
     settings: Settings
     clock: Clock
     identity_client: IdentityClient
-    tenancy: Tenancy
+    tenancy: TenantCache
     cookie_cipher: CookieCipher
     cached_pages: ResponseCache = field(default_factory=ResponseCache)
 
@@ -112,16 +112,22 @@ class Services:
 
 
 def make_services(
-    settings: Settings, transport: httpx.BaseTransport | None, clock: Clock | None, server: Server | None
+    settings: Settings,
+    transport: httpx.BaseTransport | None,
+    clock: Clock | None,
+    server: Server | None,
+    *,
+    watches_tenants: bool = False,
 ) -> Services:
-    """Return the services of a process, as `create_app` describes its arguments."""
+    """Return the services of a process, as `create_app` describes its arguments; `watches_tenants` for one that serves."""
     time, address = clock or SystemClock(), settings.api_url or settings.base_url
     keys = tuple(derive_key(secret, "hub calls") for secret in settings.secrets)
+    identity_client = IdentityClient(address, keys, time, transport, server)
     return Services(
         settings=settings,
         clock=time,
-        identity_client=IdentityClient(address, keys, time, transport, server),
-        tenancy=Tenancy(),
+        identity_client=identity_client,
+        tenancy=TenantCache(identity_client.for_hub, is_watched=watches_tenants),
         cookie_cipher=CookieCipher(settings.secrets),
     )
 

@@ -1,35 +1,22 @@
-"""The tenant of a host: branding, languages and sign-in options, cached for a few seconds."""
+"""What pages need of a tenant: branding, languages and sign-in options."""
 
 from __future__ import annotations
 
-import logging
-from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from threading import Lock
 from typing import Final, NamedTuple
 
 from app.contract import hub as contract
 from app.contract.configuration import PasswordPolicy, PrivacyPolicy
 from app.contract.consent_forms import ConsentForm
 from app.contract.credential_settings import Pins
-from app.contract.errors import UnknownTenant
 from app.contract.registration_form import FormField
 from app.hub.brand import DEFAULT_COLOUR, Brand, valid_colour
 from app.hub.forms.captcha_widget import Widget
-from app.kit.client import Client, ResponseHeaders, ServiceUnavailable
-from app.kit.clock import monotonic
 from app.kit.colour import Colour, NotAColour
 from app.kit.fonts import NotAFontStack, font_stack
 from app.kit.web_addresses import is_web_address, web_address
-
-log = logging.getLogger("gatehouse.hub")
-
-FRESH_SECONDS: Final = 2.0
-"""Age at which a cached tenant is revalidated; a change shows on all hubs within five seconds."""
-MAX_CACHED: Final = 2000
-VERSION_HEADER: Final = "x-gatehouse-tenant-version"
 
 
 class UpstreamConnection(NamedTuple):
@@ -110,75 +97,6 @@ class Tenant:
 
 NO_TENANT: Final = Tenant(name="", brand=Brand(name="Gatehouse"))
 """Used while no tenant is known: an unknown host, or an unavailable identity service."""
-
-
-@dataclass(slots=True)
-class _Cached:
-    tenant: Tenant | None
-    """None if no tenant has the host."""
-    read_at: float
-
-
-class Tenancy:
-    """Caches tenants by host. Thread-safe."""
-
-    def __init__(self) -> None:
-        self._by_host: OrderedDict[str, _Cached] = OrderedDict()
-        self._lock = Lock()
-
-    def by_host(self, host: str, client: Callable[[], Client]) -> Tenant:
-        """Return the tenant of a host; calls the identity service only if the cached tenant is old or missing.
-
-        Raises:
-            UnknownTenant: no tenant has the host.
-            ServiceUnavailable: the service does not answer, and no tenant is cached.
-        """
-        cached = self._by_host.get(host)
-        if cached is None or monotonic() - cached.read_at > FRESH_SECONDS:
-            cached = self._revalidated(host, cached, client)
-        if cached.tenant is None:
-            raise UnknownTenant
-        return cached.tenant
-
-    def fresh(self, host: str) -> Tenant | None:
-        """Return the tenant of a host if the cached one is current. Makes no call."""
-        cached = self._by_host.get(host)
-        return cached.tenant if cached is not None and monotonic() - cached.read_at <= FRESH_SECONDS else None
-
-    def cached_name(self, host: str) -> str:
-        """Return the tenant's name for a cached host; empty for any other. Makes no call."""
-        cached = self._by_host.get(host)
-        return cached.tenant.name if cached is not None and cached.tenant is not None else ""
-
-    def on_response(self, host: str, headers: ResponseHeaders) -> None:
-        """Read the tenant's version from a response; an older cached tenant is revalidated at the next visit."""
-        version, cached = headers.get(VERSION_HEADER), self._by_host.get(host)
-        if version and cached is not None and cached.tenant is not None and cached.tenant.version != version:
-            cached.read_at = float("-inf")
-
-    def _revalidated(self, host: str, cached: _Cached | None, client: Callable[[], Client]) -> _Cached:
-        previous = cached.tenant if cached else None
-        if cached is not None:
-            cached.read_at = monotonic()  # other threads use the old one meanwhile
-        try:
-            response = client()(contract.tenant, contract.TenantRequest(version=previous.version if previous else None))
-        except UnknownTenant:
-            return self._store(host, None)
-        except ServiceUnavailable:
-            if cached is None or previous is None:
-                raise
-            log.warning("the identity service does not answer; pages of %s use the cached tenant", previous.name)
-            return cached
-        return self._store(host, tenant_from_view(response.tenant) if response.tenant else previous)
-
-    def _store(self, host: str, tenant: Tenant | None) -> _Cached:
-        cached = _Cached(tenant, monotonic())
-        with self._lock:
-            self._by_host[host] = cached
-            self._by_host.move_to_end(host)
-            while len(self._by_host) > MAX_CACHED:
-                self._by_host.popitem(last=False)
-        return cached
 
 
 def tenant_from_view(view: contract.TenantView) -> Tenant:

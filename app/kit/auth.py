@@ -131,6 +131,8 @@ class Admission:
     access: Access | None = None
     """What an application's token needs; None: no such token opens the operation."""
     cors: Cors = Cors.NONE
+    spans_tenants: bool = False
+    """Whether it belongs to no single tenant: no host is looked up for it, and its unit of work is no tenant's."""
 
     @property
     def every_auth(self) -> Auth:

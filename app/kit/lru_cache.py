@@ -25,6 +25,11 @@ class LruCache(Generic[Key, Value]):
                 self._entries.move_to_end(key)
             return found
 
+    def peek(self, key: Key) -> Value | None:
+        """Return an entry that does not count as used."""
+        with self._lock:
+            return self._entries.get(key)
+
     def put(self, key: Key, value: Value) -> None:
         with self._lock:
             self._entries[key] = value

@@ -27,7 +27,7 @@ Ask = Callable[..., Any]
 
 @pytest.fixture
 def tenant(new_world: NewWorld, monkeypatch: pytest.MonkeyPatch) -> World:
-    monkeypatch.setattr("app.hub.tenancy.FRESH_SECONDS", -1)  # as if five seconds had passed before each page
+    monkeypatch.setattr("app.hub.tenant_cache.MAX_AGE_SECONDS", -1)  # as if five seconds had passed before each page
     return new_world()
 
 

@@ -283,7 +283,7 @@ def test_login_hint_is_on_its_own_page_alone(world: World, shop_hub: Hub, new_vi
 def later() -> Iterator[None]:
     """Let cached tenants be old meanwhile."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("app.hub.tenancy.FRESH_SECONDS", -1)
+        patch.setattr("app.hub.tenant_cache.MAX_AGE_SECONDS", -1)
         yield
 
 

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from flask import Flask
 
-from app.hub import create_app, tenancy
+from app.hub import create_app, tenant_cache
 from app.kit import throttled_log
 from app.kit.reading import INSIDE
 from tests.support.oauth_world import World
@@ -75,7 +75,7 @@ def test_failed_form_post_links_back_to_its_page(
 def test_pages_use_the_cached_tenant(
     visitor: Visitor, transport: CuttableTransport, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tenancy, "FRESH_SECONDS", 0.0)
+    monkeypatch.setattr(tenant_cache, "MAX_AGE_SECONDS", 0.0)
     assert visitor.open("/login").status == 200
     transport.is_disconnected = True
     assert visitor.open("/login").status == 200

@@ -37,7 +37,7 @@ def test_changed_form_shows_at_once(new_world: NewWorld, new_visitor_at: NewVisi
     tenant = new_world(**form(en="Your firm"))
     assert "Your firm" in new_visitor_at(tenant).open("/register?ui=1").text
     tenant.change_settings(**form(en="Your guild"))
-    monkeypatch.setattr("app.hub.tenancy.FRESH_SECONDS", -1)
+    monkeypatch.setattr("app.hub.tenant_cache.MAX_AGE_SECONDS", -1)
     assert "Your guild" in new_visitor_at(tenant).open("/register?ui=1").text
 
 

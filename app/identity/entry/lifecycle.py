@@ -8,6 +8,7 @@ from typing import Any
 
 from app.contract.auth import AuthScheme, Host
 from app.contract.errors import MachineRefused
+from app.identity.directory.tenants.store import NO_TENANT
 from app.identity.entry import callers, checks
 from app.identity.entry.checks import CallerCheck, ProgramCheck
 from app.identity.platform.context import Context
@@ -78,9 +79,9 @@ class IdentityLifecycle:
         if visit.reference:
             raw.request_id = visit.reference
             bind(request_id=visit.reference)
-        return Context(
-            self.services, callers.tenant_at(self.services, visit.host, cost), raw, operation, visit, cost=cost
-        )
+        is_for_all = operation.admission.spans_tenants
+        tenant = NO_TENANT if is_for_all else callers.tenant_at(self.services, visit.host, cost)
+        return Context(self.services, tenant, raw, operation, visit, cost=cost)
 
     def admit_person(self, context: Context, operation: AnyOperation, raw: RawRequest, body: dict[str, Any]) -> None:
         """Authenticate clients and access tokens."""
@@ -127,7 +128,7 @@ class IdentityLifecycle:
                 added.extend(steps.cors(self.services, operation, context, raw))
         if context is None:
             return added
-        if context.visit is not None:
+        if context.visit is not None and context.tenant is not NO_TENANT:
             added.append(("X-Gatehouse-Tenant-Version", context.tenant.version_tag))
         if self.services.settings.shows_cost:
             added.append(("X-Gatehouse-Cost", context.cost.header_value()))

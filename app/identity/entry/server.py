@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import Final
 
-from app.contract import hub
+from app.contract import hub, hub_tenants
 from app.contract.auth import Host
 from app.contract.operations import CATALOGUE
 from app.contract.resources import import_contract
 from app.identity.entry import callers
 from app.identity.entry.lifecycle import IdentityLifecycle
-from app.identity.hosted import tenant_view  # noqa: F401 - registers the handler of the early operation
+from app.identity.hosted import tenant_view  # noqa: F401 - registers the handlers of the early operations
 from app.identity.platform.services import Services
 from app.kit.reading import RawRequest
 from app.kit.server import Server
 
-EARLY: Final = frozenset({hub.tenant.name})
-"""The operation that any first page asks. Its handler reads the tenant and calls no hook of another area."""
+EARLY: Final = frozenset({hub.tenant.name, hub_tenants.changed_tenants.name})
+"""What any first page asks, and what the hub asks of itself from then on. Their handlers read tenants and call no hook of another area."""
 
 
 def load_handlers() -> None:

@@ -1,8 +1,8 @@
-"""What the hub's pages need of a tenant. Loaded before every other handler (decisions/0304)."""
+"""What the hub's pages need of a tenant, and which of its cached tenants changed. Loaded before every other handler."""
 
 from __future__ import annotations
 
-from app.contract import hub
+from app.contract import hub, hub_tenants
 from app.contract.captcha import Widget
 from app.contract.configuration import Captcha
 from app.contract.hub_models import BrandView
@@ -19,6 +19,15 @@ def read_tenant(context: Context, req: hub.TenantRequest) -> hub.TenantResponse:
     if req.version == context.tenant.version_tag:
         return hub.TenantResponse()
     return hub.TenantResponse(tenant=tenant(context))
+
+
+@hub_tenants.changed_tenants.implements
+def read_changed_tenants(context: Context, req: hub_tenants.HeldTenants) -> hub_tenants.ChangedTenants:
+    """Return where another version is now than the hub has cached."""
+    present = context.services.directory.current_tags(req.versions, context.work)
+    return hub_tenants.ChangedTenants(
+        versions={host: tag for host, tag in present.items() if tag != req.versions[host]}
+    )
 
 
 def tenant(context: Context) -> hub.TenantView:

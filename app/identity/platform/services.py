@@ -46,6 +46,9 @@ class TenantDirectory(Protocol):
     def fresh(self, host: str) -> Tenant | None:
         """Return the tenant of this host if the cached one is current. Makes no query."""
 
+    def current_tags(self, hosts: Collection[str], work: UnitOfWork) -> dict[str, str]:
+        """Return the present version tag of the tenant at each host, in one statement; empty where there is none."""
+
     def application(
         self, tenant: Tenant, work: UnitOfWork, *, client_id: str | None = None, name: str | None = None
     ) -> Application | None:

@@ -29,11 +29,16 @@ class Tenant:
     @property
     def version_tag(self) -> str:
         """The version for the hub's caches, which are by host: a custom domain may move to another tenant."""
-        return f"{self.name}-{self.version}"
+        return version_tag(self.name, self.version)
 
     @property
     def display_name(self) -> str:
         return self.brand.display_name or self.name.title()
+
+
+def version_tag(name: str, version: int) -> str:
+    """Return `Tenant.version_tag` of the tenant of this name and version."""
+    return f"{name}-{version}"
 
 
 @dataclass(frozen=True)
