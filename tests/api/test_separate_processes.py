@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -13,6 +14,9 @@ from typing import Any
 import httpx
 import pytest
 
+from app.identity import create_services
+from app.identity.directory.tenants import changes
+from app.identity.platform.store.unit import UnitOfWork
 from tests.support.installation import Installation, eventually, installed
 from tests.support.servers import NO_AUTHORITIES, free_port
 from tests.support.visitor import Forms
@@ -84,6 +88,55 @@ def test_replayed_hub_calls_are_refused(processes: SeparateProcesses) -> None:
     recorded = [request for request in processes.tap.requests() if b" /hub/" in request[:20]]
     assert any(request.startswith(b"POST /hub/sign-in ") for request in recorded)
     assert {processes.tap.repeat(request) for request in recorded} == {403}
+
+
+def calls(processes: SeparateProcesses, line: bytes) -> int:
+    """Return how many calls of the hub begin with a line."""
+    return sum(request.startswith(line + b" ") for request in processes.tap.requests())
+
+
+def test_page_of_a_tenant_asked_about_in_rounds_makes_no_call(processes: SeparateProcesses) -> None:
+    assert processes.page("GET", "/login").status_code == 200
+    read, rounds = calls(processes, b"GET /hub/tenant"), calls(processes, b"POST /hub/tenants/changed")
+    eventually(lambda: calls(processes, b"POST /hub/tenants/changed") > rounds + 3, "the hub asks every two seconds")
+    assert processes.page("GET", "/login").status_code == 200
+    assert calls(processes, b"GET /hub/tenant") == read
+
+
+def seconds_of_old_pages(processes: SeparateProcesses, is_new: Callable[[httpx.Response], bool]) -> float:
+    """Return how long after now pages that were asked for still showed what was before."""
+    begun_at, last = time.monotonic(), 0.0
+
+    def is_seen() -> bool:
+        nonlocal last
+        asked_at = time.monotonic()
+        if is_new(processes.page("GET", "/login")):
+            return True
+        last = asked_at - begun_at
+        return False
+
+    eventually(is_seen, "the hub shows the change")
+    return last
+
+
+def test_hub_follows_changes_within_five_seconds(processes: SeparateProcesses) -> None:
+    ours = processes.installation
+    services = create_services(ours.settings)
+    acme = services.directory.by_name("acme")
+    assert acme is not None
+
+    def change(**values: Any) -> None:
+        with UnitOfWork(services.database, acme.tenant_id).separate_transaction() as work:
+            changes.change(work, **values)
+
+    assert processes.page("GET", "/login").status_code == 200
+    change(brand={"display_name": "Acme Winter"})
+    assert seconds_of_old_pages(processes, lambda page: "Acme Winter" in page.text) < 5
+    change(is_active=False)
+    assert seconds_of_old_pages(processes, lambda page: page.status_code == 404) < 5
+    change(is_active=True)
+    assert seconds_of_old_pages(processes, lambda page: page.status_code == 200) < 5
+    services.database.dispose()
 
 
 def test_hub_calls_are_absent_from_public_hosts(processes: SeparateProcesses) -> None:

@@ -28,17 +28,17 @@ class Tenant:
 
     @property
     def version_tag(self) -> str:
-        """The version for the hub's caches, which are by host: a custom domain may move to another tenant."""
-        return version_tag(self.name, self.version)
+        """The version for the hub's caches, which are by host: a custom domain may move to another tenant, and a name to a new one."""
+        return version_tag(self.tenant_id, self.version)
 
     @property
     def display_name(self) -> str:
         return self.brand.display_name or self.name.title()
 
 
-def version_tag(name: str, version: int) -> str:
-    """Return `Tenant.version_tag` of the tenant of this name and version."""
-    return f"{name}-{version}"
+def version_tag(tenant_id: str, version: int) -> str:
+    """Return `Tenant.version_tag` of a tenant at a version."""
+    return f"{tenant_id}-{version}"
 
 
 @dataclass(frozen=True)

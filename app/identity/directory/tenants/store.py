@@ -70,18 +70,18 @@ def current_tags(
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Return the present version tags of active tenants, by name and by custom domain, in one statement."""
     t = tenants.c
-    by_name = select(true().label("is_name"), t.name.label("key"), t.name, t.version).where(
+    by_name = select(true().label("is_name"), t.name.label("key"), t.tenant_id, t.version).where(
         t.name.in_(names), t.is_active
     )
     by_host = (
-        select(false().label("is_name"), H.host.label("key"), t.name, t.version)
+        select(false().label("is_name"), H.host.label("key"), t.tenant_id, t.version)
         .join(custom_hosts, H.tenant_id == t.tenant_id)
         .where(H.host.in_(hosts), t.is_active)
     )
     of_names: dict[str, str] = {}
     of_hosts: dict[str, str] = {}
     for row in work.all(union_all(by_name, by_host) if hosts else by_name):
-        (of_names if row.is_name else of_hosts)[row.key] = version_tag(row.name, row.version)
+        (of_names if row.is_name else of_hosts)[row.key] = version_tag(row.tenant_id, row.version)
     return of_names, of_hosts
 
 

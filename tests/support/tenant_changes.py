@@ -1,0 +1,185 @@
+"""A hub's cached tenants over several processes of the identity service, their time, and changes of tenants by other processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import cycle
+from typing import Any
+
+from sqlalchemy import insert
+
+from app.contract import errors as e
+from app.contract import hub as contract
+from app.contract.auth import Host
+from app.contract.visit import Visit
+from app.hub.tenancy import Tenant
+from app.hub.tenant_cache import ASK_SECONDS, TenantCache
+from app.identity.directory.tenants import changes, custom_hosts
+from app.identity.directory.tenants.tables import tenants
+from app.identity.platform.store.unit import UnitOfWork
+from app.kit.client import Client, Req, Res, ResponseHeaders, ServiceUnavailable
+from app.kit.local_calls import LocalClient
+from app.kit.operation import Operation
+from app.kit.server import Server
+from tests.support.oauth_world import World
+
+DOMAIN = "login.acme.example"
+
+
+@dataclass
+class Time:
+    """The monotonic time of the caches of hub and identity service."""
+
+    now: float = 50_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@dataclass
+class Hub:
+    """The tenant cache of a hub process, over the processes of an identity service, which answer in turn."""
+
+    servers: list[Server]
+    clock: Time
+    calls: list[tuple[str, Any]] = field(default_factory=list)
+    costs: list[str] = field(default_factory=list)
+    is_cut_off: bool = False
+    during_call: Callable[[], object] = lambda: None
+
+    def __post_init__(self) -> None:
+        self._turns = cycle(self.servers)
+        self.cache = TenantCache(lambda: Counted(self, Visit(host="")))
+        self._asked_at = self.clock.now
+
+    def visit(self, host: str) -> Tenant | None:
+        """Return the tenant that a page of the host shows; None for the page of an unknown host."""
+        try:
+            return self.cache.by_host(host, lambda: Counted(self, Visit(host=host)))
+        except e.UnknownTenant:
+            return None
+
+    def read_everywhere(self, host: str) -> None:
+        """Let each process of the identity service read the tenant of a host, if it has one."""
+        for server in self.servers:
+            with suppress(e.UnknownTenant):
+                LocalClient(server, Host.INSIDE, Visit(host=host))(contract.tenant, contract.TenantRequest())
+
+    def wait(self, seconds: float) -> None:
+        """Let time pass, with the rounds that are due."""
+        ends_at = self.clock.now + seconds
+        while self.clock.now < ends_at:
+            self.clock.now = min(ends_at, self._asked_at + ASK_SECONDS)
+            if self.clock.now >= self._asked_at + ASK_SECONDS:
+                self._asked_at = self.clock.now
+                if not self.is_cut_off:
+                    self.cache.ask()
+
+    def client(self, visit: Visit) -> Client:
+        def on_response(headers: ResponseHeaders) -> None:
+            self.costs.append(headers.get("X-Gatehouse-Cost") or "")
+            if visit.host:
+                self.cache.on_response(visit.host, headers)
+
+        return LocalClient(next(self._turns), Host.INSIDE, visit, on_response)
+
+
+class Counted(Client):
+    """Counts the calls of a hub."""
+
+    def __init__(self, hub: Hub, visit: Visit) -> None:
+        self._hub, self._visit = hub, visit
+
+    def __call__(self, operation: Operation[Req, Res], req: Req) -> Res:
+        self._hub.calls.append((operation.name, req))
+        if self._hub.is_cut_off:
+            raise ServiceUnavailable
+        response = self._hub.client(self._visit)(operation, req)
+        self._hub.during_call()
+        return response
+
+
+def host_of(world: World) -> str:
+    return world.services.settings.hub_url(world.name).partition("://")[2]
+
+
+def domain_of(world: World) -> str:
+    _, colon, port = world.services.settings.hub_domain.partition(":")
+    return f"{world.name}.{DOMAIN}{colon}{port}"
+
+
+def changing(world: World, change: Callable[[UnitOfWork], object]) -> None:
+    with UnitOfWork(world.services.database, world.tenant_id).separate_transaction() as work:
+        change(work)
+
+
+def suspend(world: World) -> None:
+    changing(world, lambda work: changes.change(work, is_active=False))
+
+
+def resume(world: World) -> None:
+    changing(world, lambda work: changes.change(work, is_active=True))
+
+
+def remove(world: World) -> None:
+    changing(world, changes.remove)
+
+
+def add_domain(world: World) -> None:
+    def add(work: UnitOfWork) -> None:
+        custom_hosts.add(work, domain_of(world).partition(":")[0], world.services.clock.now())
+        changes.change(work)
+
+    changing(world, add)
+
+
+def remove_domain(world: World) -> None:
+    def remove(work: UnitOfWork) -> None:
+        assert custom_hosts.remove(work, domain_of(world).partition(":")[0])
+        changes.change(work)
+
+    changing(world, remove)
+
+
+def add_anew(world: World) -> None:
+    """Remove the tenant and add one of the same name, whose version is that of the first."""
+    remove(world)
+    row = {
+        "tenant_id": f"n{world.tenant_id[1:]}", "name": world.name, "api_key": world.api_key, "version": 1, "is_active": True,
+        "created_at": world.services.clock.now(), "api_secret": b"", "settings": {}, "brand": {"display_name": "Anew"},
+    }  # fmt: skip
+    with UnitOfWork(world.services.database, str(row["tenant_id"])).separate_transaction() as work:
+        work.run(insert(tenants), row)
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change of a tenant, and whether a page shows it."""
+
+    change: Callable[[World], object]
+    is_seen: Callable[[Tenant | None], bool]
+    before: Callable[[World], object] = lambda _: None
+    host: Callable[[World], str] = host_of
+
+
+CHANGES = {
+    "brand": Change(
+        lambda world: world.change_brand(display_name="Winter"), lambda t: t is not None and t.brand.name == "Winter"
+    ),
+    "policy": Change(
+        lambda world: world.change_settings(password_policy={"min_length": 19}),
+        lambda t: t is not None and t.password_policy.min_length == 19,
+    ),
+    "languages": Change(
+        lambda world: world.change_settings(locales=["de"], default_locale="de"),
+        lambda t: t is not None and t.languages == ("de",),
+    ),
+    "suspended": Change(suspend, lambda t: t is None),
+    "resumed": Change(resume, lambda t: t is not None, suspend),
+    "removed": Change(remove, lambda t: t is None),
+    "added anew": Change(add_anew, lambda t: t is not None and t.brand.name == "Anew"),
+    "domain added": Change(add_domain, lambda t: t is not None, host=domain_of),
+    "domain removed": Change(remove_domain, lambda t: t is None, add_domain, domain_of),
+}
