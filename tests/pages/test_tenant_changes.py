@@ -6,9 +6,9 @@ import gc
 import logging
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
+from threading import Thread
 
 import httpx
 import pytest
@@ -31,9 +31,11 @@ from app.hub.tenant_cache import (
 from app.identity import create_service
 from app.identity.platform.services import Services
 from app.kit.client import Client, ServiceUnavailable
+from app.kit.errors import ApiError
 from app.kit.local_calls import LocalClient
 from app.kit.server import Server
 from tests.support.identity_service import before_the_store, make_services
+from tests.support.installation import eventually
 from tests.support.oauth_world import NewWorld, World
 from tests.support.plain_client import PlainClient
 from tests.support.tenant_changes import CHANGES, Hub, Time, add_domain, domain_of, host_of, suspend
@@ -105,7 +107,9 @@ def test_copy_of_the_service_counts_with_its_age(hub: Hub, world: World) -> None
     assert brand.is_seen(hub.visit(host))
 
 
-def test_process_that_answers_a_round_sends_no_older_tenant(elsewhere: list[Services], clock: Time, world: World) -> None:
+def test_process_that_answers_a_round_sends_no_older_tenant(
+    elsewhere: list[Services], clock: Time, world: World
+) -> None:
     alone = Hub([create_service(elsewhere[0])], clock)
     host, brand = host_of(world), CHANGES["brand"]
     alone.visit(host)
@@ -288,7 +292,7 @@ def test_malformed_list_of_hosts_is_refused(name: str, services: Services, ident
     ).for_hub()
     refusals = []
     for client in (local, http):
-        with pytest.raises(e.ApiError) as refused:
+        with pytest.raises(ApiError) as refused:
             client(changed_tenants, forged)
         refusals.append(type(refused.value))
     assert refusals[0] is refusals[1]
@@ -323,15 +327,12 @@ def test_visit_without_a_host_has_no_tenant(hub: Hub) -> None:
     assert hub.visit("") is None
 
 
+def thread_of(cache: TenantCache) -> Thread | None:
+    return cache._watcher
+
+
 def forgot(cache: TenantCache, host: str) -> bool:
     return not cache.cached_name(host)
-
-
-def until(is_so: Callable[[], bool]) -> None:
-    ends_at = time.monotonic() + 30
-    while not is_so():
-        assert time.monotonic() < ends_at
-        time.sleep(0.01)
 
 
 @before_the_store
@@ -348,15 +349,15 @@ def test_thread_asks_from_the_first_tenant_until_the_hub_is_gone(
         return LocalClient(identity_app, Host.INSIDE, Visit(host=""))
 
     cache = TenantCache(client, is_watched=True)
-    assert cache._watcher is None
+    assert thread_of(cache) is None
     host = host_of(world)
     assert cache.by_host(host, lambda: LocalClient(identity_app, Host.INSIDE, Visit(host=host))).name == world.name
-    thread = cache._watcher
+    thread = thread_of(cache)
     assert thread is not None
     assert thread.daemon
-    until(lambda: len(rounds) > 4)
+    eventually(lambda: len(rounds) > 4)
     suspend(world)
-    until(partial(forgot, cache, host))
+    eventually(partial(forgot, cache, host))
     del cache
     gc.collect()
     thread.join(30)
@@ -388,8 +389,8 @@ def test_forked_process_has_a_thread_of_its_own() -> None:
 @before_the_store
 def test_hub_of_a_process_has_the_thread(world: World, identity_app: Server) -> None:
     front = create_front(world.services.settings, world.services.clock, identity_app)
-    assert front.shared.tenancy._watcher is None, "not in a process that serves nobody"
+    assert thread_of(front.shared.tenancy) is None, "not in a process that serves nobody"
     Visitor(PlainClient(front), world.services.settings.hub_url(world.name)).open("/login")
-    thread = front.shared.tenancy._watcher
+    thread = thread_of(front.shared.tenancy)
     assert thread is not None
     assert thread.is_alive()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from app.identity.directory.tenants import profile_client, store
 from app.identity.directory.tenants.changes import secret_digest
@@ -29,7 +29,7 @@ _MAX_APPLICATIONS = 20_000
 @dataclass
 class _CachedTenant:
     tenant: Tenant
-    checked_at: float = field(default_factory=monotonic)
+    checked_at: float
     is_being_checked: bool = False
     """Whether a background thread reads the current version."""
 
@@ -183,10 +183,10 @@ class CachedTenantDirectory:
         load: Callable[[UnitOfWork], Tenant | None],
         cost: Cost | None,
     ) -> Tenant | None:
-        work = UnitOfWork(self._database, store.LOOKUP_TENANT, cost)
+        work, asked_at = UnitOfWork(self._database, store.LOOKUP_TENANT, cost), monotonic()
         try:
             if cached is not None and store.version(work, cached.tenant.tenant_id) == cached.tenant.version:
-                cached.checked_at = monotonic()
+                cached.checked_at = asked_at
                 return cached.tenant
             tenant = load(work)
         finally:
@@ -195,7 +195,7 @@ class CachedTenantDirectory:
             self._tenants.drop(key)  # suspended or gone: it must not serve while the database is slow
         else:
             self._on_load(tenant)
-            self._tenants.put(key, _CachedTenant(tenant))
+            self._tenants.put(key, _CachedTenant(tenant, asked_at))
         return tenant
 
     def _check_later(
