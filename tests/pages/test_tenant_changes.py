@@ -9,17 +9,15 @@ import sys
 from collections.abc import Iterator
 from functools import partial
 from threading import Thread
+from threading import enumerate as enumerate_threads
 
-import httpx
 import pytest
 
-from app.contract import errors as e
-from app.contract.auth import H, Host
-from app.contract.hub_tenants import MOST_HOSTS, HeldTenants, changed_tenants
-from app.contract.operations import CATALOGUE
+from app.applications import create_both
+from app.contract.auth import Host
+from app.contract.hub_tenants import changed_tenants
 from app.contract.visit import Visit
-from app.hub import create_app, create_front, tenant_cache
-from app.hub.identity_client import IdentityClient
+from app.hub import create_app, tenant_cache
 from app.hub.tenant_cache import (
     ASK_SECONDS,
     IDLE_SECONDS,
@@ -31,7 +29,6 @@ from app.hub.tenant_cache import (
 from app.identity import create_service
 from app.identity.platform.services import Services
 from app.kit.client import Client, ServiceUnavailable
-from app.kit.errors import ApiError
 from app.kit.local_calls import LocalClient
 from app.kit.server import Server
 from tests.support.identity_service import before_the_store, make_services
@@ -118,7 +115,7 @@ def test_process_that_answers_a_round_sends_no_older_tenant(
     assert brand.is_seen(alone.visit(host))
 
 
-def test_change_shows_at_once_to_a_hub_that_hears_of_it(hub: Hub, world: World) -> None:
+def test_change_shows_at_once_after_a_response_of_that_version(hub: Hub, world: World) -> None:
     host = host_of(world)
     assert hub.visit(host) is not None
     world.change_brand(display_name="Winter")
@@ -128,12 +125,14 @@ def test_change_shows_at_once_to_a_hub_that_hears_of_it(hub: Hub, world: World) 
     assert CHANGES["brand"].is_seen(hub.visit(host))
 
 
-def test_round_under_way_does_not_confirm_what_changed_meanwhile(hub: Hub, world: World) -> None:
+def test_late_round_confirms_no_tenant_that_changed_meanwhile(hub: Hub, world: World) -> None:
     host = host_of(world)
     assert hub.visit(host) is not None
     hub.during_call = lambda: hub.cache.on_response(host, {"x-gatehouse-tenant-version": "another"})
     hub.cache.ask()
-    assert hub.cache.fresh(host) is None
+    hub.calls.clear()
+    hub.visit(host)
+    assert [name for name, _ in hub.calls] == ["hub.tenant"]
 
 
 @pytest.mark.both_databases
@@ -258,7 +257,7 @@ def test_pages_go_on_while_the_service_is_down(hub: Hub, world: World, caplog: p
     assert hub.visit(host) is None
 
 
-def test_suspended_tenant_stays_refused_when_the_service_goes_down(hub: Hub, world: World) -> None:
+def test_suspended_tenant_is_refused_while_the_service_is_down(hub: Hub, world: World) -> None:
     host = host_of(world)
     assert hub.visit(host) is not None
     suspend(world)
@@ -268,59 +267,6 @@ def test_suspended_tenant_stays_refused_when_the_service_goes_down(hub: Hub, wor
     hub.clock.now += ASK_SECONDS
     with pytest.raises(ServiceUnavailable):
         hub.visit(host)
-
-
-BAD_LISTS: dict[str, dict[str, str]] = {
-    "too many": {f"t{number}.localhost": "x-1" for number in range(MOST_HOSTS + 1)},
-    "long host": {"x" * 255: "x-1"},
-    "host with a path": {"acme.localhost/": "x-1"},
-    "upper case": {"Acme.localhost": "x-1"},
-    "markup": {"<script>": "x-1"},
-    "empty host": {"": "x-1"},
-    "line break": {"acme.localhost\n": "x-1"},
-    "long version": {"acme.localhost": "x" * 101},
-}
-
-
-@before_the_store
-@pytest.mark.parametrize("name", BAD_LISTS)
-def test_malformed_list_of_hosts_is_refused(name: str, services: Services, identity_app: Server) -> None:
-    forged = HeldTenants.model_construct(versions=BAD_LISTS[name])
-    local = LocalClient(identity_app, Host.INSIDE, Visit(host=""))
-    http = IdentityClient(
-        services.settings.base_url, services.hub_keys, services.clock, httpx.WSGITransport(app=identity_app)
-    ).for_hub()
-    refusals = []
-    for client in (local, http):
-        with pytest.raises(ApiError) as refused:
-            client(changed_tenants, forged)
-        refusals.append(type(refused.value))
-    assert refusals[0] is refusals[1]
-    assert refusals[0].status == 400
-
-
-def test_longest_list_is_answered(services: Services, identity_app: Server) -> None:
-    hosts = {f"{number:04}{'x' * 250}:65535": "x" * 100 for number in range(MOST_HOSTS)}
-    client = IdentityClient(
-        services.settings.base_url, services.hub_keys, services.clock, httpx.WSGITransport(app=identity_app)
-    ).for_hub()
-    assert client(changed_tenants, HeldTenants(versions=hosts)).versions == dict.fromkeys(hosts, "")
-
-
-@before_the_store
-def test_list_is_answered_to_the_hub_alone(services: Services, identity_app: Server) -> None:
-    for keys in ((), (b"the key of another installation, 32",)):
-        http = httpx.WSGITransport(app=identity_app)
-        stranger = IdentityClient(services.settings.base_url, keys, services.clock, http).for_hub()
-        with pytest.raises(e.HubRefused):
-            stranger(changed_tenants, HeldTenants(versions={"acme.localhost": ""}))
-
-
-def test_one_operation_belongs_to_no_tenant_and_only_the_hub_has_it() -> None:
-    spanning = [one for one in CATALOGUE if one.admission.spans_tenants]
-    assert spanning == [changed_tenants]
-    assert str(spanning[0].admission.every_auth) == str(H)
-    assert spanning[0].host is Host.INSIDE
 
 
 def test_visit_without_a_host_has_no_tenant(hub: Hub) -> None:
@@ -386,11 +332,14 @@ def test_forked_process_has_a_thread_of_its_own() -> None:
     assert subprocess.run([sys.executable, "-c", FORKED], check=False).returncode == 0
 
 
+def watchers() -> set[Thread]:
+    return {one for one in enumerate_threads() if one.name == "tenants"}
+
+
 @before_the_store
-def test_hub_of_a_process_has_the_thread(world: World, identity_app: Server) -> None:
-    front = create_front(world.services.settings, world.services.clock, identity_app)
-    assert thread_of(front.shared.tenancy) is None, "not in a process that serves nobody"
-    Visitor(PlainClient(front), world.services.settings.hub_url(world.name)).open("/login")
-    thread = thread_of(front.shared.tenancy)
-    assert thread is not None
-    assert thread.is_alive()
+def test_process_that_serves_has_the_thread(world: World) -> None:
+    before = watchers()
+    app = create_both(world.services.settings)
+    assert watchers() <= before, "not one that serves nobody"
+    assert Visitor(PlainClient(app), world.services.settings.hub_url(world.name)).open("/login").status == 200
+    assert len(watchers() - before) == 1
