@@ -73,10 +73,14 @@ class TenantCache:
             UnknownTenant: no tenant has the host.
             ServiceUnavailable: the service does not answer, and no tenant is cached.
         """
+        return self.fresh(host) or self._read(host, client)
+
+    def fresh(self, host: str) -> Tenant | None:
+        """Return the tenant of a host if it is cached, and not known to have changed. Makes no call."""
         cached, now = self._by_host.get(host), monotonic()
         # The age is a guard for a process whose thread did not run (suspended, out of threads): `ask` keeps it below the limit.
         if cached is None or now - cached.as_of >= MAX_AGE_SECONDS:
-            return self._read(host, client)
+            return None
         cached.used_at = now
         return cached.tenant
 
