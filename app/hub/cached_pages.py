@@ -61,7 +61,7 @@ class CachedPage:
             if interaction is not None
             else None
         )
-        key = (self.make, arguments, tenant.name, tenant.version, current_language().tag, visit.scheme, shown)
+        key = (self.make, arguments, tenant.name, tenant.version, current_language().tag, shown)
         cache, is_on = services().cached_pages, not current_app.jinja_env.auto_reload
         cached = cache.get(key) if is_on else None
         if cached is None:
@@ -74,7 +74,7 @@ class CachedPage:
     def _render(self, arguments: tuple[Hashable, ...], visit: Visit) -> CachedResponse:
         """Render the page for a visit that has what the key has, and marks in place of what is fresh."""
         marks = dict(_MARKS)
-        anonymous = Visit(tenant=visit.tenant, scheme=visit.scheme, form_token=marks[_TOKEN])
+        anonymous = Visit(tenant=visit.tenant, form_token=marks[_TOKEN])
         anonymous.nonce = marks[_NONCE]
         if visit.interaction is None:
             del marks[_INTERACTION]

@@ -115,6 +115,17 @@ class Asker:
         bearer = {"Authorization": f"Bearer {self.machine_token}"}
         yield "machine", self.world.wsgi.get(path, base_url=base, headers=bearer)
 
+    def of_documents(self) -> Iterator[tuple[str, TestResponse]]:
+        """Yield the answers to requests for metadata and keys, each twice: the second is cached."""
+        home = self.world.services.settings.hub_url(self.world.name)
+        for path in (
+            "/.well-known/openid-configuration",
+            "/.well-known/oauth-authorization-server",
+            "/service/oidc/jwks",
+        ):
+            yield path, self.world.wsgi.get(path, base_url=home)
+            yield f"{path} again", self.world.wsgi.get(path, base_url=home)
+
     def of_hub(self) -> Iterator[tuple[str, TestResponse]]:
         """Yield the answers to calls of the hub."""
         yield "tenant", self.browser.send("GET", "/hub/tenant", b"")
@@ -156,6 +167,7 @@ def all_pass_then_none(added: AddedCheck, ask: Callable[[], Iterator[tuple[str, 
 KINDS: Final[Mapping[str, Callable[[Asker], Iterator[tuple[str, TestResponse]]]]] = {
     "clients": Asker.of_clients,
     "programs": Asker.of_programs,
+    "documents": Asker.of_documents,
     "hub": Asker.of_hub,
 }
 

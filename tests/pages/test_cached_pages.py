@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from flask import Response
 from werkzeug.test import Client, EnvironBuilder
 
 from app.hub import cached_pages
 from app.hub.cached_pages import CachedPage
 from app.hub.cached_responses import ResponseCache
+from app.hub.interaction import Interaction
 from app.hub.page import Page
 from app.hub.pages.login import first_login_page
 from app.hub.services import Services
@@ -161,6 +163,21 @@ def test_cached_page_is_made_for_no_browser(hub: Hub) -> None:
     assert EVIL not in repr(seen[0])
 
 
+def test_header_added_to_pages_is_on_cached_ones(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    render = Page.render
+
+    def with_header(page: Page, status: int = 200) -> Response:
+        response = render(page, status)
+        response.headers["X-Added"] = f"to {current_visit().nonce}"
+        return response
+
+    monkeypatch.setattr(Page, "render", with_header)
+    for headers in ({}, {"Accept-Encoding": "gzip"}):
+        found = [hub.open("/login", headers) for _ in range(3)]
+        assert all(f'nonce="{answer.response.headers["X-Added"][3:]}"' in answer.text for answer in found)
+    assert len(hub.cache.values()) == 1
+
+
 @pytest.mark.parametrize("asked", [{}, {"ui_locales": "ar"}, {"display": "popup"}], ids=["plain", "Arabic", "pop-up"])
 def test_cached_page_of_an_application_is_the_rendered_page(
     world: World, shop_hub: Hub, new_visitor: NewVisitor, asked: dict[str, str]
@@ -177,6 +194,19 @@ def test_cached_page_of_an_application_is_the_rendered_page(
     assert path.partition("attempt=")[2] in cached.text
     assert "Acme Shop" in cached.text
     assert path.partition("attempt=")[2] not in shop_hub.texts()
+
+
+def test_other_headers_make_another_page(world: World, shop_hub: Hub, new_visitor: NewVisitor) -> None:
+    shop = world.application("shop")
+    native = world.application(
+        "native", client_name="shop", redirect_uris=["com.example:/cb"], application_type="native"
+    )
+    for one, asked in ((shop, {}), (shop, {"display": "popup"}), (native, {}), (shop, {})):
+        visitor = new_visitor()
+        path = visitor.authorize(one, **asked).address.removeprefix(shop_hub.base_url)
+        rendered = shop_hub.rendered(path, cookies_of(visitor)).comparable
+        assert shop_hub.open(path, cookies_of(visitor)).comparable == rendered
+    assert len(shop_hub.cache.values()) == 3
 
 
 def test_another_application_gets_its_own_page(world: World, shop_hub: Hub, new_visitor: NewVisitor) -> None:
@@ -268,6 +298,16 @@ def test_page_of_another_browsers_interaction_may_wait(world: World, shop_hub: H
     assert shop_hub.waits_for_nothing(path, cookies_of(visitor))
     other.authorize(world.application("other"))
     assert not shop_hub.waits_for_nothing(path, cookies_of(other))
+
+
+@pytest.mark.parametrize("seconds_left", [-1, 60])
+def test_page_of_an_expired_interaction_may_wait(hub: Hub, seconds_left: int) -> None:
+    hub.open("/login")
+    tenant = hub.services.tenancy.fresh(hub.base_url.partition("://")[2])
+    assert tenant is not None
+    interaction = Interaction("i" * 24, "b" * 24, expires_at=hub.services.now() + seconds_left)
+    cookie = "=".join(hub.services.interactions.write(interaction, tenant.name))
+    assert hub.waits_for_nothing(f"/login?attempt={interaction.id}", {"Cookie": cookie}) is (seconds_left > 0)
 
 
 def test_login_hint_is_on_its_own_page_alone(world: World, shop_hub: Hub, new_visitor: NewVisitor) -> None:
