@@ -96,7 +96,7 @@ def test_policy_allows_the_persons_own_picture(new_visitor: NewVisitor, world: W
     assert "pictures.example" not in page.html + policy(page)
 
 
-def test_language_links_repeat_the_parameters_of_this_visit_alone(visitor: Visitor, ada: Person) -> None:
+def test_language_links_repeat_parameters_of_this_visit_alone(visitor: Visitor, ada: Person) -> None:
     signed_in(visitor, ada)
     assert "landing=refused" in visitor.open("/profile?landing=refused").html
     assert "landing=refused" not in visitor.open("/profile").html

@@ -1,4 +1,4 @@
-"""The server of the whole catalogue, and which parts of it a first page needs (decisions/0311)."""
+"""The server of the whole catalogue, and which parts of it a first page needs (decisions/0366)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EARLY: Final = frozenset({hub.tenant.name, hub_tenants.changed_tenants.name})
 
 def load_handlers() -> None:
     """Import every module that implements operations, and what admits their callers."""
-    from app.identity.entry import (  # noqa: PLC0415 - decisions/0304
+    from app.identity.entry import (  # noqa: PLC0415 - decisions/0366
         areas,  # noqa: F401 - registers the handlers
         programs,  # noqa: F401 - else the first request of a program would wait for it
         tables,  # noqa: F401 - deletions need every table
