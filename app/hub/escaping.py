@@ -12,7 +12,10 @@ _TABLE: Final = str.maketrans({sign: str(escape(sign)) for sign in "&<>'\""})
 def written(value: Any) -> str:
     """Return a value escaped for HTML, or markup as it is. A text stays a plain string: callers only join the results."""
     kind = type(value)
+    text: str = value
+    if kind is str:
+        return text.translate(_TABLE)
     if kind is Markup:
-        text: str = value
         return text
-    return value.translate(_TABLE) if kind is str else escape(value)
+    as_markup = getattr(value, "__html__", None)
+    return as_markup() if as_markup is not None else str(value).translate(_TABLE)

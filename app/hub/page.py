@@ -233,9 +233,16 @@ def accepts_gzip() -> bool:
     return GZIP in current_visit().environ.get("HTTP_ACCEPT_ENCODING", "")
 
 
+_GZIP_HEADER: Final = 16
+"""What zlib adds to the size of the window for the header and the trailer of gzip."""
+
+
 def _compress(body: bytes) -> bytes:
-    """Compress with gzip at level 6; level 9 is slower and makes a page of 5 kB no smaller."""
-    compressor = zlib.compressobj(6, zlib.DEFLATED, 31)
+    """Compress with gzip at level 3: level 6 takes half as long again, and makes a page of 2.1 kB 90 bytes smaller.
+
+    A window of 8 KiB sees most of a page, and takes a quarter of the memory that would be cleared for each response.
+    """
+    compressor = zlib.compressobj(3, zlib.DEFLATED, _GZIP_HEADER + 13, 6)
     return compressor.compress(body) + compressor.flush()
 
 

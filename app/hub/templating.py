@@ -27,6 +27,8 @@ from app.kit.host_names import readable
 _BREAKING_AT: Final = "@<wbr>"
 _DRAWINGS: Final = frozenset({"icon", "chevron", "time_left"})
 """Macros that write the same for the same arguments, in every language and for everybody."""
+_NO_CALLER: Final = StrictUndefined(name="caller")
+"""What a macro finds that no `call` block calls."""
 _PLAIN: Final = MethodType, Field, Label
 """Callables that take nothing of Jinja's."""
 
@@ -38,15 +40,24 @@ def _drawn(macro: Macro, *arguments: Hashable) -> str:
 
 
 class PageMacro(Macro):
-    """A macro whose usual call, with plain arguments, is one call of its function."""
+    """A macro that takes its arguments by name in one step."""
 
     def write(self, context: Context, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
         """Return what the macro writes."""
         names = self.arguments[len(args) :]
-        is_usual = not (self.caller or self.catch_kwargs or self.catch_varargs or len(args) > self._argument_count)
-        if not is_usual or (kwargs and not kwargs.keys() <= set(names)):
+        if self.catch_kwargs or self.catch_varargs or self.explicit_caller or len(args) > self._argument_count:
             return self(context.eval_ctx, *args, **kwargs)
-        return str.__new__(Markup, self._func(*args, *(kwargs.get(name, missing) for name in names)))
+        values = [*args, *(kwargs.pop(name, missing) for name in names)] if names else [*args]
+        if self.caller:
+            values.append(kwargs.pop("caller", _NO_CALLER))
+        if kwargs:
+            raise TypeError(f"macro {self.name!r} takes no argument {next(iter(kwargs))!r}")
+        return str.__new__(Markup, self._func(*values))
+
+
+def _nothing(_message: str) -> str:
+    """Return what `{{ text if condition }}` writes otherwise; Jinja would make an object for it."""
+    return ""
 
 
 class PageTemplate(Template):
@@ -54,9 +65,9 @@ class PageTemplate(Template):
 
     @classmethod
     def from_code(cls, *args: Any, **kwargs: Any) -> Template:
-        """Return the template of compiled code, whose functions find both names in its module."""
+        """Return the template of compiled code, whose functions find these names in its module."""
         template = super().from_code(*args, **kwargs)
-        template.root_render_func.__globals__.update(escape=written, Macro=PageMacro)
+        template.root_render_func.__globals__.update(escape=written, Macro=PageMacro, Undefined=_nothing)
         return template
 
 
@@ -90,7 +101,9 @@ class PageEnvironment(Environment):
     template_class = PageTemplate
 
     def __init__(self, app: App, **options: Any) -> None:
-        super().__init__(app, **options)
+        super().__init__(
+            app, cache_size=-1, **options
+        )  # without a limit, a plain dictionary: there are as many as files
         self.filters["breaking"] = breaking
         self.filters["readable"] = readable
 

@@ -16,7 +16,7 @@ from wtforms import BooleanField, Field, HiddenField
 from wtforms.csrf.core import CSRF
 from wtforms.validators import ValidationError as Refused
 
-from app.hub.forms.attributes import quick
+from app.hub.forms.attributes import rendered
 from app.hub.locale import lazy_gettext as _l
 from app.hub.safety import FormTokens, is_sent_elsewhere
 from app.hub.services import services
@@ -107,8 +107,7 @@ class HubForm(FlaskForm):
 
         def render_field(self, field: Field, render_kw: dict[str, Any]) -> Any:
             """Return the field's control, with its attributes written by `attributes`."""
-            field.widget = quick(field.widget)
-            return super().render_field(field, render_kw)
+            return rendered(field, render_kw)
 
         def get_translations(self, form: Any) -> None:
             """Return None: all texts go through the hub's own catalogues."""

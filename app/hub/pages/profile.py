@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from flask import Response
-from flask_babel import format_date, lazy_pgettext
+from flask_babel import lazy_pgettext
 
 from app.contract import hub as contract
 from app.contract.hub_account import editable
@@ -18,6 +18,7 @@ from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts.account import read_profile
+from app.hub.parts.formatting import long_date
 from app.hub.tenancy import Identifier, Tenant
 from app.hub.visit import current_visit
 from app.kit.web_addresses import is_web_address
@@ -135,7 +136,7 @@ def show_profile() -> Response:
 def _format_date(text: str) -> str:
     """Return a date of the profile (MM/dd/yyyy) in the visitor's language; malformed text unchanged."""
     try:
-        return str(format_date(datetime.strptime(text.replace("-", "/"), "%m/%d/%Y").date(), "long"))  # noqa: DTZ007 - a day has no zone
+        return long_date(datetime.strptime(text.replace("-", "/"), "%m/%d/%Y"))  # noqa: DTZ007 - a day has no zone
     except ValueError:
         return text
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
+from functools import cache
 from typing import Any, Final
 
+from babel import Locale
 from babel.dates import format_skeleton
 from flask_babel import format_date, format_time, format_timedelta, get_locale
 
 from app.contract.auth import ACCOUNT_READ, ACCOUNT_WRITE
+from app.hub.locale import current_language
 from app.hub.locale import lazy_gettext as _l
 from app.hub.services import services
 
@@ -66,6 +69,19 @@ def format_day(instant: str | None) -> str:
     except ValueError:
         return ""
     return day
+
+
+def long_date(day: date) -> str:
+    """Return a date in the visitor's language, as “December 10, 1815”."""
+    return _long_dates(current_language().tag)[day.month - 1] % {"d": day.day, "y": day.year}
+
+
+@cache
+def _long_dates(tag: str) -> tuple[str, ...]:
+    """Return, for each month, Babel's long date with places for day and year: Babel takes its pattern apart for each date."""
+    locale = Locale.parse(tag, sep="-")
+    pattern, months = locale.date_formats["long"].format, locale.months["format"]["wide"]
+    return tuple(pattern % {"MMMM": months[month], "d": "%(d)d", "y": "%(y)d"} for month in range(1, 13))
 
 
 def short_day(instant: str | None) -> str:
