@@ -24,7 +24,7 @@ from flask import Response, current_app
 
 from app.hub.cached_responses import CachedResponse
 from app.hub.cookies import cookies_of
-from app.hub.forms.base import fresh_token
+from app.hub.hub_form import fresh_token
 from app.hub.locale import current_language
 from app.hub.page import Page, accepts_gzip
 from app.hub.services import services

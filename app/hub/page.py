@@ -13,12 +13,11 @@ from app.hub import locale
 from app.hub.assets import Assets
 from app.hub.brand import Brand
 from app.hub.cached_responses import GZIP
-from app.hub.forms.base import HubForm
-from app.hub.forms.captcha import CaptchaField
-from app.hub.forms.captcha_widget import Widget
+from app.hub.captcha_widget import Widget
+from app.hub.countdown import Countdown
 from app.hub.frame import Frame, Rendering
+from app.hub.hub_form import HubForm
 from app.hub.locale import lazy_gettext as _l
-from app.hub.parts.formatting import Countdown
 from app.hub.safety import content_security_policy
 from app.hub.visit import Visit, current_visit
 from app.kit.errors import ApiError
@@ -135,8 +134,8 @@ class Page:
     @property
     def widget(self) -> Widget | None:
         """The captcha provider's widget if this page shows it; the CSP allows the provider only then."""
-        captcha = getattr(getattr(self, "form", None), "captcha", None)
-        return captcha.provider_widget if isinstance(captcha, CaptchaField) else None
+        form = getattr(self, "form", None)
+        return form.provider_widget if isinstance(form, HubForm) else None
 
     def html(self) -> str:
         """Return the page rendered for the current visit."""

@@ -13,7 +13,7 @@ from app.contract.consent_forms import ConsentForm
 from app.contract.credential_settings import Pins
 from app.contract.registration_form import FormField
 from app.hub.brand import DEFAULT_COLOUR, Brand, valid_colour
-from app.hub.forms.captcha_widget import Widget
+from app.hub.captcha_widget import Widget
 from app.kit.colour import Colour, NotAColour
 from app.kit.fonts import NotAFontStack, font_stack
 from app.kit.web_addresses import is_web_address, web_address

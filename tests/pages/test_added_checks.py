@@ -12,10 +12,10 @@ from werkzeug.exceptions import TooManyRequests
 from wtforms.validators import ValidationError as Refused
 
 from app.hub import safety
-from app.hub.forms.base import HubForm
 from app.hub.forms.login import LoginForm
 from app.hub.forms.profile_fields import FieldsForm
 from app.hub.forms.registration import RegisterForm
+from app.hub.hub_form import HubForm
 from app.hub.pages.forgot import ForgotForm
 from app.hub.web import visits
 from tests.support.oauth_world import World

@@ -19,7 +19,7 @@ from wtforms.validators import InputRequired, Length
 from wtforms.widgets import TextInput
 from wtforms.widgets.core import html_params
 
-from app.hub.forms.attributes import attributes, quick
+from app.hub.control_attributes import attributes, quick
 
 VALUES: list[Any] = [
     True, False, None, "", 0, 7, "plain", "a\"b'c<d>&e", "ünï \u202e %s {k}", Markup('<b class="x">'),

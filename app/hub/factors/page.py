@@ -9,10 +9,10 @@ from wtforms import HiddenField
 
 from app.contract.hub_second_factors import FactorPrompt
 from app.contract.second_factors.challenge import FactorKind
+from app.hub.countdown import Countdown
 from app.hub.factors.presentation import FactorForm, FactorPresentation
 from app.hub.forms.account import PasswordConfirmationForm
 from app.hub.page import Page, provider_redirect_targets
-from app.hub.parts.formatting import Countdown
 from app.hub.parts.qr_codes import QrCode, qr_code
 
 ACCOUNT_FACTORS: Final = "/second-factors"

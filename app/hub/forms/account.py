@@ -13,9 +13,9 @@ from app.contract import errors as e
 from app.contract.credential_settings import Pins
 from app.contract.hub import AccountView
 from app.hub import journey
-from app.hub.forms.base import HubForm, too_long
 from app.hub.forms.code import ENOUGH_TEXTS
 from app.hub.forms.tenant_forms import tenant_form
+from app.hub.hub_form import HubForm, too_long
 from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice
 from app.hub.visit import current_visit

@@ -14,7 +14,7 @@ from flask_babel import lazy_pgettext, pgettext
 from wtforms import StringField
 
 from app.contract.captcha import CaptchaAnswer, Challenge, Question
-from app.hub.forms.captcha_widget import Widget
+from app.hub.captcha_widget import Widget
 from app.hub.locale import lazy_gettext as _l
 from app.hub.visit import current_visit
 

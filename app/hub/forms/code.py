@@ -11,11 +11,11 @@ from wtforms.validators import InputRequired
 
 from app.contract import errors as e
 from app.contract.hub_models import SentTo
-from app.hub.forms.base import HubForm
+from app.hub.countdown import Countdown
 from app.hub.forms.code_field import CodeField
+from app.hub.hub_form import HubForm
 from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
-from app.hub.parts.formatting import Countdown
 from app.hub.parts.webmail import Webmail, webmail_of
 from app.kit.errors import ApiError
 

@@ -9,9 +9,9 @@ from typing import Any, Final
 from wtforms import BooleanField
 
 from app.contract.consent_forms import ConsentForm, ConsentOption
-from app.hub.forms.base import HubForm
 from app.hub.forms.registration_fields import localized
 from app.hub.forms.tenant_forms import tenant_form
+from app.hub.hub_form import HubForm
 from app.hub.locale import lazy_gettext as _l
 from app.hub.visit import current_visit
 from app.kit.web_addresses import is_web_address

@@ -8,7 +8,7 @@ from typing import Any, Final, Self
 from wtforms import StringField
 from wtforms.validators import InputRequired
 
-from app.hub.forms.base import HubForm
+from app.hub.hub_form import HubForm
 from app.hub.locale import lazy_gettext as _l
 from app.hub.tenancy import Identifier
 

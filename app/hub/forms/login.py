@@ -9,9 +9,9 @@ from wtforms.validators import InputRequired
 
 from app.contract import hub as contract
 from app.contract.captcha import Lock
-from app.hub.forms.base import HubForm
 from app.hub.forms.captcha import CaptchaField
 from app.hub.forms.identifier import IdentifierForm
+from app.hub.hub_form import HubForm
 from app.hub.locale import lazy_gettext as _l
 from app.hub.tenancy import Identifier
 from app.hub.visit import current_visit

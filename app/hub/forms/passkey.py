@@ -13,7 +13,7 @@ from wtforms import HiddenField
 from app.contract import errors as e
 from app.contract.hub_passkeys import PasskeyOptions
 from app.contract.passkeys.shapes import PresentedCredential
-from app.hub.forms.base import HubForm
+from app.hub.hub_form import HubForm
 from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, with_retry_after
 from app.hub.visit import current_visit

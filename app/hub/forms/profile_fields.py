@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Final
 from app.contract import errors as e
 from app.contract.hub_account import ProfileEdit
 from app.contract.registration_form import CUSTOM, FormField, Option
-from app.hub.forms.base import HubForm
 from app.hub.forms.registration import to_wire_value
 from app.hub.forms.registration_fields import widget
 from app.hub.forms.tenant_forms import tenant_form
+from app.hub.hub_form import HubForm
 from app.hub.locale import lazy_gettext as _l
 from app.kit.errors import ApiError
 

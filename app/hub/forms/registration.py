@@ -10,11 +10,11 @@ from wtforms import HiddenField
 from app.contract.captcha import CaptchaAnswer
 from app.contract.hub_registration import RegisterRequest
 from app.contract.registration_form import IDENTIFIERS, TERMS, FormField
-from app.hub.forms.base import HubForm
 from app.hub.forms.captcha import CaptchaField
 from app.hub.forms.passkey import read_credential
 from app.hub.forms.registration_fields import widget
 from app.hub.forms.tenant_forms import tenant_form
+from app.hub.hub_form import HubForm
 from app.hub.visit import current_visit
 
 

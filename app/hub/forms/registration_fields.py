@@ -11,7 +11,7 @@ from wtforms.validators import InputRequired, Length, Optional
 
 from app.contract.registration_form import CUSTOM, MOST_LETTERS, TERMS, FormField
 from app.hub import locale
-from app.hub.forms.base import too_long
+from app.hub.hub_form import too_long
 from app.hub.locale import lazy_gettext as _l
 from app.hub.visit import current_visit
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Final, TypeVar
 
 from app.hub import locale
-from app.hub.forms.base import HubForm
+from app.hub.hub_form import HubForm
 from app.hub.visit import current_visit
 from app.kit.lru_cache import LruCache
 

@@ -12,7 +12,7 @@ from app.contract import hub_accounts as contract
 from app.contract.errors import NotAuthenticated
 from app.hub import journey, oidc_client
 from app.hub.brand import initials
-from app.hub.forms.base import TOKEN_FIELD, HubForm
+from app.hub.hub_form import TOKEN_FIELD, HubForm
 from app.hub.identity_client import AccountChanged
 from app.hub.page import Page
 from app.hub.pages import pages

@@ -19,7 +19,7 @@ from app.hub.forms.account import (
     refusal_notice,
     require_confirmation,
 )
-from app.hub.forms.base import too_long
+from app.hub.hub_form import too_long
 from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.pages import pages

@@ -15,7 +15,7 @@ from app.contract import hub_security as contract
 from app.contract.auth import ACCOUNT_READ
 from app.contract.hub_models import NoParameters
 from app.hub import journey, oidc_client
-from app.hub.forms.base import HubForm
+from app.hub.hub_form import HubForm
 from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.pages import pages

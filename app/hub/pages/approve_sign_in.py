@@ -14,8 +14,8 @@ from app.contract import hub_cross_device as contract
 from app.contract.hub import Next, Step
 from app.hub import journey
 from app.hub.brand import initials
-from app.hub.forms.base import HubForm
 from app.hub.forms.code_field import CodeField
+from app.hub.hub_form import HubForm
 from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Page
 from app.hub.pages import pages

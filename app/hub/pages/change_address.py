@@ -16,7 +16,7 @@ from app.contract import hub_verification as verification
 from app.contract.hub import Next, Step
 from app.contract.hub_models import SentTo
 from app.hub import journey
-from app.hub.forms.base import HubForm
+from app.hub.hub_form import HubForm
 from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.pages import pages

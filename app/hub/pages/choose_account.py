@@ -13,7 +13,7 @@ from app.contract.hub import InteractionRequest, Next, Step
 from app.contract.hub_models import AccountOption
 from app.hub import journey
 from app.hub.brand import initials
-from app.hub.forms.base import HubForm
+from app.hub.hub_form import HubForm
 from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.pages import pages

@@ -16,7 +16,7 @@ from app.contract.hub_models import SwitchAccountRequest
 from app.hub import journey
 from app.hub.brand import initials
 from app.hub.cookies import set_interaction_cookie
-from app.hub.forms.base import HubForm
+from app.hub.hub_form import HubForm
 from app.hub.page import Page
 from app.hub.pages import pages
 from app.hub.parts.authorization_details import SAMPLE_PAYMENT, Detail

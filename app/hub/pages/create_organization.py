@@ -19,7 +19,7 @@ from app.contract.hub import Next, Step
 from app.contract.hub_models import NoParameters
 from app.hub import journey, oidc_client
 from app.hub.brand import initials
-from app.hub.forms.base import HubForm, too_long
+from app.hub.hub_form import HubForm, too_long
 from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.pages import pages

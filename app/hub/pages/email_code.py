@@ -15,8 +15,8 @@ from app.contract import hub_account as contract
 from app.contract.hub_models import SentTo
 from app.hub import journey, oidc_client
 from app.hub.forms import code
-from app.hub.forms.base import HubForm
 from app.hub.forms.code import AGAIN, CodePage, Outcome
+from app.hub.hub_form import HubForm
 from app.hub.page import with_retry_after
 from app.hub.pages import pages
 from app.hub.parts.account import EMAIL_CODE, EMAILS, email_code_address, read_profile

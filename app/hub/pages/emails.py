@@ -21,8 +21,8 @@ from app.hub.forms.account import (
     refusal_notice,
     require_confirmation,
 )
-from app.hub.forms.base import HubForm
 from app.hub.forms.code import resend_hint
+from app.hub.hub_form import HubForm
 from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.pages import pages

@@ -17,7 +17,6 @@ from app.contract.hub import Next, Step
 from app.contract.hub_models import CodeRequest, InteractionOnly
 from app.hub import journey
 from app.hub.cached_pages import cached_page
-from app.hub.forms.base import HubForm
 from app.hub.forms.code import (
     CLOSED,
     GONE,
@@ -31,6 +30,7 @@ from app.hub.forms.code import (
     sample_filled_form,
 )
 from app.hub.forms.identifier import IdentifierForm, identifier_attributes
+from app.hub.hub_form import HubForm
 from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.pages import pages

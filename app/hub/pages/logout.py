@@ -13,7 +13,7 @@ from app.contract.hub import Next, Step
 from app.contract.hub_models import MAX_STATE
 from app.hub import journey
 from app.hub.brand import initials
-from app.hub.forms.base import HubForm
+from app.hub.hub_form import HubForm
 from app.hub.page import Page
 from app.hub.pages import pages
 from app.hub.services import api, services

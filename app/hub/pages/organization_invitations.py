@@ -16,8 +16,8 @@ from app.contract import errors as e
 from app.contract import hub_organization_invitations as contract
 from app.hub import journey
 from app.hub.forms.account import refusal_notice
-from app.hub.forms.base import HubForm
 from app.hub.forms.code import resend_hint
+from app.hub.hub_form import HubForm
 from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.pages import pages

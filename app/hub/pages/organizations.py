@@ -22,7 +22,7 @@ from app.hub.forms.account import (
     refusal_notice,
     require_confirmation,
 )
-from app.hub.forms.base import HubForm
+from app.hub.hub_form import HubForm
 from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.pages import pages

@@ -25,7 +25,6 @@ from app.hub.forms.account import (
     refusal_notice,
     require_confirmation,
 )
-from app.hub.forms.base import HubForm
 from app.hub.forms.passkey import (
     FAILED,
     SCRIPTLESS,
@@ -35,6 +34,7 @@ from app.hub.forms.passkey import (
     passkey_digest,
     read_credential,
 )
+from app.hub.hub_form import HubForm
 from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.pages import pages

@@ -18,7 +18,7 @@ from app.contract.hub import Next, Step
 from app.contract.hub_models import CodeRequest, InteractionOnly, SentTo
 from app.hub import journey
 from app.hub.cached_pages import cached_page
-from app.hub.forms.base import HubForm
+from app.hub.countdown import Countdown
 from app.hub.forms.code import (
     EMAIL_RESENT,
     ButtonForm,
@@ -32,11 +32,11 @@ from app.hub.forms.code import (
     sample_filled_form,
 )
 from app.hub.forms.identifier import IdentifierForm, identifier_attributes
+from app.hub.hub_form import HubForm
 from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts import sign_in_methods
-from app.hub.parts.formatting import Countdown
 from app.hub.parts.reauthentication import current_reauthentication
 from app.hub.parts.sign_in_methods import DEVICE, MAIL, SMS
 from app.hub.parts.sign_in_refusals import RefusalReason, sign_in_notice

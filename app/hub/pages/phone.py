@@ -17,8 +17,8 @@ from app.contract.hub_models import SentTo
 from app.hub import journey, oidc_client
 from app.hub.forms import code
 from app.hub.forms.account import PasswordConfirmationForm, confirmation_data, refusal_notice, require_confirmation
-from app.hub.forms.base import HubForm
 from app.hub.forms.code import AGAIN, CodePage, Outcome
+from app.hub.hub_form import HubForm
 from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page, with_retry_after
 from app.hub.pages import pages

@@ -15,8 +15,8 @@ from app.contract.hub_account import accept_policy as operation
 from app.contract.hub_models import InteractionOnly
 from app.hub import journey
 from app.hub.brand import initials
-from app.hub.forms.base import HubForm
 from app.hub.forms.registration_fields import localized
+from app.hub.hub_form import HubForm
 from app.hub.page import Page
 from app.hub.pages import pages
 from app.hub.parts.account import account_in_interaction

@@ -20,8 +20,8 @@ from app.contract.hub_registration import register as operation
 from app.contract.registration_form import TERMS, FormField, Option
 from app.hub import journey
 from app.hub.cached_pages import cached_page
+from app.hub.captcha_widget import Widget
 from app.hub.forms import captcha
-from app.hub.forms.captcha_widget import Widget
 from app.hub.forms.passkey import options_response, read_credential
 from app.hub.forms.password_rules import Rule, problem_of, rules_of, sample_refusals
 from app.hub.forms.registration import RegisterForm

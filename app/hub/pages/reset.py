@@ -19,8 +19,8 @@ from app.contract.hub import Next, Step
 from app.contract.hub_models import LinkLookup, LinkRequest
 from app.hub import journey
 from app.hub.cookies import set_interaction_cookie
-from app.hub.forms.base import HubForm
 from app.hub.forms.password_rules import rules_of, sample_refusals
+from app.hub.hub_form import HubForm
 from app.hub.interaction import interaction_from_step
 from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page

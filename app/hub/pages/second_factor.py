@@ -15,17 +15,17 @@ from app.contract import hub_second_factors as contract
 from app.contract.second_factors.challenge import FactorKind
 from app.hub import journey
 from app.hub.brand import initials
+from app.hub.countdown import Countdown
 from app.hub.factors import duo
 from app.hub.factors.page import CHOOSE, FactorPage, choice_redirect_targets, fresh_form
 from app.hub.factors.presentation import FactorForm
 from app.hub.factors.registry import PRESENTATIONS, FactorChoiceRow, kind_of
 from app.hub.forms import code
-from app.hub.forms.base import HubForm
+from app.hub.hub_form import HubForm
 from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts import backup_codes
-from app.hub.parts.formatting import Countdown
 from app.hub.parts.sign_in_refusals import wait_seconds
 from app.hub.services import api, services
 from app.hub.visit import current_visit

@@ -20,7 +20,7 @@ from app.contract.hub_security import FEW_CODES, Improvement
 from app.contract.second_factors.challenge import FactorKind
 from app.hub import journey, oidc_client
 from app.hub.factors.registry import PRESENTATIONS, FactorChoiceRow
-from app.hub.forms.base import HubForm
+from app.hub.hub_form import HubForm
 from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.pages import pages

@@ -14,8 +14,8 @@ from app.contract import hub_recovery as contract
 from app.contract.hub import Step
 from app.contract.hub_models import LinkToken
 from app.hub import journey
-from app.hub.forms.base import HubForm
 from app.hub.forms.code import CLOSED
+from app.hub.hub_form import HubForm
 from app.hub.pages import pages
 from app.hub.parts import mailed_link
 from app.hub.services import api

@@ -13,7 +13,7 @@ from app.contract import errors as e
 from app.contract import hub_passwordless as contract
 from app.contract.hub_models import LinkLookup, LinkRequest
 from app.hub import journey
-from app.hub.forms.base import HubForm
+from app.hub.hub_form import HubForm
 from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice
 from app.hub.pages import pages

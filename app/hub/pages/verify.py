@@ -17,7 +17,7 @@ from app.contract.hub import Next
 from app.contract.hub_models import MAX_TOKEN_LENGTH, LinkLookup
 from app.hub import journey
 from app.hub.cookies import remembered_relying_party
-from app.hub.forms.base import HubForm
+from app.hub.hub_form import HubForm
 from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Page
 from app.hub.pages import pages

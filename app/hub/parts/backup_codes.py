@@ -17,7 +17,7 @@ from app.contract.hub_account import WithPassword
 from app.hub import journey
 from app.hub.brand import initials
 from app.hub.forms.account import PasswordConfirmationForm
-from app.hub.forms.base import HubForm
+from app.hub.hub_form import HubForm
 from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.parts.sign_in_methods import complete_method

@@ -16,7 +16,6 @@ from app.contract import hub_verification as verification
 from app.contract.hub import Step
 from app.contract.hub_models import InteractionOnly, SentTo
 from app.hub import journey
-from app.hub.forms.base import HubForm
 from app.hub.forms.code import (
     GONE,
     ButtonForm,
@@ -28,6 +27,7 @@ from app.hub.forms.code import (
     sample_empty_form,
     sample_filled_form,
 )
+from app.hub.hub_form import HubForm
 from app.hub.services import api
 from app.hub.visit import current_visit, interaction_address
 from app.kit.errors import ApiError

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from app.hub.countdown import LONGEST_COUNTDOWN, Countdown
 from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Page
-from app.hub.parts.formatting import LONGEST_COUNTDOWN, Countdown
 
 
 @dataclass(frozen=True)

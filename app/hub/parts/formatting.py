@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from functools import cache
 from typing import Any, Final
 
 from babel import Locale
 from babel.dates import format_skeleton
-from flask_babel import format_date, format_time, format_timedelta, get_locale
+from flask_babel import format_date, format_timedelta, get_locale
 
 from app.contract.auth import ACCOUNT_READ, ACCOUNT_WRITE
 from app.hub.locale import current_language
@@ -28,36 +28,6 @@ def time_ago(instant: str) -> str:
     """Return how long ago an ISO 8601 instant was."""
     text: str = format_timedelta(datetime.fromisoformat(instant) - services().clock.now(), add_direction=True)
     return text
-
-
-LONGEST_COUNTDOWN: Final = 3600
-"""Seconds; pages name a longer wait in words."""
-
-
-@dataclass(frozen=True)
-class Countdown:
-    """A wait that a page counts down; the server enforces it.
-
-    The clock time stands beside it, for screen readers and for browsers that do not count. The server does not know the
-    visitor's time zone, so it is UTC; the script shows it in the browser's.
-    """
-
-    seconds: int
-
-    @property
-    def instant(self) -> str:
-        """The end of the wait in ISO 8601."""
-        return self._end.isoformat(timespec="seconds")
-
-    @property
-    def clock(self) -> str:
-        """The end of the wait as a clock time in the visitor's language; with seconds for a wait under two minutes."""
-        text: str = format_time(self._end, "medium" if self.seconds < 120 else "short", rebase=False)
-        return f"{text} UTC"
-
-    @property
-    def _end(self) -> datetime:
-        return services().clock.now() + timedelta(seconds=self.seconds)
 
 
 def format_day(instant: str | None) -> str:

@@ -11,7 +11,7 @@ from wtforms import HiddenField
 
 from app.contract import errors as e
 from app.contract import hub_account as contract
-from app.hub.forms.base import HubForm
+from app.hub.hub_form import HubForm
 from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.parts.formatting import format_day

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from app.contract.captcha import Challenge
 from app.contract.organizations_models import MethodLimit
+from app.hub.captcha_widget import Widget
 from app.hub.forms import captcha
 from app.hub.forms.captcha import OTHER_QUESTION
-from app.hub.forms.captcha_widget import Widget
 from app.hub.forms.identifier import identifier_attributes, wrong_pair_text
 from app.hub.forms.login import LoginForm
 from app.hub.locale import lazy_gettext as _l

@@ -8,8 +8,8 @@ from typing import ClassVar, Final
 from wtforms import StringField
 
 from app.contract.hub_models import MAX_TOKEN_LENGTH, LinkLookup
-from app.hub.forms.base import HubForm
 from app.hub.forms.code_field import CodeField
+from app.hub.hub_form import HubForm
 from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Page
 from app.hub.short_links import PARAMETER, link_address

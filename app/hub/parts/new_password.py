@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
 from app.contract.configuration import PasswordPolicy
-from app.hub.forms.base import HubForm
 from app.hub.forms.password_rules import Rule, problem_of, rules_of, sample_refusals
+from app.hub.hub_form import HubForm
 from app.hub.page import Notice, Page
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError

@@ -9,7 +9,7 @@ from typing import Final
 from flask import Response
 from werkzeug.urls import iri_to_uri
 
-from app.hub.forms.base import HubForm
+from app.hub.hub_form import HubForm
 from app.hub.page import Page
 from app.kit.web_addresses import origin
 

@@ -16,7 +16,8 @@ from wtforms import BooleanField, Field, HiddenField
 from wtforms.csrf.core import CSRF
 from wtforms.validators import ValidationError as Refused
 
-from app.hub.forms.attributes import rendered
+from app.hub.captcha_widget import Widget
+from app.hub.control_attributes import rendered
 from app.hub.locale import lazy_gettext as _l
 from app.hub.safety import FormTokens, is_sent_elsewhere
 from app.hub.services import services
@@ -88,6 +89,11 @@ class HubForm(FlaskForm):
     def first_fields(self) -> tuple[str, ...]:
         """Names of the fields of which the first empty one takes the focus; none on pages that are read first."""
         return ()
+
+    @property
+    def provider_widget(self) -> Widget | None:
+        """The captcha provider's widget if the form shows it."""
+        return getattr(self._fields.get("captcha"), "provider_widget", None)
 
     request: Any = None
     """The request of a valid form, as `to_request` made it; set by `validate`."""
