@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -300,14 +300,26 @@ def test_page_of_another_browsers_interaction_may_wait(world: World, shop_hub: H
     assert not shop_hub.waits_for_nothing(path, cookies_of(other))
 
 
-@pytest.mark.parametrize("seconds_left", [-1, 60])
-def test_page_of_an_expired_interaction_may_wait(hub: Hub, seconds_left: int) -> None:
+def cookie_of(hub: Hub, interaction: Interaction) -> dict[str, str]:
     hub.open("/login")
     tenant = hub.services.tenancy.fresh(hub.base_url.partition("://")[2])
     assert tenant is not None
+    return {"Cookie": "=".join(hub.services.interactions.write(interaction, tenant.name))}
+
+
+@pytest.mark.parametrize("seconds_left", [-1, 60])
+def test_page_of_an_expired_interaction_may_wait(hub: Hub, seconds_left: int) -> None:
     interaction = Interaction("i" * 24, "b" * 24, expires_at=hub.services.now() + seconds_left)
-    cookie = "=".join(hub.services.interactions.write(interaction, tenant.name))
-    assert hub.waits_for_nothing(f"/login?attempt={interaction.id}", {"Cookie": cookie}) is (seconds_left > 0)
+    headers = cookie_of(hub, interaction)
+    assert hub.waits_for_nothing(f"/login?attempt={interaction.id}", headers) is (seconds_left > 0)
+
+
+def test_invitation_is_on_its_own_page_alone(hub: Hub) -> None:
+    plain = Interaction("i" * 24, "b" * 24, expires_at=hub.services.now() + 60)
+    invited = replace(plain, invitation="Example Orchard")
+    for interaction in (plain, invited, plain):
+        page = hub.cached(f"/register?attempt={interaction.id}", cookie_of(hub, interaction))
+        assert ("Example Orchard" in page.text) is (interaction is invited)
 
 
 def test_login_hint_is_on_its_own_page_alone(world: World, shop_hub: Hub, new_visitor: NewVisitor) -> None:
