@@ -80,7 +80,7 @@ class RawRequest:
             raise ValueError("too many fields")
         return form_fields.read(text)
 
-    @property
+    @once
     def media_type(self) -> str:
         """The content type without its parameters, lower-case."""
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -207,7 +207,7 @@ def read_request(operation: AnyOperation, raw: RawRequest, body: dict[str, Any])
     model = operation.request
     shape = shape_of(model)
     values: dict[str, Any] = dict(body) if shape.reads_members else dict.fromkeys(shape.places[From.WHOLE], body)
-    if values and shape.address_spellings:
+    if not shape.address_spellings.isdisjoint(map(str.lower, values)):
         for name in [one for one in values if one.lower() in shape.address_spellings]:
             del values[name]  # a body member must not replace a path, query or header parameter
     for place, name, wire in shape.in_address:

@@ -314,7 +314,10 @@ class _WrongMethod(ApiError):
 
 def path_of(environ: Mapping[str, Any]) -> str:
     """Return the decoded path, as the router expects it."""
-    return "/" + str(environ.get("PATH_INFO", "")).encode("latin-1").decode(errors="replace").lstrip("/")
+    path = str(environ.get("PATH_INFO", ""))
+    if not path.isascii():
+        path = path.encode("latin-1").decode(errors="replace")
+    return "/" + path.lstrip("/")
 
 
 def raw_request(environ: WSGIEnvironment) -> RawRequest:
@@ -354,14 +357,25 @@ def _read_body(environ: WSGIEnvironment) -> bytes | None:
 
 
 def _headers_of(environ: WSGIEnvironment) -> dict[str, str]:
-    headers = {_header_name(key): value for key, value in environ.items() if key[:5] == "HTTP_"}
-    for key in ("CONTENT_TYPE", "CONTENT_LENGTH"):
-        if value := environ.get(key):
-            headers[_header_name(key)] = value
+    headers = {_NAMES.get(key) or _header_name(key): value for key, value in environ.items() if key[:5] == "HTTP_"}
+    if value := environ.get("CONTENT_TYPE"):
+        headers["content-type"] = value
+    if value := environ.get("CONTENT_LENGTH"):
+        headers["content-length"] = value
     return headers
 
 
 _host = lru_cache(maxsize=1024)(host_named)
+
+
+_NAMES: Final = {
+    f"HTTP_{name.replace('-', '_').upper()}": name
+    for name in (
+        "host", "user-agent", "accept", "accept-encoding", "accept-language", "authorization", "connection", "cookie", "origin", "referer",
+        "x-forwarded-for", "x-forwarded-proto", "x-forwarded-host",
+    )
+}  # fmt: skip
+"""What most requests send."""
 
 
 @cached_for_short(most=1024, length=80)

@@ -54,17 +54,17 @@ def tenant_of_host(services: Services, operation: AnyOperation, raw: RawRequest,
         UnknownTenant: there is none, at another address.
     """
     settings = services.settings
-    try:
-        return tenant_at(services, settings.without_mtls(raw.host), cost)
-    except e.UnknownTenant:
-        if oauth.UnknownApplication not in operation.errors:
-            raise
-        issuers = f"{settings.public_scheme}://TENANT.{settings.hub_domain}"
-        refusal = oauth.UnknownApplication(
-            f"No tenant has the host {refusals.shown(raw.host)}. An issuer here is a tenant's address: {issuers}"
-        )
-        refusals.log(refusal.code, refusal.description)
-        raise refusal from None
+    tenant = services.directory.by_host(settings.without_mtls(raw.host), cost)
+    if tenant is not None:
+        return tenant
+    if oauth.UnknownApplication not in operation.errors:
+        raise e.UnknownTenant
+    issuers = f"{settings.public_scheme}://TENANT.{settings.hub_domain}"
+    refusal = oauth.UnknownApplication(
+        f"No tenant has the host {refusals.shown(raw.host)}. An issuer here is a tenant's address: {issuers}"
+    )
+    refusals.log(refusal.code, refusal.description)
+    raise refusal
 
 
 def tenant_of_site(services: Services, raw: RawRequest, cost: Cost | None = None) -> Tenant:

@@ -42,7 +42,9 @@ def read(raw: RawRequest, body: dict[str, Any]) -> ClientCredentials | None:
         InvalidRequest: they are malformed, or there are several (RFC 6749 section 2.3).
         InvalidClient: the assertion is malformed, or names another client than `client_id`.
     """
-    members = {**{name.lower(): value for name, value in body.items()}, **body}  # the exact spelling wins
+    members = body
+    if not all(map(str.islower, body)):
+        members = {**{name.lower(): value for name, value in body.items()}, **body}  # the exact spelling wins
     named, secret = _member(members, "client_id"), _member(members, "client_secret")
     scheme, _, text = raw.headers.get("authorization", "").partition(" ")
     kind, assertion = _member(members, "client_assertion_type"), _member(members, "client_assertion")
