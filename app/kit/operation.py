@@ -208,7 +208,7 @@ class Operation(Generic[Req, Res]):
             method, _, path = other.rpartition(" ")
             yield method or self.method, path
 
-    @property
+    @cached_property
     def media_types(self) -> tuple[str, ...]:
         """The media types of the bodies that it reads."""
         return self.body.accepts.types
@@ -246,7 +246,7 @@ class LateOperation(AnyOperation):
                 object.__setattr__(self, "response", response)
         return self.__dict__[name]
 
-    @property
+    @cached_property
     def media_types(self) -> tuple[str, ...]:
         """The media types of the bodies that it reads."""
         has_body = shape_of(self.request).has_body

@@ -20,6 +20,7 @@ from app.kit.wire import From, Wire, shape_of
 MOST_BODY_BYTES = 1_000_000
 WRITES = ("POST", "PUT", "DELETE", "PATCH")
 _MOST_FIELDS = 1000
+_FORM = Accept.FORM.types
 
 INSIDE = "gatehouse.inside"
 """Marks the environment of a call within this process. No header field can: those begin with `HTTP_`."""
@@ -112,7 +113,7 @@ class RawRequest:
 
 def filter_address(operation: AnyOperation, raw: RawRequest) -> None:
     """Refuse a path or query with dangerous content or too many parameters (error 1214 of the interface)."""
-    if not raw.has_few_parameters:
+    if raw.query_text and not raw.has_few_parameters:
         raise operation.error_profile.dangerous("The address has too many parameters.")
     if not raw.query_pairs and not raw.parameters:
         return
@@ -131,35 +132,39 @@ def read_body(operation: AnyOperation, raw: RawRequest) -> dict[str, Any]:
     """
     if not raw.body and not raw.too_large and raw.method not in WRITES:
         return {}
-    unreadable = operation.error_profile.body_error(raw.method)
-    no_object = operation.body.no_object or unreadable
     if raw.too_large or len(raw.body) > MOST_BODY_BYTES:
-        raise unreadable(f"The body is larger than {MOST_BODY_BYTES} bytes.")
+        raise _unreadable(operation, raw)(f"The body is larger than {MOST_BODY_BYTES} bytes.")
     shape = shape_of(operation.request)
-    if not raw.body.strip():
+    if not raw.body or raw.body.isspace():
         if shape.needs_body and raw.method in WRITES:
             if raw.media_type and raw.media_type not in operation.media_types:
                 raise _bad_content_type(operation)
-            raise no_object("The body is empty.")
+            raise _no_object(operation, raw)("The body is empty.")
         return {}
-    if not shape.has_body and raw.method in ("GET", "HEAD"):
+    if raw.method in ("GET", "HEAD") and not shape.has_body:
         return {}
     if raw.media_type not in operation.media_types and not raw.media_type.endswith("+json"):
         raise _bad_content_type(operation)
-    if raw.media_type in Accept.FORM.value:
-        return _read_form(raw, unreadable, operation)
-    return _read_json(raw.body, unreadable, no_object, operation)
+    return _read_form(operation, raw) if raw.media_type in _FORM else _read_json(operation, raw)
+
+
+def _unreadable(operation: AnyOperation, raw: RawRequest) -> type[ApiError]:
+    return operation.error_profile.body_error(raw.method)
+
+
+def _no_object(operation: AnyOperation, raw: RawRequest) -> type[ApiError]:
+    return operation.body.no_object or _unreadable(operation, raw)
 
 
 def _bad_content_type(operation: AnyOperation) -> ApiError:
     return operation.error_profile.bad_content_type(f"Send the body as {' or '.join(operation.media_types)}.")
 
 
-def _read_form(raw: RawRequest, unreadable: type[ApiError], operation: AnyOperation) -> dict[str, Any]:
+def _read_form(operation: AnyOperation, raw: RawRequest) -> dict[str, Any]:
     try:
         pairs = raw.form_pairs
     except ValueError:
-        raise unreadable from None
+        raise _unreadable(operation, raw) from None
     with_markup = operation.documentation.is_public and not operation.body.takes_markup
     if input_filter.are_fields_dangerous(pairs, with_markup=with_markup):
         raise operation.error_profile.dangerous
@@ -170,16 +175,14 @@ def _read_form(raw: RawRequest, unreadable: type[ApiError], operation: AnyOperat
     return read
 
 
-def _read_json(
-    body: bytes, unreadable: type[ApiError], no_object: type[ApiError], operation: AnyOperation
-) -> dict[str, Any]:
+def _read_json(operation: AnyOperation, raw: RawRequest) -> dict[str, Any]:
     try:
-        members = from_json(body, allow_inf_nan=False)
+        members = from_json(raw.body, allow_inf_nan=False)
     except (ValueError, RecursionError):
-        raise unreadable from None
+        raise _unreadable(operation, raw) from None
     if not isinstance(members, dict):
-        raise no_object("The body must be one JSON object.")
-    return _filtered(operation, members) if input_filter.may_be_dangerous(body) else members
+        raise _no_object(operation, raw)("The body must be one JSON object.")
+    return _filtered(operation, members) if input_filter.may_be_dangerous(raw.body) else members
 
 
 def filter_members(operation: AnyOperation, members: dict[str, Any]) -> dict[str, Any]:

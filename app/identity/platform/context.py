@@ -113,7 +113,7 @@ class Context:
 
     def commit(self) -> None:
         """Write the audit entries and commit, where the request did either; return the connection."""
-        used = vars(self)
+        used = self.__dict__
         if "audit" in used:
             self.audit.write(self.work)
         if "work" in used:

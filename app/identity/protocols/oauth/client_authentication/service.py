@@ -28,6 +28,7 @@ from app.kit.operation import Accept
 from app.kit.reading import RawRequest
 
 _MAX_ID_LENGTH = 128
+_FORM = Accept.FORM.types
 
 
 def authenticate(context: Context, raw: RawRequest, body: dict[str, Any]) -> Application:
@@ -101,7 +102,7 @@ def _refuse_repeated(context: Context, raw: RawRequest) -> None:
 
     `resource` alone may be repeated (RFC 8707 section 2), which has an error of its own where several are not served.
     """
-    names = [name.lower() for name in _names(raw)]
+    names = _names(raw)
     if len(names) == len(set(names)):
         return
     repeated = {name for name, count in Counter(names).items() if count > 1}
@@ -114,12 +115,12 @@ def _refuse_repeated(context: Context, raw: RawRequest) -> None:
 
 
 def _names(raw: RawRequest) -> list[str]:
-    """Return the names of the body's members, which the reader has accepted as a form or as one JSON object."""
-    if raw.media_type in Accept.FORM.value:
-        return [name for name, value in raw.form_pairs if value]
+    """Return the names of the body's members in lower case; the reader has accepted it as a form or as one JSON object."""
+    if raw.media_type in _FORM:
+        return [name.lower() for name, value in raw.form_pairs if value]
     numbers_unread: dict[str, Any] = {"parse_int": str, "parse_float": str}
     pairs = json.loads(raw.body, object_pairs_hook=list, **numbers_unread) if raw.body.strip() else []
-    return [name for name, _ in pairs]
+    return [name.lower() for name, _ in pairs]
 
 
 def _missing(raw: RawRequest, name: str) -> OAuthError:
