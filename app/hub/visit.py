@@ -49,8 +49,6 @@ class Visit:
     cookies: Mapping[str, str] = field(default_factory=dict)
     environ: WSGIEnvironment = field(default_factory=dict)
     """Of the request; empty outside of one."""
-    is_direct: bool = False
-    """Whether the request is answered without Flask, as long as nothing unusual shows."""
     request_id: str = ""
     session: str = ""
     """The browser session's cookie; empty if there is none."""
