@@ -26,6 +26,8 @@ ASK_SECONDS: Final = 2.0
 """How often the identity service is asked which tenants changed."""
 MAX_AGE_SECONDS: Final = 5.0
 """No page shows a tenant as it was longer ago, while the identity service answers."""
+READING_AGE_SECONDS: Final = 10.0
+"""How old a tenant may be that visits use while another one reads it; by then, a service that hangs is known to."""
 READ_AGE_SECONDS: Final = 2.5
 """How old a tenant may be that the service sends: each of its processes caches it, too."""
 MAX_STALE_SECONDS: Final = 3600.0
@@ -61,6 +63,8 @@ class TenantCache:
         self._by_host: dict[str, _Cached] = {}
         self._unknown: LruCache[str, float] = LruCache(MAX_UNKNOWN)
         """When the service said that a host has no tenant; apart, so that invented hosts displace no tenant, and are not asked about."""
+        self._being_read: set[str] = set()
+        """Hosts whose tenant a visit reads anew; other visits use the cached one meanwhile."""
         self._lock = threading.Lock()
         self._watcher: threading.Thread | None = None
         self._failed_at = float("-inf")
@@ -119,12 +123,24 @@ class TenantCache:
                 self._drop(host, one)
 
     def _read(self, host: str, client: Callable[[], Client]) -> Tenant:
-        cached, asked_at = self._by_host.get(host), monotonic()
-        if cached is not None and asked_at - self._failed_at < ASK_SECONDS and _is_servable(cached):
-            return cached.tenant  # so that visits do not wait one after the other for a service that does not answer
-        if cached is None and (len(host) > LONGEST_HOST or self._is_unknown(host)):
-            raise UnknownTenant
-        known = cached.tenant if cached is not None else NO_TENANT
+        cached = self._by_host.get(host)
+        if cached is None:
+            if len(host) > LONGEST_HOST or self._is_unknown(host):
+                raise UnknownTenant
+            return self._call(host, None, client)
+        # Visits do not all wait for one answer of the service, nor one after the other for a service that does not answer.
+        now = monotonic()
+        is_being_read = host in self._being_read and now - cached.as_of < READING_AGE_SECONDS
+        if is_being_read or (now - self._failed_at < ASK_SECONDS and _is_servable(cached)):
+            return cached.tenant
+        self._being_read.add(host)
+        try:
+            return self._call(host, cached, client)
+        finally:
+            self._being_read.discard(host)
+
+    def _call(self, host: str, cached: _Cached | None, client: Callable[[], Client]) -> Tenant:
+        known, asked_at = cached.tenant if cached is not None else NO_TENANT, monotonic()
         try:
             response = client()(contract.tenant, contract.TenantRequest(version=known.version or None))
         except UnknownTenant:

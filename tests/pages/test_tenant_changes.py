@@ -18,12 +18,14 @@ from app.contract.auth import Host
 from app.contract.hub_tenants import changed_tenants
 from app.contract.visit import Visit
 from app.hub import create_app, tenant_cache
+from app.hub.tenancy import Tenant
 from app.hub.tenant_cache import (
     ASK_SECONDS,
     IDLE_SECONDS,
     LONGEST_HOST,
     MAX_STALE_SECONDS,
     MAX_UNKNOWN,
+    READING_AGE_SECONDS,
     TenantCache,
 )
 from app.identity import create_service
@@ -133,6 +135,38 @@ def test_late_round_confirms_no_tenant_that_changed_meanwhile(hub: Hub, world: W
     hub.calls.clear()
     hub.visit(host)
     assert [name for name, _ in hub.calls] == ["hub.tenant"]
+
+
+@pytest.mark.parametrize(("seconds", "calls"), [(LIMIT_SECONDS, 1), (READING_AGE_SECONDS, 2)], ids=["busy", "idle"])
+def test_one_visit_reads_a_tenant_for_all_visits(
+    elsewhere: list[Services], clock: Time, world: World, seconds: float, calls: int
+) -> None:
+    """Else the visits of a busy tenant all wait for the service at once, and no thread is left for other tenants."""
+    alone = Hub([create_service(elsewhere[0])], clock)
+    host, brand, meanwhile = host_of(world), CHANGES["brand"], list[Tenant | None]()
+    alone.visit(host)
+    brand.change(world)
+    clock.now += seconds
+
+    def visit_meanwhile() -> None:
+        alone.during_call = lambda: None
+        meanwhile.append(alone.visit(host))
+
+    alone.during_call = visit_meanwhile
+    alone.calls.clear()
+    assert brand.is_seen(alone.visit(host))
+    assert [brand.is_seen(one) for one in meanwhile] == [calls > 1], "an old one is shown to nobody"
+    assert [name for name, _ in alone.calls] == ["hub.tenant"] * calls
+
+
+def test_visit_after_a_broken_read_reads_the_tenant(hub: Hub, world: World) -> None:
+    host = host_of(world)
+    hub.visit(host)
+    hub.clock.now += LIMIT_SECONDS
+    hub.during_call = lambda: 1 / 0
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError):
+            hub.visit(host)
 
 
 @pytest.mark.both_databases
