@@ -86,7 +86,7 @@ class CachedPage:
             response = self.make(*arguments).render()
         finally:
             set_current_visit(visit)
-        headers = (_with_slots(*header, marks) for header in response.headers if header[0] != "Content-Length")
+        headers = (_with_slots(*header, marks) for header in response.headers)
         return CachedResponse(PrecompressedText.of(response.get_data(as_text=True), marks), tuple(headers))
 
 

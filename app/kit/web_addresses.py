@@ -10,6 +10,7 @@ import re
 from typing import Final, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
+from app.kit.caching import cached_for_short
 from app.kit.host_names import sent_host
 
 _PORT: Final = re.compile(r"(.*?)(?::([0-9]{1,5}))?", re.DOTALL)
@@ -43,7 +44,12 @@ class WebAddress(NamedTuple):
 
 def parse_address(text: str | None) -> WebAddress | None:
     """Return the parts of an absolute http or https address; None for anything else. Never raises."""
-    parts = split_address(text) if text else None
+    return _parsed(text) if text else None
+
+
+@cached_for_short(most=1024, length=400)
+def _parsed(text: str) -> WebAddress | None:
+    parts = split_address(text)
     if parts is None or parts.scheme not in _DEFAULT_PORTS or "@" in parts.netloc:
         return None
     matched = _PORT.fullmatch(parts.netloc)

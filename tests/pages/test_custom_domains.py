@@ -179,5 +179,5 @@ def test_moved_domain_shows_its_new_tenant(
         work.run(update(tenants).where(tenants.c.tenant_id == other.tenant_id).values(version=tenants.c.version + 1))
     tenant.services.directory.clear_cache()
     cached = hub_app.extensions["gatehouse"].tenancy._by_host[there.home.partition("://")[2]]
-    cached.read_at = float("-inf")
+    cached.as_of = float("-inf")
     assert "After" in there.open("/login").html
