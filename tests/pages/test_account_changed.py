@@ -194,6 +194,14 @@ def test_forged_account_opens_nothing(both: Visitor, shop: RelyingParty, ada: Pe
     assert ada.email in both.open("/profile").text
 
 
+def test_form_of_an_account_that_is_no_text_is_refused(both: Visitor) -> None:
+    """The page for another account asks the identity service, which refuses the value."""
+    refused = both.open("/profile/edit").press("Save", shown_uid="a\0b")
+    assert (refused.status, refused.heading) == (400, "The app’s request is incomplete")
+    assert refused.answer is not None
+    assert refused.answer.headers["X-Frame-Options"] == "DENY"
+
+
 def test_form_without_a_token_switches_nothing(both: Visitor, shop: RelyingParty, ada: Person, grace: Person) -> None:
     page = both.open("/profile/edit")
     use(both, shop, grace)

@@ -2,9 +2,9 @@
 
 path → visit → route → view, in an application context; an exception → its page; cookies and security headers; response.
 
-There is no request context: views, forms and templates read the visit (`app.hub.visit`). So Flask's hooks around a request,
-its error handlers
-a check in a hook would be skipped. Extensions that need the application context alone work (Flask-Babel, Flask-WTF).
+There is no request context: views, forms and templates read the visit (`app.hub.visit`). Flask's hooks around a request and its
+error handlers would not run, so `add_views` refuses them: a check in a hook would be skipped. Extensions that need the
+application context alone work (Flask-Babel, Flask-WTF).
 """
 
 from __future__ import annotations

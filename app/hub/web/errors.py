@@ -27,8 +27,19 @@ class ErrorPages:
         return declare
 
     def page_of(self, problem: Exception) -> Response:
-        """Return the page of an exception; raises it where none of its classes has one."""
-        for kind in type(problem).__mro__:
-            if (page := self._pages.get(kind)) is not None:
+        """Return the page of an exception; if that breaks, the page of what it raised. Each page is asked once.
+
+        Raises the last exception where all its pages broke, or none of its classes has one.
+        """
+        asked: list[ErrorPage] = []
+        while (page := self._first_page(problem, asked)) is not None:
+            asked.append(page)
+            try:
                 return page(problem)
+            except Exception as broken:  # noqa: BLE001 - it may call the identity service, which refuses or does not answer
+                problem = broken
         raise problem
+
+    def _first_page(self, problem: Exception, asked: list[ErrorPage]) -> ErrorPage | None:
+        pages = (self._pages.get(kind) for kind in type(problem).__mro__)
+        return next((page for page in pages if page is not None and page not in asked), None)
