@@ -54,6 +54,30 @@ def test_form_of_the_first_page_is_answered(world: World, new_hub: HubFlask) -> 
     assert refused.status == 401
 
 
+def test_form_of_another_account_gets_its_page_at_first(world: World, new_hub: HubFlask, hub_app: Flask) -> None:
+    """The page is one of those that the first page does not wait for; a form does, since any of them may answer it."""
+    ada, grace = world.person("ada@example.com"), world.person("grace@example.com")
+    loaded = visitor_at(world, hub_app)
+    page = loaded.open("/login")
+    page.press("Sign in", identifier=ada.email, password=ada.password)
+    typed = {"identifier": grace.email, "password": grace.password, "shown_uid": grace.uid}
+    first = visitor_at(world, new_hub)
+    first.client._cookies = loaded.client._cookies
+    refused = first.send("POST", f"{first.home}/login", {**page.form("Sign in").fields, **typed})
+    assert (refused.status, refused.heading) == (409, "You switched accounts")
+    assert new_hub.is_loaded
+
+
+@pytest.mark.parametrize("path", ["/login", "/login/choose", "/static/x.css", "/nowhere"])
+@pytest.mark.parametrize("method", ["OPTIONS", "HEAD", "PUT", "POST"])
+def test_first_request_of_any_method_is_answered_as_later(
+    world: World, new_hub: HubFlask, hub_app: Flask, method: str, path: str
+) -> None:
+    home = world.services.settings.hub_url(world.name)
+    first, later = (PlainClient(app).open(path, method=method, base_url=home) for app in (new_hub, hub_app))
+    assert (first.status_code, first.allow) == (later.status_code, later.allow)
+
+
 @pytest.mark.parametrize("address", ["/register", "/profile/edit", "/callback/profile", "/nowhere", "/robots.txt"])
 def test_other_addresses_load_all_pages(world: World, new_hub: HubFlask, hub_app: Flask, address: str) -> None:
     ours, theirs = visitor_at(world, new_hub).open(address), visitor_at(world, hub_app).open(address)

@@ -16,7 +16,7 @@ from app.hub.cached_pages import cached_page
 from app.hub.forms.login import ChoiceForm, LoginForm
 from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Page
-from app.hub.pages import first_page
+from app.hub.pages import first_page, pages
 from app.hub.parts.keep_account import offer_to_restore
 from app.hub.parts.login_page import ALL_METHODS, CONNECTS, WRONG_ANSWER
 from app.hub.parts.login_view import login_page, new_login_form
@@ -72,7 +72,7 @@ def first_login_page(last_method: str) -> Page:
     return login_page(new_login_form(), last_key=last_method)
 
 
-@first_page.post("/login")
+@pages.post("/login")
 def submit_login() -> Response:
     visit = current_visit()
     journey.refuse_unknown_interaction()
@@ -97,13 +97,13 @@ def _continue(step: contract.Next, sent: contract.SignInRequest) -> Response:
     return begin_method(response, step, PASSWORD)
 
 
-@first_page.get(_CHOOSE)
+@pages.get(_CHOOSE)
 def show_choice() -> Response:
     """Redirect a reload to the login page."""
     return journey.redirect_to(interaction_address("/login"))
 
 
-@first_page.post(_CHOOSE)
+@pages.post(_CHOOSE)
 def choose_method() -> Response:
     """Redirect to another method's page with what was typed. It makes no API call, so it says nothing about accounts."""
     journey.refuse_unknown_interaction()

@@ -38,9 +38,9 @@ class Routes:
                         self._by_address.setdefault((method, rule.rule), view)
 
     def has(self, environ: WSGIEnvironment) -> bool:
-        """Return whether a request has a view."""
+        """Return whether a request has a view; the answer to OPTIONS needs the views of all methods, so there is none for it."""
         try:
-            return bool(self.find(environ))
+            return environ["REQUEST_METHOD"] != "OPTIONS" and bool(self.find(environ))
         except HTTPException:
             return False
 
