@@ -99,7 +99,11 @@ def test_request_is_admitted_though_its_answer_is_cached(
     assert cached.headers.get("Access-Control-Allow-Origin") == anew.headers.get("Access-Control-Allow-Origin")
 
 
-@pytest.mark.parametrize("path", ["/service/oidc/unknown/jwks", "/service/oidc/userinfo", "/service/oidc/authorize"])
+@pytest.mark.parametrize(
+    "path",
+    ["/service/oidc/unknown/jwks", "/service/oidc/userinfo", "/service/oidc/authorize", f"{JWKS}?x={'%C3%A9' * 5000}"],
+    ids=["application", "userinfo", "authorize", "query"],
+)
 def test_other_requests_may_wait(documents: Documents, path: str) -> None:
     documents.cached(path)
     assert documents.waits_for_nothing(JWKS)

@@ -18,8 +18,12 @@ class CachedOperations:
         self._server = server
 
     def waits_for_nothing(self, environ: Mapping[str, Any]) -> bool:
-        """Return whether a GET or HEAD is for such an operation, and its tenant and the tenant's keys are in memory."""
-        if not self._server.is_loaded or environ["PATH_INFO"].lower() not in self._paths:
+        """Return whether a GET or HEAD is for such an operation, and its tenant and the tenant's keys are in memory.
+
+        One with a query is read and filtered like any other, which takes milliseconds for a long one: it waits for its place.
+        """
+        is_bare = not environ["QUERY_STRING"] and environ["PATH_INFO"].lower() in self._paths
+        if not self._server.is_loaded or not is_bare:
             return False
         host = self._services.settings.without_mtls(environ.get("HTTP_HOST", "").lower())
         tenant = self._services.directory.fresh(host)
