@@ -133,6 +133,7 @@ OAUTH = ErrorProfile(
     access_refused=oauth.InsufficientScope,
     common=(e.BadParameter, e.UnknownKey, e.UnknownTenant, oauth.SlowDown),
     by_scheme=(
+        (AuthScheme.API_KEY, (e.TrialExpired,)),
         (AuthScheme.CLIENT, (oauth.InvalidClient, oauth.UnauthorizedClient)),
         (AuthScheme.ACCESS_TOKEN, (oauth.InvalidToken,)),
     ),

@@ -49,3 +49,12 @@ def test_trial_ends_at_configured_time(
     ends = (services.clock.now() + timedelta(days=days)).strftime(form)
     response = new_tenant_server(trial_ends_at=ends).send("GET", MANAGE, email="nobody@example.com")
     assert (refused(response)[1] == 6003) is is_over
+
+
+@pytest.mark.parametrize(("method", "path"), [("GET", "/sso/oauth/redirect"), ("POST", "/sso/oauth/access_token")])
+def test_ended_trial_is_named_at_the_older_addresses_of_oauth(
+    services: Services, new_tenant_server: NewTenantServer, method: str, path: str
+) -> None:
+    ended = (services.clock.now() - timedelta(days=1)).strftime("%Y-%m-%d")
+    server = new_tenant_server(trial_ends_at=ended)
+    assert refused(server.send(method, path, with_secret=False)) == (403, 6003)
