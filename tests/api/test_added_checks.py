@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -11,22 +12,27 @@ import pytest
 from werkzeug.test import TestResponse
 
 from app.contract import hub, oauth_metadata, oauth_tokens
-from app.contract.auth import AuthScheme
-from app.contract.hub import Next
+from app.contract.auth import AuthScheme, Host
+from app.contract.errors import BadParameter
+from app.contract.hub import Next, Step
 from app.contract.operations import CATALOGUE, load_catalogue
+from app.contract.visit import Visit
 from app.identity import create_app, create_service
 from app.identity.entry import admission, checks
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth.authorize import checks as authorization_checks
-from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, UncheckedRequest
+from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, RefusedOnPage, UncheckedRequest
 from app.kit.auth import Auth
+from app.kit.local_calls import LocalClient
 from app.kit.operation import AnyOperation
-from tests.support.machines import machine
+from app.kit.reading import WRITES
+from tests.support.machines import audience, machine
 from tests.support.oauth_world import World
+from tests.support.organizations import PATH as ORGANIZATIONS
 from tests.support.plain_client import PlainClient
 from tests.support.relying_party import Browser, Person, RelyingParty, parameters_of
 from tests.support.signed_requests import Signer, client_key, public_jwks
-from tests.support.tenant_server import MANAGE, TenantServer
+from tests.support.tenant_server import MANAGE, TenantServer, answered
 
 load_catalogue()
 pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)
@@ -48,6 +54,13 @@ class AddedCheck:
     def authorize(self, _request: UncheckedRequest) -> None:
         if self.refuses:
             raise RefusedByRedirect("invalid_request", ADDED)
+
+    def know_client(self, _request: UncheckedRequest) -> None:
+        if self.refuses:
+            raise RefusedOnPage("client", "invalid_request", ADDED)
+
+    def still_holds(self, *_: Any) -> bool:
+        return not self.refuses
 
     def rule(self, _operation: AnyOperation) -> tuple[Callable[..., None], ...]:
         return (self.admit,)
@@ -96,6 +109,10 @@ class Asker:
             yield what, self.client.back(what, {"token": "x", **credentials})
         yield "push", self.client.push()
         yield "device", self.client.start_device()
+        yield "machine token", self.client.post("/service/oauth/token", credentials)
+        base, query = f"http://{self.world.services.settings.api_hostname}", {"apikey": self.world.api_key}
+        path = "/sso/oauth/access_token"
+        yield path, self.world.wsgi.post(path, base_url=base, query_string=query, data=credentials)
 
     def of_persons(self, token: str) -> Iterator[tuple[str, TestResponse]]:
         """Yield the answers to requests with an access token."""
@@ -114,6 +131,9 @@ class Asker:
         yield "headers", self.world.wsgi.get(path, base_url=base, headers=headers)
         bearer = {"Authorization": f"Bearer {self.machine_token}"}
         yield "machine", self.world.wsgi.get(path, base_url=base, headers=bearer)
+        pair = {"clientID": self.client.client_id, "clientSecret": self.client.secret}
+        for key in ({}, {"apikey": query["apikey"]}):
+            yield f"pair {len(key)}", self.world.wsgi.get(ORGANIZATIONS, base_url=base, query_string={**key, **pair})
 
     def of_documents(self) -> Iterator[tuple[str, TestResponse]]:
         """Yield the answers to requests for metadata and keys, each twice: the second is cached."""
@@ -141,7 +161,8 @@ def new_asker(world: World, ada: Person, acme: TenantServer) -> NewAsker:
     """Make one whose server starts now: it works its steps out from what is declared then."""
     token = machine(replace(acme, tenant_id=world.tenant_id, name=world.name), "profile:read")
     kinds = ["authorization_code", "refresh_token", "client_credentials"]
-    client = world.application("Asks", grant_types=kinds, jwks=public_jwks(client_key("ES256")))
+    scopes = {audience(acme): ["organization:read"]}
+    client = world.application("Asks", grant_types=kinds, audience_scopes=scopes, jwks=public_jwks(client_key("ES256")))
 
     def make() -> Asker:
         wsgi = PlainClient(create_app(create_service(world.services)))
@@ -195,6 +216,39 @@ def test_rule_added_for_holders_refuses_every_access_token(
     asker = new_asker()
     held = asker.client.redeem(asker.browser.code(asker.client, asker.person)).json or {}
     all_pass_then_none(added, lambda: asker.of_persons(held["access_token"]))
+
+
+@pytest.mark.parametrize("table", ["BEFORE_BODY", "WITH_BODY"])
+def test_check_added_to_admission_refuses_calls_in_the_process(
+    world: World, added: AddedCheck, monkeypatch: pytest.MonkeyPatch, table: str
+) -> None:
+    monkeypatch.setattr(checks, table, (*getattr(checks, table), added.rule))
+    call = LocalClient(create_service(world.services), Host.INSIDE, Visit(host=world.browser().host))
+    for _ in range(2):
+        assert call(hub.tenant, hub.TenantRequest()).tenant is not None
+    added.refuses = True
+    for _ in range(2):
+        with pytest.raises(BadParameter, match=ADDED):
+            call(hub.tenant, hub.TenantRequest())
+
+
+def test_rule_added_for_holders_refuses_at_every_operation(
+    acme: TenantServer, added: AddedCheck, monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
+) -> None:
+    monkeypatch.setattr(admission, "HOLDER_RULES", (*admission.HOLDER_RULES, added.holder_rule))
+    token = acme.tokens(acme.create()["Uid"])["access_token"]
+    app: Any = create_app(create_service(acme.services))
+    server = replace(acme, app=app)
+    assert answered(server.send("GET", "/identity/v2/auth/account", bearer=token))
+    added.refuses = True
+    for operation in CATALOGUE:
+        if AuthScheme.ACCESS_TOKEN in operation.admission.auth.schemes() and operation.host is Host.API:
+            path = re.sub(r"{\w+}", "x", operation.path.replace("{site}", acme.name))
+            named: dict[str, Any] = dict.fromkeys(operation.when[:1], "x")
+            body: Any = {} if operation.method in WRITES else None
+            for holds in ({"bearer": token}, {"access_token": token, "with_secret": False}):
+                with subtests.test(operation.name):
+                    assert ADDED in server.send(operation.method, path, body, **holds, **named).text
 
 
 def test_every_operation_passes_an_added_check(
@@ -283,3 +337,48 @@ def test_added_parameter_check_refuses_every_authorization(
             refused = parameters_of(send(browser))
             assert (refused["error_description"], "code" in refused) == (ADDED, False), name
     assert asker.client.push().json == {"error": "invalid_request", "error_description": ADDED}
+
+
+def test_added_client_check_refuses_every_authorization(
+    new_asker: NewAsker, added: AddedCheck, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = (*authorization_checks.CLIENT_CHECKS, added.know_client)
+    monkeypatch.setattr(authorization_checks, "CLIENT_CHECKS", table)
+    asker = new_asker()
+    for _, send in list(kinds_of_authorization(asker)):
+        assert parameters_of(send(asker.browser))["code"]
+    requests = list(kinds_of_authorization(asker))
+    added.refuses = True
+    for name, send in requests:
+        for browser in (asker.browser, asker.browser, asker.world.browser()):
+            page = send(browser)
+            assert (page.step, page.error_description, page.address) == (Step.REFUSED, ADDED, None), name
+    assert asker.client.push().json == {"error": "invalid_request", "error_description": ADDED}
+
+
+STEPS: Final[Mapping[str, Callable[[Browser, str, Person], Next]]] = {
+    "sign in": lambda browser, attempt, person: browser.sign_in(attempt, person.email, person.password),
+    "resume": lambda browser, attempt, _: browser.resume(attempt),
+    "accounts": lambda browser, attempt, _: browser.accounts(attempt),
+    "account": lambda browser, attempt, person: browser.choose_account(attempt, person.uid),
+    "organization": lambda browser, attempt, _: browser.choose(attempt, ""),
+    "consent": lambda browser, attempt, _: browser.consent(attempt, allow=False),
+}
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_added_recheck_ends_every_sign_in_that_began_before(
+    new_asker: NewAsker, added: AddedCheck, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    monkeypatch.setattr(authorization_checks, "RECHECKS", (*authorization_checks.RECHECKS, added.still_holds))
+    asker = new_asker()
+    asker.world.change(asker.client, require_consent=True)
+    for refuses in (False, True):
+        for name, send in kinds_of_authorization(asker):
+            added.refuses, browser = False, asker.world.browser()
+            attempt = send(browser).attempt or ""
+            if step != "sign in":
+                assert browser.sign_in(attempt, asker.person.email, asker.person.password).step is Step.CONSENT
+            added.refuses = refuses
+            answer = STEPS[step](browser, attempt, asker.person)
+            assert (answer.step is Step.START_AGAIN) is refuses, name
