@@ -113,7 +113,7 @@ class Authenticator(Protocol):
         """Return whether the tenant has it enabled."""
 
     def is_enrolled(self, factors: AccountFactors) -> bool:
-        """Return whether the account can respond to a challenge of it."""
+        """Return whether the account can respond to a challenge of it; never without credentials and fallback kinds."""
 
     def hint(self, factors: AccountFactors) -> str | None:
         """Return the masked destination of a challenge, or None if nothing is sent."""

@@ -69,6 +69,8 @@ def available_kinds(settings: TenantSettings, factors: AccountFactors | None = N
 
 def enrolled_kinds(settings: TenantSettings, factors: AccountFactors) -> tuple[FactorKind, ...]:
     """Return the kinds with which the account can pass a second factor; none if it has backup codes only."""
+    if not factors.credentials and not factors.fallback_kinds:
+        return ()
     usable = tuple([kind for kind, one in AUTHENTICATORS.items() if one.is_on(settings) and one.is_enrolled(factors)])
     return usable if set(usable) - SUPPLEMENTARY else ()
 
