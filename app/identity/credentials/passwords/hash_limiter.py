@@ -6,9 +6,9 @@ import logging
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, TypeVar
@@ -55,18 +55,23 @@ class HashLimiter:
         with self._lock:
             return len(self._waiting)
 
-    def place(self, tenant_id: str) -> AbstractContextManager[None]:
+    @contextmanager
+    def place(self, tenant_id: str) -> Iterator[None]:
         """Hold a place while a hash runs.
 
         Entering raises HashingBusy after the maximum wait; at once in an operation declared without hashing (`contract/hashing.py`),
         because other requests wait for its thread.
         """
-        return _Place(self, tenant_id)
+        self._take(tenant_id)
+        started = monotonic()
+        try:
+            yield
+        finally:
+            self._give_back(monotonic() - started)
 
-    def take(self, tenant_id: str) -> None:
-        """Take a place, which the caller must give back. Raises HashingBusy, as `place`."""
+    def _take(self, tenant_id: str) -> None:
         with self._lock:
-            if self._free > 0 and not self._waiting:
+            if self._free > 0:  # then nobody waits: a place that is given back goes to who waits
                 self._free -= 1
                 return
             if not may_wait.get():
@@ -89,7 +94,7 @@ class HashLimiter:
             return False
         return len(self._waiting) >= most.of_all or self._waiting.size_of(tenant_id) >= most.of_one_tenant
 
-    def give_back(self, seconds: float) -> None:
+    def _give_back(self, seconds: float) -> None:
         """Give a place back after a hash of so many seconds."""
         with self._lock:
             self.recent_seconds += _AVERAGE_WEIGHT * (seconds - self.recent_seconds)
@@ -98,22 +103,6 @@ class HashLimiter:
                 self._free += 1
             else:
                 turn.set()
-
-
-class _Place:
-    """A place of a limiter while the block runs."""
-
-    __slots__ = ("_limiter", "_started", "_tenant_id")
-
-    def __init__(self, limiter: HashLimiter, tenant_id: str) -> None:
-        self._limiter, self._tenant_id = limiter, tenant_id
-
-    def __enter__(self) -> None:
-        self._limiter.take(self._tenant_id)
-        self._started = monotonic()
-
-    def __exit__(self, *_: object) -> None:
-        self._limiter.give_back(monotonic() - self._started)
 
 
 _NICENESS: Final = 5
