@@ -139,7 +139,8 @@ def begin_session(
         return _take_over_session(context, interaction, account, authentication, step)
     if (new_password := _new_password_step(context, account, interaction, authentication)) is not None:
         return new_password
-    identity_linking.link_pending(context, interaction, account)
+    if interaction is not None:
+        identity_linking.link_pending(context, interaction, account)
     current = sessions.current_of(context, account.uid)
     renewed = (
         sessions.renew(context, current, authentication.methods, authentication.remember)

@@ -108,12 +108,15 @@ def with_password(context: Context, req: hub.SignInRequest) -> Next:
     identifier = identifiers.guess(context.tenant.settings, req.identifier)
     solution = LockSolution(req.security_answer, captcha.from_form(req.captcha))
     remember = first_factor_passed.can_remember(context, req.remember)
-    if (pending := verification.repeat_sign_in(context, unfinished, identifier, req.password)) is not None:
+    if unfinished is not None and (
+        pending := verification.repeat_sign_in(context, unfinished, identifier, req.password)
+    ):
         return pending
     try:
         verified = sign_in.verify(context, identifier, req.password, solution, hides_unknown=True)
     except e.EmailUnverified:
-        unfinished = identity_linking.mark_announced(context, unfinished, connects=req.connects)
+        if unfinished is not None:
+            unfinished = identity_linking.mark_announced(context, unfinished, connects=req.connects)
         return verification.after_password(
             context, unfinished, account_lookup.find(context, identifier, is_hidden=True).holder, remember
         )
@@ -126,7 +129,8 @@ def with_password(context: Context, req: hub.SignInRequest) -> Next:
     authentication = Authentication(
         (sign_in.PASSWORD,), identifier.kind, opens_lock=verified.opens_lock, remember=remember
     )
-    interaction = identity_linking.mark_announced(context, unfinished, connects=req.connects) or interaction
+    if unfinished is not None:
+        interaction = identity_linking.mark_announced(context, unfinished, connects=req.connects)
     return first_factor_passed.continue_sign_in(
         context, interaction, verified.account, authentication, verified.required
     )

@@ -49,13 +49,13 @@ def store_pending(
     return interactions.add_facts(context, interaction, **{_KEY: stored, _SINCE: int(context.now.timestamp())})
 
 
-def mark_announced(context: Context, interaction: Interaction | None, *, connects: bool) -> Interaction | None:
+def mark_announced(context: Context, interaction: Interaction, *, connects: bool) -> Interaction:
     """Record whether the sign-in page announced that the pending identity will be linked.
 
     An identity that another visitor of the browser left behind must not be linked without notice.
     """
     pending = pending_for(context, interaction)
-    if interaction is None or pending is None or pending.is_wished == connects:
+    if pending is None or pending.is_wished == connects:
         return interaction
     stored = {**asdict(pending), "claimed": pending.claimed.to_facts(), "is_wished": connects}
     return interactions.add_facts(context, interaction, **{_KEY: stored})
@@ -98,7 +98,7 @@ def has_federated_login_for(context: Context, interaction: Interaction | None, u
     return account is None or linked_identities.is_known(account, pending.claimed)
 
 
-def link_pending(context: Context, interaction: Interaction | None, account: Account) -> None:
+def link_pending(context: Context, interaction: Interaction, account: Account) -> None:
     """Link the pending identity to the account after its complete sign-in.
 
     Only to the account that was registered with it, or that has the address which the provider verified; another account may

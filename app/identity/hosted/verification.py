@@ -103,16 +103,14 @@ def after_password(context: Context, interaction: Interaction | None, account: A
     )
 
 
-def repeat_sign_in(
-    context: Context, interaction: Interaction | None, identifier: Identifier, password: str
-) -> Next | None:
+def repeat_sign_in(context: Context, interaction: Interaction, identifier: Identifier, password: str) -> Next | None:
     """Return the verification step for a sign-in with the password just typed at registration in this browser; else None.
 
     The step is the same whether the account exists, is pending, or is another person's. Costs one hash if the interaction
     awaits this address.
     """
-    state = pending_verification.pending_for(context, interaction) if interaction is not None else None
-    if interaction is None or state is None or identifier.kind != EMAIL or not state.password_hash:
+    state = pending_verification.pending_for(context, interaction)
+    if state is None or identifier.kind != EMAIL or not state.password_hash:
         return None
     if identifiers.normalize(EMAIL, identifier.value) != state.subject:
         return None

@@ -36,7 +36,7 @@ def refusal(context: Context, account: Account, kind: str) -> ApiError | None:
     needs_email = kind != "phone" and context.tenant.settings.email_verification == "required"
     if needs_email and account.email and not account.email_verified:
         return e.EmailUnverified()
-    return e.TooManySessions() if _is_over_session_limit(context, account) else None
+    return e.TooManySessions() if account.sessions_allowed and _has_all_sessions(context, account) else None
 
 
 def uid_from_revert_token(context: Context, token: str) -> str | None:
@@ -63,15 +63,12 @@ def _associated_data(context: Context) -> str:
     return f"{context.tenant.tenant_id} keep account"
 
 
-def _is_over_session_limit(context: Context, account: Account) -> bool:
-    """Return whether the account already has as many live sessions as it may have."""
-    limit = account.sessions_allowed
-    if not limit:
-        return False
+def _has_all_sessions(context: Context, account: Account) -> bool:
+    """Return whether the account already has as many live sessions as its limit allows."""
     replaced = sessions.current_of(context, account.uid)
     browser_sessions = [
         session
         for session in sessions.of_account(context, account.uid)
         if session.client_id is None and (replaced is None or session.session_id != replaced.session_id)
     ]
-    return len(browser_sessions) + tokens.count_program_sessions(context, account.uid) >= limit
+    return len(browser_sessions) + tokens.count_program_sessions(context, account.uid) >= account.sessions_allowed

@@ -80,8 +80,11 @@ def verify(
     identifiers.refuse_disabled_kind(context.tenant.settings, identifier.kind)
     lookup = account_lookup.find(context, identifier, is_hidden=hides_unknown)
     solved = _solve_lock(context, lookup, solution)
-    account = _verify_password(context, lookup, password, solved)
-    new_hash = _rehash_if_stale(context, account, password)
+    account = account_password.verify(context, lookup.account, password)
+    if account is None:
+        raise _wrong_credentials(context, lookup, solved)
+    is_stale = account.password_hash is not None and context.hashing.is_stale(account.password_hash)
+    new_hash = context.hashing.hash(password) if is_stale else None
     _refuse_ineligible(context, lookup, solved, options)
     allowed_methods.refuse(context, account, (PASSWORD,))
     refuse_breached(context, account, password)
@@ -93,7 +96,8 @@ def verify(
         context.audit.record("sign_in.refused", uid=account.uid, reason="changed meanwhile")
         raise _current_lock_refusal(context, lookup, solved) or e.WrongCredentials()
     context.give_back_attempts(account.uid)
-    account = _record_password_strength(context, account, password)
+    is_secure = new_password.is_secure(context, account, password)
+    account = accounts.record_password_strength(context, account, is_secure=is_secure)
     if is_complete:
         notify_sign_in(context, account, joined, suppress_webhook=suppress_webhook)
     return PasswordVerified(account, required, is_solved)
@@ -111,20 +115,6 @@ def _solve_lock(context: Context, lookup: AccountLookup, solution: LockSolution)
     account_lookup.count_failure(context, lookup)
     context.audit.record("sign_in.refused", **_audit_uid(lookup), reason="security answer")
     raise locks.with_lock_challenge(context, lookup, lock, e.WrongQuestionOrAnswer())
-
-
-def _verify_password(context: Context, lookup: AccountLookup, password: str, solved: Lock | None) -> Account:
-    account = account_password.verify(context, lookup.account, password)
-    if account is None:
-        raise _wrong_credentials(context, lookup, solved)
-    return account
-
-
-def _rehash_if_stale(context: Context, account: Account, password: str) -> str | None:
-    """Return a hash with the current parameters; None where the stored one has them."""
-    if account.password_hash and context.hashing.is_stale(account.password_hash):
-        return context.hashing.hash(password)
-    return None
 
 
 def _record_login(
@@ -151,12 +141,6 @@ def _record_login(
     )
 
 
-def _record_password_strength(context: Context, account: Account, password: str) -> Account:
-    policy, words = in_force.password_rules(context, account), new_password.profile_words(account)
-    is_secure = new_password.meets_policy(policy, password, words)
-    return accounts.record_password_strength(context, account, is_secure=is_secure)
-
-
 def notify_sign_in(
     context: Context, account: Account, joined: Sequence[Organization], *, suppress_webhook: bool
 ) -> None:
@@ -166,7 +150,8 @@ def notify_sign_in(
     """
     events.emit(context, "Login", account, suppress_webhook)
     risks.remember_origin(context, account)
-    joining.join_by_domain(context, account, joined)
+    if joined:
+        joining.join_by_domain(context, account, joined)
 
 
 def try_complete_sign_in(

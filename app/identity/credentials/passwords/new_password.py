@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from app.contract import errors as e
-from app.contract.configuration import PasswordPolicy
 from app.identity.credentials.passwords import policy
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import in_force
@@ -21,10 +20,11 @@ def profile_words(account: Account) -> list[str | None]:
     return [*addresses, account.username, account.phone, *map(account.profile.get, PROFILE_FIELDS)]
 
 
-def meets_policy(rules: PasswordPolicy, password: str, words: Iterable[str | None]) -> bool:
-    """Return `IsSecurePassword`: the password meets the present policy, and that policy refuses common passwords."""
+def is_secure(context: Context, account: Account, password: str) -> bool:
+    """Return `IsSecurePassword`: the password meets the account's present policy, and that policy refuses common passwords."""
+    rules = in_force.password_rules(context, account)
     try:
-        policy.refuse(rules, password, words)
+        policy.refuse(rules, password, profile_words(account))
     except (e.FieldsRefused, e.WeakPassword):
         return False
     return rules.common_check

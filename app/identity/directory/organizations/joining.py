@@ -38,7 +38,7 @@ def join_by_domain(context: Context, account: Account, organizations: Sequence[O
 
     Call it at the end of a sign-in, when the account's row is locked. What goes wrong is audited, and does not end the sign-in.
     """
-    held = {one.org_id for one in member_store.of_account(context, account.uid)} if organizations else set()
+    held = {one.org_id for one in member_store.of_account(context, account.uid)}
     for organization in organizations:
         if organization.org_id in held:  # by another sign-in, for which the lock waited
             continue
