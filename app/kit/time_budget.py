@@ -106,22 +106,19 @@ class CircuitBreaker:
 
     def __init__(self, probe: Callable[[], object]) -> None:
         self._probe = probe
-        self._is_open = False
+        self.is_open = False
+        """Whether the dependency hangs."""
         self._is_watched = False
         self._lock = threading.Lock()
 
-    @property
-    def is_open(self) -> bool:
-        return self._is_open
-
     def admit(self) -> None:
         """Raise CircuitOpen while the dependency hangs."""
-        if self._is_open:
+        if self.is_open:
             raise CircuitOpen
 
     def record_timeout(self) -> None:
         """Open the circuit after a timeout, until a probe is answered."""
-        self._is_open = True
+        self.is_open = True
         self._watch()
 
     def record_doubt(self) -> None:
@@ -136,14 +133,14 @@ class CircuitBreaker:
         try:
             threading.Thread(target=self._probe_until_answered, name="probe", daemon=True).start()
         except RuntimeError:  # the process has no more threads
-            self._is_open = self._is_watched = False
+            self.is_open = self._is_watched = False
 
     def _probe_until_answered(self) -> None:
         while not self._is_answered():
-            self._is_open = True
+            self.is_open = True
             sleep(RETRY_SECONDS)
         with self._lock:
-            self._is_open = self._is_watched = False
+            self.is_open = self._is_watched = False
 
     def _is_answered(self) -> bool:
         begin(PROBE_SECONDS)  # the thread's own

@@ -82,7 +82,7 @@ def test_failed_connection_is_not_borrowed_again(database: Database, opened: Ope
 def test_connection_that_was_invalidated_is_closed(database: Database, opened: Opened) -> None:
     borrowed = database.borrow()
     borrowed.connection.invalidate()
-    database.give_back(borrowed)
+    database.idle.give_back(borrowed)
     assert opened.count == 0
     reading(database).rollback()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -90,7 +90,7 @@ class Database:
         self.writing = threading.Lock()  # one SQLite writer at a time in this process: a queue instead of busy waiting
         self.built = BuiltStatements(self.engine.dialect)
         self._circuit = time_budget.CircuitBreaker(self._probe)
-        self._idle = IdlePool(self._checkout, pool_size, None if self.is_sqlite else _RECYCLE_SECONDS)
+        self.idle = IdlePool(self._checkout, pool_size, None if self.is_sqlite else _RECYCLE_SECONDS)
 
     def connect(self) -> Connection:
         """Check a connection out of SQLAlchemy's pool. Raises StoreUnavailable, immediately while the circuit breaker is open."""
@@ -98,21 +98,16 @@ class Database:
         return self._checkout()
 
     def borrow(self) -> Borrowed:
-        """Return a connection for a unit of work, until `give_back`. Raises as `connect`."""
+        """Return a connection for a unit of work, which gives it back to `idle`. Raises as `connect`."""
         self._admit()
-        return self._idle.take()
-
-    def give_back(self, borrowed: Borrowed) -> None:
-        self._idle.give_back(borrowed)
+        return self.idle.take()
 
     def _admit(self) -> None:
         """Raise StoreUnavailable where PostgreSQL need not be asked: the circuit is open, or the request has no time left."""
         if self.is_sqlite:
             return
-        try:
-            self._circuit.admit()
-        except time_budget.CircuitOpen:
-            raise StoreUnavailable("The database hasn't responded recently.") from None
+        if self._circuit.is_open:
+            raise StoreUnavailable("The database hasn't responded recently.")
         if time_budget.remaining_seconds(1.0) <= 0:
             raise StoreUnavailable("The request has used up its time for the database.")
 
@@ -127,7 +122,11 @@ class Database:
         raw = borrowed.driver
         try:
             if type(parameters) is dict or isinstance(parameters, Mapping):  # the first is fast
-                fetched, count = self._fetched(raw, form, form.parameters(parameters), first)
+                values = form.parameters(parameters)
+                if self.is_sqlite:
+                    cursor = raw.execute(form.sql, values)
+                    return Rows(form.rows(cursor.fetchall()), cursor.rowcount)
+                fetched, count = raw.rows(form.encoded, values, first)
                 return Rows(form.rows(fetched), count)
             rows = [form.parameters(one) for one in parameters]
             if self.is_sqlite:
@@ -147,16 +146,6 @@ class Database:
             if is_lost:
                 borrowed.connection.invalidate(problem)
             raise wrapped from problem
-
-    def _fetched(
-        self, raw: Any, form: Form, values: list[Any], first: FirstStatement | None
-    ) -> tuple[Sequence[Sequence[Any]], int]:
-        """Return the driver's rows, and how many were returned or changed."""
-        if not self.is_sqlite:
-            fetched: tuple[Sequence[Sequence[Any]], int] = raw.rows(form.encoded, values, first)
-            return fetched
-        cursor = raw.execute(form.sql, values)
-        return cursor.fetchall(), cursor.rowcount
 
     def record_error(self, problem: BaseException | None) -> None:
         """Report a driver error; a hanging server opens the circuit breaker, so that other requests do not wait."""
@@ -200,10 +189,8 @@ class Database:
             time_budget.spend(monotonic() - started)
 
     def _refuse_locked(self) -> None:
-        try:
-            self._circuit.admit()
-        except time_budget.CircuitOpen:
-            raise StoreUnavailable("Another process is holding the write lock of the file.") from None
+        if self._circuit.is_open:
+            raise StoreUnavailable("Another process is holding the write lock of the file.")
 
     @property
     def is_hanging(self) -> bool:
@@ -246,7 +233,7 @@ class Database:
 
     def dispose(self) -> None:
         """Close the connections; borrowed ones when they are given back."""
-        self._idle.clear()
+        self.idle.clear()
         self.engine.dispose()
 
 

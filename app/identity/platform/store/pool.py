@@ -73,15 +73,22 @@ class IdlePool:
 
     def give_back(self, borrowed: Borrowed) -> None:
         """Keep the connection for the next unit of work; if one waits for SQLAlchemy's pool, give it back there."""
-        self._end(borrowed.connection)
+        connection = borrowed.connection
+        if (
+            connection.in_transaction()
+        ):  # SQLAlchemy began one when it ran a statement; the driver is in autocommit mode
+            try:
+                connection.rollback()
+            except DBAPIError:
+                connection.invalidate()
         with self._lock:
-            is_usable = borrowed.generation == self._generation and not borrowed.connection.invalidated
+            is_usable = borrowed.generation == self._generation and not connection.invalidated
             is_awaited = self._opening > 0
             if is_usable and not is_awaited and len(self._idle) < self._most:
                 self._idle.append(borrowed)
                 return
         if is_usable and is_awaited:
-            borrowed.connection.close()
+            connection.close()
         else:
             borrowed.discard()
 
@@ -92,12 +99,3 @@ class IdlePool:
             self._generation += 1
         for one in idle:
             one.discard()
-
-    @staticmethod
-    def _end(connection: Connection) -> None:
-        """End what SQLAlchemy takes for a transaction since it ran a statement; the driver is in autocommit mode."""
-        if connection.in_transaction():
-            try:
-                connection.rollback()
-            except DBAPIError:
-                connection.invalidate()

@@ -76,7 +76,7 @@ class UnitOfWork:
         """
         self.read_ahead.clear()
         if getattr(statement, "is_dml", False):
-            self._begin_write()
+            self.begin()
             change: Any = statement.statement if isinstance(statement, Compiled) else statement
             self.changed_tables.add(change.table.name)
         self.cost.statements += 1
@@ -99,7 +99,7 @@ class UnitOfWork:
         return row
 
     def all(self, statement: Executable | Compiled, parameters: Parameters | None = None) -> Sequence[Row[Any]]:
-        return self.run(statement, parameters).all()
+        return self.run(statement, parameters).rows
 
     def changed(self, statement: Executable | Compiled, parameters: Parameters | None = None) -> int:
         """Execute a statement and return the number of changed rows."""
@@ -107,7 +107,12 @@ class UnitOfWork:
 
     def begin(self) -> None:
         """Begin the write transaction early, so that rows read before the first write cannot change."""
-        self._begin_write()
+        if self._is_writing:
+            return
+        self.read_ahead.clear()
+        if self._database.is_sqlite:
+            self._database.begin_write(self._release, self._begin_immediately)
+        self._is_writing = True  # PostgreSQL's transaction begins with its first statement
 
     def switch_tenant(self, tenant_id: str) -> None:
         """Continue the transaction as another tenant: for commands that change several, such as `gatehouse apply`."""
@@ -198,14 +203,6 @@ class UnitOfWork:
         self._discard()
         self._database.dispose()
 
-    def _begin_write(self) -> None:
-        if self._is_writing:
-            return
-        self.read_ahead.clear()
-        if self._database.is_sqlite:
-            self._database.begin_write(self._release, self._begin_immediately)
-        self._is_writing = True  # PostgreSQL's transaction begins with its first statement
-
     def _begin_immediately(self, wait_ms: int) -> None:
         """Begin a SQLite transaction that may wait so long for another process."""
         borrowed = self._borrow()
@@ -262,7 +259,7 @@ class UnitOfWork:
             except self._database.driver_error:
                 borrowed.connection.invalidate()
         self._is_begun = False
-        self._database.give_back(borrowed)
+        self._database.idle.give_back(borrowed)
 
     def _discard(self) -> None:
         borrowed, self._borrowed = self._borrowed, None
