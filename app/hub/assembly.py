@@ -12,9 +12,8 @@ from functools import partial
 
 from flask import Blueprint
 
-from app.hub import assets, safety, templating
+from app.hub import assets, templating
 from app.hub import pages as page_modules
-from app.hub.encryption import derive_key
 from app.hub.pages import login  # noqa: F401 - declares the first page
 from app.hub.parts.failures import ERROR_PAGES
 from app.hub.services import Services
@@ -27,8 +26,6 @@ def make_app(shared: Services) -> HubFlask:
     development = shared.settings.development
     app = HubFlask(shared, ERROR_PAGES, partial(late_views, development=development))
     templating.install(app, development=development)
-    keys = [derive_key(one, "hub form tokens") for one in shared.settings.secrets]
-    app.extensions["gatehouse.form_tokens"] = safety.FormTokens(keys)
     assets.install(app, assets.Assets(STATIC, is_fresh=development))
     app.add_views([page_modules.first_page])
     return app

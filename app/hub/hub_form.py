@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, Final, Self
 
-from flask import Flask, current_app
 from flask_wtf import FlaskForm
 from pydantic import ValidationError
 from wtforms import BooleanField, Field, HiddenField
@@ -19,7 +18,7 @@ from wtforms.validators import ValidationError as Refused
 from app.hub.captcha_widget import Widget
 from app.hub.control_attributes import rendered
 from app.hub.locale import lazy_gettext as _l
-from app.hub.safety import FormTokens, is_sent_elsewhere
+from app.hub.safety import is_sent_elsewhere
 from app.hub.services import services
 from app.hub.visit import Visit, current_visit
 from app.kit.wire import Wire
@@ -54,21 +53,15 @@ class BoundToken(CSRF):
 
 def is_own_post(token: str) -> bool:
     """Return whether a form with this CSRF token is one of the current visit, sent by a page of this host."""
-    visit = current_visit()
-    is_elsewhere = is_sent_elsewhere(visit.environ, visit.host, is_https=services().is_https)
-    return not is_elsewhere and _tokens().is_valid(token, *_token_context(visit))
+    shared, visit = services(), current_visit()
+    is_elsewhere = is_sent_elsewhere(visit.environ, visit.host, is_https=shared.is_https)
+    return not is_elsewhere and shared.form_tokens.is_valid(token, *_token_context(visit))
 
 
 def fresh_token() -> str:
     """Return a newly masked CSRF token for the current visit."""
     visit = current_visit()
-    return visit.form_token or _tokens().make(*_token_context(visit))
-
-
-def _tokens() -> FormTokens:
-    app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # each access through the proxy costs a look-up
-    tokens: FormTokens = app.extensions["gatehouse.form_tokens"]
-    return tokens
+    return visit.form_token or services().form_tokens.make(*_token_context(visit))
 
 
 def _token_context(visit: Visit) -> tuple[str, str, str]:

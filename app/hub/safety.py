@@ -35,7 +35,7 @@ class FormTokens:
 
     def make(self, *bound_to: str) -> str:
         """Return a freshly masked token."""
-        mask, digest = randomness.random_bytes(_MASK_BYTES), _digest(self._started[0], _message(bound_to))
+        mask, digest = randomness.random_bytes(_MASK_BYTES), _digest(self._started[0], bound_to)
         return base64.urlsafe_b64encode(mask + _xor(mask, digest)).rstrip(b"=").decode()
 
     def is_valid(self, token: str, *bound_to: str) -> bool:
@@ -48,17 +48,13 @@ class FormTokens:
             return False
         if len(raw) != 2 * _MASK_BYTES:
             return False
-        digest, message = _xor(raw[:_MASK_BYTES], raw[_MASK_BYTES:]), _message(bound_to)
-        return any(hmac.compare_digest(digest, _digest(started, message)) for started in self._started)
+        digest = _xor(raw[:_MASK_BYTES], raw[_MASK_BYTES:])
+        return any(hmac.compare_digest(digest, _digest(started, bound_to)) for started in self._started)
 
 
-def _message(bound_to: Iterable[str]) -> bytes:
-    return "\0".join(bound_to).encode("utf-8", "surrogatepass")
-
-
-def _digest(started: hmac.HMAC, message: bytes) -> bytes:
+def _digest(started: hmac.HMAC, bound_to: Iterable[str]) -> bytes:
     digest = started.copy()
-    digest.update(message)
+    digest.update("\0".join(bound_to).encode("utf-8", "surrogatepass"))
     return digest.digest()[:_MASK_BYTES]
 
 

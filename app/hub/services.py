@@ -13,6 +13,7 @@ from app.hub.encryption import CookieCipher, derive_key
 from app.hub.identity_client import IdentityClient
 from app.hub.interaction import InteractionCookies
 from app.hub.locale import COOKIE, current_language
+from app.hub.safety import FormTokens
 from app.hub.tenant_cache import TenantCache
 from app.hub.visit import current_visit
 from app.kit.client import Client, ResponseHeaders
@@ -101,6 +102,10 @@ class Services:
     def state_cookie(self) -> str:
         """Name of the session iframe's cookie. Its path is the iframe's, which `__Host-` does not allow."""
         return f"{'__Secure-' if self.cookie_prefix else ''}gatehouse-state"
+
+    @cached_property
+    def form_tokens(self) -> FormTokens:
+        return FormTokens([derive_key(secret, "hub form tokens") for secret in self.settings.secrets])
 
     @cached_property
     def interactions(self) -> InteractionCookies:

@@ -87,13 +87,9 @@ def submit_login() -> Response:
         return offer_to_restore(refusal)
     except ApiError as refusal:
         return _refused(form, refusal)
-    return _continue(step, form.request)
-
-
-def _continue(step: contract.Next, sent: contract.SignInRequest) -> Response:
     response = journey.follow(step)
     if step.method_limit is not None:  # the other method's page needs it again
-        return carry_identifier(response, sent.identifier)
+        return carry_identifier(response, form.request.identifier)
     return begin_method(response, step, PASSWORD)
 
 
