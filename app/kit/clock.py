@@ -2,7 +2,7 @@
 
 import time
 from datetime import UTC, datetime, timedelta
-from typing import Protocol
+from typing import Final, Protocol
 
 
 class Clock(Protocol):
@@ -32,14 +32,10 @@ class FixedClock:
         self.at += timedelta(**by)
 
 
-def monotonic() -> float:
-    """Return seconds from an arbitrary start, for measuring durations."""
-    return time.monotonic()
-
-
-def thread_cpu_seconds() -> float:
-    """Return the CPU time of this thread, for measuring the cost of work."""
-    return time.thread_time()
+monotonic: Final = time.monotonic
+"""Returns seconds from an arbitrary start, for measuring durations."""
+thread_cpu_seconds: Final = time.thread_time
+"""Returns the CPU time of this thread, for measuring the cost of work."""
 
 
 def sleep(seconds: float) -> None:

@@ -7,8 +7,10 @@ network: the caller's context, filter and validation of the request, unit of wor
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from functools import partial
 from typing import Any
+from wsgiref.headers import Headers
 
 from app.kit.client import (
     Client,
@@ -30,23 +32,6 @@ from app.kit.server import Outcome, Server
 from app.kit.wire import Document, From, Wire
 
 JSON_TYPE = "application/json"
-
-
-class _Headers:
-    """The few headers of a response."""
-
-    __slots__ = ("_pairs",)
-
-    def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
-        self._pairs = pairs
-
-    def get(self, name: str, /) -> str | None:
-        """Return the first value of a name, whatever its letter case."""
-        wanted = name.lower()
-        for held, value in self._pairs:
-            if held.lower() == wanted:
-                return value
-        return None
 
 
 class LocalClient(Client):
@@ -74,10 +59,10 @@ class LocalClient(Client):
         if operation.host is not self._host:
             raise ServiceUnavailable(500, f"{operation.name} is not called from here")
         raw, body = local_request(operation, req, self._caller)
-        outcome = self._server.run(operation, raw, lambda: filter_members(operation, body))
+        outcome = self._server.run(operation, raw, partial(filter_members, operation, body))
         headers = self._server.added_headers(outcome, raw)
         if self._on_response is not None:
-            self._on_response(_Headers(headers))
+            self._on_response(Headers(headers))
         if isinstance(outcome.answer, ApiError):
             raise _raised_again(operation, outcome, headers)
         return _received(operation, outcome.answer, headers)
@@ -110,7 +95,7 @@ def _received(operation: Operation[Any, Res], answer: Any, headers: list[tuple[s
     content = answer.content if is_document else answer.to_json()
     media_type = answer.media_type if is_document else JSON_TYPE
     return read_response(
-        operation, Reply(answer.http_status, _Headers([*headers, ("Content-Type", media_type)]), content)
+        operation, Reply(answer.http_status, Headers([*headers, ("Content-Type", media_type)]), content)
     )
 
 
@@ -120,4 +105,4 @@ def _raised_again(operation: AnyOperation, outcome: Outcome, headers: list[tuple
     body = json.loads(json.dumps(error_body(error)))
     if error.retry_after_seconds is not None:
         headers = [*headers, ("Retry-After", str(error.retry_after_seconds))]
-    return error_of(operation, outcome.status, body, _Headers(headers))
+    return error_of(operation, outcome.status, body, Headers(headers))

@@ -4,6 +4,7 @@ import hashlib
 import os
 import secrets
 from binascii import b2a_base64
+from typing import Final
 
 
 def token(size_bytes: int = 32) -> str:
@@ -11,9 +12,8 @@ def token(size_bytes: int = 32) -> str:
     return base64url(os.urandom(size_bytes))
 
 
-def random_bytes(size_bytes: int) -> bytes:
-    """Return random bytes for keys and nonces."""
-    return os.urandom(size_bytes)
+random_bytes: Final = os.urandom
+"""Returns so many random bytes, for keys and nonces."""
 
 
 def guid() -> str:

@@ -70,10 +70,6 @@ class Router:
         found = _walk(self._root, path.strip("/").split("/"), 0, [])
         return found if found is None or all(found.parameters.values()) else _for_blank_segments(found)
 
-    def owns(self, path: str) -> bool:
-        """Return whether any operation has the path, whatever its method."""
-        return self.find(path) is not None
-
 
 _Pairs = list[tuple[str, str]]
 

@@ -133,7 +133,7 @@ class Server:
 
     def owns(self, host: Host, path: str) -> bool:
         """Return whether this server answers the path on that kind of host, a wrong method included."""
-        return self._router(host).owns(path)
+        return self._routers.get(host, self._nothing).find(path) is not None
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Serve the catalogue (PEP 3333)."""

@@ -134,7 +134,7 @@ def test_building_catalogue_and_router_is_timed() -> None:
     router = Router(Catalogue(made))
     routed = monotonic()
     print(f"declared in {(between - begun) * 1000:.0f} ms, routed in {(routed - between) * 1000:.1f} ms")
-    assert router.owns("/v2/things0")
+    assert router.find("/v2/things0") is not None
 
 
 def test_catalogue_holds_every_operation_as_declared(

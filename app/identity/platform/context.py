@@ -128,11 +128,11 @@ class Context:
     def now(self) -> datetime:
         return self.services.clock.now()
 
-    @property
+    @once
     def hashing(self) -> TenantHashing:
         """Password hashing with the tenant's settings; an operation that uses it declares `hashing`."""
         if self.operation is not None and self.operation.hashing is None:
-            warnings.warn("an operation hashes without declaring `hashing`", RuntimeWarning, stacklevel=2)
+            warnings.warn("an operation hashes without declaring `hashing`", RuntimeWarning, stacklevel=3)
         return TenantHashing(self.services.hashing, self.tenant.tenant_id, self.tenant.settings.argon2, self.cost)
 
     @property

@@ -26,7 +26,7 @@ class Tenant:
     custom_hosts: tuple[str, ...] = ()
     """The verified custom domains, the first verified first."""
 
-    @property
+    @cached_property
     def version_tag(self) -> str:
         """The version for the hub's caches, which are by host: a custom domain may move to another tenant, and a name to a new one."""
         return version_tag(self.tenant_id, self.version)

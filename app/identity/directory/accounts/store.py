@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import timedelta
-from functools import cache
+from functools import cache, partial
 from operator import attrgetter
 from typing import Any
 
@@ -287,13 +287,6 @@ organization_entries: Callable[[Context, str], ProfileOrganizations] | None = No
 """Reads the organizations of an account for its profile; the package `organizations` sets it."""
 
 
-def _organizations(context: Context, row: Row[Any]) -> Callable[[], ProfileOrganizations]:
-    read = organization_entries
-    if not row.has_organizations or read is None or not context.tenant.settings.organizations.enabled:
-        return no_organizations
-    return lambda: read(context, row.uid)
-
-
 def _found(context: Context, row: Row[Any] | None) -> Account | None:
     return _account(context, row) if row is not None else None
 
@@ -302,10 +295,13 @@ def _account(context: Context, row: Row[Any]) -> Account:
     days = context.tenant.settings.password_policy.expiry_days
     expires = row.password_changed_at + timedelta(days=days) if days and row.password_changed_at else None
     allowed = sessions_allowed(row.session_limit, context.tenant.settings.session_limit)
+    organizations = no_organizations
+    if row.has_organizations and organization_entries is not None and context.tenant.settings.organizations.enabled:
+        organizations = partial(organization_entries, context, row.uid)
     return Account(
         **row._mapping,
         read_at=context.now,
         password_expires_at=expires,
         sessions_allowed=allowed,
-        organizations=_organizations(context, row),
+        organizations=organizations,
     )
