@@ -126,7 +126,8 @@ class ForwardedHeaders:
     """The key of the environment for each header, such as `HTTP_CLIENT_CERT`."""
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        self._apply_certificate(environ)
+        if self.certificate_headers:
+            self._apply_certificate(environ)
         if _may_be_forwarded(environ):
             forwarded = [key for key in environ if key.startswith(FORWARDED)]
             self._apply_trusted(environ, {key: environ.pop(key) for key in forwarded})
@@ -145,7 +146,7 @@ class ForwardedHeaders:
 
     def _apply_certificate(self, environ: WSGIEnvironment) -> None:
         """Move the headers of the certificate, before the peer's address gives way to the client's."""
-        is_trusted = bool(self.certificate_headers) and self.proxies.trusts(environ.get("REMOTE_ADDR", ""))
+        is_trusted = self.proxies.trusts(environ.get("REMOTE_ADDR", ""))
         for header, key in self.certificate_headers.items():
             value = environ.pop(header, None)
             if value is not None and is_trusted:

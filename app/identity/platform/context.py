@@ -199,8 +199,9 @@ class Context:
 
     def count_attempt(self, limit: str, per_minute: int) -> None:
         """Count what may be a guess, as `count` does; `give_back_attempts` takes it back where it was right."""
-        self.count(limit, per_minute)
-        self.remembered.setdefault(_ATTEMPTS, []).append((limit, per_minute))
+        if per_minute:
+            self.count(limit, per_minute)
+            self.remembered.setdefault(_ATTEMPTS, []).append((limit, per_minute))
 
     def give_back_attempts(self, uid: str | None = None) -> None:
         """Take back what `count_attempt` counted: the secret was right, and many people may share the network.
@@ -211,7 +212,7 @@ class Context:
         """
         for limit, per_minute in self.remembered.pop(_ATTEMPTS, ()):
             with suppress(e.TooManyRequests, SharedStoreUnavailable):
-                if uid is not None and per_minute:
+                if uid is not None:
                     self.spend("right_attempt", Rate(per_minute, 60), limit, self.network, uid)
                 self.give_back(limit, per_minute)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
 from app.contract.configuration import Argon2
@@ -36,20 +37,20 @@ class Hashing(Protocol):
         """Return whether the hash is stale, and costs so much that it is to be replaced at once."""
 
 
+@dataclass(slots=True)
 class TenantHashing:
     """Password hashing with a tenant's parameters, its cost counted on the request."""
 
-    def __init__(self, hashing: Hashing, tenant_id: str, parameters: Argon2, cost: Cost) -> None:
-        self._hashing = hashing
-        self._tenant_id = tenant_id
-        self._parameters = parameters
-        self._cost = cost
+    hashing: Hashing
+    tenant_id: str
+    parameters: Argon2
+    cost: Cost
 
     def hash(self, password: str) -> str:
         """Return the hash of the password's normal form, in PHC format."""
         started = thread_cpu_seconds()
         try:
-            return self._hashing.hash(password, self._parameters, self._tenant_id)
+            return self.hashing.hash(password, self.parameters, self.tenant_id)
         finally:
             self._count(started)
 
@@ -68,18 +69,18 @@ class TenantHashing:
     def _is_hash_of(self, stored: str | None, form: str) -> bool:
         started = thread_cpu_seconds()
         try:
-            return self._hashing.is_match(stored, form, self._parameters, self._tenant_id)
+            return self.hashing.is_match(stored, form, self.parameters, self.tenant_id)
         finally:
             self._count(started)
 
     def is_stale(self, stored: str) -> bool:
         """Return whether the hash has other parameters than the tenant's current ones."""
-        return self._hashing.is_stale(stored, self._parameters)
+        return self.hashing.is_stale(stored, self.parameters)
 
     def is_expensive(self, stored: str) -> bool:
         """Return whether the hash is stale, and costs so much that it is to be replaced at once."""
-        return self._hashing.is_expensive(stored, self._parameters)
+        return self.hashing.is_expensive(stored, self.parameters)
 
     def _count(self, started: float) -> None:
-        self._cost.hashes += 1
-        self._cost.hash_microseconds += int((thread_cpu_seconds() - started) * 1e6)
+        self.cost.hashes += 1
+        self.cost.hash_microseconds += int((thread_cpu_seconds() - started) * 1e6)

@@ -37,11 +37,13 @@ class Hashing:
 
     def hash(self, password: str, parameters: Argon2, tenant_id: str = "") -> str:
         """Return the hash of the password's normal form, in PHC format."""
-        work = partial(_hasher(parameters).hash, _bytes(password_forms.normalize(password)))
+        typed = password_forms.normalize(password).encode("utf-8", "surrogatepass")
+        work = partial(_hasher(parameters).hash, typed)
         return self._run(work, hash_cost.of_parameters(parameters), tenant_id)
 
     def is_match(self, stored: str | None, form: str, parameters: Argon2, tenant_id: str = "") -> bool:
         """Return whether the stored hash is of exactly this text. Without a usable one return False after the same time."""
+        typed = form.encode("utf-8", "surrogatepass")
         if stored is not None and self.is_stale(stored, parameters):
             try:
                 found = imported_hashes.read(stored)
@@ -49,8 +51,8 @@ class Hashing:
                 log.warning("hashing.unusable", extra={"tenant": tenant_id, "reason": str(problem)})
                 stored = None
             else:
-                return self._run(partial(found.is_match, _bytes(form)), found.cost, tenant_id)
-        work = partial(_is_current_match, stored, _bytes(form), parameters)
+                return self._run(partial(found.is_match, typed), found.cost, tenant_id)
+        work = partial(_is_current_match, stored, typed, parameters)
         return self._run(work, hash_cost.of_parameters(parameters), tenant_id)
 
     def is_stale(self, stored: str, parameters: Argon2) -> bool:
@@ -79,10 +81,6 @@ def _is_current_match(stored: str | None, password: bytes, parameters: Argon2) -
     except (VerificationError, InvalidHashError):
         return False
     return stored is not None
-
-
-def _bytes(password: str) -> bytes:
-    return password.encode("utf-8", "surrogatepass")
 
 
 @lru_cache(maxsize=256)

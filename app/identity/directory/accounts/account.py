@@ -96,11 +96,6 @@ def limit_column(limit: int | None) -> int:
     return TENANT_LIMIT if limit is None else limit or UNLIMITED
 
 
-def sessions_allowed(column: int, tenant_limit: int) -> int:
-    """Return the effective session limit (interface limits.md section 6: the account's wins); 0: unlimited."""
-    return tenant_limit if column == TENANT_LIMIT else max(column, 0)
-
-
 def full_name(account: Account) -> str | None:
     """Return first and last name, as far as known."""
     return name_in(account.profile)

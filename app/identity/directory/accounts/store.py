@@ -17,10 +17,10 @@ from app.identity.directory.accounts import assigned_roles
 from app.identity.directory.accounts import identifiers as names
 from app.identity.directory.accounts.account import (
     IDENTITIES,
+    TENANT_LIMIT,
     Account,
     ProfileOrganizations,
     no_organizations,
-    sessions_allowed,
 )
 from app.identity.directory.accounts.identifiers import IDENTITY, PREVIOUS_UID, PROFILE
 from app.identity.directory.accounts.tables import accounts, identifiers
@@ -294,7 +294,8 @@ def _found(context: Context, row: Row[Any] | None) -> Account | None:
 def _account(context: Context, row: Row[Any]) -> Account:
     days = context.tenant.settings.password_policy.expiry_days
     expires = row.password_changed_at + timedelta(days=days) if days and row.password_changed_at else None
-    allowed = sessions_allowed(row.session_limit, context.tenant.settings.session_limit)
+    is_own_limit = row.session_limit != TENANT_LIMIT  # the account's wins (interface limits.md section 6)
+    allowed = max(row.session_limit, 0) if is_own_limit else context.tenant.settings.session_limit
     organizations = no_organizations
     if row.has_organizations and organization_entries is not None and context.tenant.settings.organizations.enabled:
         organizations = partial(organization_entries, context, row.uid)
