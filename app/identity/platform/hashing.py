@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from app.contract.configuration import Argon2
-from app.identity.platform import password_forms
 from app.identity.platform.store.unit import Cost
 from app.kit.clock import thread_cpu_seconds
+
+_LONGEST: Final = 4096
+"""Characters of the longest password that a request may set; sorting the marks of a longer text could take seconds."""
+
+
+def normalize(password: str) -> str:
+    """Return the password in NFKC (NIST SP 800-63B-4 section 3.1.1.2), which is hashed and compared.
+
+    Keyboards and systems write one letter as different characters.
+    """
+    return unicodedata.normalize("NFKC", password) if len(password) <= _LONGEST else password
 
 
 class HashingBusy(Exception):
@@ -59,11 +70,13 @@ class TenantHashing:
         return self.matching_form(stored, password) is not None
 
     def matching_form(self, stored: str | None, password: str) -> str | None:
-        """Return the form of the password that the stored hash is of (`password_forms.py`), or None if it is of another password.
+        """Return the form of the password that the stored hash is of, or None if it is of another password.
 
+        It is NFKC or, in hashes of older versions and other systems, the password as it was typed.
         Costs one hash, or two if the password is not in its normal form; without a stored hash as much as with a wrong one.
         """
-        forms = password_forms.forms(password)
+        normal = normalize(password)
+        forms = (normal,) if normal == password else (normal, password)
         return next((form for form in forms if self._is_hash_of(stored, form)), None)
 
     def _is_hash_of(self, stored: str | None, form: str) -> bool:

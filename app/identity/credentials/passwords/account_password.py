@@ -7,8 +7,8 @@ from dataclasses import replace
 from app.identity.directory.accounts import login_records
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
-from app.identity.platform import password_forms
 from app.identity.platform.context import Context
+from app.identity.platform.hashing import normalize
 
 
 def verify(context: Context, account: Account | None, password: str) -> Account | None:
@@ -25,7 +25,7 @@ def verify(context: Context, account: Account | None, password: str) -> Account 
     form = context.hashing.matching_form(stored, password)
     if form is None or account is None or stored is None:
         return None
-    is_replaced = form != password_forms.normalize(password) or context.hashing.is_expensive(stored)
+    is_replaced = form != normalize(password) or context.hashing.is_expensive(stored)
     return _renewed(context, account, stored, password) if is_replaced else account
 
 

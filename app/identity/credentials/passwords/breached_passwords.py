@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.identity.platform import password_forms
+from app.identity.platform.hashing import normalize
 from app.kit.clock import monotonic
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class BreachedPasswords:
 
     def has(self, password: str) -> bool:
         """Return whether the password is known as breached; False also if the API does not answer."""
-        text = password_forms.normalize(password).encode("utf-8", "surrogatepass")
+        text = normalize(password).encode("utf-8", "surrogatepass")
         digest = hashlib.sha1(text, usedforsecurity=False).hexdigest().upper()
         if self._file is not None and self._is_in_file(self._file, digest):
             return True

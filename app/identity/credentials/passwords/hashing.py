@@ -19,7 +19,7 @@ from app.contract.configuration import Argon2
 from app.identity.credentials.passwords import hash_cost, imported_hashes
 from app.identity.credentials.passwords.hash_limiter import ExpensiveLane, HashLimiter, Result
 from app.identity.credentials.passwords.imported_hashes import UnusableHash
-from app.identity.platform import password_forms
+from app.identity.platform.hashing import normalize
 
 log = logging.getLogger("gatehouse.hashing")
 
@@ -37,7 +37,7 @@ class Hashing:
 
     def hash(self, password: str, parameters: Argon2, tenant_id: str = "") -> str:
         """Return the hash of the password's normal form, in PHC format."""
-        typed = password_forms.normalize(password).encode("utf-8", "surrogatepass")
+        typed = normalize(password).encode("utf-8", "surrogatepass")
         work = partial(_hasher(parameters).hash, typed)
         return self._run(work, hash_cost.of_parameters(parameters), tenant_id)
 

@@ -9,7 +9,7 @@ from app.contract import errors as e
 from app.contract.configuration import PasswordPolicy
 from app.contract.errors.passwords import PASSWORD_RULE_MESSAGES, PasswordRule
 from app.identity.credentials.passwords.common_passwords import is_common
-from app.identity.platform import password_forms
+from app.identity.platform.hashing import normalize
 
 FIELD = "Password"
 _SIGNS = re.compile(r"[\W_]+")
@@ -53,14 +53,15 @@ def refuse(policy: PasswordPolicy, password: str, words: Iterable[str | None]) -
         FieldsRefused: length or character classes, with a sentence for each rule.
         WeakPassword: it is common, or contains a word of the profile.
     """
-    typed, password = password, password_forms.normalize(password)
+    typed, password = password, normalize(password)
     if broken := broken_rules(policy, password, typed=typed):
         raise e.FieldsRefused(problems=[(FIELD, sentence) for sentence in broken])
     if policy.common_check and is_common(password):
         raise e.WeakPassword(PASSWORD_RULE_MESSAGES[PasswordRule.COMMON])
+    if not policy.profile_check:
+        return
     is_refused = equals_word if policy.profile_exact_match else contains_word
-    words = [password_forms.normalize(word) for word in words if word]
-    if policy.profile_check and is_refused(password, words):
+    if is_refused(password, [normalize(word) for word in words if word]):
         raise e.WeakPassword(PASSWORD_RULE_MESSAGES[PasswordRule.PROFILE])
 
 

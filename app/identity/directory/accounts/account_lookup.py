@@ -50,7 +50,10 @@ class AccountLookup:
     @once
     def name_hashes(self) -> list[str]:
         """The digest under each secret, so that counters survive a rotation of the secret."""
-        return self.known_hashes or _name_hashes(self.context, self.identifier)
+        if self.known_hashes is not None:
+            return self.known_hashes
+        kind = self.identifier.kind
+        return _name_hashes(self.context, kind, accounts.normalize(kind, self.identifier.value))
 
     @property
     def key(self) -> str:
@@ -64,14 +67,13 @@ def find(context: Context, identifier: Identifier, *, is_hidden: bool) -> Accoun
     if form is None or not is_hidden:
         holder = store.by_identifier(context, identifier.kind, form) if form else None
         return AccountLookup(context, identifier, holder, is_hidden)
-    name_hashes = _name_hashes(context, identifier)
+    name_hashes = _name_hashes(context, identifier.kind, form)
     holder = unknown_identifiers.find(context, identifier.kind, form, name_hashes)
     return AccountLookup(context, identifier, holder, is_hidden, name_hashes)
 
 
-def _name_hashes(context: Context, identifier: Identifier) -> list[str]:
-    text = f"{identifier.kind} {accounts.normalize(identifier.kind, identifier.value)}"
-    return [keyed_digest(context, text, secret) for secret in context.services.settings.secrets]
+def _name_hashes(context: Context, kind: str, form: str) -> list[str]:
+    return [keyed_digest(context, f"{kind} {form}", secret) for secret in context.services.settings.secrets]
 
 
 def lock_of(context: Context, lookup: AccountLookup) -> Lock | None:

@@ -13,7 +13,7 @@ from sqlalchemy.engine import Row
 from sqlalchemy.exc import IntegrityError
 
 from app.contract import errors as e
-from app.identity.directory.organizations import active_policies, names
+from app.identity.directory.organizations import in_force, names
 from app.identity.directory.organizations.tables import (
     organization_connections,
     organization_group_roles,
@@ -136,7 +136,7 @@ def set_active(context: Context, connection_id: str, is_active: bool) -> bool:
 
 def remove(context: Context, connection: OrganizationConnection) -> None:
     """Delete a connection with its group roles, and the roles that they granted."""
-    active_policies.forget(context)
+    in_force.forget(context)
     for table in (organization_connections, organization_group_roles, organization_user_roles):
         where = (table.c.tenant_id == context.tenant.tenant_id, table.c.connection_id == connection.connection_id)
         context.work.run(delete(table).where(*where))

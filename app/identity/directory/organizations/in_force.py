@@ -7,12 +7,65 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from operator import attrgetter
+from typing import NamedTuple
+
+from sqlalchemy import String, bindparam, cast, select
 
 from app.contract.configuration import PasswordPolicy
+from app.contract.organizations_models import Policies
 from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.organizations import active_policies
+from app.identity.directory.organizations.tables import organization_user_roles, organizations
 from app.identity.platform.context import Context
+from app.identity.platform.store.compiled import Compiled
+
+O, M = organizations.c, organization_user_roles.c  # noqa: E741 - short names of columns, as in all stores
+_KEY = "active_policies"
+_OF_ACCOUNT = Compiled(
+    select(O.org_id, O.name, O.name_key, O.display, O.policies).where(
+        O.tenant_id == bindparam("tenant"),
+        O.is_active,
+        O.org_id.in_(select(M.org_id).where(M.tenant_id == bindparam("tenant"), M.uid == bindparam("account"))),
+        cast(O.policies, String) != "{}",
+    )
+)
+"""Unsorted: to return them by name, SQLite would read all organizations of the tenant."""
+
+
+class ActivePolicy(NamedTuple):
+    """The policies of an organization, with its id and display name."""
+
+    org_id: str
+    name: str
+    policies: Policies
+
+
+def active(context: Context, account: Account) -> tuple[ActivePolicy, ...]:
+    """Return the policies of the account's active organizations by their names, without those that set nothing.
+
+    One statement in a request for an account that joined an organization, and none for any other.
+    """
+    if not account.has_organizations or not context.tenant.settings.organizations.enabled:
+        return ()
+    read: dict[tuple[str, str], tuple[ActivePolicy, ...]] = context.remembered.setdefault(_KEY, {})
+    key = (context.tenant.tenant_id, account.uid)
+    if key not in read:
+        read[key] = _read(context, account.uid)
+    return read[key]
+
+
+def forget(context: Context) -> None:
+    """Read them again in this request: a membership, a policy or an organization changed."""
+    context.remembered.pop(_KEY, None)
+
+
+def _read(context: Context, uid: str) -> tuple[ActivePolicy, ...]:
+    rows = context.work.all(_OF_ACCOUNT, {"tenant": context.tenant.tenant_id, "account": uid})
+    return tuple(
+        ActivePolicy(row.org_id, str(row.display.get("Name") or row.name), Policies.model_validate(row.policies))
+        for row in sorted(rows, key=attrgetter("name_key"))
+    )
 
 
 def requires_second_factor(context: Context, account: Account) -> bool:
@@ -23,9 +76,7 @@ def requires_second_factor(context: Context, account: Account) -> bool:
     mode = context.tenant.settings.two_factor
     if mode != "optional":
         return mode == "required"
-    return any(
-        one.policies.mfa_policy.enforcement_mode == "force" for one in active_policies.of_account(context, account)
-    )
+    return any(one.policies.mfa_policy.enforcement_mode == "force" for one in active(context, account))
 
 
 def password_rules(context: Context, account: Account | None) -> PasswordPolicy:
@@ -33,7 +84,7 @@ def password_rules(context: Context, account: Account | None) -> PasswordPolicy:
     rules = context.tenant.settings.password_policy
     if account is None:
         return rules
-    for one in active_policies.of_account(context, account):
+    for one in active(context, account):
         own = one.policies.password_policy
         shortest = max(rules.min_length, own.min_length or 0)
         longest = min(rules.max_length, own.max_length or rules.max_length)
@@ -57,7 +108,7 @@ def password_expires_at(context: Context, account: Account) -> datetime | None:
     changed_at = account.password_changed_at
     if changed_at is None:
         return account.password_expires_at
-    days = _least(one.policies.password_policy.expiry_days for one in active_policies.of_account(context, account))
+    days = _least(one.policies.password_policy.expiry_days for one in active(context, account))
     ends = [account.password_expires_at, changed_at + timedelta(days=days) if days else None]
     return min((one for one in ends if one is not None), default=None)
 
@@ -67,7 +118,7 @@ def shortened(
 ) -> tuple[int | None, int | None]:
     """Return the lifetimes of an access and a refresh token, shortened by the account's organizations; None: as the tenant says."""
     settings = context.tenant.settings
-    found = active_policies.of_account(context, account) if account is not None else ()
+    found = active(context, account) if account is not None else ()
     if not found:
         return access_seconds, refresh_seconds
     shortest_access = _least(one.policies.session_policy.access_token_ttl for one in found)

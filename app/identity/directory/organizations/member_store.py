@@ -15,7 +15,7 @@ from sqlalchemy.sql import Select
 from app.contract import errors as e
 from app.identity.directory.accounts import store as accounts
 from app.identity.directory.accounts.account import ProfileOrganizations
-from app.identity.directory.organizations import active_policies, names, store
+from app.identity.directory.organizations import in_force, names, store
 from app.identity.directory.organizations.organization import (
     MANAGE,
     OWN,
@@ -202,7 +202,7 @@ def add(
     ]
     try:
         context.work.run(insert(organization_user_roles), rows)
-        active_policies.forget(context)
+        in_force.forget(context)
     except IntegrityError:
         raise e.UserRoleExists from None
 
@@ -212,7 +212,7 @@ def remove(context: Context, uid: str, org_id: str | None = None, role_ids: Coll
     where = [M.uid == uid]
     where += [M.org_id == org_id] if org_id is not None else []
     where += [M.role_id.in_(role_ids)] if role_ids is not None else []
-    active_policies.forget(context)
+    in_force.forget(context)
     return context.work.changed(delete(organization_user_roles).where(*_of(context, *where)))
 
 

@@ -10,7 +10,7 @@ from sqlalchemy.engine import Row
 from sqlalchemy.exc import IntegrityError
 
 from app.contract import errors as e
-from app.identity.directory.organizations import active_policies, names
+from app.identity.directory.organizations import in_force, names
 from app.identity.directory.organizations.organization import Permission, Role
 from app.identity.directory.organizations.tables import (
     organization_group_roles,
@@ -159,7 +159,7 @@ def remove_role(context: Context, role_id: str) -> bool:
     """Delete a role, and take it from members, groups and permissions. Return whether it existed."""
     if not context.work.changed(delete(organization_roles).where(*_mine(context), R.role_id == role_id)):
         return False
-    active_policies.forget(context)
+    in_force.forget(context)
     for table in (organization_user_roles, organization_group_roles, organization_role_permissions):
         where = (table.c.tenant_id == context.tenant.tenant_id, table.c.role_id == role_id)
         context.work.run(delete(table).where(*where))

@@ -10,7 +10,7 @@ from app.contract import errors as e
 from app.contract.configuration import TenantSettings
 from app.contract.organizations_models import SignInMethod
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.organizations import active_policies
+from app.identity.directory.organizations import in_force
 from app.identity.platform.context import Context
 
 PASSWORD: Final = "password"
@@ -66,7 +66,7 @@ def of_account(context: Context, account: Account) -> AllowedMethods | None:
     Several organizations limit them to what all of them allow; where that is nothing, to what any of them allows. A policy
     waits while the tenant offers none of its methods.
     """
-    if not (policies := active_policies.of_account(context, account)):
+    if not (policies := in_force.active(context, account)):
         return None
     on = offered(context.tenant.settings)
     limits = [
