@@ -25,9 +25,9 @@ log = logging.getLogger("gatehouse.hub")
 ASK_SECONDS: Final = 2.0
 """How often the identity service is asked which tenants changed."""
 MAX_AGE_SECONDS: Final = 5.0
-"""No page shows a tenant as it was longer ago, while the identity service answers."""
+"""No page shows a tenant as it was longer ago, while the identity service answers ..."""
 READING_AGE_SECONDS: Final = 10.0
-"""How old a tenant may be that visits use while another one reads it; by then, a service that hangs is known to."""
+"""... but those of visits while another one reads it, which takes milliseconds. By then, a service that hangs is known to."""
 READ_AGE_SECONDS: Final = 2.5
 """How old a tenant may be that the service sends: each of its processes caches it, too."""
 MAX_STALE_SECONDS: Final = 3600.0
