@@ -177,7 +177,11 @@ class HubForm(FlaskForm):
 
     def _label_of(self, id_: str) -> Any:
         field = next(field for field in self if field.id == id_)
-        return field.label.text if _is_visible(field) and not isinstance(field, BooleanField) else ""
+        return field.label.text if self.is_shown(field) and not isinstance(field, BooleanField) else ""
+
+    def is_shown(self, field: Field) -> bool:
+        """Return whether the reader sees a field; a captcha may be replaced by a script."""
+        return not isinstance(field, HiddenField) and not getattr(field, "is_replaced_by_script", False)
 
     def take_focus(self, names: tuple[str, ...]) -> None:
         """Give the focus to the first field with an error if there is no summary; without errors to the first empty one of these."""
@@ -192,9 +196,9 @@ class HubForm(FlaskForm):
         None if one is hidden or a captcha, which a script may replace. A summary would repeat what is on the same screen.
         """
         invalid = [field for field in self if field.errors and field.short_name != TOKEN_FIELD]
-        if self.form_errors or not all(_is_visible(field) for field in invalid):
+        if self.form_errors or not all(self.is_shown(field) for field in invalid):
             return []
-        is_short = sum(_is_visible(field) for field in self) <= _FEW_FIELDS
+        is_short = sum(self.is_shown(field) for field in self) <= _FEW_FIELDS
         return invalid if is_short or len(invalid) == 1 else []
 
     def _problems(self) -> Iterator[tuple[str, Any]]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
 from flask import Flask
 from werkzeug.exceptions import TooManyRequests
+from wtforms.fields.core import UnboundField
 from wtforms.validators import ValidationError as Refused
 
 from app.hub import safety
@@ -27,6 +30,7 @@ EVERYTHING: Final[dict[str, Any]] = {
     "organizations": {"enabled": True, "self_service_creation": True}, "security_questions": {"pet": "Your first pet?"},
     "pin": {"is_on": True}, "passwordless_email": True, "smart_login": True,
 }  # fmt: skip
+PACKAGE: Final = Path(visits.__file__).parents[2]
 BUTTONS: Final = (
     "", "again", "choose", "decline", "forget", "join", "link", "own", "passkey", "prove", "rename", "renew", "resend", "skip",
     "there", "yes",
@@ -80,6 +84,10 @@ def test_no_form_acts_that_a_validator_refuses(
                     assert 500 not in (refused.status, answer.status), button
 
 
+HIDDEN: Final = ("remember", "security_answer", "security_question", "connects")
+"""Fields of the sign-in page whose errors have no place on it in its first state."""
+
+
 def refuse(*_: object) -> None:
     raise Refused("The added validator refuses.")
 
@@ -109,6 +117,46 @@ def test_added_validator_refuses_right_forms(
     refused = new_visitor().open(path).press(button, **typed)
     assert refused.status == 422
     assert "The added validator refuses." in refused.text
+
+
+def with_validator(field: UnboundField[Any]) -> UnboundField[Any]:
+    """Return the declaration of a field with one validator more."""
+    label, validators, *others = (*field.args, None, None)[: max(2, len(field.args))]
+    validators = validators or field.kwargs.get("validators", ())
+    more = {name: value for name, value in field.kwargs.items() if name not in ("label", "validators")}
+    label = field.kwargs.get("label", label)
+    return UnboundField(field.field_class, label, [*validators, refuse], *others, **more)
+
+
+@pytest.mark.parametrize(
+    ("path", "field"),
+    [
+        ("/login", name)
+        for name in ("identifier", "password", "remember", "security_answer", "security_question", "connects")
+    ]
+    + [("/forgot-password", "identifier")],
+)
+def test_validator_added_to_a_declared_field_refuses(
+    world: World, new_visitor: NewVisitor, monkeypatch: pytest.MonkeyPatch, path: str, field: str
+) -> None:
+    ada = world.person("ada@example.com")
+    form, _, button, typed = FORMS[path]
+    typed = {name: {"ada": ada.email, "her password": ada.password}.get(text, text) for name, text in typed.items()}
+    monkeypatch.setattr(form, field, with_validator(getattr(form, field)))
+    refused = new_visitor().open(path).press(button, **typed)
+    assert refused.status == 422
+    assert "The added validator refuses." in refused.text or field in HIDDEN
+
+
+def test_no_module_of_the_hub_replaces_validators() -> None:
+    """A validator that is added to a field's declaration would be lost."""
+    written = [
+        f"{path.name}:{node.lineno}"
+        for path in (PACKAGE / "hub").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Attribute) and node.attr == "validators" and not isinstance(node.ctx, ast.Load)
+    ]
+    assert written == []
 
 
 def test_added_validator_refuses_an_edit_of_the_profile(

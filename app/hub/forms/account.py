@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final, Self
 from urllib.parse import urlencode
 
 from flask import Response
-from wtforms import HiddenField, PasswordField, StringField
+from wtforms import Field, HiddenField, PasswordField, StringField
 from wtforms.validators import InputRequired, Length
 
 from app.contract import errors as e
@@ -119,13 +119,23 @@ def text_of(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
+class _RequiredUnlessSkipped(InputRequired):
+    """Requires the field, except in a form that skips it."""
+
+    def __call__(self, form: Any, field: Field) -> None:
+        if not form.is_skipped:
+            super().__call__(form, field)
+
+
 class PinForm(PasswordConfirmationForm):
     """A new PIN, with the password if required. `one-time-code` keeps password managers from storing the PIN."""
 
     own_fields = ("pin",)
+    is_skipped = False
+    """Whether the sign-in continues without a PIN."""
     pin = PasswordField(
         _l("New PIN"),
-        [InputRequired(_l("Choose a PIN."))],
+        [_RequiredUnlessSkipped(_l("Choose a PIN."))],
         render_kw={"autocomplete": "one-time-code", "inputmode": "numeric", "dir": "ltr"},
     )
 

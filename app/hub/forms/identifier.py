@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any, Final, Self
 
-from wtforms import StringField
+from wtforms import Field, StringField
 from wtforms.validators import InputRequired
 
 from app.hub.hub_form import HubForm
@@ -13,17 +13,25 @@ from app.hub.locale import lazy_gettext as _l
 from app.hub.tenancy import Identifier
 
 
+class _Required(InputRequired):
+    """Requires the field, in words for the kinds of identifiers that the form accepts."""
+
+    def __call__(self, form: Any, field: Field) -> None:
+        _, missing, _ = _texts(form.identifiers)
+        InputRequired(missing)(form, field)
+
+
 class IdentifierForm(HubForm):
     """A form with the identifier field."""
 
     first_fields: tuple[str, ...] = ("identifier",)
-    identifier = StringField(_l("Email"), [InputRequired(_l("Enter your email."))])
+    identifiers: Collection[Identifier] = (Identifier.EMAIL,)
+    identifier = StringField(_l("Email"), [_Required()])
 
     def accept_identifiers(self, identifiers: Collection[Identifier]) -> Self:
         """Return the form with label and error text for these kinds of identifiers."""
-        label, missing, _ = _texts(identifiers)
-        self.identifier.label.text = label
-        self.identifier.validators = [InputRequired(missing)]
+        self.identifiers = identifiers
+        self.identifier.label.text, _, _ = _texts(identifiers)
         return self
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from wtforms import BooleanField, HiddenField, PasswordField, StringField
+from wtforms import BooleanField, Field, HiddenField, PasswordField, StringField
 from wtforms.validators import InputRequired
 
 from app.contract import hub as contract
@@ -36,6 +36,10 @@ class LoginForm(IdentifierForm):
     connects = HiddenField()
     asks_question = False
     request: contract.SignInRequest
+
+    def is_shown(self, field: Field) -> bool:
+        """Return whether the reader sees a field; the security answer only with its question."""
+        return super().is_shown(field) and (self.asks_question or field is not self.security_answer)
 
     def to_request(self) -> contract.SignInRequest:
         question, answer = self.security_question.data or "", self.security_answer.data or ""

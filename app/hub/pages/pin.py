@@ -129,13 +129,11 @@ def show_set_pin() -> Response:
 def submit_set_pin() -> Response:
     visit = current_visit()
     interaction, form = journey.require_interaction(), PinForm()
-    is_skipped, can_skip = visit.form.get("do") == "skip", visit.form.get("skips") == "1"
-    if is_skipped:
-        form.pin.validators = ()
+    form.is_skipped, can_skip = visit.form.get("do") == "skip", visit.form.get("skips") == "1"
     if not form.validate():
         return _step_page(form, account_in_interaction(), can_skip=can_skip).render(form.error_status)
     request_body = contract.PinStepRequest(
-        attempt=interaction.id, pin=(form.pin.data or "")[:64], password=form.current_password, skip=is_skipped
+        attempt=interaction.id, pin=(form.pin.data or "")[:64], password=form.current_password, skip=form.is_skipped
     )
     try:
         return journey.follow(api()(contract.set_at_sign_in, request_body))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 from app.identity.platform.context import Context
 
@@ -14,9 +14,10 @@ class Subject(Protocol):
     def uid(self) -> str: ...
 
 
-def emit(context: Context, name: str, account: Subject, silent: bool) -> None:
+def emit(context: Context, name: str, account: Subject, silent: bool, **facts: Any) -> None:
     """Record an event of the interface (tenant-config.md section 5), for example `Register` or `UpdateProfile`.
 
-    `silent` is the caller's `prevent_webhook`: the event is audited but not sent to webhooks.
+    `silent` is the caller's `prevent_webhook`: the event is audited but not sent to webhooks. `facts` are those of
+    `AuditLog.record`.
     """
-    context.audit.record(f"event.{name}", uid=account.uid, silent=silent)
+    context.audit.record(f"event.{name}", uid=account.uid, silent=silent, **facts)
