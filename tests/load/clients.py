@@ -73,9 +73,9 @@ def post(path: str, body: bytes, *fields: str) -> bytes:
     return "\r\n".join(head).encode("latin-1") + body
 
 
-FOLLOWING = get("/kept/following", "Connection: close")
-SMUGGLED = b"/kept/smuggled"
-HIDDEN = get("/kept/smuggled")
+FOLLOWING = get("/memory/following", "Connection: close")
+SMUGGLED = b"/memory/smuggled"
+HIDDEN = get("/memory/smuggled")
 """A request within another one, which nobody may answer."""
 
 

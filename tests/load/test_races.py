@@ -47,7 +47,7 @@ def test_short_connections_get_their_own_response(served: Served) -> None:
             if time.monotonic() > ends_at:
                 return
             token = f"{number}-{turn}"
-            path = f"/environ/{token}" if turn % 3 else f"/kept/{token}"
+            path = f"/environ/{token}" if turn % 3 else f"/memory/{token}"
             client = served.connect(get(path, "Connection: close"))
             if number % 2:
                 client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, NOW)
@@ -86,7 +86,8 @@ def test_pipelined_requests_of_many_clients_stay_in_order(served: Served) -> Non
     def ask(number: int) -> None:
         for _ in range(15):
             paths = [
-                f"/{kind}/{number}-{index}" for index, kind in enumerate(["kept", "environ", "kept", "kept", "environ"])
+                f"/{kind}/{number}-{index}"
+                for index, kind in enumerate(["memory", "environ", "memory", "memory", "environ"])
             ]
             with served.connect(b"".join(map(get, paths[:-1])) + get(paths[-1], "Connection: close")) as client:
                 parts = read_all(client).split(b"HTTP/1.1 200 OK")[1:]
@@ -120,20 +121,20 @@ def test_evicted_connections_do_not_take_others_with_them(serving: Callable[...,
 
 @pytest.mark.parametrize(
     ("asked", "count"),
-    [(post("/echo", b"~" * 900_000), 900_000), (get("/kept/large") * 30, 0), (get("/held") * 15, 0)],
-    ids=["stream", "kept", "held"],
+    [(post("/echo", b"~" * 900_000), 900_000), (get("/memory/large") * 30, 0), (get("/held") * 15, 0)],
+    ids=["stream", "memory", "held"],
 )
 def test_slow_reader_gets_all_after_others(served: Served, asked: bytes, count: int) -> None:
     """What does not fit the socket is sent when the client reads, and the next response of that connection waits."""
     with socket.socket() as client:
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
         client.connect((served.host, served.port))
-        client.sendall(asked + get("/kept/last", "Connection: close"))
+        client.sendall(asked + get("/memory/last", "Connection: close"))
         time.sleep(0.3)
         for _ in range(5):
             assert served.get("/").endswith(b"ordinary")
         answer = read_all(client)
-    assert answer.endswith(b"\r\n\r\n/kept/last")
+    assert answer.endswith(b"\r\n\r\n/memory/last")
     assert answer.count(b"~") == count
     assert answer.count(b"x" * 100_000) == (0 if count else 30)
 
@@ -143,7 +144,7 @@ def test_pages_are_answered_while_all_threads_but_one_write(serving: Callable[..
     busy = [served.connect(post("/slow/3.0", b"")) for _ in range(16)]
     for _ in range(20):
         assert served.get("/").endswith(b"ordinary")
-        assert served.get("/kept/one").endswith(b"/kept/one")
+        assert served.get("/memory/one").endswith(b"/memory/one")
     for client in busy:
         client.close()
 
@@ -167,7 +168,7 @@ def test_clients_that_read_nothing_hold_no_thread(serving: Callable[..., Served]
 def test_requests_after_the_last_one_are_not_read(served: Served) -> None:
     """What follows a request that ends the connection is no request: neither answered nor reported as malformed."""
     for ending in (get("/", "Connection: close"), b"GET / HTTP/1.0\r\nHost: acme.localhost\r\n\r\n"):
-        with served.connect(ending + get("/kept/smuggled") + b"nonsense\r\n\r\n") as client:
+        with served.connect(ending + get("/memory/smuggled") + b"nonsense\r\n\r\n") as client:
             answer = read_answer(client)
             with contextlib.suppress(ConnectionResetError):
                 answer += read_all(client)
@@ -176,7 +177,7 @@ def test_requests_after_the_last_one_are_not_read(served: Served) -> None:
 
 
 def test_malformed_request_is_refused_after_those_before_it(served: Served) -> None:
-    answer = served.ask(get("/") + get("/kept/one") + b"nonsense\r\n\r\n")
+    answer = served.ask(get("/") + get("/memory/one") + b"nonsense\r\n\r\n")
     assert [int(part[:3]) for part in answer.split(b"HTTP/1.1 ")[1:]] == [200, 200, 400]
 
 
