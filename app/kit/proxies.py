@@ -216,7 +216,9 @@ def _at(hops_back: int, values: Sequence[str]) -> str:
 def is_host(text: str) -> bool:
     """Return whether the text is a host name or address in ASCII, with or without a port, as in a Host field."""
     found = HOST.fullmatch(text) if len(text) <= HOST_CHARACTERS else None
-    return found is not None and int(found[1] or 0) <= 65535
+    if found is None or int(found[1] or 0) > 65535:
+        return False
+    return not text.startswith("[") or read_address(text) is not None
 
 
 def hostname_of(host: str) -> str:

@@ -143,7 +143,7 @@ HOSTS_REFUSED = [
     "acme.localhost/", "acme.localhost/a", "acme.localhost?a", "acme.localhost#a", "http://acme.localhost", "acme\\localhost",
     "acme%2elocalhost", "%61cme.localhost", "\xe4cme.localhost", "acme.localhost:", "acme.localhost:99999",
     "acme.localhost:-1", "acme.localhost:80:80", "acme.localhost:8a", "acme.localhost:\xb2", ":80", ".localhost",
-    "acme..localhost", "acme.localhost..", "-acme.localhost", "[::1", "::1", "[acme]", "[]", "acme.localhost\x00",
+    "acme..localhost", "acme.localhost..", "-acme.localhost", "[::1", "::1", "[acme]", "[]", "[:.:]", "[1:2]:80", "acme.localhost\x00",
     "a\tb", "a" * 300,
 ]  # fmt: skip
 

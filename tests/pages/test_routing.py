@@ -9,6 +9,7 @@ import pytest
 from flask import Flask
 from werkzeug.test import Client, EnvironBuilder, TestResponse, run_wsgi_app
 from werkzeug.urls import iri_to_uri
+from werkzeug.utils import redirect
 
 from tests.support.oauth_world import NewWorld, World
 from tests.support.races import RACERS, at_once
@@ -363,6 +364,16 @@ def test_error_page_shows_reference_of_its_log_line(
     assert page.status == 500
     reference = page.text.partition("mention this ID: ")[2].split()[0]
     assert reference in caplog.text
+
+
+def test_redirect_that_cannot_be_sent_gets_an_error_page(
+    visitor: Visitor, hub_app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(hub_app.view_functions, "first_page.show_login", lambda: redirect("https://[bad/", 302))
+    page = visitor.open("/login")
+    assert (page.status, page.heading) == (500, "Something went wrong")
+    assert page.answer is not None
+    assert page.answer.headers["X-Frame-Options"] == "DENY"
 
 
 def test_static_files_are_immutable_and_old_names_resolve(visitor: Visitor) -> None:

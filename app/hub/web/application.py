@@ -81,10 +81,9 @@ class HubFlask(Flask):
         with self.app_context():
             visit = set_current_visit(visits.open_visit(self.shared, environ))
             try:
-                response = finish(self._answer(visit), visit)
+                return send(finish(self._answer(visit), visit), environ, start_response)
             except Exception as problem:  # noqa: BLE001 - the table has a page for every exception
-                response = finish(self.error_pages.page_of(problem), visit)
-            return send(response, environ, start_response)
+                return send(finish(self.error_pages.page_of(problem), visit), environ, start_response)
 
     def _answer(self, visit: Visit) -> Response:
         visits.complete_visit(visit)
