@@ -37,7 +37,7 @@ def record(tests: list[str]) -> Examples:
         return merged(json.loads(path.read_text()) for path in sorted(Path(folder).glob("*.json")))
 
 
-def kept(before: Examples, found: Examples, *, replaces: bool) -> Examples:
+def updated(before: Examples, found: Examples, *, replaces: bool) -> Examples:
     """Return the examples after a recording: those stay whose shape is as it was, so that only changes show up."""
     known = {one.name for one in load_catalogue() if one.documentation.is_public}
     made = {name: example for name, example in before.items() if name in known}
@@ -64,7 +64,7 @@ def main(arguments: list[str]) -> int:
     """Run the command; the exit status is 1 if an operation has no example."""
     if arguments[:1] in (["--update"], ["--replace"]):
         found = record(arguments[1:] or list(_TESTS))
-        write(kept(load_examples(), found, replaces=arguments[0] == "--replace"))
+        write(updated(load_examples(), found, replaces=arguments[0] == "--replace"))
         load_examples.cache_clear()
     without = missing(load_examples())
     print(*(f"no example: {name}" for name in without), f"{len(load_examples())} operations have an example.", sep="\n")

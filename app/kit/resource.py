@@ -259,10 +259,10 @@ def folded(text: str) -> str:
 
 def folded_sentence(text: str) -> str:
     """Return a text also without blanks, differences of width, and marks at its end: "Your pet ?" is "your  PET"."""
-    kept = "".join(unicodedata.normalize("NFKC", text).casefold().split())
-    while kept and unicodedata.category(kept[-1])[0] in "PC":
-        kept = kept[:-1]
-    return kept
+    sentence = "".join(unicodedata.normalize("NFKC", text).casefold().split())
+    while sentence and unicodedata.category(sentence[-1])[0] in "PC":
+        sentence = sentence[:-1]
+    return sentence
 
 
 @dataclass(frozen=True, eq=False)

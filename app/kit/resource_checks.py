@@ -127,9 +127,9 @@ def _twice(resource: Resource) -> Iterator[str]:
         if member.is_content and paths.setdefault(member.path, member.request_name) != member.request_name:
             yield f"{member.request_name} and {paths[member.path]} are kept under one key."
     for member in resource.members if resource.content is None else ():
-        kept: StoredAs | None = member.mark(StoredAs)
-        if kept and member.is_content and not kept.path.isidentifier():
-            yield f"{member.request_name} is kept at {kept.path!r}: declare the model of the `content`, or a plain name."
+        stored_as: StoredAs | None = member.mark(StoredAs)
+        if stored_as and member.is_content and not stored_as.path.isidentifier():
+            yield f"{member.request_name} is kept at {stored_as.path!r}: declare the model of the `content`, or a plain name."
     files = [member.fields[-1] for member in resource.members if member.is_secret]
     for name in sorted({one for one in files if files.count(one) > 1}):
         yield f"two secrets are called {name} in a configuration file."

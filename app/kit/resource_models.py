@@ -144,10 +144,10 @@ def _content_model(model: type[Wire], is_left_out: Callable[[FieldInfo], bool] =
     for name, info in model.model_fields.items():
         inner = inner_model(info.annotation)
         is_empty = inner is not None and all(is_left_out(one) for one in inner.model_fields.values())
-        if _is_kept(info) and not is_left_out(info) and not is_empty:
+        if _is_stored(info) and not is_left_out(info) and not is_empty:
             annotation = _inner_content(info, is_left_out)
             default = _content_default(annotation, info.default)
-            fields[_kept_name(name, info)] = (annotation, _plain(info, default, info.default_factory))
+            fields[_stored_name(name, info)] = (annotation, _plain(info, default, info.default_factory))
     return _create_model(f"{model.__name__}Content", Content, fields)
 
 
@@ -155,12 +155,12 @@ def _content_default(annotation: Any, default: Any) -> Any:
     """Return the default of a field; that of an inner model has the keys of the content."""
     if not isinstance(default, Wire) or not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
         return default
-    kept = {
-        _kept_name(name, info): getattr(default, name)
+    values = {
+        _stored_name(name, info): getattr(default, name)
         for name, info in type(default).model_fields.items()
-        if _kept_name(name, info) in annotation.model_fields
+        if _stored_name(name, info) in annotation.model_fields
     }
-    return annotation.model_validate(kept)
+    return annotation.model_validate(values)
 
 
 @cache
@@ -200,12 +200,12 @@ def _mapped_content(annotation: Any, is_left_out: Callable[[FieldInfo], bool]) -
     return annotation if inner is None else dict[key, _content_model(inner, is_left_out)]  # type: ignore[valid-type,misc] # made at run time
 
 
-def _kept_name(name: str, info: FieldInfo) -> str:
-    kept: StoredAs | None = mark_of(info, StoredAs)
-    return kept.path if kept else name
+def _stored_name(name: str, info: FieldInfo) -> str:
+    stored_as: StoredAs | None = mark_of(info, StoredAs)
+    return stored_as.path if stored_as else name
 
 
-def _is_kept(info: FieldInfo) -> bool:
+def _is_stored(info: FieldInfo) -> bool:
     key: Key | None = mark_of(info, Key)
     return mark_of(info, Role) not in NOT_STORED_IN_CLEAR and not (key and (key.is_minted or key.is_parent))
 
@@ -263,16 +263,18 @@ def _request_fields(
             is_same = False
             continue
         inner = inner_model(info.annotation)
-        kept = None
+        nested = None
         if inner:
-            kept = _request_fields(resource, inner, address, is_left_out, is_update=is_update, has_path_id=has_path_id)
+            nested = _request_fields(
+                resource, inner, address, is_left_out, is_update=is_update, has_path_id=has_path_id
+            )
         annotation: Any = _annotated(info.annotation, info.metadata)
-        if inner is not None and kept is not None:
+        if inner is not None and nested is not None:
             name_of_inner = f"{'Changed' if is_update else 'New'}{inner.__name__}{address.suffix}"
-            made = _create(name_of_inner, _base(resource, address, is_update=is_update), kept)
+            made = _create(name_of_inner, _base(resource, address, is_update=is_update), nested)
             annotation = Optional[made] if inner is not info.annotation else made  # noqa: UP045 - made at run time
         asked, is_optional = mark_of(info, RequestName), is_update and resource.partial and key is None
-        is_same = is_same and not (asked or is_optional or kept is not None)
+        is_same = is_same and not (asked or is_optional or nested is not None)
         default = None if is_optional else info.default
         alias = asked.name if asked else _alias(info, address)
         fields[name] = (

@@ -246,8 +246,8 @@ class Server:
     def _write(self, outcome: Outcome, raw: RawRequest) -> Answer:
         answer = outcome.answer
         if isinstance(answer, Document):
-            kept = f"public, max-age={answer.max_age_seconds}" if answer.max_age_seconds else "no-store"
-            response = _answer(answer.http_status, answer.content, answer.media_type, kept)
+            cache_control = f"public, max-age={answer.max_age_seconds}" if answer.max_age_seconds else "no-store"
+            response = _answer(answer.http_status, answer.content, answer.media_type, cache_control)
             response.headers.extend(answer.headers.items())
         else:
             response = _answer(answer.http_status, answer.to_json())
@@ -280,16 +280,16 @@ class Server:
         return Answer(204, headers=list(headers.items()))
 
 
-def _answer(status: int, content: bytes, media_type: str = JSON, kept: str = "no-store") -> Answer:
-    return Answer(status, content, list(_headers(media_type, kept)))
+def _answer(status: int, content: bytes, media_type: str = JSON, cache_control: str = "no-store") -> Answer:
+    return Answer(status, content, list(_headers(media_type, cache_control)))
 
 
 @lru_cache(maxsize=64)
-def _headers(media_type: str, kept: str) -> tuple[tuple[str, str], ...]:
-    headers = [("Cache-Control", kept), ("X-Content-Type-Options", "nosniff")]
+def _headers(media_type: str, cache_control: str) -> tuple[tuple[str, str], ...]:
+    headers = [("Cache-Control", cache_control), ("X-Content-Type-Options", "nosniff")]
     if media_type:
         headers.append(("Content-Type", get_content_type(media_type, "utf-8")))
-    if kept == "no-store":
+    if cache_control == "no-store":
         headers.append(("Pragma", "no-cache"))  # RFC 6749 section 5.1 requires both for tokens
     return tuple(headers)
 

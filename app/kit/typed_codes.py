@@ -9,8 +9,8 @@ _DASHES = "\u2212\u30fc\uff70"
 
 def typed_code(text: str) -> str:
     """Return a typed code with letters and digits of any width and script as ASCII, without spaces, dashes and direction marks."""
-    kept = [one for one in text[:64] if one not in _DASHES and unicodedata.category(one) not in _SEPARATORS]
-    return "".join(map(_plain, kept))
+    remaining = [one for one in text[:64] if one not in _DASHES and unicodedata.category(one) not in _SEPARATORS]
+    return "".join(map(_plain, remaining))
 
 
 def _plain(character: str) -> str:

@@ -6,14 +6,14 @@ import re
 from typing import Any
 
 _CODE = re.compile(r"(```.*?```|`[^`\n]*`)", re.DOTALL)
-_STRAIGHT = re.compile(r"(?<=\w)'")
+_APOSTROPHE = re.compile(r"(?<=\w)'")
 _VALUES = frozenset({"value", "example", "default", "enum", "const"})
 
 
 def typographic(text: str) -> str:
     """Return Markdown with typographic apostrophes, except in code."""
     parts = _CODE.split(text)
-    return "".join(part if part.startswith("`") else _STRAIGHT.sub("\u2019", part) for part in parts)
+    return "".join(part if part.startswith("`") else _APOSTROPHE.sub("\u2019", part) for part in parts)
 
 
 def with_typographic_descriptions(document: Any) -> Any:

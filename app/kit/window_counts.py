@@ -67,7 +67,7 @@ class WindowCounts:
     def _add(self, window: Window, known: int, count: int, now: float) -> None:
         if abs(now - self._cleared_at) > CLEARING_SECONDS:
             self._cleared_at = now
-            self._counts = {held: kept for held, kept in self._counts.items() if kept[1] > now}
+            self._counts = {held: counted for held, counted in self._counts.items() if counted[1] > now}
         ends = self._counts[window][1] if known else now + 2 * window[2]
         self._counts[window] = (known + count, ends)
 

@@ -22,8 +22,8 @@ def excerpt(document: Object, paths: Object) -> Object:
             held[name] = document["components"][kind][name]
             waiting += _references(held[name])
     components["securitySchemes"] = document["components"]["securitySchemes"]
-    kept = {name: document[name] for name in ("openapi", "info", "servers")}
-    return {**kept, "paths": paths, "components": components}
+    header = {name: document[name] for name in ("openapi", "info", "servers")}
+    return {**header, "paths": paths, "components": components}
 
 
 def _references(value: Any) -> Iterator[str]:

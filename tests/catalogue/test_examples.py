@@ -13,7 +13,7 @@ from app.contract.examples import load_examples
 from app.contract.operations import load_catalogue
 from tests.support.examples import shape
 from tests.support.published import is_valid, published_interface, undeclared
-from tools.examples import kept, missing
+from tools.examples import updated, missing
 
 ROOT = Path(__file__).parents[2]
 LANGUAGES = ["curl", "Python", "JavaScript"]
@@ -94,5 +94,5 @@ def test_recording_replaces_what_is_stale_and_keeps_the_rest() -> None:
     changed = {**old, "answer": {"status": 200, "body": {"Id": 1}}}
     found = {first: {**old, "answer": {"status": 200, "body": {"Id": "2"}}}, second: changed}
     before = {first: old, second: old, "gone.operation": old}
-    assert kept(before, found, replaces=False) == {first: old, second: changed}
-    assert kept(before, found, replaces=True) == found
+    assert updated(before, found, replaces=False) == {first: old, second: changed}
+    assert updated(before, found, replaces=True) == found

@@ -30,7 +30,7 @@ class Crew:
         self._attending = 0
         """Threads that wait for an event, or do what takes no time."""
         self._parked: list[threading.Lock] = []
-        self._handed: deque[Work] = deque()
+        self._queued: deque[Work] = deque()
         self._bell, self._bell_rope = os.pipe()
         os.set_blocking(self._bell, False)
         self._is_closed = False
@@ -52,7 +52,7 @@ class Crew:
 
     def hand_over(self, work: Work) -> None:
         """Let another thread do `work`."""
-        self._handed.append(work)
+        self._queued.append(work)
         os.write(self._bell_rope, b"!")
 
     def begin(self) -> None:
@@ -105,5 +105,5 @@ class Crew:
             return
         finally:
             self._poller.arm(self._bell)
-        if self._handed:
-            self._handed.popleft()()
+        if self._queued:
+            self._queued.popleft()()
