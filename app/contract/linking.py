@@ -88,7 +88,7 @@ link_by_guid = operation(
     "account.",
 )  # fmt: skip
 _UNLINK_ERRORS = (
-    refusals.NothingToUnlink, refusals.UnknownIdentity, refusals.UnknownProvider, refusals.OwnIdentityKept, refusals.IdentityElsewhere,
+    refusals.NothingToUnlink, refusals.UnknownIdentity, refusals.UnknownProvider, refusals.OwnIdentityRequired, refusals.IdentityElsewhere,
     refusals.LastSignInMethod, e.PrivacyPolicyOutdated,
 )  # fmt: skip
 unlink = operation(

@@ -187,7 +187,7 @@ update_role = operation(
 )  # fmt: skip
 delete_role = operation(
     "organization_roles.delete", f"DELETE {_ROLE}", RolePath, Deleted, auth=O, scope="role:delete", error_profile=ORGANIZATIONS,
-    errors=(*_ROLE_ERRORS, e.DefaultRoleKept, e.OrganizationInactive), takes_blank_segments=True,
+    errors=(*_ROLE_ERRORS, e.DefaultRoleRequired, e.OrganizationInactive), takes_blank_segments=True,
     summary="Delete an organization role",
     description="Deletes a role of the tenant or of one organization, and takes it from every member. The default role can’t be "
     "deleted.",

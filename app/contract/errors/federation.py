@@ -64,7 +64,7 @@ class NoCallbackLoginOff(ApiError):
     description = "Social sign-in without a callback is off for this tenant."
 
 
-class OwnIdentityKept(ApiError):
+class OwnIdentityRequired(ApiError):
     code, status, message = 1219, 403, "Account cannot be unlinked"
     description = "The account’s own identity can’t be disconnected."
 

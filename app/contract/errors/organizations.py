@@ -68,7 +68,7 @@ class RoleNameMissing(ApiError):
     description = "Send the role’s name."
 
 
-class DefaultRoleKept(ApiError):
+class DefaultRoleRequired(ApiError):
     code, status, message = 8128, 403, "Default role cannot be deleted"
     description = "New members get this role. Make another role the default first."
 

@@ -25,7 +25,7 @@ from app.kit.clock import iso
 from app.kit.resource import Resource
 
 rules = rules_of(contract.TOKENS)
-_KEPT: Final = "kept"
+_STORED: Final = "kept"
 """The value that represents a stored token, of which only the digest is known."""
 
 
@@ -84,7 +84,7 @@ def _item(row: Any) -> Item:
         "uses": row.uses,
         "expires_at": iso(row.expires_at),
     }
-    return Item((row.name,), content, {"token": _KEPT}, created_at=row.created_at, modified_at=row.created_at)
+    return Item((row.name,), content, {"token": _STORED}, created_at=row.created_at, modified_at=row.created_at)
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ rules = rules_of(contract.CLIENTS)
 
 _SECRET: Final = "client_secret"
 _BESIDE_SETTINGS: Final = frozenset({"client_id", "registered_by"})
-_KEPT: Final = "kept"
+_STORED: Final = "kept"
 """The value that represents a stored secret, of which only the digest is known."""
 _OVERLAP: Final = timedelta(hours=contract.OVERLAP_HOURS)
 _PROTOCOLS: Final = {"OpenID": "openid", "OAuth 2.0": "oauth"}
@@ -78,7 +78,7 @@ class ApplicationStore:
         values: dict[str, Any] = {}
         if not settings.has_secret:
             values = dict(client_secrets.NONE)
-        elif secret not in (None, _KEPT):
+        elif secret not in (None, _STORED):
             values = {
                 **client_secrets.columns(access.encryption, access.work.tenant_id, client_id, settings, str(secret)),
                 "former_secret_hash": row.secret_hash if row else None,
@@ -265,7 +265,7 @@ def _row(access: StoreAccess, name: str) -> ApplicationRow | None:
 
 
 def _item(row: ApplicationRow) -> Item:
-    secrets = {_SECRET: _KEPT} if row.secret_hash else {}
+    secrets = {_SECRET: _STORED} if row.secret_hash else {}
     content = {**row.settings, "client_id": row.client_id, "registered_by": row.registered_by}
     return Item((str(row.settings["name"]),), content, secrets, created_at=row.created_at, modified_at=row.created_at)
 
@@ -280,8 +280,8 @@ def _stored_settings(item: Item, held: Set[str] = frozenset()) -> ApplicationSet
     """Return the settings to store: without defaults that were not stored before, because an older process may not know them."""
     settings = _settings(item)
     content = settings.model_dump(mode="json", exclude_unset=True)
-    kept = {name for name in content if name in held or name in _NAMED or not _is_default(settings, name)}
-    return ApplicationSettings.model_validate({name: content[name] for name in content if name in kept})
+    retained = {name for name in content if name in held or name in _NAMED or not _is_default(settings, name)}
+    return ApplicationSettings.model_validate({name: content[name] for name in content if name in retained})
 
 
 def _is_default(settings: ApplicationSettings, name: str) -> bool:

@@ -90,7 +90,7 @@ class ConnectionStore:
         secrets = {CONNECTIONS: {name + end: given.get(one) for one, end in self.secret_keys.items()}}
         encrypted = tenant_secrets.encrypt_merged(access.encryption, held.tenant_id, held.service_secrets, **secrets)
         changes.change(access.work, settings=settings, service_secrets=encrypted)
-        provider_tokens.delete_unkept(access.work, held.settings, settings)
+        provider_tokens.delete_unretained(access.work, held.settings, settings)
 
 
 social.store = ConnectionStore(True, "provider", {"secret": "", "apple.certificate": APPLE_KEY})

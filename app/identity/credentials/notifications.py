@@ -187,7 +187,7 @@ def close_alert_links(context: Context, uid: str, to: str) -> None:
     Those about a new second factor stay: a reset keeps the factor, which locks the owner out if it is another person's.
     """
     address = _normal_address(to)
-    one_time_tokens.close_addressed(context, uid, Purpose.ALARM, address, kept=f"{address} {_FACTOR} ")
+    one_time_tokens.close_addressed(context, uid, Purpose.ALARM, address, spared=f"{address} {_FACTOR} ")
 
 
 def close_alert_links_until(context: Context, alert: OneTimeToken) -> None:

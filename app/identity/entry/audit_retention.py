@@ -25,19 +25,19 @@ audit, tenants = metadata.tables[TABLE].c, metadata.tables["tenants"].c
 DEFAULT_DAYS: Final[int] = TenantSettings.model_fields["audit_days"].default
 _SHORT_TIMEOUT: Final = text("SET LOCAL statement_timeout = '2s'")
 _MAKE: Final = text("SELECT made, waits FROM public.gatehouse_audit_make()")
-_DROP: Final = text("SELECT dropped, waits FROM public.gatehouse_audit_drop(:as_of, :usual_days)").bindparams(
-    bindparam("usual_days", DEFAULT_DAYS)
+_DROP: Final = text("SELECT dropped, waits FROM public.gatehouse_audit_drop(:as_of, :default_days)").bindparams(
+    bindparam("default_days", DEFAULT_DAYS)
 )
 
 log = logging.getLogger("gatehouse.audit")
 
 
-def is_expired(tenant_id: Any, first_kept: Any) -> Any:
+def is_expired(tenant_id: Any, first_retained: Any) -> Any:
     """Return the condition for expired rows; entry ids begin with the time, so the primary key finds them."""
-    return and_(audit.tenant_id == tenant_id, audit.entry_id < first_kept)
+    return and_(audit.tenant_id == tenant_id, audit.entry_id < first_retained)
 
 
-def first_kept(work: UnitOfWork, now: datetime) -> str:
+def first_retained(work: UnitOfWork, now: datetime) -> str:
     """Return the smallest entry id that the tenant retains."""
     row = work.one(select(tenants.settings).where(tenants.tenant_id == work.tenant_id))
     days = row.settings.get("audit_days", DEFAULT_DAYS) if row is not None else DEFAULT_DAYS

@@ -121,14 +121,14 @@ def _clean_tenant(database: Database, tenant_id: str, now: datetime) -> int:
     cutoffs = {name: now - retention for name, retention in _RETENTION.items()}
     work = UnitOfWork(database, tenant_id)
     try:
-        first_kept = audit_retention.first_kept(work, now)
-        bounds = {"tenant": tenant_id, deleted_accounts.TABLE: now, audit_retention.TABLE: first_kept, **cutoffs}
+        first_retained = audit_retention.first_retained(work, now)
+        bounds = {"tenant": tenant_id, deleted_accounts.TABLE: now, audit_retention.TABLE: first_retained, **cutoffs}
         names = [row.name for row in work.run(_TABLES_WITH_EXPIRED_ROWS, bounds)]
     finally:
         work.rollback()
     deleted = sum(_clean_table(database, _TABLES[name], tenant_id, cutoffs[name]) for name in names if name in _TABLES)
     if audit_retention.TABLE in names:
-        deleted += audit_retention.delete_expired(database, tenant_id, first_kept)
+        deleted += audit_retention.delete_expired(database, tenant_id, first_retained)
     if _SURPLUS in names:
         deleted += push_out_unanswered(database, tenant_id, MOST_UNANSWERED)
     return deleted + (deleted_accounts.delete_due(database, tenant_id, now) if deleted_accounts.TABLE in names else 0)

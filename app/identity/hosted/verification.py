@@ -361,8 +361,8 @@ def _verified_elsewhere(
     account = store.by_uid(context, state.uid)
     if account is None or not verification.is_verified(account, state.email):
         raise e.EmailUnverified
-    handed_over, interaction = link_handover.take(context, interaction, Purpose.EMAIL)
-    if handed_over is None or handed_over.uid != account.uid or account.private.get(pending_accounts.WAS_PENDING):
+    verified, interaction = link_handover.take(context, interaction, Purpose.EMAIL)
+    if verified is None or verified.uid != account.uid or account.private.get(pending_accounts.WAS_PENDING):
         return Next(step=Step.EMAIL_CONFIRMED, attempt=interaction.interaction_id, problem="before")
     held = OneTimeToken(Purpose.EMAIL, account.uid, state.subject, {}, context.now)
     return _continue(context, interaction, account, held, is_new=False)

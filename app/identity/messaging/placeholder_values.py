@@ -56,14 +56,14 @@ def values_for(
     return values
 
 
-def kept_sections(account: Account | None) -> frozenset[str]:
+def applicable_sections(account: Account | None) -> frozenset[str]:
     """Return the sections of the mail for a forgotten password that concern the account."""
     applies = {
         "FPass": account is None or account.password_hash is not None,
         "FProv": bool(account and linked_identities.of(account)),
         "FUName": bool(account and account.username),
     }
-    return frozenset(name for name, is_kept in applies.items() if is_kept)
+    return frozenset(name for name, is_applicable in applies.items() if is_applicable)
 
 
 def _providers(context: Context, account: Account | None) -> str:

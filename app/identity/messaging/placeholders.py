@@ -105,9 +105,9 @@ def placeholder_names(text: str) -> list[str]:
     return [part.name for part in parse(text) if isinstance(part, Placeholder)]
 
 
-def keep_sections(text: str, kept: Collection[str]) -> str:
-    """Return the text without the sections that are not in `kept`."""
-    return _SECTION.sub(lambda match: match[2] if match[1] in kept else "", text)
+def keep_sections(text: str, sections: Collection[str]) -> str:
+    """Return the text without the sections that are not in `sections`."""
+    return _SECTION.sub(lambda match: match[2] if match[1] in sections else "", text)
 
 
 def has_sections(text: str) -> bool:

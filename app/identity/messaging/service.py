@@ -215,7 +215,7 @@ def _tenant_email(
         values = placeholder_values.values_for(context, kind, account, facts, selected.language)
         try:
             return selected.template.render(
-                branding, values, selected.language, placeholder_values.kept_sections(account)
+                branding, values, selected.language, placeholder_values.applicable_sections(account)
             )
         except RenderError as error:
             problem = str(error)

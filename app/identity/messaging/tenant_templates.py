@@ -33,13 +33,13 @@ class TenantEmailTemplate:
         return self.template.carries or placeholders.carries(self._names(SECTIONS))
 
     def render(
-        self, branding: Branding, values: Mapping[str, str], language: Language, kept: Collection[str]
+        self, branding: Branding, values: Mapping[str, str], language: Language, sections: Collection[str]
     ) -> RenderedMessage:
-        """Return the mail with the sections in `kept`. Raises RenderError."""
-        parsed, text = self._parse(frozenset(kept))
-        if self.carries and placeholders.carries(self._names(kept)) is None:
+        """Return the mail with these optional sections. Raises RenderError."""
+        parsed, text = self._parse(frozenset(sections))
+        if self.carries and placeholders.carries(self._names(sections)) is None:
             raise RenderError("what it is sent for stands in a section that does not concern the account")
-        if "OTP" in self._names(kept) and self.carries and not values.get("OTP"):
+        if "OTP" in self._names(sections) and self.carries and not values.get("OTP"):
             raise RenderError("it has a code, and this message has none")
         subject = one_line(fill(parse(self.template.subject), values, is_html=False), MAX_SUBJECT_LENGTH)
         if not subject:
@@ -64,8 +64,8 @@ class TenantEmailTemplate:
         problems = [("subject", f"{link} in a subject") for link in _links_in(template.subject)]
         for key, text in (("subject", template.subject), ("html", template.html), ("text", template.text or "")):
             problems += [(key, problem) for problem in placeholders.unknown_placeholders(text, rule, custom_fields)]
-        for kept in self._variants():
-            problems += [("html", str(problem)) for problem in self._parse(kept)[0].problems]
+        for sections in self._variants():
+            problems += [("html", str(problem)) for problem in self._parse(sections)[0].problems]
         return [*dict.fromkeys([*problems, *self._link_and_code_problems(rule)])]
 
     def _link_and_code_problems(self, rule: placeholders.PlaceholderRule) -> Iterator[tuple[str, str]]:
@@ -85,16 +85,16 @@ class TenantEmailTemplate:
         ):
             yield "text", f"{_CARRIED[found]}, as in html"
 
-    def _names(self, kept: Collection[str]) -> list[str]:
-        return [part.name for part in self._parse(frozenset(kept))[0].parts if isinstance(part, Placeholder)]
+    def _names(self, sections: Collection[str]) -> list[str]:
+        return [part.name for part in self._parse(frozenset(sections))[0].parts if isinstance(part, Placeholder)]
 
     def _variants(self) -> list[frozenset[str]]:
         if not placeholders.has_sections(self.template.html):
             return [frozenset(SECTIONS)]
         return [frozenset(some) for count in range(len(SECTIONS) + 1) for some in combinations(SECTIONS, count)]
 
-    def _parse(self, kept: frozenset[str]) -> tuple[SanitizedHtml, Parts]:
-        return _parse(self.template.html, self.template.text, kept)
+    def _parse(self, sections: frozenset[str]) -> tuple[SanitizedHtml, Parts]:
+        return _parse(self.template.html, self.template.text, sections)
 
 
 @dataclass(frozen=True)
@@ -150,8 +150,8 @@ def _links_in(text: str) -> list[str]:
 
 
 @lru_cache(maxsize=256)
-def _parse(html: str, text: str | None, kept: frozenset[str]) -> tuple[SanitizedHtml, Parts]:
-    parsed = sanitized_html.sanitize(placeholders.keep_sections(html, kept))
+def _parse(html: str, text: str | None, sections: frozenset[str]) -> tuple[SanitizedHtml, Parts]:
+    parsed = sanitized_html.sanitize(placeholders.keep_sections(html, sections))
     if text is None:
         return parsed, parsed.text
-    return parsed, parse(placeholders.keep_sections(text, kept))
+    return parsed, parse(placeholders.keep_sections(text, sections))

@@ -85,7 +85,9 @@ class BoundedTransport(httpx.BaseTransport):
                 content = _read_content(response)
             finally:
                 response.close()
-        return httpx.Response(response.status_code, headers=_kept_headers(response), content=content, request=request)
+        return httpx.Response(
+            response.status_code, headers=_remaining_headers(response), content=content, request=request
+        )
 
     def _send_by_proxy(self, client: httpx.Client, request: httpx.Request) -> httpx.Response:
         try:
@@ -133,7 +135,7 @@ def _read_content(response: httpx.Response) -> bytes:
     return content
 
 
-def _kept_headers(response: httpx.Response) -> list[tuple[str, str]]:
+def _remaining_headers(response: httpx.Response) -> list[tuple[str, str]]:
     return [(name, value) for name, value in response.headers.multi_items() if name.lower() not in _HIDDEN]
 
 

@@ -84,11 +84,11 @@ def values(stream: Stream, is_wanted: Callable[[Keys], bool]) -> Iterator[tuple[
         depth = _depth(opened, is_wanted)
         if depth > MAX_DEPTH:
             refusal = Refused(TOO_DEEP)
-        kept = _empty(event, value) if depth and refusal is None else None
+        content = _empty(event, value) if depth and refusal is None else None
         if depth > 1 and refusal is None:
-            _put(opened[-1], kept)
+            _put(opened[-1], content)
         if event.startswith("start_"):
-            opened.append(_Container(kept, "" if event == "start_map" else 0, stream.line, depth))
+            opened.append(_Container(content, "" if event == "start_map" else 0, stream.line, depth))
             continue
         if depth == 1:
             yield _keys(opened), stream.line, value

@@ -26,7 +26,7 @@ def draft(record: Any, mapped: Mapped) -> Draft:
     if keys.get("roles") is not None:
         keys["roles"] = [new for one in given.texts("roles") if (new := mapped.role(one))]
     if keys.get("identities") is not None:
-        keys["identities"] = [kept for one in given.objects("identities") if (kept := _identity(one, mapped))]
+        keys["identities"] = [identity for one in given.objects("identities") if (identity := _identity(one, mapped))]
     return Draft(keys)
 
 

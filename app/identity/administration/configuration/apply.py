@@ -181,7 +181,7 @@ class _TenantPass:
         brand = merged({}, self._brand() or {}, {})
         self.named["brand"] = marks(brand)
         captcha = self._captcha_secret(None, settings)
-        kept_services = self._service_secrets(None)
+        stored_services = self._service_secrets(None)
         if self.run.writes:
             encrypted = self.run.services.encryption.encrypt(
                 secret.encode(), changes.api_secret_associated_data(self.work.tenant_id)
@@ -195,7 +195,7 @@ class _TenantPass:
                 settings=settings,
                 brand=brand,
                 captcha_secret=captcha,
-                service_secrets=kept_services,
+                service_secrets=stored_services,
                 now=self.run.now,
             )
 
@@ -216,18 +216,18 @@ class _TenantPass:
         captcha = self._captcha_secret(held.captcha_secret, settings)
         if captcha != held.captcha_secret:
             details.append("captcha_secret: changed")
-        kept_services = self._service_secrets(held.service_secrets)
-        if kept_services != held.service_secrets:
+        stored_services = self._service_secrets(held.service_secrets)
+        if stored_services != held.service_secrets:
             details.append("secrets of push, duo or connections: changed")
         action = Action.CHANGE if details else Action.UNCHANGED
         stays = list(unnamed(self._managed(settings), self.named["settings"], "settings."))
         if not held.is_active:
             stays.append("suspended; 'gatehouse tenant resume' takes it back")
-        self._note(action, "tenant", self.declared.name, *details, *self._kept(held), *stays)
+        self._note(action, "tenant", self.declared.name, *details, *self._unchanged_credentials(held), *stays)
         if self.run.writes and details:
-            encrypted = {"captcha_secret": captcha, "service_secrets": kept_services}
+            encrypted = {"captcha_secret": captcha, "service_secrets": stored_services}
             changes.change(self.work, settings=settings, brand=brand, **encrypted)
-            provider_tokens.delete_unkept(self.work, held.settings, settings)
+            provider_tokens.delete_unretained(self.work, held.settings, settings)
         return held
 
     def _captcha_secret(self, held: bytes | None, settings: dict[str, Any]) -> bytes | None:
@@ -268,7 +268,7 @@ class _TenantPass:
                     secrets[name + end] = getattr(one, member)
         return secrets
 
-    def _kept(self, held: TenantRow) -> list[str]:
+    def _unchanged_credentials(self, held: TenantRow) -> list[str]:
         """Return a note for each key or secret of the file that differs from the stored one, which stays."""
         notes = []
         if self.declared.api_key and self.declared.api_key.lower() != held.api_key:
@@ -288,17 +288,17 @@ class _TenantPass:
         beside = declared.model_dump(mode="json", include=set(BESIDE_SETTINGS), exclude=secrets, exclude_unset=True)
         own = declared.settings.model_dump(mode="json", exclude_unset=True) if declared.settings else {}
         named, before = {**own, **beside}, self.named.get("settings", {})
-        kept = merged(held, named, self._managed(before))
+        latest = merged(held, named, self._managed(before))
         others = {key: mark for key, mark in before.items() if key not in self._managed(before)}
         self.named = {**self.named, "settings": {**others, **marks(named)}}
-        empty = [key for key in BESIDE_SETTINGS if kept.get(key, ()) in (None, [])]
-        kept = {key: value for key, value in kept.items() if key not in empty}  # empty equals the default
-        self._checked(kept)
-        if second_factor_settings.is_unsafe_change(held, kept):
+        empty = [key for key in BESIDE_SETTINGS if latest.get(key, ()) in (None, [])]
+        latest = {key: value for key, value in latest.items() if key not in empty}  # empty equals the default
+        self._checked(latest)
+        if second_factor_settings.is_unsafe_change(held, latest):
             self.run.refuse(
                 (*self.path, "settings", "two_factor"), f"expected disabled: {second_factor_settings.NEEDED}"
             )
-        return kept
+        return latest
 
     def _managed(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """Return the settings that the file manages, by the keys that its tenant has."""

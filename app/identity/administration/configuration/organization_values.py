@@ -95,7 +95,7 @@ def exported(context: Context, *, has_all_members: bool) -> dict[str, Any]:
             {"name": each.domain, **({"verified": True} if each.is_verified else {})} for each in of_domains[one.org_id]
         ]
         entry |= {"domains": held} if held else {}
-        entry |= {"policies": kept} if (kept := _of_policies(one.policy, names)) else {}
+        entry |= {"policies": policies} if (policies := _of_policies(one.policy, names)) else {}
         listed.append(entry)
     _add_members(context, found, listed, names, has_all=has_all_members)
     return {

@@ -163,7 +163,7 @@ class OrganizationPass:
                 details.append(f"domains: {name} {'verified' if one.verified else 'added'}")
                 if self.run.writes and organization is not None:
                     if held is not None:
-                        domains.remove(self.context, held, is_kept=True)
+                        domains.remove(self.context, held, is_retained=True)
                     domains.add(self.context, organization, name, is_verified=one.verified)
             except ApiError as refusal:
                 self._refuse((*path, "domains", number), refusal)

@@ -265,15 +265,15 @@ def _base(resource: Resource, before: Item) -> dict[str, Any]:
     """Return the content that an update starts from: read-only members, or all if updates are partial."""
     if resource.partial:
         return before.content
-    kept: dict[str, Any] = {}
+    retained: dict[str, Any] = {}
     backing = resource.backing
     if resource.is_singleton and isinstance(backing, InSettings):
-        kept = ItemInput(values={tuple(backing.key.split(".")): {}} if backing.key else {}).content(before.content)
+        retained = ItemInput(values={tuple(backing.key.split(".")): {}} if backing.key else {}).content(before.content)
     for member in resource.members:
         current = look(before.content, member.path)
         if current is not None and (member.roles & {FIXED, READ_ONLY} or member.key is not None):
-            put(kept, member.path, current)
-    return kept
+            put(retained, member.path, current)
+    return retained
 
 
 def _check(context: Context, bound: BoundOperation, item: Item) -> None:

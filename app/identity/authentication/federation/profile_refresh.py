@@ -13,7 +13,7 @@ from app.identity.authentication.federation import service as connections
 from app.identity.directory.accounts import linked_identities, provider_tokens
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.linked_identities import Identity
-from app.identity.directory.accounts.provider_tokens import KeptTokens
+from app.identity.directory.accounts.provider_tokens import StoredTokens
 from app.identity.directory.identity_provider import ProfileUnsupported, Provider, ProviderIdentity, ProviderTokens
 from app.identity.platform.context import Context
 from app.identity.platform.outbound import ProviderUnavailable
@@ -39,10 +39,10 @@ def refresh(context: Context, account: Account) -> Account:
     """
     context.spend("provider_profile", _READS, account.uid)
     linked = _current_identity(account, str(context.account.facts.get("provider") or ""))
-    kept = _usable_tokens(context, account, linked) if linked is not None else None
-    if linked is None or kept is None:
+    stored = _usable_tokens(context, account, linked) if linked is not None else None
+    if linked is None or stored is None:
         raise e.NoProviderProfile
-    reader = _Reader(context, connections.provider_of(context, linked.provider), account.uid, linked, kept)
+    reader = _Reader(context, connections.provider_of(context, linked.provider), account.uid, linked, stored)
     context.work.release_connection()
     try:
         identity = reader.read()
@@ -66,11 +66,11 @@ class _Reader:
     provider: Provider
     uid: str
     linked: Identity
-    kept: KeptTokens
+    stored: StoredTokens
 
     def read(self) -> ProviderIdentity:
         """Return the identity as the provider has it now. Raises ProfileUnsupported, ProviderUnavailable, TooManyRequests."""
-        tokens = self.kept.tokens
+        tokens = self.stored.tokens
         has_expired = tokens.expires_at is not None and tokens.expires_at <= self.context.now + _SKEW
         if has_expired and tokens.refresh_token:
             return self._read_with(self._renew())
@@ -91,14 +91,14 @@ class _Reader:
         """Return new tokens; they are committed at once, because the provider may have revoked the former ones."""
         context, key = self.context, self.linked.key
         with context.work.separate_transaction() as work:
-            latest = provider_tokens.begin_renewal(context.within(work), self.uid, key, self.kept)
+            latest = provider_tokens.begin_renewal(context.within(work), self.uid, key, self.stored)
         if latest is None:
             raise TooManyRequests(retry_after_seconds=int(provider_tokens.RENEWAL.total_seconds()))
-        if latest.encrypted != self.kept.encrypted:
+        if latest.encrypted != self.stored.encrypted:
             return latest.tokens
-        tokens = self.provider.renew_tokens(self.kept.tokens, context.now)
+        tokens = self.provider.renew_tokens(self.stored.tokens, context.now)
         with context.work.separate_transaction() as work:
-            provider_tokens.replace_tokens(context.within(work), self.uid, key, self.kept, tokens)
+            provider_tokens.replace_tokens(context.within(work), self.uid, key, self.stored, tokens)
         return tokens
 
 
@@ -110,11 +110,11 @@ def _current_identity(account: Account, provider: str) -> Identity | None:
     return max(of_provider, key=lambda one: one.used_at or one.linked_at, default=None)
 
 
-def _usable_tokens(context: Context, account: Account, linked: Identity) -> KeptTokens | None:
+def _usable_tokens(context: Context, account: Account, linked: Identity) -> StoredTokens | None:
     """Return the tokens of an identity whose connection is active and still the client that they were issued to."""
     settings = context.tenant.settings
     configured, client = settings.connections.get(linked.provider), provider_tokens.client_of(settings, linked.provider)
     if configured is None or not configured.is_active or client is None:
         return None
-    kept = provider_tokens.of(context, account, linked.key)
-    return kept if kept is not None and kept.client == client else None
+    stored = provider_tokens.of(context, account, linked.key)
+    return stored if stored is not None and stored.client == client else None

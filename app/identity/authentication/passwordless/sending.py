@@ -143,9 +143,9 @@ def send_one_touch_sms(
     interaction_id: str | None = None,
 ) -> str:
     """Send a code that signs in the account with the number, or registers a new one. Raises the errors of `send_sms`."""
-    kept = SendOptions(registers=True, name=name, interaction_id=interaction_id).facts
+    stored_facts = SendOptions(registers=True, name=name, interaction_id=interaction_id).facts
     return _send_code_sms(
-        context, SmsKind.ONE_TOUCH, kind, None, NOBODY, unknown_subject(phone), {**kept, "phone": phone}, options
+        context, SmsKind.ONE_TOUCH, kind, None, NOBODY, unknown_subject(phone), {**stored_facts, "phone": phone}, options
     )  # fmt: skip
 
 

@@ -297,12 +297,12 @@ def _mail(context: Context, uid: str, email: str, options: VerificationOptions, 
     holders = pending_accounts.holders(context, subject)  # queried for every address, for equal timing
     if holders.is_contested:
         options = replace(options, url=None)  # only our page can tell the registrations apart
-    kept = {"attempt": options.interaction_id, "welcome": options.welcome_template}
+    stored = {"attempt": options.interaction_id, "welcome": options.welcome_template}
     facts: dict[str, str] = {}
     link_minutes = one_time_tokens.LINK_MINUTES if content != "otp" else None
     code_minutes = one_time_tokens.CODE_MINUTES  # always: the page that awaits the code has its id
     token, code = one_time_tokens.issue(
-        context, Purpose.EMAIL, uid, subject=subject, link_minutes=link_minutes, code_minutes=code_minutes, facts=kept
+        context, Purpose.EMAIL, uid, subject=subject, link_minutes=link_minutes, code_minutes=code_minutes, facts=stored
     )
     if link_minutes is not None:
         facts |= {"url": _link(context, token, options, email), "token": token, "minutes": str(link_minutes)}

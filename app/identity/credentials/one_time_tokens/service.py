@@ -295,10 +295,10 @@ def close(
 
 
 def close_addressed(
-    context: Context, uid: str, kind: Purpose, address: str, until: datetime | None = None, *, kept: str = ""
+    context: Context, uid: str, kind: Purpose, address: str, until: datetime | None = None, *, spared: str = ""
 ) -> None:
-    """Close open tokens whose subject begins with that address, except with `kept`; with `until` only those that expire by then."""
-    store.close_addressed(context, uid, kind, address, until, kept)
+    """Close open tokens whose subject begins with that address, except with `spared`; with `until` only those that expire by then."""
+    store.close_addressed(context, uid, kind, address, until, spared)
 
 
 def close_later(context: Context, token: OneTimeToken) -> None:

@@ -196,13 +196,13 @@ def close_all(
     _replace(context, *where)
 
 
-def close_addressed(context: Context, uid: str, kind: str, address: str, until: datetime | None, kept: str) -> None:
-    """Close open tokens whose subject begins with that address, except with `kept`; with `until` only those that expire by then."""
+def close_addressed(context: Context, uid: str, kind: str, address: str, until: datetime | None, spared: str) -> None:
+    """Close open tokens whose subject begins with that address, except with `spared`; with `until` only those that expire by then."""
     where = (P.tenant_id == context.tenant.tenant_id, P.uid == uid, P.state == OPEN, P.kind == kind)
     is_for_address = P.subject.startswith(f"{address} ", autoescape=True)
     is_earlier = () if until is None else (P.expires_at <= until,)
-    is_kept = (~P.subject.startswith(kept, autoescape=True),) if kept else ()
-    _replace(context, *where, is_for_address, *is_earlier, *is_kept)
+    is_other = (~P.subject.startswith(spared, autoescape=True),) if spared else ()
+    _replace(context, *where, is_for_address, *is_earlier, *is_other)
 
 
 def close_later(context: Context, kind: str, uid: str, expires_at: datetime) -> None:

@@ -70,7 +70,7 @@ def issue(
     family_id: str | None = None,
     access_token: str | None = None,
     session_ends_at: datetime | None = None,
-    kept_refresh: str | None = None,
+    retained_refresh: str | None = None,
 ) -> IssuedTokens:
     """Issue an access token and, if requested and enabled, a refresh token of the same family.
 
@@ -103,15 +103,15 @@ def issue(
     refresh = None
     if with_refresh and settings.refresh_tokens:
         until = min(now + timedelta(seconds=refresh_seconds or settings.refresh_token_minutes * 60), latest)
-        refresh = _store_refresh(context, {**row, "expires_at": until}, kept_refresh)
+        refresh = _store_refresh(context, {**row, "expires_at": until}, retained_refresh)
     return IssuedTokens(text, refresh, ends, family)
 
 
-def _store_refresh(context: Context, row: dict[str, Any], kept: str | None) -> str:
+def _store_refresh(context: Context, row: dict[str, Any], retained: str | None) -> str:
     """Store a new refresh token, or extend the one that is kept, and return its text."""
-    if kept is not None:
-        store.extend_refresh(context.work, randomness.digest(kept), row["expires_at"])
-        return kept
+    if retained is not None:
+        store.extend_refresh(context.work, randomness.digest(retained), row["expires_at"])
+        return retained
     text = randomness.token()
     store.add_refresh(context.work, {**row, "token_hash": randomness.digest(text)})
     return text
@@ -199,10 +199,10 @@ def rotate(context: Context, refresh_token: str, *, client_id: str | None, reuse
 
 def keep(context: Context, refresh_token: str, *, client_id: str) -> SpentRefreshToken:
     """Return the grant of a refresh token that stays valid. Raises RefreshRefused."""
-    kept = store.keep_refresh(context.work, randomness.digest(refresh_token), client_id, context.now)
-    if kept is None:
+    row = store.keep_refresh(context.work, randomness.digest(refresh_token), client_id, context.now)
+    if row is None:
         raise RefreshRefused
-    return _spent(kept)
+    return _spent(row)
 
 
 def record_repeated(context: Context, spent: SpentRefreshToken) -> None:

@@ -47,7 +47,7 @@ Key = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class KeptTokens:
+class StoredTokens:
     """The stored tokens of an identity. `client` is the client they were issued to; `encrypted` tells later changes."""
 
     tokens: ProviderTokens
@@ -101,13 +101,13 @@ def adopt(context: Context, private: Mapping[str, Any], identity: ProviderIdenti
     return _with(private, key, {"sealed": _encrypt(context, key, tokens, client)})
 
 
-def of(context: Context, account: Account, key: Key) -> KeptTokens | None:
-    """Return the kept tokens of an identity. Raises DecryptionError."""
+def of(context: Context, account: Account, key: Key) -> StoredTokens | None:
+    """Return the stored tokens of an identity. Raises DecryptionError."""
     encrypted = _entry(account.private, key).get("sealed")
     return _decrypt(context, key, encrypted) if encrypted else None
 
 
-def begin_renewal(context: Context, uid: str, key: Key, before: KeptTokens) -> KeptTokens | None:
+def begin_renewal(context: Context, uid: str, key: Key, before: StoredTokens) -> StoredTokens | None:
     """Reserve the use of a refresh token: two concurrent uses may revoke it (RFC 9700 section 4.14.2).
 
     Return `before` to the one caller that may renew, newer tokens if there are some, and None while another caller renews, for
@@ -126,7 +126,7 @@ def begin_renewal(context: Context, uid: str, key: Key, before: KeptTokens) -> K
     return before
 
 
-def replace_tokens(context: Context, uid: str, key: Key, before: KeptTokens, tokens: ProviderTokens) -> None:
+def replace_tokens(context: Context, uid: str, key: Key, before: StoredTokens, tokens: ProviderTokens) -> None:
     """Store renewed tokens, unless a sign-in replaced them or the identity was unlinked concurrently."""
     fresh = store.change(context, uid, {})
     entry = _entry(fresh.private, key) if fresh is not None else {}
@@ -150,21 +150,21 @@ def read_at(account: Account, key: Key) -> str | None:
 def without(private: Mapping[str, Any], key: Key) -> dict[str, Any]:
     """Return `private` without the tokens of an identity."""
     provider, subject = key[0], randomness.digest(key[1])
-    kept: Mapping[str, Mapping[str, Any]] = private.get(KEY) or {}
-    others = {name: entry for name, entry in kept.get(provider, {}).items() if name != subject}
+    stored: Mapping[str, Mapping[str, Any]] = private.get(KEY) or {}
+    others = {name: entry for name, entry in stored.get(provider, {}).items() if name != subject}
     return _with_provider(private, provider, others)
 
 
 def without_unlinked(private: Mapping[str, Any], linked: Collection[Key]) -> dict[str, Any]:
     """Return `private` without the tokens of identities that are not linked."""
     names = {(provider, randomness.digest(subject)) for provider, subject in linked}
-    kept = {
+    stored = {
         provider: {subject: entry for subject, entry in entries.items() if (provider, subject) in names}
         for provider, entries in (private.get(KEY) or {}).items()
     }
     rest = {name: value for name, value in private.items() if name != KEY}
-    kept = {provider: entries for provider, entries in kept.items() if entries}
-    return {**rest, KEY: kept} if kept else rest
+    stored = {provider: entries for provider, entries in stored.items() if entries}
+    return {**rest, KEY: stored} if stored else rest
 
 
 def delete_all(context: Context, account: Account) -> None:
@@ -173,7 +173,7 @@ def delete_all(context: Context, account: Account) -> None:
         store.change(context, account.uid, {"private": without_unlinked(account.private, ())})
 
 
-def delete_unkept(work: UnitOfWork, before: Mapping[str, Any], after: Mapping[str, Any]) -> int:
+def delete_unretained(work: UnitOfWork, before: Mapping[str, Any], after: Mapping[str, Any]) -> int:
     """Delete the tokens of connections that no longer keep them, or have another client, after a change of a tenant's settings.
 
     One statement for each such connection. Return how many accounts lost tokens.
@@ -191,8 +191,8 @@ def delete_unkept(work: UnitOfWork, before: Mapping[str, Any], after: Mapping[st
 
 def reencrypt(work: UnitOfWork, encryption: Encryption) -> int:
     """Encrypt tokens again that are encrypted under an older secret. Return how many. Raises DecryptionError."""
-    kept = select(A.uid, A.private).where(A.tenant_id == work.tenant_id, A.private[KEY].as_string().is_not(None))
-    outdated = [row.uid for row in work.all(kept) if _outdated(row.private, encryption)]
+    stored = select(A.uid, A.private).where(A.tenant_id == work.tenant_id, A.private[KEY].as_string().is_not(None))
+    outdated = [row.uid for row in work.all(stored) if _outdated(row.private, encryption)]
     return sum(_reencrypt_account(work, encryption, uid) for uid in outdated)
 
 
@@ -203,12 +203,12 @@ def _reencrypt_account(work: UnitOfWork, encryption: Encryption, uid: str) -> in
     names = _outdated(row.private, encryption) if row is not None else []
     if row is None or not names:
         return 0
-    kept = {provider: dict(entries) for provider, entries in row.private[KEY].items()}
+    stored = {provider: dict(entries) for provider, entries in row.private[KEY].items()}
     for provider, subject in names:
-        entry, place = kept[provider][subject], _associated_data(work.tenant_id, f"{provider} {subject}")
+        entry, place = stored[provider][subject], _associated_data(work.tenant_id, f"{provider} {subject}")
         value = encryption.decrypt(base64.b64decode(entry["sealed"]), place)
-        kept[provider][subject] = {**entry, "sealed": base64.b64encode(encryption.encrypt(value, place)).decode()}
-    work.run(update(accounts).where(*where).values(private={**row.private, KEY: kept}))
+        stored[provider][subject] = {**entry, "sealed": base64.b64encode(encryption.encrypt(value, place)).decode()}
+    work.run(update(accounts).where(*where).values(private={**row.private, KEY: stored}))
     return len(names)
 
 
@@ -231,18 +231,18 @@ def _with(private: Mapping[str, Any], key: Key, entry: dict[str, Any]) -> dict[s
 
 
 def _with_provider(private: Mapping[str, Any], provider: str, entries: Mapping[str, Any]) -> dict[str, Any]:
-    kept = {name: held for name, held in (private.get(KEY) or {}).items() if name != provider}
-    kept |= {provider: dict(entries)} if entries else {}
+    stored = {name: held for name, held in (private.get(KEY) or {}).items() if name != provider}
+    stored |= {provider: dict(entries)} if entries else {}
     rest = {name: value for name, value in private.items() if name != KEY}
-    return {**rest, KEY: kept} if kept else rest
+    return {**rest, KEY: stored} if stored else rest
 
 
-def _read(context: Context, private: Mapping[str, Any], key: Key) -> KeptTokens | None:
+def _read(context: Context, private: Mapping[str, Any], key: Key) -> StoredTokens | None:
     encrypted = _entry(private, key).get("sealed")
     return _open(context, key, encrypted) if encrypted else None
 
 
-def _open(context: Context, key: Key, encrypted: str) -> KeptTokens | None:
+def _open(context: Context, key: Key, encrypted: str) -> StoredTokens | None:
     """Return decrypted tokens; None if their secret is gone: a sign-in never fails because of them."""
     try:
         return _decrypt(context, key, encrypted)
@@ -262,12 +262,12 @@ def _encrypt(context: Context, key: Key, tokens: ProviderTokens, client: str) ->
     return base64.b64encode(context.services.encryption.encrypt(to_json(content), place)).decode()
 
 
-def _decrypt(context: Context, key: Key, encrypted: str) -> KeptTokens:
+def _decrypt(context: Context, key: Key, encrypted: str) -> StoredTokens:
     place = _associated_data(context.tenant.tenant_id, identity_value(*key))
     content = from_json(context.services.encryption.decrypt(base64.b64decode(encrypted), place))
     expires_at = datetime.fromisoformat(content["expires_at"]) if content["expires_at"] else None
     tokens = ProviderTokens(content["access_token"], content["refresh_token"], expires_at)
-    return KeptTokens(tokens, content["client"], encrypted)
+    return StoredTokens(tokens, content["client"], encrypted)
 
 
 def _associated_data(tenant_id: str, identity: str) -> str:

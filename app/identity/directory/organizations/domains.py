@@ -159,14 +159,14 @@ def replace_all(
         if name in held and is_verified and not held[name].is_verified
     ]
     for one in (*dropped, *restated):
-        remove(context, one, is_kept=one in restated, by=by)
+        remove(context, one, is_retained=one in restated, by=by)
     missing = {name: is_verified for name, is_verified in wanted.items() if name not in held or held[name] in restated}
     add_all(context, organization, missing, by=by)
 
 
-def remove(context: Context, domain: OrganizationDomain, *, is_kept: bool = False, by: str | None = None) -> None:
+def remove(context: Context, domain: OrganizationDomain, *, is_retained: bool = False, by: str | None = None) -> None:
     """Delete a domain. Raises DomainInUse if a connection uses it, unless it is added again at once."""
-    if not is_kept and _is_in_use(context, domain):
+    if not is_retained and _is_in_use(context, domain):
         raise e.DomainInUse
     context.work.run(delete(organization_domains).where(*mine(context), D.domain_id == domain.domain_id))
     if domain.is_verified:

@@ -30,9 +30,9 @@ class Transferred:
 def roles_after(context: Context, scope: Managed) -> list[MemberRole]:
     """Return the roles of an owner who steps down: its others, else the role of new members; empty: it leaves."""
     owning = _owning(context, [role.role_id for role in scope.actor.roles])
-    kept = [role for role in scope.actor.roles if role.role_id not in owning]
-    if kept:
-        return kept
+    remaining = [role for role in scope.actor.roles if role.role_id not in owning]
+    if remaining:
+        return remaining
     default = memberships.default_role_ids(context, scope.organization)
     found = role_store.by_ids(context, default) if default and not _owning(context, default) else []
     return [MemberRole(role.role_id, role.name) for role in found]

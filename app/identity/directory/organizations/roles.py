@@ -71,7 +71,7 @@ def delete(context: Context, role_id: str) -> None:
     """Delete a role, and take it from its members. Raises as `require` does, and DefaultRoleKept, OrganizationInactive."""
     role = _require_changeable(context, role_id)
     if role.is_default or store.of_default_role(context, role_id):
-        raise e.DefaultRoleKept
+        raise e.DefaultRoleRequired
     if not role_store.remove_role(context, role_id):
         raise e.UnknownOrganizationRole
     context.audit.record("organization.role_deleted", role_id=role_id, org_id=role.org_id)

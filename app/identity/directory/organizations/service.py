@@ -106,8 +106,8 @@ def update(context: Context, req: UpdateOrganization, by: str | None = None) -> 
         wanted = _domains(context, req.domains or [], {one.domain for one in held})
     organization = lock_active(context, req.org_id, is_alone=True)
     if "display" in given:
-        kept = merged(organization.display, req.display) if req.display is not None else {}
-        values["display"] = display(Display.model_validate(kept))
+        merged_display = merged(organization.display, req.display) if req.display is not None else {}
+        values["display"] = display(Display.model_validate(merged_display))
     changed = _found(store.change(context, organization.org_id, values))
     if wanted is not None:
         domains.replace_all(context, organization, wanted, by=by)

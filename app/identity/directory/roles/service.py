@@ -222,8 +222,8 @@ def remove_context_permissions(context: Context, account: Account, name: str, un
     row, taken = _locked_context(context, account, name), set(unwanted)
     if not taken <= set(row.additional_permissions):
         raise e.UnknownPermission
-    kept = sorted(set(row.additional_permissions) - taken)
-    store.put_contexts(context, account.uid, {name: {"additional_permissions": kept, "ends_at": row.ends_at}})
+    remaining = sorted(set(row.additional_permissions) - taken)
+    store.put_contexts(context, account.uid, {name: {"additional_permissions": remaining, "ends_at": row.ends_at}})
     _changed(context, account, "UnassignRoles")
 
 

@@ -147,8 +147,8 @@ def _merged(held: list[Entry], given: Emails) -> list[Entry]:
 
 def _end_tokens(context: Context, before: Account, after: Account) -> None:
     """Close links and codes of the addresses that the account had: they are gone, or verified without them."""
-    kept = {_form(entry) for entry in after.emails if entry.get("pending")}
-    for form in {_form(entry) for entry in (*before.emails, *after.emails)} - kept:
+    still_pending = {_form(entry) for entry in after.emails if entry.get("pending")}
+    for form in {_form(entry) for entry in (*before.emails, *after.emails)} - still_pending:
         one_time_tokens.close(context, after.uid, subject=form)
     emails.end_links(context, after.uid)
 

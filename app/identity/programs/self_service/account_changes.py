@@ -96,10 +96,10 @@ def read(
         earlier = [account.password_hash or "", *account.password_history]
         password_hash = new_password.hash_if_allowed(context, req.password, words, earlier, account=account)
     context.work.release_connection()
-    kept = security_answers.hash_answers(context, req.security_question_answer or {})
+    answer_hashes = security_answers.hash_answers(context, req.security_question_answer or {})
     pin_hash = pins.hash_from_profile(context, req.pin_info)
     return AccountChange(
-        edits, addresses, username, drops_username, phone, password_hash, kept, req.pin_info, pin_hash, is_own,
+        edits, addresses, username, drops_username, phone, password_hash, answer_hashes, req.pin_info, pin_hash, is_own,
         account.password_hash,
     )  # fmt: skip
 

@@ -76,7 +76,7 @@ def unlink(context: Context, req: contract.Unlink) -> Deleted:
         raise e.BadParameter.names("providerid")
     provider = req.provider.strip().lower()
     if provider == _OWN:
-        raise refusals.OwnIdentityKept if req.provider_id == account.profile_id else refusals.UnknownIdentity
+        raise refusals.OwnIdentityRequired if req.provider_id == account.profile_id else refusals.UnknownIdentity
     _refuse_not_there(context, account, provider, req.provider_id)
     remove(context, account, provider, req.provider_id, suppress_webhook=req.suppress_webhook)
     return Deleted()

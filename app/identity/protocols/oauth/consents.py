@@ -46,8 +46,8 @@ def grant(context: Context, uid: str, client_id: str, scopes: Iterable[str], ref
     held, left_out = find(context, uid, client_id), frozenset(refused)
     added = frozenset(scopes) - left_out
     granted = sorted((frozenset(held.scopes if held else ()) | added) - left_out)
-    kept = sorted((frozenset(held.refused if held else ()) | left_out) - added)
-    changed = {"scopes": granted, "refused": kept, "given_at": context.now}
+    refused = sorted((frozenset(held.refused if held else ()) | left_out) - added)
+    changed = {"scopes": granted, "refused": refused, "given_at": context.now}
     row = {"tenant_id": context.tenant.tenant_id, "uid": uid, "client_id": client_id, **changed}
     key = [T.tenant_id, T.uid, T.client_id]
     context.work.run(

@@ -68,7 +68,7 @@ class Grant:
     facts: dict[str, Any] = field(default_factory=dict)
     is_access_only: bool = False  # no refresh token and no id_token
     membership: Membership | None = None  # in the organization of the fact `org_id`
-    kept_refresh: str | None = None  # the refresh token that stays
+    retained_refresh: str | None = None  # the refresh token that stays
 
 
 def outlives_session(client: Application, scope: Iterable[str]) -> bool:
@@ -146,7 +146,7 @@ def token_response(
         with_refresh=account is not None and not grant.is_access_only and has_refresh_token(client, granted),
         family_id=grant.family_id,
         access_token=signed,
-        kept_refresh=grant.kept_refresh,
+        retained_refresh=grant.retained_refresh,
     )
     signed_id_token = None
     if account is not None and _has_id_token(issuer, grant):

@@ -71,6 +71,6 @@ def read_metadata(context: Context, req: contract.SiteRequest) -> Document:
 
 def _to_hub(context: Context, path: str) -> Found:
     """Redirect to the tenant's own host with the query as it came, but for the API key."""
-    kept = [(name, value) for name, value in context.raw.query_pairs if name.lower() != "apikey"]
-    query = f"?{urlencode(kept, errors='replace')}" if kept else ""
+    remaining = [(name, value) for name, value in context.raw.query_pairs if name.lower() != "apikey"]
+    query = f"?{urlencode(remaining, errors='replace')}" if remaining else ""
     return Found(headers={"Location": f"{context.own_addresses[0]}{path}{query}"})

@@ -15,7 +15,7 @@ from app.contract.errors_oauth import InvalidScope
 from app.kit.logs import bind
 
 _LONGEST: Final = 120
-_KEPT: Final = "!#$&'()*+,-./:;=?@[]_~%"
+_UNQUOTED: Final = "!#$&'()*+,-./:;=?@[]_~%"
 """With letters and digits, what `error_description` may repeat (RFC 6749 section 4.1.2.1) and no markup uses."""
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_.-]*")
 _USER: Final = re.compile(r"//[^/@]*@")
@@ -26,7 +26,7 @@ def shown(text: str, longest: int = _LONGEST) -> str:
     """Return a value of the request as texts may repeat it."""
     if len(text) <= longest and _PLAIN.fullmatch(text):
         return text
-    safe = quote(text[: longest + 1], safe=_KEPT, errors="replace")
+    safe = quote(text[: longest + 1], safe=_UNQUOTED, errors="replace")
     return safe if len(safe) <= longest else f"{safe[:longest]}..."
 
 

@@ -136,7 +136,7 @@ def may_act(context: Context, client_id: str, token: PresentedToken) -> bool:
     return issued_to is not None and issued_to.settings.is_active and client_id in issued_to.settings.may_act
 
 
-def kept_facts(token: PresentedToken) -> dict[str, Any]:
+def retained_facts(token: PresentedToken) -> dict[str, Any]:
     """Return what an exchanged token takes over; it ends no later than the presented one."""
-    kept = {name: token.facts[name] for name in _FACTS if name in token.facts}
-    return {**kept, tokens.ENDS_AT: int(token.ends_at.timestamp())}
+    retained = {name: token.facts[name] for name in _FACTS if name in token.facts}
+    return {**retained, tokens.ENDS_AT: int(token.ends_at.timestamp())}

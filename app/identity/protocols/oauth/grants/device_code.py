@@ -48,8 +48,10 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     )
     resource = resource_indicators.resolve(context, client, facts.get("resource"), req.resource)
     stored = ("auth_time", "amr", organization_claims.FACT)
-    kept = {name: facts[name] for name in stored if name in facts} | ({"resource": resource} if resource else {})
-    kept |= authorization_details.facts(context, client, facts.get("details") or (), req.authorization_details)
+    stored_facts = {name: facts[name] for name in stored if name in facts} | (
+        {"resource": resource} if resource else {}
+    )
+    stored_facts |= authorization_details.facts(context, client, facts.get("details") or (), req.authorization_details)
     grant = Grant(
         NAME,
         scope,
@@ -57,7 +59,7 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         session.session_id,
         session.expires_at,
         resource=resource,
-        facts=kept,
+        facts=stored_facts,
         membership=issuing.active_membership(context, account.uid, facts),
     )
     return issuing.token_response(context, client, issuer, grant, account)

@@ -29,8 +29,8 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     """
     if req.refresh_token is None:
         raise InvalidRequest.names("refresh_token")
-    is_kept = client.settings.keeps_refresh_tokens and not client.settings.is_public
-    spent = _take(context, client, req.refresh_token, is_kept=is_kept)
+    is_retained = client.settings.keeps_refresh_tokens and not client.settings.is_public
+    spent = _take(context, client, req.refresh_token, is_retained=is_retained)
     if spent.facts.get("issuer") != issuer.url or spent.uid is None:
         raise InvalidGrant("The refresh_token was issued by another issuer.")
     sender_constraints.check_refresh(context, client, spent.facts)
@@ -58,17 +58,17 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         resource=resource,
         facts=facts,
         membership=membership,
-        kept_refresh=req.refresh_token if is_kept else None,
+        retained_refresh=req.refresh_token if is_retained else None,
     )
     response = issuing.token_response(context, client, issuer, grant, account)
     tokens.record_repeated(context, spent)
     return response
 
 
-def _take(context: Context, client: Application, refresh_token: str, *, is_kept: bool) -> SpentRefreshToken:
+def _take(context: Context, client: Application, refresh_token: str, *, is_retained: bool) -> SpentRefreshToken:
     settings, of_tenant = client.settings, context.tenant.settings.refresh_token_reuse_seconds
     try:
-        if is_kept:
+        if is_retained:
             return tokens.keep(context, refresh_token, client_id=client.client_id)
         interval = settings.reuse_seconds(of_tenant, is_public=settings.is_public)
         return tokens.rotate(context, refresh_token, client_id=client.client_id, reuse_seconds=interval)

@@ -43,7 +43,7 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     act = _act(context, client, req, subject)
     resource = _target(context, client, req)
     scope = _narrowed(client, subject, req.scope)
-    facts = subject_tokens.kept_facts(subject) | ({"act": act} if act else {})
+    facts = subject_tokens.retained_facts(subject) | ({"act": act} if act else {})
     ends_at = sessions.lock_expiry(context, subject.session_id) if subject.session_id is not None else None
     if ends_at is None and subject.ends_with_session:
         raise InvalidRequest("The subject_token is not valid.")  # a sign-out came between

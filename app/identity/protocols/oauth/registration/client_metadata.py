@@ -102,12 +102,12 @@ def keep(settings: ApplicationSettings, before: ApplicationSettings) -> Applicat
     held = {name: getattr(before, name) for name in before.model_fields_set & _OF_THE_TENANT}
     if "optional_scopes" in held:
         held["optional_scopes"] = tuple(one for one in before.optional_scopes if one in settings.scope.split())
-    kept = settings.model_copy(update=held)
+    updated = settings.model_copy(update=held)
     try:
-        ApplicationFile.model_validate(kept.model_dump(mode="json", exclude_unset=True, exclude=_CHECKED_BEFORE))
+        ApplicationFile.model_validate(updated.model_dump(mode="json", exclude_unset=True, exclude=_CHECKED_BEFORE))
     except ValidationError as problem:
         raise _refusal(problem) from None
-    return kept
+    return updated
 
 
 def write(settings: ApplicationSettings) -> dict[str, Any]:

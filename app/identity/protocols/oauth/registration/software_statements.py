@@ -40,8 +40,10 @@ def apply(context: Context, members: Mapping[str, Any]) -> dict[str, Any]:
         raise UnapprovedSoftwareStatement
     claims = _verified(context, statement, trusted[issuer])
     signed = {name.partition("#")[0] for name in claims}.intersection(LOCALIZED)
-    kept = {name: value for name, value in members.items() if name != MEMBER and name.partition("#")[0] not in signed}
-    return {**kept, **claims}
+    unsigned = {
+        name: value for name, value in members.items() if name != MEMBER and name.partition("#")[0] not in signed
+    }
+    return {**unsigned, **claims}
 
 
 def _verified(context: Context, statement: str, address: str) -> dict[str, Any]:
