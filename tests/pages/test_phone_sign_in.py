@@ -329,3 +329,15 @@ def test_codes_of_one_browser_are_limited(desktop: Visitor) -> None:
 def renew(page: VisitedPage) -> VisitedPage:
     fields = {**page.form("Continue").fields, "do": "renew"}
     return page.visitor.send("POST", f"{page.visitor.home}{PATH}", fields)
+
+
+@pytest.mark.parametrize("button", ["Approve", "Not me"])
+def test_what_was_switched_off_meanwhile_has_a_page(
+    world: World, desktop: Visitor, phone: Visitor, caplog: pytest.LogCaptureFixture, button: str
+) -> None:
+    page = shown(desktop)
+    asked = phone.open(path_on(page))
+    world.change_settings(qr_sign_on=False)
+    refused = asked.press(button, number=number_on(page))
+    assert (refused.status, refused.heading) == (404, "Page not found")
+    assert "a page broke" not in caplog.text

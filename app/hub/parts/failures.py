@@ -9,7 +9,15 @@ from typing import Final
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response
 
-from app.contract.errors import BadParameter, BadPostBody, Dangerous, HubRefused, TooManyRequests, UnknownTenant
+from app.contract.errors import (
+    BadParameter,
+    BadPostBody,
+    Dangerous,
+    EndpointForbidden,
+    HubRefused,
+    TooManyRequests,
+    UnknownTenant,
+)
 from app.hub.journey import InteractionGone, start_again
 from app.hub.parts.error_pages import ErrorPage, RequestError, UnknownTenantPage
 from app.hub.visit import current_visit, retry_address
@@ -49,6 +57,12 @@ def malformed_request(_: ApiError) -> Response:
     """Answer an address or a form with text that the service refuses: a NUL byte, an unpaired surrogate."""
     visit = current_visit()
     return ErrorPage(RequestError.BAD_REQUEST, 400, visit.reference, detail="invalid_request").render(400)
+
+
+@ERROR_PAGES.answers(EndpointForbidden)
+def switched_off(_: EndpointForbidden) -> Response:
+    """Answer a page of something that this tenant switched off, also while the page was open."""
+    return _error_page(404)
 
 
 @ERROR_PAGES.answers(HubRefused)
