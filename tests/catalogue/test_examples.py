@@ -13,7 +13,7 @@ from app.contract.examples import load_examples
 from app.contract.operations import load_catalogue
 from tests.support.examples import shape
 from tests.support.published import is_valid, published_interface, undeclared
-from tools.examples import updated, missing
+from tools.examples import missing, updated
 
 ROOT = Path(__file__).parents[2]
 LANGUAGES = ["curl", "Python", "JavaScript"]
