@@ -157,7 +157,7 @@ LOOKS = ("sunny", "member", "paper", "mono", "harbor", "vista", "quiet")
 
 
 def test_extreme_brand_colours_stay_readable(page_readers: dict[bool, PageReader], gallery_address: str) -> None:
-    samples_shown = (("LoginPage", "empty"), ("ConsentPage", "usual"), ("SecurityPage", "full"))
+    samples_shown = (("LoginPage", "empty"), ("ConsentPage", "default"), ("SecurityPage", "full"))
     shown = [(look, *sample) for look in LOOKS for sample in samples_shown]
     sheet = page_readers[False].sheet
     sheet.lay(

@@ -42,18 +42,18 @@ def auth() -> Response:
     """The legacy authentication page; `action` and `vtype` select the page."""
     visit = current_visit()
     if invitation := visit.query.get("invitation_token", "")[:MAX_TOKEN_LENGTH]:
-        kept = _given_parameters("return_url", "lang")
+        parameters = _given_parameters("return_url", "lang")
         address = link_address("/invitation", invitation)
-        return journey.redirect_to(f"{address}?{urlencode(kept)}" if kept else address)
+        return journey.redirect_to(f"{address}?{urlencode(parameters)}" if parameters else address)
     action, return_url = visit.query.get("action", "").lower(), visit.query.get("return_url")
     if action == "logout":
         return sign_out(SignOutRequest(return_url=return_url))
     if page := _PAGES_BY_LINK_TYPE.get(visit.query.get("vtype", "").lower()):
-        address, kept = (
+        address, parameters = (
             link_address(page, visit.query.get(PARAMETER, "")[:MAX_TOKEN_LENGTH]),
             _given_parameters("attempt", "lang"),
         )
-        return journey.redirect_to(f"{address}?{urlencode(kept)}" if kept else address)
+        return journey.redirect_to(f"{address}?{urlencode(parameters)}" if parameters else address)
     if visit.query.get("vtype") or action not in _START_ACTIONS:
         raise NotFound
     organization = next((text for name in ORGANIZATION if (text := visit.query.get(name, "").strip())), "")

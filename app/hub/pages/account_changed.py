@@ -48,7 +48,7 @@ class AccountChangedPage(Page):
     """The label of the form's account; empty if the browser is no longer signed in to it."""
     target: str = ""
     """Address of the form, encrypted."""
-    kept: tuple[tuple[str, str], ...] = field(default=())
+    typed: tuple[tuple[str, str], ...] = field(default=())
     """What was typed, without secrets and codes."""
 
     @property
@@ -61,9 +61,9 @@ class AccountChangedPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, AccountChangedPage]:
-        kept = (("shown_uid", "1"), ("email", "countess@example.org"))
+        typed = (("shown_uid", "1"), ("email", "countess@example.org"))
         return {
-            "both accounts": cls(SwitchBackForm(), "grace@example.com", "/emails/add", "ada@example.com", "x", kept),
+            "both accounts": cls(SwitchBackForm(), "grace@example.com", "/emails/add", "ada@example.com", "x", typed),
             "signed out of the other": cls(SwitchBackForm(), "grace@example.com", "/emails/add"),
         }
 
@@ -83,9 +83,9 @@ def account_changed(_: AccountChanged) -> Response:
     visit.use_account_language(view.current)
     visit.posted_uid = refused
     target = services().cookie_cipher.encrypt(_path(), _CONTEXT)
-    former, kept = (view.former, tuple(_kept())) if view.former and SwitchBackForm().validate() else ("", ())
+    former, typed = (view.former, tuple(_typed())) if view.former and SwitchBackForm().validate() else ("", ())
     return AccountChangedPage(
-        SwitchBackForm(formdata=None), view.current.label, retry_address(), former, target, kept
+        SwitchBackForm(formdata=None), view.current.label, retry_address(), former, target, typed
     ).render(409)
 
 
@@ -95,7 +95,7 @@ def _path() -> str:
     return own_address(f"{visit.path}?{visit.query_text}").rstrip("?")
 
 
-def _kept() -> Iterable[tuple[str, str]]:
+def _typed() -> Iterable[tuple[str, str]]:
     for name, value in current_visit().form.items(multi=True):
         if name not in (TOKEN_FIELD, _TARGET, *_CODES) and not is_secret_name(name):
             yield name, value

@@ -68,11 +68,11 @@ class ApplicationsPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, ApplicationsPage]:
-        day, usual = formatting.short_day("2026-11-12T10:00:00+00:00"), ("openid", "profile", "email")
+        day, scopes = formatting.short_day("2026-11-12T10:00:00+00:00"), ("openid", "profile", "email")
         shop = Application(
             "shop",
             "Acme Shop",
-            tuple(map(Scope, usual)),
+            tuple(map(Scope, scopes)),
             day,
             "shop.example.com",
             opens="https://shop.example.com/start",

@@ -124,7 +124,7 @@ class ConsentPage(Page):
         calendar = partial(cls, ConsentForm(), "Calendar", "ada@example.com", destination="calendar.example")
         optional = (Scope("openid"), *(Scope(name, is_optional=True) for name in ("profile", "email", "phone")))
         return {
-            "usual": known(scopes, policy=policy, terms=terms),
+            "default": known(scopes, policy=policy, terms=terms),
             "with a logo": cls(ConsentForm(), "Paper & Ink", "ada@example.com", scopes, logo=_LOGO, home=ink),
             "to know who it is": known(DEFAULT_SCOPES),
             "with access to the account": shop((*scopes, *access)),

@@ -147,7 +147,7 @@ class AccountDeletedPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, AccountDeletedPage]:
-        return {"kept for a while": cls(format_day("2026-12-05")), "gone": cls()}
+        return {"in grace period": cls(format_day("2026-12-05")), "gone": cls()}
 
 
 @pages.get(ADDRESS)
@@ -185,11 +185,11 @@ def submit_delete_account() -> Response:
 
 
 @pages.get(KEEP)
-def show_kept() -> Response:
+def show_account_restored() -> Response:
     """Confirm the reverted deletion; without one, redirect to the login page."""
     if "kept" not in current_visit().query:
         return journey.redirect_to("/login")
-    return KeepAccountPage(KeepForm(formdata=None), "", is_kept=True).render()
+    return KeepAccountPage(KeepForm(formdata=None), "", is_restored=True).render()
 
 
 @pages.post(KEEP)

@@ -46,7 +46,7 @@ class EditProfilePage(Page):
         wrong.add_error("birth_date", _l("Enter a valid date."))
         wrong.add_error("first_name", _l("Fill in this field."))
         return {
-            "usual": cls(FieldsForm.of(editable(()), data=values)),
+            "default": cls(FieldsForm.of(editable(()), data=values)),
             "every kind of field": cls(FieldsForm.of(SAMPLE_FIELDS, data=values)),
             "refused": cls(wrong),
             "failed": cls(FieldsForm.of(editable(()), data=values), refusal_notice(ApiError())),

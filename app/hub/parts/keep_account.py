@@ -34,7 +34,7 @@ class KeepAccountPage(Page):
 
     form: KeepForm
     until: Any
-    is_kept: bool = False
+    is_restored: bool = False
     is_expired: bool = False
 
     @property
@@ -48,7 +48,7 @@ class KeepAccountPage(Page):
         day = format_day("2026-12-05")
         return {
             "offered": cls(KeepForm(data={"keep": "a-token"}), day),
-            "kept": cls(KeepForm(), day, is_kept=True),
+            "restored": cls(KeepForm(), day, is_restored=True),
             "too late": cls(KeepForm(), "", is_expired=True),
         }
 

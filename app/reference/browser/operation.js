@@ -4,7 +4,7 @@ const form = place.querySelector(".keys");
 const sheet = new CSSStyleSheet();
 const styled = fetch(document.currentScript.dataset.style).then((answer) => answer.text()).then((text) => sheet.replace(text));
 const described = fetch(place.dataset.document).then((answer) => answer.json());
-const KEPT = "gatehouse.reference.";
+const STORED_AS = "gatehouse.reference.";
 
 /* What the renderer says, in the product's words. */
 const SAID = {
@@ -101,20 +101,20 @@ function applied(explorer) {
 
 function keep(event) {
   const scheme = event.target.closest("[data-scheme]")?.dataset.scheme;
-  if (scheme) sessionStorage.setItem(KEPT + scheme, event.target.value);
+  if (scheme) sessionStorage.setItem(STORED_AS + scheme, event.target.value);
 }
 
 function recall() {
   for (const field of form.querySelectorAll("[data-scheme]")) {
-    const kept = sessionStorage.getItem(KEPT + field.dataset.scheme);
-    if (kept !== null) field.querySelector("input").value = kept;
+    const stored = sessionStorage.getItem(STORED_AS + field.dataset.scheme);
+    if (stored !== null) field.querySelector("input").value = stored;
   }
 }
 
 /* An access token that an answer contains is the one that the next operations need. Then the answer comes into view. */
 async function learn(event) {
   const token = event.detail.response?.body?.access_token;
-  if (typeof token === "string") sessionStorage.setItem(`${KEPT}AccessToken`, token);
+  if (typeof token === "string") sessionStorage.setItem(`${STORED_AS}AccessToken`, token);
   const [request] = event.composedPath();
   await request.updateComplete;
   request.responseText = request.responseText.replace(/^(?: {8})+/gm, (indent) => " ".repeat(indent.length / 2 - 2)); // it adds 2
