@@ -49,8 +49,8 @@ def test_list_element_with_op_delete_is_removed(acme: TenantServer, uid: str) ->
 @pytest.mark.both_databases
 def test_null_clears_field_only_with_nullsupport(acme: TenantServer, uid: str) -> None:
     body = {"FirstName": None, "Gender": None, "Skills": None, "UserName": None}
-    kept = acme.update(uid, body)
-    assert (kept["FirstName"], kept["Gender"], kept["UserName"]) == ("Ada", "f", "ada")
+    updated = acme.update(uid, body)
+    assert (updated["FirstName"], updated["Gender"], updated["UserName"]) == ("Ada", "f", "ada")
     cleared = acme.update(uid, body, nullsupport="true")
     assert (cleared["FirstName"], cleared["Gender"], cleared["UserName"]) == (None, None, None)
     assert cleared["Skills"] == [{"Id": "1", "Name": "Analysis"}]  # nullsupport does not clear lists

@@ -156,7 +156,7 @@ def test_existing_passwords_and_secrets_are_not_overwritten(ours: Services) -> N
 
 
 @pytest.mark.both_databases
-def test_omitted_keys_are_kept(ours: Services) -> None:
+def test_omitted_keys_stay(ours: Services) -> None:
     applied(ours, ACME)
     assert applied(ours, "tenants: [{name: acme}]").is_empty
     assert len(rows(ours, "applications")) == 2
@@ -242,7 +242,7 @@ def test_invalid_profile_value_is_refused(ours: Services, wrong: str) -> None:
     assert rows(ours, "tenants") == []
 
 
-def test_existing_custom_field_definitions_are_kept(ours: Services) -> None:
+def test_existing_custom_field_definitions_stay(ours: Services) -> None:
     text = "tenants: [{name: acme, settings: {custom_fields: [shoe]}, accounts: [{email: a@example.com, custom_fields: {shoe: '42'}}]}]"
     applied(ours, text)
     assert rows(ours, "accounts")[0].profile["CustomFields"] == {"shoe": "42"}

@@ -112,7 +112,7 @@ def test_values_set_by_operations_survive_repeated_apply(acme: Managed) -> None:
     assert "remove it with --prune (created through the API)" in plan_text
 
 
-def test_default_push_settings_are_kept(acme: Managed) -> None:
+def test_default_push_settings_stay(acme: Managed) -> None:
     """They are stored although each value is its default."""
     acme.call("POST", f"{AT}/push-notification-settings", {"IsEnabled": True})
     before = acme.configuration()

@@ -36,7 +36,7 @@ def applied(services: Services, text: str, tmp_path: object) -> str:
     return "\n".join(str(change) for change in done.changes)
 
 
-def test_secrets_are_encrypted_kept_and_not_exported(own_services: Services, tmp_path: object) -> None:
+def test_secrets_are_encrypted_retained_and_not_exported(own_services: Services, tmp_path: object) -> None:
     applied(own_services, FILE.format(secrets=SECRETS, duo="hidden-secret"), tmp_path)
     tenant = own_services.directory.by_name("acme")
     assert tenant is not None

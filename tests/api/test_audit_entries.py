@@ -67,22 +67,22 @@ def test_audit_reference_equals_request_id(new_tenant_server: NewTenantServer) -
 
 @pytest.mark.both_databases
 def test_audit_retention_follows_tenant_setting(new_tenant_server: NewTenantServer) -> None:
-    kept, short = (account_holder(new_tenant_server, **settings) for settings in ({}, {"audit_days": 30}))
-    services: Services = kept.tenant.services
+    retained, short = (account_holder(new_tenant_server, **settings) for settings in ({}, {"audit_days": 30}))
+    services: Services = retained.tenant.services
 
     def removed(days: int) -> None:
-        for who in (kept, short):
+        for who in (retained, short):
             cleaning._clean_tenant(services.database, who.tenant.tenant_id, services.clock.now() + timedelta(days=days))
 
-    before = len(entries_of(kept))
+    before = len(entries_of(retained))
     assert before > 0
     assert len(entries_of(short)) == before
     removed(29)
-    assert (len(entries_of(kept)), len(entries_of(short))) == (before, before)
+    assert (len(entries_of(retained)), len(entries_of(short))) == (before, before)
     removed(31)
-    assert (len(entries_of(kept)), len(entries_of(short))) == (before, 0)
+    assert (len(entries_of(retained)), len(entries_of(short))) == (before, 0)
     removed(366)
-    assert len(entries_of(kept)) == 0
+    assert len(entries_of(retained)) == 0
 
 
 @pytest.mark.both_databases

@@ -126,10 +126,10 @@ class Reader:
         """Return the sample with what is the reader's own."""
         entry = self.entries[step.operation]
         source = next(one["source"] for one in entry["x-codeSamples"] if one["label"] == self.language.label)
-        for name, kept in step.fills.items():
+        for name, variable in step.fills.items():
             example = example_of(entry, name)
             assert source.count(example) == 1, source
-            source = source.replace(example, self.environ[kept])
+            source = source.replace(example, self.environ[variable])
         return str(source).replace("http://acme.", f"http://{self.language.tenant}.")
 
 

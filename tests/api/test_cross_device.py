@@ -104,11 +104,11 @@ def test_server_shows_a_code_without_a_number(tenant: TenantServer, phone: str) 
 def test_code_expires(tenant: TenantServer, phone: str) -> None:
     assert refused(tenant.send("GET", "/sso/mobile/generate", with_secret=False, expiry=301)) == (400, 908)
     assert refused(tenant.send("GET", "/sso/mobile/generate", with_secret=False, expiry=-1)) == (400, 908)
-    short, usual = generated(tenant, expiry=10), generated(tenant, expiry=0)
-    answered(approves(tenant, phone, usual))
+    short, default = generated(tenant, expiry=10), generated(tenant, expiry=0)
+    answered(approves(tenant, phone, default))
     with moved(tenant.services, seconds=30):
         assert refused(approves(tenant, phone, short)) == (400, 908)
-        answered(polls(tenant, usual))
+        answered(polls(tenant, default))
     late = generated(tenant)
     answered(approves(tenant, phone, late))
     with moved(tenant.services, seconds=61):

@@ -144,9 +144,9 @@ def test_unreachable_duo_is_refused(new_tenant_server: NewTenantServer, services
         ada = enrolled(new_tenant_server, running)
         token, address = led(ada)
         response = running.passed(address)
-    kept = services.settings
-    services.settings = replace(kept, duo_url="http://127.0.0.1:9")
+    former = services.settings
+    services.settings = replace(former, duo_url="http://127.0.0.1:9")
     try:
         assert refused(ada.answer_challenge("duo", response, token)) == (403, 1331)
     finally:
-        services.settings = kept
+        services.settings = former

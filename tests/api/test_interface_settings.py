@@ -87,6 +87,6 @@ def test_existing_tenant_with_both_settings_can_be_applied(own_services: Service
         changes.change(work, settings={**held.settings, "email_verification": "optional"})
     assert apply_settings(own_services, tmp_path, "two_factor: required, email_verification: optional") == ""
     own_services.directory.clear_cache()
-    kept = own_services.directory.by_name("acme")
-    assert kept is not None
-    assert (kept.settings.two_factor, kept.settings.email_verification) == ("required", "optional")
+    stored = own_services.directory.by_name("acme")
+    assert stored is not None
+    assert (stored.settings.two_factor, stored.settings.email_verification) == ("required", "optional")

@@ -129,7 +129,7 @@ def test_google_code_of_an_app_signs_in(new_tenant_server: NewTenantServer, fake
     assert refused(app.ask("google", **both)) == (400, 908)
 
 
-def test_tokens_of_native_sign_in_are_kept(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> None:
+def test_tokens_of_native_sign_in_are_stored(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> None:
     app = an_app(new_tenant_server, fake_provider)
     app.changes("google", keep_provider_tokens=True)
     token = answered(app.ask("google", google_access_token=app.upstream.access_token()))["access_token"]

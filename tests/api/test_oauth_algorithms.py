@@ -218,20 +218,20 @@ def test_rotation_and_revocation_concern_one_algorithm(
     elliptic = signed_with(world, "ES256", "elliptic")
     rsa = world.application("rsa", access_token_format="jwt")
     of_elliptic, of_rsa = tokens_of(elliptic, browser, ada), tokens_of(rsa, browser, ada)
-    leaked, kept = header_of(of_elliptic["id_token"])["kid"], header_of(of_rsa["id_token"])["kid"]
+    leaked, remaining = header_of(of_elliptic["id_token"])["kid"], header_of(of_rsa["id_token"])["kid"]
     with UnitOfWork(services.database, world.tenant_id).separate_transaction() as work:
         rotated = services.signing_keys.rotate(work, "ES256")
-    assert {key["kid"] for key in published(rsa)} == {leaked, kept, rotated}
+    assert {key["kid"] for key in published(rsa)} == {leaked, remaining, rotated}
     assert header_of(tokens_of(elliptic, browser, ada)["id_token"])["kid"] == leaked, "not before LEAD"
     with UnitOfWork(services.database, world.tenant_id).separate_transaction() as work:
         revoked = key_revocation.revoke(services, work, leaked)
     services.directory.clear_cache()
     assert revoked.signs == rotated
-    assert {key["kid"] for key in published(rsa)} == {kept, rotated}
+    assert {key["kid"] for key in published(rsa)} == {remaining, rotated}
     assert elliptic.userinfo(of_elliptic["access_token"]).status_code == 401
     assert rsa.userinfo(of_rsa["access_token"]).status_code == 200
     assert header_of(tokens_of(elliptic, browser, ada)["id_token"])["kid"] == rotated
-    assert header_of(tokens_of(rsa, browser, ada)["id_token"])["kid"] == kept
+    assert header_of(tokens_of(rsa, browser, ada)["id_token"])["kid"] == remaining
 
 
 @pytest.mark.both_databases

@@ -259,7 +259,7 @@ def test_another_kind_of_token_is_refused(keyed: RelyingParty, signer: Signer, h
 
 
 @pytest.mark.parametrize("kind", [None, "JWT", "jwt", "client-authentication+jwt"])
-def test_usual_kinds_are_accepted(keyed: RelyingParty, signer: Signer, kind: str | None) -> None:
+def test_common_kinds_are_accepted(keyed: RelyingParty, signer: Signer, kind: str | None) -> None:
     signer.assertion_header = {"typ": kind}
     assert ask(keyed, signer.assertion()).status_code == 200
 

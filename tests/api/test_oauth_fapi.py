@@ -237,7 +237,7 @@ def refresh(bank: Bank, token: str) -> TestResponse:
     return bank.post("token", bank.form(grant_type="refresh_token", refresh_token=token))
 
 
-def test_kept_refresh_token_moves_its_end(
+def test_retained_refresh_token_moves_its_end(
     services: Services, bank: Bank, browser: Browser, ada: Person, world: World
 ) -> None:
     """FAPI 2.0 section 5.3.2.1: each use extends it as a new one would be."""
@@ -253,7 +253,7 @@ def test_kept_refresh_token_moves_its_end(
 
 
 @pytest.mark.both_databases
-def test_kept_refresh_token_serves_many_at_once(bank: Bank, browser: Browser, ada: Person) -> None:
+def test_retained_refresh_token_serves_many_at_once(bank: Bank, browser: Browser, ada: Person) -> None:
     """FAPI 2.0 section 5.3.2.1: a lost response ends no authorization."""
     token = bank.tokens(browser, ada)["refresh_token"]
     with ThreadPoolExecutor(5) as pool:
@@ -261,7 +261,7 @@ def test_kept_refresh_token_serves_many_at_once(bank: Bank, browser: Browser, ad
     assert statuses == [200] * 10
 
 
-def test_kept_refresh_token_is_of_its_client(world: World, bank: Bank, browser: Browser, ada: Person) -> None:
+def test_retained_refresh_token_is_of_its_client(world: World, bank: Bank, browser: Browser, ada: Person) -> None:
     """RFC 6749 section 6"""
     token = bank.tokens(browser, ada)["refresh_token"]
     other = Prover(world.application("other", dpop_bound_access_tokens=True, refresh_token_rotation=False))

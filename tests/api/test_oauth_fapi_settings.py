@@ -129,8 +129,8 @@ def test_program_registers_an_application_of_signed_messages(acme: TenantServer)
     signed = {"RequireSignedRequestObject": True, "ResponseModes": ["jwt"]}
     made = answered(ask(acme, token, "POST", CLIENTS, {**MANAGED, **signed}))
     assert {name: made[name] for name in signed} == signed
-    kept = answered(ask(acme, token, "PUT", f"{CLIENTS}/bank", {"DisplayName": "Bank"}))
-    assert {name: kept[name] for name in signed} == signed
+    updated = answered(ask(acme, token, "PUT", f"{CLIENTS}/bank", {"DisplayName": "Bank"}))
+    assert {name: updated[name] for name in signed} == signed
     assert refused(ask(acme, token, "PUT", f"{CLIENTS}/bank", {"ResponseModes": ["web_message"]})) == (400, 7900)
     freed = answered(ask(acme, token, "PUT", f"{CLIENTS}/bank", {"ResponseModes": []}))
     assert freed["ResponseModes"] == []

@@ -27,7 +27,7 @@ def localized(made: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in made.items() if "#" in name}
 
 
-def test_members_with_a_language_are_kept_returned_and_replaced(registrar: Registrar) -> None:
+def test_members_with_a_language_are_stored_and_replaced(registrar: Registrar) -> None:
     made = registrar.registered(**GERMAN, **ARABIC)
     assert localized(made) == {**GERMAN, **ARABIC}
     assert made["client_name"] == "Calendar"
@@ -37,17 +37,17 @@ def test_members_with_a_language_are_kept_returned_and_replaced(registrar: Regis
     assert localized(changed) == ARABIC
 
 
-def test_tags_get_their_usual_letter_case(registrar: Registrar) -> None:
+def test_tags_get_their_canonical_letter_case(registrar: Registrar) -> None:
     made = registrar.registered(**{"client_name#PT-br": "Calendário", "client_name#ZH-hant-tw": "日曆"})
     assert sorted(localized(made)) == ["client_name#pt-BR", "client_name#zh-Hant-TW"]
 
 
 @pytest.mark.parametrize(
-    ("tag", "usual"),
+    ("tag", "canonical"),
     [("de", "de"), ("sl-ROZAJ-biske", "sl-rozaj-biske"), ("ES-419", "es-419"), ("de-ch-X-phonebk", "de-CH-x-phonebk")],
 )
-def test_well_formed_tag_is_accepted(tag: str, usual: str) -> None:
-    assert language_tag(tag) == usual
+def test_well_formed_tag_is_accepted(tag: str, canonical: str) -> None:
+    assert language_tag(tag) == canonical
 
 
 MALFORMED_MEMBER: list[dict[str, Any]] = [
@@ -119,8 +119,8 @@ def test_managed_client_has_texts_by_language(acme: TenantServer) -> None:
     made = answered(ask(acme, token, "POST", CLIENTS, body))
     assert german.items() <= made["Localized"]["de"].items()
     assert answered(ask(acme, token, "GET", f"{CLIENTS}/Shop"))["Localized"] == made["Localized"]
-    kept = answered(ask(acme, token, "PUT", f"{CLIENTS}/Shop", {"DisplayName": "Shop"}))
-    assert kept["Localized"] == made["Localized"]
+    updated = answered(ask(acme, token, "PUT", f"{CLIENTS}/Shop", {"DisplayName": "Shop"}))
+    assert updated["Localized"] == made["Localized"]
     wrong: dict[str, Any]
     for wrong in (
         {"d e": german},

@@ -103,15 +103,15 @@ class Bank:
 @pytest.fixture(autouse=True)
 def proxied(services: Services) -> Iterator[None]:
     """Let the operator have named the headers of a proxy that asks for certificates."""
-    kept = services.settings
+    former = services.settings
     services.settings = replace(
-        kept,
+        former,
         client_certificate_header="X-SSL-Client-Cert",
         client_verification_header="X-SSL-Client-Verify",
         trusted_proxies=("10.0.0.1",),
     )
     yield
-    services.settings = kept
+    services.settings = former
 
 
 def settings_of(authentication: str, binding: str) -> dict[str, Any]:
@@ -266,11 +266,11 @@ def test_signature_of_another_kind_is_refused(bank: Bank) -> None:
     for algorithm in ("PS256", "ES256", "EdDSA", "Ed25519"):
         bank.signer.algorithm = algorithm
         assert bank.push().status_code == 201
-    kept, wrong = bank.signer, Signer(bank.client, "RS256")
+    registered, wrong = bank.signer, Signer(bank.client, "RS256")
     shared = OctKey.import_key("a secret of the application")
     for signer in (wrong, Signer(bank.client, "ES256", client_key("ES256", "x")), Signer(bank.client, "HS256", shared)):
         text = replace(bank, signer=signer).signed()
-        assert outcome(replace(bank, signer=kept).push(text)) == (400, "invalid_request_object")
+        assert outcome(replace(bank, signer=registered).push(text)) == (400, "invalid_request_object")
     head, payload, signature = bank.signed().split(".")
     for forged in (f"{head}.{payload}.{signature[:-4]}AAAA", f"{head}.{payload}."):
         assert outcome(bank.push(forged)) == (400, "invalid_request_object")

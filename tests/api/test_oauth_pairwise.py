@@ -230,11 +230,11 @@ def test_rolled_back_secret_is_never_used(services: Services, world: World, ada:
         lost = subjects.of(call, application, ada.uid)
         assert subjects.of(call, application, ada.uid) == lost
         call.work.rollback()
-        kept = subjects.of(call, application, ada.uid)
-    assert kept != lost
+        stored = subjects.of(call, application, ada.uid)
+    assert stored != lost
     services.subject_secrets.clear()
     with call_of(services, world.name) as call:
-        assert subjects.of(call, application, ada.uid) == kept
+        assert subjects.of(call, application, ada.uid) == stored
 
 
 def test_metadata_lists_both_types(shop: RelyingParty) -> None:

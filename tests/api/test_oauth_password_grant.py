@@ -41,8 +41,8 @@ def test_session_keeps_the_start_of_a_long_address(world: World, older_app: Rely
     older_app.address = f"fe80::1%{'z' * 80}"
     assert ask(older_app, ada)[0] == 200
     with UnitOfWork(world.services.database, world.tenant_id).separate_transaction() as work:
-        kept = work.run(select(sessions.c.address).where(sessions.c.uid == ada.uid)).scalar_one()
-    assert kept == older_app.address[:64]
+        stored = work.run(select(sessions.c.address).where(sessions.c.uid == ada.uid)).scalar_one()
+    assert stored == older_app.address[:64]
 
 
 def test_wrong_password_and_unknown_account_look_alike(older_app: RelyingParty, ada: Person) -> None:

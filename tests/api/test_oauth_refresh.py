@@ -68,7 +68,7 @@ def test_parallel_refreshes_succeed_once(shop: RelyingParty, browser: Browser, a
     assert sorted(statuses) == [200, *[400] * 19]
 
 
-def test_refresh_token_of_another_client_is_refused_and_kept(
+def test_refresh_token_of_another_client_is_refused_and_stays(
     shop: RelyingParty, strict: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     held = tokens(shop, browser, ada)

@@ -126,7 +126,7 @@ def test_object_of_another_kind_is_refused(
 
 
 @pytest.mark.parametrize("kind", [None, "JWT", "jwt", "OAUTH-AUTHZ-REQ+JWT", "application/oauth-authz-req+jwt"])
-def test_usual_types_are_accepted(
+def test_common_types_are_accepted(
     signing: RelyingParty, signer: Signer, browser: Browser, ada: Person, kind: str | None
 ) -> None:
     signer.header = {"typ": kind} if kind else {}

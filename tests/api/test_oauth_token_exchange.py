@@ -266,10 +266,10 @@ def test_sign_out_between_the_token_and_its_session_leaves_none(
 
 
 def test_token_that_outlives_its_session_is_exchanged_after_it(world: World, orders: RelyingParty, ada: Person) -> None:
-    kept = world.application("kept", client_id="kept", may_act=["orders"], tokens_outlive_session=True)
+    client = world.application("lasting", client_id="lasting", may_act=["orders"], tokens_outlive_session=True)
     browser = world.browser()
-    held = good(kept.redeem(browser.code(kept, ada)))
-    browser.sign_out(client_id=kept.client_id, confirmed=True)
+    held = good(client.redeem(browser.code(client, ada)))
+    browser.sign_out(client_id=client.client_id, confirmed=True)
     token = good(exchanged(orders, held["access_token"]))["access_token"]
     assert orders.introspect(token)["active"] is True
 

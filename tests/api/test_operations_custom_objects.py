@@ -160,8 +160,8 @@ ODD = {name.lower() if name[:1].isupper() else name.upper(): value for name, val
 def test_response_has_shape(new_tenant_server: NewTenantServer, variants: Variants, subtests: pytest.Subtests) -> None:
     answer = variants.answer
     for variant in variants.spellings:
-        is_kept_odd = "odd letter case" in variant and answer.row in ("U78", "U81", "A31", "A34")
-        shape = {**RECORD, "CustomObject": ODD} if is_kept_odd else answer.shape
+        stays_odd = "odd letter case" in variant and answer.row in ("U78", "U81", "A31", "A34")
+        shape = {**RECORD, "CustomObject": ODD} if stays_odd else answer.shape
         with subtests.test(f"{answer}, {variant}"):
             replace(answer, shape=shape).check(new_tenant_server, variant)
 

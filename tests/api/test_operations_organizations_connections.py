@@ -325,7 +325,7 @@ def test_connection_of_another_organization_is_unknown(business: Business) -> No
 
 
 @pytest.mark.both_databases
-def test_group_roles_are_kept_with_the_connection(business: Business) -> None:
+def test_group_roles_are_stored_with_the_connection(business: Business) -> None:
     made, role = connected(business), business.role(org=business.org)
     added = answered(group(business, made, RoleId=role))
     assert re.fullmatch(r"group_role_[A-Za-z0-9]{16}", added["Id"])

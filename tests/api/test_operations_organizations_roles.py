@@ -224,7 +224,7 @@ def test_roles_are_found_by_name(business: Business) -> None:
     assert found("nothing") == []
 
 
-def test_one_role_is_the_default_and_is_kept(business: Business) -> None:
+def test_one_role_is_the_default_and_stays(business: Business) -> None:
     first, second = business.role(), business.role()
     assert answered(business.send("PUT", f"{ROLES}/{first}/default")) == {"IsDefault": True}
     assert answered(business.send("PUT", f"{ROLES}/{second}/default")) == {"IsDefault": True}
@@ -233,7 +233,7 @@ def test_one_role_is_the_default_and_is_kept(business: Business) -> None:
 
 
 @pytest.mark.both_databases
-def test_default_role_of_an_organization_is_kept(business: Business) -> None:
+def test_default_role_of_an_organization_stays(business: Business) -> None:
     role = business.role(org=business.org)
     path = f"{PATH}/{business.org}/policy"
     answered(business.send("PUT", path, {"MemberPolicy": {"DefaultMemberRole": role}}))

@@ -141,7 +141,7 @@ def test_concurrent_assignments_respect_role_limit(new_tenant_server: NewTenantS
     assert len(answered(who.managed("A37"))["Roles"]) == 50
 
 
-def test_concurrent_permissions_are_all_kept(new_tenant_server: NewTenantServer) -> None:
+def test_concurrent_permissions_are_all_stored(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server)
     answered(who.managed("A47", ROLES))
 

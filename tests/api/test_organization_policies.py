@@ -149,7 +149,7 @@ def lifetimes_in(customer: Customer, body: Any) -> tuple[float, float]:
 
 @pytest.mark.both_databases
 def test_shortest_session_policy_holds(customer: Customer, business: Business) -> None:
-    usual = lifetimes(customer)
+    default = lifetimes(customer)
     joined(business, customer, SessionPolicy={"AccessTokenTTL": 120, "RefreshTokenTTL": 3600})
     assert lifetimes(customer) == (120, 3600)
     joined(business, customer, SessionPolicy={"AccessTokenTTL": 60, "RefreshTokenTTL": 31_536_000})
@@ -157,7 +157,7 @@ def test_shortest_session_policy_holds(customer: Customer, business: Business) -
     joined(business, customer, SessionPolicy={"AccessTokenTTL": 7_776_000})
     assert lifetimes(customer) == (60, 3600)
     answered(business.send("DELETE", f"/v2/manage/account/{customer.uid}/orgcontext"))
-    assert lifetimes(customer) == usual
+    assert lifetimes(customer) == default
 
 
 def test_refreshed_token_keeps_the_organizations_lifetime(customer: Customer, business: Business) -> None:
@@ -165,22 +165,22 @@ def test_refreshed_token_keeps_the_organizations_lifetime(customer: Customer, bu
         path = "/identity/v2/manage/account/access_token/refresh"
         return answered(customer.tenant.send("GET", path, refresh_token=token))
 
-    usual = lifetimes(customer)
+    default = lifetimes(customer)
     former = answered(customer.logs_in())
-    assert lifetimes_in(customer, refreshed(former["refresh_token"])) == usual
+    assert lifetimes_in(customer, refreshed(former["refresh_token"])) == default
     org = joined(business, customer, SessionPolicy={"AccessTokenTTL": 120, "RefreshTokenTTL": 3600})
     once = refreshed(answered(customer.logs_in())["refresh_token"])
     assert lifetimes_in(customer, once) == (120, 3600)
     twice = refreshed(once["refresh_token"])
     assert lifetimes_in(customer, twice) == (120, 3600)
     answered(business.send("DELETE", f"/v2/manage/account/{customer.uid}/orgcontext/{org}"))
-    assert lifetimes_in(customer, refreshed(twice["refresh_token"])) == usual
+    assert lifetimes_in(customer, refreshed(twice["refresh_token"])) == default
 
 
 def test_tokens_of_applications_are_shortened(new_world: NewWorld, identity_app: Flask) -> None:
     world = new_world()
     ada, shop = world.person("ada@example.test"), world.application("shop")
-    usual = shop.redeem(world.browser().code(shop, ada)).json
+    tokens = shop.redeem(world.browser().code(shop, ada)).json
     tenant = TenantServer(world.services, identity_app, world.tenant_id, world.name, world.api_key, world.api_secret)
     business = Business(tenant)
     answered(business.assign(ada.uid, business.org, business.role()))
@@ -188,8 +188,8 @@ def test_tokens_of_applications_are_shortened(new_world: NewWorld, identity_app:
     answered(business.send("PUT", f"{PATH}/{business.org}/policy", policy))
     held = shop.redeem(world.browser().code(shop, ada)).json
     assert held is not None
-    assert usual is not None
-    assert usual["expires_in"] > held["expires_in"] == 90
+    assert tokens is not None
+    assert tokens["expires_in"] > held["expires_in"] == 90
     refreshed = shop.refresh(held["refresh_token"]).json
     assert refreshed is not None
     assert refreshed["expires_in"] == 90

@@ -78,7 +78,7 @@ def test_deleted_organization_keeps_no_member(business: Business) -> None:
         assert answered(business.send("GET", f"/v2/manage/account/{uid}/orgcontext")) == {"Data": []}
 
 
-def test_partial_updates_at_once_are_all_kept(business: Business) -> None:
+def test_partial_updates_at_once_are_all_stored(business: Business) -> None:
     """Each changes another member of what the others change."""
     look = {"Name": "A", "LogoURL": "https://acme.example/l.svg", "Color": "#0A7D55"}
     org = f"{PATH}/{business.org}"

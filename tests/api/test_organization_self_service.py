@@ -187,8 +187,8 @@ def change(team: Team, name: str, **members: Any) -> tuple[int, Any]:
 
 @pytest.mark.both_databases
 def test_owner_changes_name_and_look(team: Team, services: Services) -> None:
-    kept = {"Display": {"Name": "Old", "LogoURL": "https://globex.test/old.png"}}
-    answered(team.company.business.send("PUT", f"{PATH}/{team.org}", kept))
+    display = {"Display": {"Name": "Old", "LogoURL": "https://globex.test/old.png"}}
+    answered(team.company.business.send("PUT", f"{PATH}/{team.org}", display))
     look = {"DisplayName": " Globex Gardens ", "Logo": "https://globex.test/logo.png"}
     assert change(team, "owner", Name="Globex Ltd", **look) == (200, None)
     one = answered(team.company.business.send("GET", f"{PATH}/{team.org}"))

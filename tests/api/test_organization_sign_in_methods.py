@@ -135,10 +135,10 @@ def test_password_grant_obeys_the_policy(new_world: NewWorld, identity_app: Flas
 
 
 def test_wrong_password_does_not_reveal_the_organization(ada: PasskeyHolder, business: Business) -> None:
-    usual = ada.logs_in("wrong").get_json()
+    refusal = ada.logs_in("wrong").get_json()
     joined(business, ada.uid, "passkey", name="Globex Gardens")
     answer = ada.logs_in("wrong")
-    assert answer.get_json()["ErrorCode"] == usual["ErrorCode"] != 1220
+    assert answer.get_json()["ErrorCode"] == refusal["ErrorCode"] != 1220
     assert "Globex" not in answer.text
 
 

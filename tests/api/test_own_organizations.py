@@ -55,7 +55,7 @@ def test_removed_member_cannot_use_a_spare_invitation(team: Team, end: str) -> N
     answered(one.assign(owner, other, team.roles["Owner"]))
     answered(team.company.business.send("DELETE", f"{ACCOUNT}/{person.uid}/orgcontext/{team.org}"))
     spare = one.invite(person.email, orgId=team.org, inviterUid=owner, roleIds=roles)["Id"]
-    kept = one.invite(person.email, orgId=other, inviterUid=owner, roleIds=[team.roles["Owner"]])["Id"]
+    elsewhere = one.invite(person.email, orgId=other, inviterUid=owner, roleIds=[team.roles["Owner"]])["Id"]
     of_others = one.invite("guest@globex.test", orgId=team.org, inviterUid=owner, roleIds=roles)["Id"]
     answered(one.assign(person.uid, team.org, roles[0], team.roles["Manager"]))
     sent = one.invite("friend@globex.test", orgId=team.org, inviterUid=person.uid, roleIds=roles[:1])["Id"]
@@ -71,11 +71,11 @@ def test_removed_member_cannot_use_a_spare_invitation(team: Team, end: str) -> N
     else:
         answered(one.send("DELETE", path if end == "leave all" else f"{path}/{team.org}"))
     status = {
-        key: answered(one.send("GET", f"{INVITATIONS}/{key}"))["Status"] for key in (spare, kept, of_others, sent)
+        key: answered(one.send("GET", f"{INVITATIONS}/{key}"))["Status"] for key in (spare, elsewhere, of_others, sent)
     }
     assert status == {
         spare: "revoked",
-        kept: "revoked" if end == "leave all" else "invited",
+        elsewhere: "revoked" if end == "leave all" else "invited",
         of_others: "invited",
         sent: "invited" if end == "demote" else "revoked",
     }

@@ -32,7 +32,7 @@ def certificate() -> tuple[str, str]:
 
 
 @dataclass(frozen=True)
-class Kept:
+class PartialPut:
     """A keeping PUT.
 
     Args:
@@ -110,14 +110,14 @@ def group_role(send: Send) -> str:
 
 
 NO_APPLE = {"Certificate": None, "KeyIdentifier": "", "ServiceId": "", "BundleId": "", "TeamId": ""}
-CASES: dict[str, Kept] = {
-    "social_providers.update": Kept(
+CASES: dict[str, PartialPut] = {
+    "social_providers.update": PartialPut(
         social,
         {"Key": "other"},
         {"ExtraField1": "", "Secret": None, "AppleSecretConfiguration": NO_APPLE},
         ("Key",),
     ),
-    "saml_providers.update": Kept(
+    "saml_providers.update": PartialPut(
         saml,
         {"DataMap": {"Email": "email"}},
         {
@@ -125,19 +125,19 @@ CASES: dict[str, Kept] = {
             "IsIdpInitiated": False, "IdpCertificate": {"Certificate": None, "Key": None},
         },
     ),
-    "oauth_clients.update": Kept(client, {"DisplayName": "The shop"}, {"IdTokenTTL": 3600, "DisplayName": None}),
-    "organizations.update": Kept(
+    "oauth_clients.update": PartialPut(client, {"DisplayName": "The shop"}, {"IdTokenTTL": 3600, "DisplayName": None}),
+    "organizations.update": PartialPut(
         organization,
         {"Metadata": {"Plan": "silver"}},
         {"Display": {"Name": None, "LogoURL": None, "Color": None}, "Metadata": {}, "Domains": []},
         ("Name",),
     ),
-    "organizations.set_policies": Kept(
+    "organizations.set_policies": PartialPut(
         policies,
         {"MemberPolicy": {"DefaultMemberRole": None, "Seats": 6}},
         {"SessionPolicy": {"AccessTokenTTL": None, "RefreshTokenTTL": None}},
     ),
-    "organization_connections.update": Kept(
+    "organization_connections.update": PartialPut(
         connection,
         {"Name": "renamed"},
         {
@@ -149,7 +149,7 @@ CASES: dict[str, Kept] = {
         },
         ("Name", "ConnectionType", "ClientId", "ClientSecret", "Issuer"),
     ),
-    "organization_connections.update_group_role": Kept(group_role, {"Name": "Other"}, {}, ("GroupId", "Name", "RoleId")),
+    "organization_connections.update_group_role": PartialPut(group_role, {"Name": "Other"}, {}, ("GroupId", "Name", "RoleId")),
 }  # fmt: skip
 each = pytest.mark.parametrize("name", CASES)
 
@@ -245,7 +245,7 @@ def test_empty_saml_put_is_refused(new_tenant_server: NewTenantServer, path: str
     assert refused(ask(tenant, token, "PUT", path, {"Unknown": 1})) == (400, 7900)
 
 
-def test_kept_member_still_needs_its_power(new_tenant_server: NewTenantServer) -> None:
+def test_unchanged_member_still_needs_its_power(new_tenant_server: NewTenantServer) -> None:
     business: Business = a_business(new_tenant_server, organizations={"enabled": True})
     strong, weak = machine(business.tenant, "all"), machine(business.tenant, "provider:update")
 

@@ -201,10 +201,10 @@ def test_stored_secret_of_a_provider_goes_nowhere_else(acme: TenantServer, subte
     body = {**SAMPLES["oauth_providers"].item(1), "ApplicationSecret": "of the partner"}
     answered(ask(acme, machine(acme, "all"), "POST", path, body))
     evil = {**body, "AccessTokenEndpoint": "https://evil.example/token"}
-    for kept in ({}, {"ApplicationSecret": None}, {"ApplicationSecret": ""}, {"ApplicationSecret": MASKED}):
-        with subtests.test(str(kept)):
+    for omitted in ({}, {"ApplicationSecret": None}, {"ApplicationSecret": ""}, {"ApplicationSecret": MASKED}):
+        with subtests.test(str(omitted)):
             members = {name: value for name, value in evil.items() if name != "ApplicationSecret"}
-            assert refused(ask(acme, maker, "PUT", path, {**members, **kept})) == LACKS
+            assert refused(ask(acme, maker, "PUT", path, {**members, **omitted})) == LACKS
     answered(ask(acme, maker, "PUT", path, {**body, "ApplicationSecret": MASKED, "Scope": "all"}))
     answered(ask(acme, maker, "PUT", path, {**evil, "ApplicationSecret": "of another"}))
 

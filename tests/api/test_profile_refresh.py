@@ -11,10 +11,10 @@ import pytest
 from werkzeug.test import TestResponse
 
 from app.contract.connections import PRESETS
-from tests.support.kept_tokens import KEEPS, NAME, SocialAccount, entries, social_account, whole_database
 from tests.support.races import at_once
 from tests.support.rows import AccountHolder, Answer, Ask, Refusal, account_holder, refusals
 from tests.support.shapes import PROFILE
+from tests.support.stored_tokens import KEEPS, NAME, SocialAccount, entries, social_account, whole_database
 from tests.support.tenant_server import NewTenantServer, answered, refused
 from tests.support.upstream import FakeProvider
 from tests.support.variants import Refusals, Variants, every_refusal, every_variant
@@ -43,14 +43,14 @@ def at_failing_provider(who: AccountHolder) -> TestResponse:
     return one.refresh()
 
 
-def with_kept_tokens(who: AccountHolder) -> Ask:
+def with_stored_tokens(who: AccountHolder) -> Ask:
     signed_in(who, **KEEPS)
     return Ask()
 
 
 REFUSALS: list[Refusal] = refusals("U89", (910, lambda who: signed_in(who).refresh()), (1000, at_failing_provider))
 NOT_HERE: dict[tuple[str, int], str] = {}
-ANSWERS: list[Answer] = [Answer("U89", with_kept_tokens, PROFILE)]
+ANSWERS: list[Answer] = [Answer("U89", with_stored_tokens, PROFILE)]
 
 
 @every_refusal(REFUSALS)
@@ -187,12 +187,12 @@ def test_sign_in_without_the_setting_keeps_nothing(
 
 
 @pytest.mark.parametrize("by_clock", [True, False])
-def test_expired_access_token_is_renewed_and_rotated_one_kept(
+def test_expired_access_token_is_renewed_and_rotated_one_stored(
     new_tenant_server: NewTenantServer, fake_provider: FakeProvider, by_clock: bool
 ) -> None:
     fake_provider.issues_refresh_tokens = True
     one = social_account(new_tenant_server, fake_provider)
-    first = one.kept()
+    first = one.stored()
     fake_provider.tokens.clear()
     if by_clock:
         one.who.advance_clock(minutes=6)
@@ -200,13 +200,13 @@ def test_expired_access_token_is_renewed_and_rotated_one_kept(
     assert answered(one.refresh())["Identities"][0]["FullName"] == "Ada King"
     (request,) = [one for one in fake_provider.received if one.form.get("grant_type") == "refresh_token"]
     assert request.form["refresh_token"] == first["refresh_token"]
-    second = one.kept()
+    second = one.stored()
     assert second["refresh_token"] in fake_provider.refresh_tokens, "the rotated token is kept"
     assert fake_provider.asked_for("/userinfo") == (1 if by_clock else 2)
     one.who.advance_clock(minutes=6)
     fake_provider.tokens.clear()
     answered(one.refresh())
-    assert one.kept()["refresh_token"] not in (first["refresh_token"], second["refresh_token"])
+    assert one.stored()["refresh_token"] not in (first["refresh_token"], second["refresh_token"])
 
 
 def test_failed_renewal_is_repeated_after_a_pause(
@@ -224,19 +224,17 @@ def test_failed_renewal_is_repeated_after_a_pause(
     answered(one.refresh())
 
 
-def test_refresh_token_without_rotation_is_kept(
-    new_tenant_server: NewTenantServer, fake_provider: FakeProvider
-) -> None:
+def test_refresh_token_without_rotation_stays(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> None:
     fake_provider.issues_refresh_tokens, fake_provider.rotates = True, False
     one = social_account(new_tenant_server, fake_provider)
-    first = one.kept()
+    first = one.stored()
     one.who.advance_clock(minutes=6)
     answered(one.refresh())
-    assert one.kept()["refresh_token"] == first["refresh_token"]
-    assert one.kept()["access_token"] != first["access_token"]
+    assert one.stored()["refresh_token"] == first["refresh_token"]
+    assert one.stored()["access_token"] != first["access_token"]
 
 
-def test_rotated_token_is_kept_when_profile_fails(
+def test_rotated_token_is_stored_when_profile_fails(
     new_tenant_server: NewTenantServer, fake_provider: FakeProvider
 ) -> None:
     fake_provider.issues_refresh_tokens = True
@@ -244,7 +242,7 @@ def test_rotated_token_is_kept_when_profile_fails(
     one.who.advance_clock(minutes=6)
     fake_provider.answers["/userinfo"] = (500, {}, b"")
     assert refused(one.refresh()) == (403, 1000)
-    assert one.kept()["refresh_token"] in fake_provider.refresh_tokens
+    assert one.stored()["refresh_token"] in fake_provider.refresh_tokens
     fake_provider.answers.clear()
     answered(one.refresh())
 
@@ -254,8 +252,8 @@ def test_second_sign_in_keeps_the_only_refresh_token(
 ) -> None:
     fake_provider.issues_refresh_tokens = True
     one = social_account(new_tenant_server, fake_provider)
-    first, fake_provider.issues_refresh_tokens = one.kept(), False
-    second = one.signs_in().kept()
+    first, fake_provider.issues_refresh_tokens = one.stored(), False
+    second = one.signs_in().stored()
     assert second["refresh_token"] == first["refresh_token"]
     assert second["access_token"] != first["access_token"]
 
@@ -271,7 +269,7 @@ def test_concurrent_requests_use_refresh_token_once(
     assert answers[200] >= 1
     assert answers.keys() <= {200, 429}
     assert sum(1 for one in fake_provider.received if one.form.get("grant_type") == "refresh_token") == 1
-    assert one.kept()["refresh_token"] in fake_provider.refresh_tokens
+    assert one.stored()["refresh_token"] in fake_provider.refresh_tokens
 
 
 @pytest.mark.parametrize("by_clock", [True, False])
@@ -359,14 +357,14 @@ def test_tokens_reach_neither_responses_nor_logs(
     caplog.set_level(logging.DEBUG)
     fake_provider.issues_refresh_tokens = True
     one = social_account(new_tenant_server, fake_provider)
-    kept = [one.kept()]
+    tokens = [one.stored()]
     one.who.advance_clock(minutes=6)
     texts = [one.refresh().text, str(one.tenant.read(one.who.uid))]
-    kept.append(one.kept())
+    tokens.append(one.stored())
     fake_provider.tokens.clear()
     fake_provider.refresh_tokens.clear()
     one.who.advance_clock(minutes=6)
     texts += [one.refresh().text, caplog.text, whole_database(one.tenant)]
-    secrets = [token[name] for token in kept for name in ("access_token", "refresh_token")]
+    secrets = [token[name] for token in tokens for name in ("access_token", "refresh_token")]
     assert len(set(secrets)) == 4
     assert [secret for secret in secrets if any(secret in text for text in texts)] == []

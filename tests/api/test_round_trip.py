@@ -146,7 +146,11 @@ def with_secrets(tenants: Tenants, tenant: TenantServer, exported: Body, made: d
     for resource in file_resources():
         names = {one.fields[-1]: secret_name(resource, one) for one in resource.members if SECRET in one.roles}
         for item, stored in zip(exported.get(resource.file_key, ()), items(tenant, resource), strict=True):
-            item |= {name: stored.secrets[kept] for name, kept in names.items() if kept in stored.secrets}
+            item |= {
+                name: stored.secrets[stored_name]
+                for name, stored_name in names.items()
+                if stored_name in stored.secrets
+            }
     for name, secret in tenant_secrets.secrets_of(services.encryption, held, tenant_secrets.CONNECTIONS).items():
         exported["connections"][name]["secret"] = secret
     exported["push"]["secrets"] = dict(tenant_secrets.secrets_of(services.encryption, held, "push"))
@@ -175,7 +179,7 @@ def items(tenant: TenantServer, resource: Resource) -> list[Item]:
         work.rollback()
 
 
-def kept_secrets(tenant: TenantServer, resource: Resource) -> list[dict[str, str]]:
+def stored_secrets(tenant: TenantServer, resource: Resource) -> list[dict[str, str]]:
     """Return the secrets of the items that requests and files can set."""
     names = {secret_name(resource, one) for one in resource.members if SECRET in one.roles}
     return [{name: secret for name, secret in one.secrets.items() if name in names} for one in items(tenant, resource)]
@@ -200,7 +204,7 @@ def test_export_applied_elsewhere_gives_the_same_tenant(tenants: Tenants) -> Non
         expected = of_tenant(resource)
         assert expected != of_blank(resource), f"{resource.kind}: the sample is what every tenant has"
         assert of_copy(resource) == expected, resource.kind
-        assert kept_secrets(copy, resource) == kept_secrets(tenant, resource), resource.kind
+        assert stored_secrets(copy, resource) == stored_secrets(tenant, resource), resource.kind
 
 
 def test_lists_of_exceptions_name_resources() -> None:

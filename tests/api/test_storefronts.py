@@ -280,7 +280,7 @@ def test_requests_of_one_account_are_limited(acme: TenantServer) -> None:
         ("shopify", "MultipassSecret"), ("bigcommerce", "ClientSecret"), ("bigcommerce", "AccessToken"), ("perfectmind", "AccessKey"),
     ],
 )  # fmt: skip
-def test_store_without_secret_is_not_kept(globex: TenantServer, plugin: str, member: str) -> None:
+def test_store_without_secret_is_not_stored(globex: TenantServer, plugin: str, member: str) -> None:
     for missing in (None, MASKED):
         answer = configure(globex, plugin, **{member: missing})
         assert refused(answer) == (400, 7900)

@@ -107,8 +107,8 @@ def any_window(chromium: Browser) -> Iterator[Page]:
 def forms_of(html: str) -> str:
     """Return the fields and buttons of a page, normalised: equal ones behave alike."""
     main = html.partition("<main")[2].partition("</main>")[0]
-    kept = re.findall(r"</?form|<(?:input|select|textarea|button)[^>]*>", main)
-    return re.sub(r' (?:value|aria-[a-z]+|id)="[^"]*"| autofocus', "", "".join(kept))
+    tags = re.findall(r"</?form|<(?:input|select|textarea|button)[^>]*>", main)
+    return re.sub(r' (?:value|aria-[a-z]+|id)="[^"]*"| autofocus', "", "".join(tags))
 
 
 PRESSED = re.compile(r'<input[^>]* class="[^"]*\bcontrol\b|<button(?![^>]* type="submit")')

@@ -174,12 +174,12 @@ DIALECT = (
 TERMS = re.compile(
     r"user_agents?|proof_of_work|dpop_proofs?|letter_cases?|dead_letters?|spoken_codes?|(?:signs|registers)_nobody"
 )
-KEPT = Path("tests/catalogue/kept_names.yaml")
+FIXED_NAMES = Path("tests/catalogue/fixed_names.yaml")
 
 
-def kept_names() -> set[str]:
-    """Return the exceptions of `kept_names.yaml`, which lists them by reason."""
-    return {name for names in yaml.safe_load(sources.text(KEPT)).values() for name in names}
+def fixed_names() -> set[str]:
+    """Return the exceptions of `fixed_names.yaml`, which lists them by reason."""
+    return {name for names in yaml.safe_load(sources.text(FIXED_NAMES)).values() for name in names}
 
 
 def test_names_are_short_and_in_plain_words() -> None:
@@ -187,15 +187,15 @@ def test_names_are_short_and_in_plain_words() -> None:
 
     An exception that no name needs any longer fails too.
     """
-    wrong, unused, forbidden = {}, kept_names(), set(DIALECT.split())
-    kept = frozenset(unused)
+    wrong, unused, forbidden = {}, fixed_names(), set(DIALECT.split())
+    fixed = frozenset(unused)
     for path in sources.under(*CODE):
         for name in [path.stem, *defined_names(path)]:
             plain = TERMS.sub("", WORD_BOUND.sub("_", name).lower())
             found = sorted(forbidden & set(plain.split("_")))
             if name.startswith("test_") and len(name) > MAX_TEST_NAME:
                 found.append(f"{len(name)} characters")
-            if found and name not in kept:
+            if found and name not in fixed:
                 wrong[f"{path} {name}"] = ", ".join(found)
             if found:
                 unused.discard(name)

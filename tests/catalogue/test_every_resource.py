@@ -132,7 +132,7 @@ def test_unknown_item_is_refused(new_tenant_server: NewTenantServer, resource: R
 
 
 @of([one for one in EVERY if any(member.is_secret for member in one.members)])
-def test_secrets_are_masked_kept_and_encrypted(new_tenant_server: NewTenantServer, resource: Resource) -> None:
+def test_secrets_are_masked_retained_and_encrypted(new_tenant_server: NewTenantServer, resource: Resource) -> None:
     manage = manager(new_tenant_server, resource)
     made = manage.stored()
     before = manage.secrets()

@@ -48,7 +48,7 @@ NO_SECRETS = {
 
 
 def test_scopes_of_readers_and_profiles_answer_no_secret() -> None:
-    """Those of a declared resource are masked: see `test_secrets_are_masked_kept_and_encrypted`."""
+    """Those of a declared resource are masked: see `test_secrets_are_masked_retained_and_encrypted`."""
     found = {
         one.name: {name for name in members(one.response) if SECRET.search(name)}
         for one in OF_SERVERS

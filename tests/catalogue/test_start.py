@@ -131,6 +131,6 @@ def test_command_line_loads_neither_service() -> None:
 
 def test_configuration_files_keep_the_rules_of_requests(plain_start: Start) -> None:
     """`gatehouse apply` loads no operation, and must load every rule of an item all the same."""
-    kept = shown_by(f"import app.identity.administration.configuration.apply\n{RULES}", "rules")
-    assert any(kept.values())
-    assert kept == plain_start.rules
+    shown = shown_by(f"import app.identity.administration.configuration.apply\n{RULES}", "rules")
+    assert any(shown.values())
+    assert shown == plain_start.rules

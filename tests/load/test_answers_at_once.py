@@ -122,7 +122,7 @@ def test_idle_connection_ends_after_keep_alive(serving: Callable[..., Served]) -
         assert client.recv(100) == b""
 
 
-def test_kept_connection_is_closed_by_the_drain(served: Served) -> None:
+def test_open_connection_is_closed_by_the_drain(served: Served) -> None:
     with served.connect(get("/memory/one")) as client, served.connect(get("/slow/1")) as slow:
         assert read_answer(client).endswith(b"/memory/one")
         time.sleep(0.3)

@@ -58,7 +58,7 @@ def test_stalled_partial_request_gets_503(serving: Callable[..., Served]) -> Non
     assert served.wait() == 0
 
 
-def test_kept_connection_is_answered_during_shutdown(served: Served) -> None:
+def test_open_connection_is_answered_during_shutdown(served: Served) -> None:
     with served.connect(get("/")) as client:
         read_answer(client)
         served.signal(signal.SIGTERM)

@@ -143,7 +143,7 @@ def test_page_keeps_no_password(both: Visitor, shop: RelyingParty, grace: Person
     assert both.open("/logout").press("Sign out").heading == "You’re signed out"
 
 
-def test_current_account_may_be_kept(both: Visitor, shop: RelyingParty, grace: Person) -> None:
+def test_current_account_may_stay(both: Visitor, shop: RelyingParty, grace: Person) -> None:
     page = both.open("/emails/add")
     use(both, shop, grace)
     refused = page.press("Send email", email="countess@example.org", password=PASSWORD)

@@ -19,7 +19,7 @@ AUTHORIZE = "/service/oidc/authorize"
 
 
 @pytest.mark.parametrize("name", ["connection", "provider"])
-def test_connection_leads_straight_to_provider(
+def test_connection_leads_to_provider_without_login_page(
     new_world: NewWorld, new_visitor_at: NewVisitorAt, fake_provider: FakeProvider, name: str
 ) -> None:
     world = new_world(connections={"globex": fake_provider.openid(title="Globex", trusts_email=True)})

@@ -80,7 +80,7 @@ def test_logo_of_dark_mode_is_a_source_of_its_picture(world: World, visitor: Vis
     assert policy(page, "img-src") == ["'self'", f"{CDN}/a.svg", f"{CDN}/b.svg"]
 
 
-def test_own_favicon_is_linked_and_found_at_its_usual_address(world: World, visitor: Visitor) -> None:
+def test_own_favicon_is_linked_and_found_at_its_default_address(world: World, visitor: Visitor) -> None:
     page = shown(world, visitor, favicon=f"{CDN}/icon.svg")
     assert f'<link rel="icon" href="{CDN}/icon.svg">' in page.html
     answer = visitor.client.get("/favicon.ico", base_url=visitor.home)

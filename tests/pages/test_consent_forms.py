@@ -72,7 +72,7 @@ def test_several_forms_have_a_heading_each(new_world: NewWorld, new_visitor_at: 
     assert page.html.count("<h2 id=") == 2
 
 
-def test_missing_mandatory_consent_is_named_and_form_kept(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+def test_missing_mandatory_consent_is_named_and_form_stays(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(**required_forms("FirstLogin"))
     page = from_shop(new_visitor_at(world), world).press("Continue", **{"agree-news": "y"})
     assert page.status == 422

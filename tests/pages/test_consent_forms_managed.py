@@ -103,8 +103,8 @@ def test_answered_forms_are_neither_changed_nor_deleted(send: Ask) -> None:
         answered(set_status(send, form, status))
         assert refused(send("PUT", f"/{form['Id']}", {"Options": [NEWS]})) == (403, 1224)
         assert refused(send("DELETE", f"/{form['Id']}")) == (403, 1224)
-    (kept,) = answered(send("GET"))["Data"]
-    assert [one["ConsentOptionId"] for one in kept["Options"]] == ["terms"]
+    (form,) = answered(send("GET"))["Data"]
+    assert [one["ConsentOptionId"] for one in form["Options"]] == ["terms"]
 
 
 def test_contradicting_status_is_refused_and_changes_nothing(send: Ask) -> None:

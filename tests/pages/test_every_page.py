@@ -62,8 +62,8 @@ def without_words(html: str) -> str:
     """Return a page with one word for all of a text or translated attribute: of equal ones all are valid or none is."""
 
     def replaced(found: re.Match[str]) -> str:
-        kept = found[1] or found[2] or ""
-        return kept + re.sub(r"[^&<>]+", "x", found[0].removeprefix(kept))
+        prefix = found[1] or found[2] or ""
+        return prefix + re.sub(r"[^&<>]+", "x", found[0].removeprefix(prefix))
 
     return WORDS.sub(replaced, html)
 

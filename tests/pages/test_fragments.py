@@ -67,7 +67,7 @@ PAGES = ["ProfilePage", "LoginPage", "SecondFactorPage", "OrganizationMembersPag
 
 @pytest.mark.usefixtures("application")
 @pytest.mark.parametrize("name", PAGES)
-def test_page_after_others_is_as_if_nothing_were_kept(hub: Flask, name: str) -> None:
+def test_page_after_others_is_as_if_nothing_were_cached(hub: Flask, name: str) -> None:
     with hub.app_context():
         kind = next(each for each, _ in all_samples() if each.__name__ == name)
         sample = kind, next(iter(kind.samples()))
@@ -83,7 +83,7 @@ def test_page_after_others_is_as_if_nothing_were_kept(hub: Flask, name: str) -> 
 
 
 @pytest.mark.usefixtures("application")
-def test_no_value_of_a_visit_is_kept(hub: Flask) -> None:
+def test_no_value_of_a_visit_is_cached(hub: Flask) -> None:
     with hub.app_context():
         every = dict(all_samples()).items()
     shown = "".join(page(hub, FORMER, "member", "de", sample) for sample in every)
@@ -114,7 +114,7 @@ def test_holes_are_escaped_and_filled_as_they_are(hub: Flask) -> None:
             assert value.replace("<", "&lt;").replace(">", "&gt;") in found
 
 
-def test_number_of_kept_fragments_is_bounded(hub: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_number_of_cached_fragments_is_bounded(hub: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     bounded = fragments.FragmentCache(3)
     monkeypatch.setitem(hub.extensions, "gatehouse.fragments", bounded)
     with hub.app_context():

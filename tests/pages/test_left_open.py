@@ -150,7 +150,7 @@ def test_forgotten_password_page_left_open_sends(world: World, visitor: Visitor)
     assert sent.query["attempt"] == attempt
 
 
-def test_return_address_is_kept_over_night(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+def test_return_address_stays_over_night(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     world = new_world(url_whitelist=["https://shop.example"])
     world.person("ada@example.com")
     page = new_visitor_at(world).open("/auth.aspx?return_url=https://shop.example/cart")

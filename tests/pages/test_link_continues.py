@@ -39,8 +39,8 @@ def continues(page: VisitedPage) -> bool:
 def with_interaction(link: str, interaction_id: str) -> str:
     """Return the link with another interaction in its address."""
     address, _, query = link.partition("?")
-    kept = [part for part in query.split("&") if part and not part.startswith("attempt=")]
-    return f"{address}?{'&'.join([*kept, f'attempt={interaction_id}'])}"
+    others = [part for part in query.split("&") if part and not part.startswith("attempt=")]
+    return f"{address}?{'&'.join([*others, f'attempt={interaction_id}'])}"
 
 
 @KINDS

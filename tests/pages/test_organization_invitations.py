@@ -71,7 +71,7 @@ def test_invited_person_joins_with_the_chosen_role(members: Members, new_visitor
     assert "No pending invitations." in listed(members).text
 
 
-def test_refused_addresses_are_kept_with_their_reason(members: Members) -> None:
+def test_refused_addresses_stay_with_their_reason(members: Members) -> None:
     invite(members, "open@example.com")
     page = invite(members, "bad, bob@example.test, open@example.com, new@example.com")
     assert page.status == 422

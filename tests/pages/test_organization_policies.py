@@ -105,11 +105,11 @@ def test_session_policy_shortens_tokens_of_page_sign_ins(
         page = new_visitor_at(tenant).authorize(shop).press("Sign in", identifier=ada.email, password=ada.password)
         return int(answered(shop.redeem(page.query["code"]))["expires_in"])
 
-    usual = lifetime()
+    default = lifetime()
     set_policy(business, SessionPolicy={"AccessTokenTTL": 90, "RefreshTokenTTL": 3600})
-    assert lifetime() == 90 < usual
+    assert lifetime() == 90 < default
     set_policy(business, SessionPolicy={"AccessTokenTTL": None, "RefreshTokenTTL": None})
-    assert lifetime() == usual
+    assert lifetime() == default
 
 
 @pytest.mark.both_databases

@@ -129,10 +129,10 @@ def test_malformed_credential_shows_the_login_page(browser: Visitor, sent: str) 
 def test_remember_me_works_with_a_passkey(tenant: World, browser: Visitor, ada: Person) -> None:
     device = Authenticator(browser.home)
     has_passkey(browser, ada, device)
-    for remember, is_kept in (("", False), ("y", True)):
+    for remember, is_remembered in (("", False), ("y", True)):
         sign_out(browser)
         assert sign_in_by_passkey(browser, tenant, device, remember).query["code"]
-        assert bool(browser.cookie("session").max_age) is is_kept
+        assert bool(browser.cookie("session").max_age) is is_remembered
     sign_out(browser)
     wrong = sign_in_by_passkey(browser, tenant, device, "y", origin="https://evil.example")
     assert re.search(r"<input[^>]* checked[^>]* name=\"remember\"", wrong.html), "the box stays ticked"

@@ -139,7 +139,7 @@ def test_page_makes_no_api_call(world: World, visitor: Visitor) -> None:
         ({"password": "x1-" * 400}, "password"),
     ],
 )
-def test_refused_field_shows_error_and_form_is_kept(
+def test_refused_field_shows_error_and_form_stays(
     world: World, visitor: Visitor, typed: dict[str, str], field: str
 ) -> None:
     page = sign_up(visitor.open("/register"), **typed)

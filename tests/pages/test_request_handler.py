@@ -9,8 +9,8 @@ import pytest
 from werkzeug.test import Client as WsgiClient
 
 from tests.pages.test_connections import ADA, FederatedUser
-from tests.support.kept_tokens import encrypted_texts, entries, whole_database
 from tests.support.oauth_world import World
+from tests.support.stored_tokens import encrypted_texts, entries, whole_database
 from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered, refused
 from tests.support.upstream import FakeProvider
 from tests.support.visitor import NewVisitorAt, VisitedPage

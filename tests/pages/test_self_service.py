@@ -96,7 +96,7 @@ def test_profile_rows_lead_to_their_change(new_world: NewWorld, new_visitor_at: 
         assert page.follow(row).heading == heading
 
 
-def test_refused_field_shows_error_and_form_is_kept(visitor: Visitor, ada: Person) -> None:
+def test_refused_field_shows_error_and_form_stays(visitor: Visitor, ada: Person) -> None:
     page = signed_in(visitor, ada, "/profile/edit").press("Save", first_name="Augusta", birth_date="1815-02-30")
     assert page.status == 400
     assert page.title.startswith("Error")
@@ -246,9 +246,9 @@ def test_account_is_deleted_by_link_and_restored(world: World, visitor: Visitor,
     assert visitor.open(link).heading == "Link already used"
     offer = signed_in(visitor, ada)
     assert offer.heading == "Account scheduled for deletion"
-    kept_page = offer.press("Keep my account")
-    assert kept_page.heading == "Deletion canceled"
-    assert visitor.open(kept_page.address).heading == "Deletion canceled"
+    restored = offer.press("Keep my account")
+    assert restored.heading == "Deletion canceled"
+    assert visitor.open(restored.address).heading == "Deletion canceled"
     assert signed_in(visitor, ada).heading == "Ada Lovelace"
 
 

@@ -82,13 +82,13 @@ def parts(connection: Connected) -> set[str]:
 
 def state(owner: Connected, **days: int) -> None:
     """Make these tenants, or change how long they keep their audit trail."""
-    for name, kept in days.items():
+    for name, audit_days in days.items():
         owner.execute("SELECT set_config('gatehouse.tenant', %s, true)", (name,))
         owner.execute(
             "INSERT INTO tenants (tenant_id, name, api_key, api_secret, created_at, settings, brand, version, is_active)"
             " VALUES (%s, %s, %s, '', now(), %s, '{}', 1, true)"
             " ON CONFLICT (tenant_id) DO UPDATE SET settings = excluded.settings",
-            (name, name, name, f'{{"audit_days": {kept}}}' if kept else "{}"),
+            (name, name, name, f'{{"audit_days": {audit_days}}}' if audit_days else "{}"),
         )
     owner.commit()
 

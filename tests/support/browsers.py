@@ -45,7 +45,7 @@ class Windows:
 
     def __init__(self, browser: Browser) -> None:
         self._browser = browser
-        self._kept: dict[tuple[str, int], BrowserContext] = {}
+        self._contexts: dict[tuple[str, int], BrowserContext] = {}
         self._lent: Counter[str] = Counter()
 
     def open(self, *, alone: bool = False, painted: bool = False, **how: Any) -> Page:
@@ -58,12 +58,12 @@ class Windows:
         kind = ALONE if alone else repr((painted, sorted(options.items())))
         place = kind, self._lent[kind]
         self._lent[kind] += 1
-        if place not in self._kept:
-            self._kept[place] = self._browser.new_context(**options)
+        if place not in self._contexts:
+            self._contexts[place] = self._browser.new_context(**options)
             if not painted:
-                self._kept[place].add_init_script(UNPAINTED)
-            self._kept[place].new_page()
-        page = self._kept[place].new_page()
+                self._contexts[place].add_init_script(UNPAINTED)
+            self._contexts[place].new_page()
+        page = self._contexts[place].new_page()
         if size := how.get("viewport"):
             page.set_viewport_size(size)
         return page
@@ -73,9 +73,9 @@ class Windows:
         for kind, number in self._lent.items():
             for place in ((kind, index) for index in range(number)):
                 if kind == ALONE:
-                    self._kept.pop(place).close()
+                    self._contexts.pop(place).close()
                 else:
-                    _forget(self._kept[place])
+                    _forget(self._contexts[place])
         self._lent.clear()
 
 

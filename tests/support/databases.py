@@ -41,13 +41,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> object:
     fixtures = DATABASES if is_by_mark else DATABASES[:1]
     on_postgres = [one for one in metafunc._calls if "postgres" in map(one.params.get, fixtures)]
     if chooses and len(on_postgres) < len(metafunc._calls):  # else it runs on nothing but PostgreSQL
-        kept = {id(one) for one in _kept(on_postgres, mark, is_by_mark=is_by_mark)}
-        dropped = {id(one) for one in on_postgres} - kept
+        chosen = {id(one) for one in _chosen(on_postgres, mark, is_by_mark=is_by_mark)}
+        dropped = {id(one) for one in on_postgres} - chosen
         metafunc._calls = [one for one in metafunc._calls if id(one) not in dropped]
     return result
 
 
-def _kept(on_postgres: list[Any], mark: pytest.Mark | None, *, is_by_mark: bool) -> list[Any]:
+def _chosen(on_postgres: list[Any], mark: pytest.Mark | None, *, is_by_mark: bool) -> list[Any]:
     if mark is not None and mark.kwargs:
         return [one for one in on_postgres if _has(one.params, mark.kwargs)]
     if mark is not None:

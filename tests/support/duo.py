@@ -117,11 +117,11 @@ def duo(services: Services) -> Iterator[FakeDuo]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     held.url = f"http://127.0.0.1:{server.server_port}"
     threading.Thread(target=lambda: server.serve_forever(poll_interval=0.02), daemon=True).start()
-    kept = services.settings
-    services.settings = replace(kept, duo_url=held.url)
+    former = services.settings
+    services.settings = replace(former, duo_url=held.url)
     try:
         yield held
     finally:
-        services.settings = kept
+        services.settings = former
         server.shutdown()
         server.server_close()

@@ -28,7 +28,7 @@ from tests.support.example_values import FixedValues
 _HINT: Final = (
     "The example of {} is stale: no call of this test has its shape any more. Run: python -m tools.examples --update {}"
 )
-_UNUSUAL: Final = (
+_LESS_TYPICAL: Final = (
     "attack", "fuzz", "race", "hostile", "malformed", "concurren", "isolat", "forged", "enumerat", "load", "fault", "evil",
     "unknown", "refus", "invalid", "wrong", "long", "odd", "blank", "empty", "cost", "number_of", "limit", "not_fit", "another",
 )  # fmt: skip
@@ -165,7 +165,7 @@ def _oddities(operation: AnyOperation, test: str, example: Example) -> int:
     declared = {*places[From.BODY].values(), *places[From.QUERY].values()}
     sent = {*request.get("query", ()), *request.get("body", ())} if not places[From.WHOLE] else set()
     return (
-        sum(word in test.lower() for word in _UNUSUAL)
+        sum(word in test.lower() for word in _LESS_TYPICAL)
         + sum(word in text.lower() for word in _ODD)
         + len(sent - declared)
         + len(re.findall(r'(?<=: )"[^"]"', text))

@@ -21,7 +21,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     """Keep the characters of UTF-8: in a new checkout Hypothesis would encode a million of them to know, for two seconds."""
     if hasattr(session.config, "workerinput"):
         return
-    kept = charmap_file("codec-v2-utf-8")
-    if not kept.exists():
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_bytes(gzip.compress(json.dumps(UTF_8).encode()))
+    path = charmap_file("codec-v2-utf-8")
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(gzip.compress(json.dumps(UTF_8).encode()))

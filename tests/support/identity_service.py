@@ -196,10 +196,10 @@ def services(request: pytest.FixtureRequest) -> Iterator[Services]:
     """
     if request.node.get_closest_marker("database_alone") is None:
         shared: Services = request.getfixturevalue(f"{request.param}_services")
-        kept = dict(vars(shared))
+        former = dict(vars(shared))
         shared.limits = limits_of_a_test(shared)
         yield shared
-        vars(shared).update(kept)
+        vars(shared).update(former)
         reset(shared.clock)
         return
     folder: Path = request.getfixturevalue("tmp_path")  # thousands of tests need none

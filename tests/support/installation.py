@@ -65,7 +65,7 @@ class Installation:
     api_secret: str = field(default_factory=randomness.guid)
     running: list[int] = field(default_factory=list)
     """The ids of the processes."""
-    _kept: list[subprocess.Popen[bytes]] = field(default_factory=list)  # Popen complains when it is forgotten
+    _processes: list[subprocess.Popen[bytes]] = field(default_factory=list)  # Popen complains when it is forgotten
 
     @property
     def settings(self) -> Settings:
@@ -116,7 +116,7 @@ class Installation:
             shop = subprocess.Popen(
                 [sys.executable, "-m", "examples.shop"], cwd=ROOT, env={**os.environ, **facts}, stdout=log, stderr=log
             )
-        self._kept.append(shop)
+        self._processes.append(shop)
         self.running.append(shop.pid)
         eventually(
             lambda: (

@@ -107,8 +107,8 @@ class World:
         where = (applications.c.tenant_id == self.tenant_id, applications.c.client_id == client.client_id)
         with UnitOfWork(self.services.database, self.tenant_id).separate_transaction() as work:
             row = work.run(select(applications.c.settings).where(*where)).one()
-            kept = {one: value for one, value in row.settings.items() if one != name}
-            work.run(update(applications).where(*where).values(settings=kept))
+            remaining = {one: value for one, value in row.settings.items() if one != name}
+            work.run(update(applications).where(*where).values(settings=remaining))
         self.services.directory.clear_cache()
 
     def person(self, email: str, password: str = "correct horse 7", **profile: Any) -> Person:

@@ -30,12 +30,12 @@ MISSING = "0" * 32
 def over_plain_http(who: AccountHolder) -> Iterator[None]:
     """The tenant's host is one for which no browser makes passkeys."""
     services = who.tenant.services
-    kept = services.settings
-    services.settings = replace(kept, hub_domain="hub.example", scheme="http", api_host=kept.api_hostname)
+    former = services.settings
+    services.settings = replace(former, hub_domain="hub.example", scheme="http", api_host=former.api_hostname)
     try:
         yield
     finally:
-        services.settings = kept
+        services.settings = former
 
 
 def misconfigured(act: Act) -> Act:

@@ -107,9 +107,9 @@ class Browser:
     def press(self, page: VisitedPage, form: Form, button: str, typed: dict[str, str]) -> Pressed:
         """Fill in a form of any seen page and press one of its buttons."""
         name, value = form.buttons[button]
-        kept = {known: text for known, text in typed.items() if known in form.fields}
+        known_fields = {known: text for known, text in typed.items() if known in form.fields}
         ticked = dict.fromkeys(_CHECKED.findall(page.html), "y")
-        sent = {**ticked, **form.fields, **kept, **({name: value} if name else {})}
+        sent = {**ticked, **form.fields, **known_fields, **({name: value} if name else {})}
         after = self.visitor.send(
             form.method.upper(), urljoin(page.address, form.actions.get(button, form.action)), sent
         )

@@ -200,11 +200,11 @@ def with_secrets(script: str, secrets: dict[str, str]) -> str:
     return _PASTED.sub(lambda found: secrets[found[1]] if found[1] else "".join(secrets.values()), script)
 
 
-def put(block: Block, kept: Path) -> str:
+def put(block: Block, path: Path) -> str:
     """Return the commands that write the file of a block, whose text is kept elsewhere until then."""
-    kept.write_text(block.code)
+    path.write_text(block.code)
     name = shlex.quote(block.file)
-    return f"mkdir -p $(dirname {name})\ncat {kept} {'>>' if block.is_appended else '>'} {name}\n"
+    return f"mkdir -p $(dirname {name})\ncat {path} {'>>' if block.is_appended else '>'} {name}\n"
 
 
 def without_installs(script: str) -> str:

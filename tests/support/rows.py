@@ -110,24 +110,24 @@ class Refusal:
 def without_sms(who: AccountHolder) -> Iterator[None]:
     """Run without a sender of text messages."""
     services = who.tenant.services
-    kept, services.settings = services.settings, replace(services.settings, sms_url="", mail_url="smtp://127.0.0.1:9")
+    former, services.settings = services.settings, replace(services.settings, sms_url="", mail_url="smtp://127.0.0.1:9")
     try:
         yield
     finally:
-        services.settings = kept
+        services.settings = former
 
 
 @contextmanager
 def with_breached(who: AccountHolder, *passwords: str) -> Iterator[None]:
     """Put these passwords on the list of breached passwords for a while."""
     services = who.tenant.services
-    kept = services.breached_passwords
+    former = services.breached_passwords
     with breached_password_server(*passwords) as elsewhere:
         services.breached_passwords = BreachedPasswords(elsewhere.url)
         try:
             yield
         finally:
-            services.breached_passwords = kept
+            services.breached_passwords = former
 
 
 def solved(refusal: TestResponse) -> dict[str, Any]:

@@ -96,12 +96,12 @@ def weight(part: str) -> int:
 @cache
 def rendered(page: str, state: str, language: str, look: str = "acme") -> Sample:
     """Render a page and measure everything that a browser fetches for it, unless another worker of this run has done so."""
-    kept = [folder / hashlib.sha256(f"{page}/{state}/{language}/{look}".encode()).hexdigest() for folder in SHARED]
-    for path in kept:
+    paths = [folder / hashlib.sha256(f"{page}/{state}/{language}/{look}".encode()).hexdigest() for folder in SHARED]
+    for path in paths:
         if path.exists():
             return Sample(**json.loads(path.read_text()))
     made = _render(page, state, language, look)
-    for path in kept:
+    for path in paths:
         unfinished = path.with_suffix(f".{os.getpid()}.{get_ident()}")
         unfinished.write_text(json.dumps(asdict(made)))
         unfinished.rename(path)

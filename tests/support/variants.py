@@ -73,9 +73,9 @@ def every_variant(answers: Sequence[Answer], *, stored: Collection[str] = ()) ->
     cases = []
     for answer in answers:
         spellings = list(answer.variants())
-        kept = [one for one in spellings if answer.row in stored and FOR_THE_STORE & {*one.split(", ")}]
-        cases += [Variants(f"{answer} {STORED}", answer, kept)] if kept else []
-        cases += [Variants(str(answer), answer, [one for one in spellings if one not in kept])]
+        stored_ones = [one for one in spellings if answer.row in stored and FOR_THE_STORE & {*one.split(", ")}]
+        cases += [Variants(f"{answer} {STORED}", answer, stored_ones)] if stored_ones else []
+        cases += [Variants(str(answer), answer, [one for one in spellings if one not in stored_ones])]
     return _table("variants", [one for one in cases if one.spellings])
 
 

@@ -51,5 +51,5 @@ def install(wheel: Path, venv: Path) -> Path:
 
 def environment(folder: Path) -> dict[str, str]:
     """Return an environment that knows neither the repository nor the user's folders."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("GATEHOUSE_", "PYTHON"))}
-    return {**kept, "HOME": str(folder), "XDG_DATA_HOME": str(folder / "data")}
+    environ = {name: value for name, value in os.environ.items() if not name.startswith(("GATEHOUSE_", "PYTHON"))}
+    return {**environ, "HOME": str(folder), "XDG_DATA_HOME": str(folder / "data")}

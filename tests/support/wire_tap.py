@@ -48,10 +48,10 @@ class Tap:
             back.join()
 
 
-def _copy(source: socket.socket, sink: socket.socket, kept: bytearray) -> None:
+def _copy(source: socket.socket, sink: socket.socket, seen: bytearray) -> None:
     with suppress(OSError):
         while part := source.recv(65_536):
-            kept += part
+            seen += part
             sink.sendall(part)
     with suppress(OSError):
         sink.shutdown(socket.SHUT_WR)

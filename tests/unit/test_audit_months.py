@@ -41,7 +41,7 @@ def test_worker_creates_coming_months_and_drops_old_ones(
     migrate.upgrade(partitioned.migrate_url, runtime_role=RUNTIME)  # the cleaner reads tables of today
     state(owner, acme=30, globex=400)
     old(owner, audit_older=(600, 500.01), audit_old=(500, 450.01), audit_mid=(450, 380))
-    kept = [add(runtime, "globex", moment(-390)), add(runtime, "globex", moment(0))]
+    retained = [add(runtime, "globex", moment(-390)), add(runtime, "globex", moment(0))]
     add(runtime, "acme", moment(-460))
     owner.execute("DELETE FROM audit_other")
     owner.commit()
@@ -49,7 +49,7 @@ def test_worker_creates_coming_months_and_drops_old_ones(
     months = {month(ahead) for ahead in range(1, 4)}
     assert months <= parts(owner) <= months | {month(0), "audit_mid", "audit_other"}
     assert "audit_mid" in parts(owner)
-    assert [entry_id for _, entry_id in rows(runtime, "globex")] == kept
+    assert [entry_id for _, entry_id in rows(runtime, "globex")] == retained
     held = parts(owner)
     keep(audit_database)
     assert parts(owner) == held
@@ -237,8 +237,8 @@ def test_backup_role_reads_every_partition(
     """Also where no default privileges grant it the new ones: pg_dump reads each by itself."""
     name = unpartitioned.migrate_url.rsplit("/", 1)[1]
     url = postgres_server.backup_url(name)
-    usual = "ALTER DEFAULT PRIVILEGES FOR ROLE gatehouse_owner IN SCHEMA public"
-    postgres_server.execute(f"{usual} REVOKE SELECT ON TABLES FROM {BACKUP}", name)
+    grant = "ALTER DEFAULT PRIVILEGES FOR ROLE gatehouse_owner IN SCHEMA public"
+    postgres_server.execute(f"{grant} REVOKE SELECT ON TABLES FROM {BACKUP}", name)
     add(runtime, "acme", moment(0))
     up(unpartitioned)
     keep(audit_database)

@@ -97,16 +97,16 @@ def test_exclusive_lock_covers_no_scan_and_no_index_build(
     unpartitioned: PostgresUrls, postgres_server: Postgres, owner: Connected, runtime: Connected
 ) -> None:
     """The CHECK that a run which broke off has left is enough for the next one, and nothing refuses a row meanwhile."""
-    kept = [add(runtime, "acme", moment(-days)) for days in (400, 0)]
+    retained = [add(runtime, "acme", moment(-days)) for days in (400, 0)]
     files = stored(owner, "audit", "pk_audit", "ix_audit_uid")
     with broken_off("LOCK TABLE audit"):
         up(unpartitioned)
-    kept.append(add(runtime, "acme", moment(1)))
+    retained.append(add(runtime, "acme", moment(1)))
     scanned = scans(postgres_server, unpartitioned, "audit")
     up(unpartitioned)
     assert scans(postgres_server, unpartitioned, "audit_before") == scanned
     assert stored(owner, "audit_before", "pk_audit_before", "ix_audit_before_uid") == files
-    assert rows(runtime, "acme") == [("audit_before", one) for one in kept]
+    assert rows(runtime, "acme") == [("audit_before", one) for one in retained]
 
 
 def test_later_run_moves_the_bound_forward(unpartitioned: PostgresUrls, owner: Connected, runtime: Connected) -> None:

@@ -105,15 +105,15 @@ def test_default_that_python_computes_is_filled_in(work: UnitOfWork) -> None:
     assert work.one(select(accounts.c.email_verified, accounts.c.is_active)) == (False, True)
 
 
-def test_no_value_of_a_statement_is_kept(work: UnitOfWork) -> None:
+def test_no_value_of_a_statement_is_cached(work: UnitOfWork) -> None:
     personal = [secrets.token_hex(8), secrets.token_hex(8)]
     for value in personal:
         work.run(insert(tickets).values(row(value, facts={"held": value})))
         work.all(select(tickets).where(OWN, T.ticket_hash == value, T.uid == value).limit(7))
         work.run(update(tickets).where(OWN, T.ticket_hash == value).values(uid=value))
-    kept = work._database.built._shared._entries
-    assert len(kept) == 3
-    text = repr([(key, vars(shared.form), shared.places) for key, shared in kept.items()])
+    entries = work._database.built._shared._entries
+    assert len(entries) == 3
+    text = repr([(key, vars(shared.form), shared.places) for key, shared in entries.items()])
     assert "ticket_hash" in text
     assert not [value for value in personal if value in text]
 

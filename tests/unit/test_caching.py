@@ -33,7 +33,7 @@ KEY_SET = (
         (assertions._imported, KEY_SET),
     ],
 )
-def test_long_texts_of_clients_are_not_kept(function: Callable[[Any], object], text: str) -> None:
+def test_long_texts_of_clients_are_not_cached(function: Callable[[Any], object], text: str) -> None:
     def call(number: int) -> None:
         sent = text.format(f"{number}".rjust(LONG, "a"))
         function(sent.encode() if function is key_of else sent)
@@ -43,10 +43,10 @@ def test_long_texts_of_clients_are_not_kept(function: Callable[[Any], object], t
     try:
         for number in range(1, 101):
             call(number)
-        kept_bytes, _ = tracemalloc.get_traced_memory()
+        held_bytes, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert kept_bytes < 20 * LONG
+    assert held_bytes < 20 * LONG
 
 
 def test_short_texts_are_read_once() -> None:

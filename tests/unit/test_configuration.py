@@ -95,7 +95,7 @@ def test_unsafe_redirect_uri_is_refused(uri: str) -> None:
 @pytest.mark.parametrize(
     "uri", ["https://a.example/cb?x=1", "http://127.0.0.1:9/cb", "com.example.app:/done", "http://shop.localhost:8000/"]
 )
-def test_usual_redirect_uri_is_accepted(uri: str) -> None:
+def test_common_redirect_uri_is_accepted(uri: str) -> None:
     assert read(f"{ACME}    applications: [{{name: shop, redirect_uris: ['{uri}']}}]".encode(), "f", Path()).tenants
 
 

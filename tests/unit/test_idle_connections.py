@@ -16,7 +16,7 @@ from app.identity.platform.store.database import Database
 from app.identity.platform.store.pool import IdlePool
 from app.identity.platform.store.unit import UnitOfWork
 
-KEPT, MOST = 2, 22
+IDLE, MOST = 2, 22
 """How many stay open, and how many there are with the overflow of twenty."""
 READ = text("SELECT 1")
 
@@ -42,7 +42,7 @@ class Opened:
 
 @pytest.fixture
 def database(tmp_path: Path) -> Iterator[Database]:
-    made = Database(f"sqlite:///{tmp_path / 'gatehouse.db'}", pool_size=KEPT)
+    made = Database(f"sqlite:///{tmp_path / 'gatehouse.db'}", pool_size=IDLE)
     yield made
     made.dispose()
 
@@ -68,7 +68,7 @@ def test_next_unit_of_work_borrows_the_same_connection(database: Database, opene
 def test_spare_connections_close(database: Database, opened: Opened) -> None:
     for unit in [reading(database) for _ in range(MOST)]:
         unit.rollback()
-    assert (opened.opened, opened.count) == (MOST, KEPT)
+    assert (opened.opened, opened.count) == (MOST, IDLE)
 
 
 def test_failed_connection_is_not_borrowed_again(database: Database, opened: Opened) -> None:
@@ -99,7 +99,7 @@ def test_disposed_database_closes_idle_and_returning_connections(database: Datab
 
 
 def test_old_connections_are_replaced(database: Database, opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
-    idle = IdlePool(database._checkout, KEPT, recycle_seconds=900)
+    idle = IdlePool(database._checkout, IDLE, recycle_seconds=900)
     first = idle.take()
     idle.give_back(first)
     assert idle.take() is first

@@ -209,7 +209,7 @@ def test_response_and_log_line_share_one_request_id(caplog: pytest.LogCaptureFix
         ("id\u00e9-of-a-request", "10.0.0.9", False),
     ],
 )
-def test_valid_request_id_of_a_trusted_proxy_is_kept(sent: str, peer: str, is_taken: bool) -> None:
+def test_valid_request_id_of_a_trusted_proxy_is_retained(sent: str, peer: str, is_taken: bool) -> None:
     client = Client(Instrumented(services, proxies=Proxies.of(["10.0.0.0/24"])))
     answer = client.get("/", environ_overrides={"REMOTE_ADDR": peer, "HTTP_X_REQUEST_ID": sent})
     assert (answer.headers["X-Request-Id"] == sent) is is_taken

@@ -35,7 +35,7 @@ def test_cookie_of_another_shape_is_not_read(content: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("logo", "kept"),
+    ("logo", "is_stored"),
     [
         ("https://cdn.example/a.png", True),
         ("https://cdn.example/" + "x" * MAX_ADDRESS_LENGTH, False),
@@ -43,11 +43,11 @@ def test_cookie_of_another_shape_is_not_read(content: object) -> None:
         ("javascript:alert(1)", False),
     ],
 )
-def test_only_short_web_addresses_ride_in_the_cookie(logo: str, kept: bool) -> None:
+def test_only_short_web_addresses_ride_in_the_cookie(logo: str, is_stored: bool) -> None:
     application = RelyingPartyView(name="Shop", client_id="shop", logo=logo, policy=logo, terms=logo)
     step = Next(step=Step.LOGIN, attempt="i", relying_party=application)
     made = interaction_from_step(step, "binding", 0, 3600)
-    assert (made.logo, made.policy, made.terms) == ((logo,) * 3 if kept else ("", "", ""))
+    assert (made.logo, made.policy, made.terms) == ((logo,) * 3 if is_stored else ("", "", ""))
     name, value = COOKIES.write(made, "acme")
     assert COOKIES.read({name: value}, "acme", "i") == made
     assert len(fields(made)) == len(BEFORE) + ADDED

@@ -85,7 +85,7 @@ def test_harmless_html_is_allowed(html: str) -> None:
 
 def test_template_of_a_mail_builder_is_sent_as_written() -> None:
     message = rendered(BUILT)
-    for kept in (
+    for fragment in (
         'xmlns:o="urn:schemas-microsoft-com:office:office"',
         '<!--[if mso | IE]><table role="presentation" width="600"><tr><td><![endif]-->',
         "<!--[if mso | IE]></td></tr></table><![endif]-->",
@@ -94,7 +94,7 @@ def test_template_of_a_mail_builder_is_sent_as_written() -> None:
         "</a></p><!--<![endif]-->",
         'media="screen and (min-width:480px)"',
     ):
-        assert kept in message.html
+        assert fragment in message.html
     assert message.text == "Hello Tom --> & <Ada>\n\nGo:\nhttps://acme.example.com/verify?a=1&vtoken=t0ken\n"
 
 

@@ -11,7 +11,7 @@ from tests.unit.test_profile_of_account import ADA, NOW
 
 
 @pytest.mark.parametrize(
-    ("kept", "expected"),
+    ("stored", "expected"),
     [
         ("12-10-1815", "1815-12-10"),
         ("12/10/1815", "1815-12-10"),
@@ -21,8 +21,8 @@ from tests.unit.test_profile_of_account import ADA, NOW
         (None, None),
     ],
 )
-def test_birthdate_claim_is_iso_or_absent(kept: str | None, expected: str | None) -> None:
-    assert claims.of({"BirthDate": kept}, ["birthdate"]) == ({"birthdate": expected} if expected else {})
+def test_birthdate_claim_is_iso_or_absent(stored: str | None, expected: str | None) -> None:
+    assert claims.of({"BirthDate": stored}, ["birthdate"]) == ({"birthdate": expected} if expected else {})
 
 
 def test_missing_profile_value_gives_no_claim() -> None:

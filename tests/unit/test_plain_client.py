@@ -70,7 +70,7 @@ def test_other_requests_are_left_to_werkzeug(path: str, how: dict[str, Any]) -> 
 
 
 @pytest.mark.parametrize("uses_cookies", [True, False])
-def test_cookies_are_kept_unless_the_client_has_none(uses_cookies: bool) -> None:
+def test_cookies_are_stored_unless_the_client_has_none(uses_cookies: bool) -> None:
     both = [kind(application, use_cookies=uses_cookies) for kind in (PlainClient, Client)]
     shown = [[client.post("/x", base_url=HOST, data=b"1").headers["X-Cookie"] for _ in range(2)] for client in both]
     assert shown == [["none", "seen=1" if uses_cookies else "none"]] * 2

@@ -31,7 +31,7 @@ def after(given: dict[str, Any], **profile: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("given", "kept"),
+    ("given", "stored"),
     [
         ({"FirstName": 7}, {"FirstName": "7"}),
         ({"Hireable": "TRUE"}, {"Hireable": True}),
@@ -52,8 +52,8 @@ def after(given: dict[str, Any], **profile: Any) -> dict[str, Any]:
         ({"Gender": "F"}, {"Gender": "F"}),
     ],
 )  # fmt: skip
-def test_values_are_stored_by_their_kind(given: dict[str, Any], kept: dict[str, Any]) -> None:
-    assert after(given) == kept
+def test_values_are_stored_by_their_kind(given: dict[str, Any], stored: dict[str, Any]) -> None:
+    assert after(given) == stored
 
 
 def test_older_spellings_inside_an_element_are_read() -> None:
@@ -94,10 +94,10 @@ def test_invalid_profile_value_is_refused(given: dict[str, Any], refusal: type[A
 @given(st.dictionaries(st.sampled_from(list(FIELDS)), JSON, max_size=4))
 def test_any_body_is_read_or_refused_by_field(given: dict[str, Any]) -> None:
     """Nothing but the interface's refusals comes out, and what is kept has the shape of the table."""
-    kept: dict[str, Any] = {}
+    stored: dict[str, Any] = {}
     with suppress(ApiError):
-        kept = after(given)
-    assert all(FIELDS[name].write is Write.ANYONE for name in kept)
+        stored = after(given)
+    assert all(FIELDS[name].write is Write.ANYONE for name in stored)
 
 
 def test_read_only_field_is_ignored() -> None:

@@ -110,7 +110,7 @@ def test_first_view_is_small() -> None:
     assert sum(sizes.values()) < FIRST_VIEW_BYTES, sizes
 
 
-def test_files_are_named_by_their_content_and_kept() -> None:
+def test_files_are_named_by_their_content_and_cached() -> None:
     loaded = [address for address in addresses_in(get(SIGN_IN).text) if not address.endswith(".json")]
     assert len(loaded) == 4
     for address in loaded:

@@ -21,7 +21,8 @@ from tests.support import identities as by
 from tests.support.connecting import asked, finished, led
 from tests.support.identities import account_of, doing
 from tests.support.identity_service import SECRET, on_one_database
-from tests.support.kept_tokens import (
+from tests.support.machines import ask, machine
+from tests.support.stored_tokens import (
     KEEPS,
     NAME,
     SocialAccount,
@@ -30,7 +31,6 @@ from tests.support.kept_tokens import (
     social_account,
     whole_database,
 )
-from tests.support.machines import ask, machine
 from tests.support.tenant_server import MANAGE, NewTenantServer, TenantServer, answered, refused
 from tests.support.upstream import FakeProvider
 
@@ -129,8 +129,8 @@ def test_tokens_of_other_connections_stay(new_tenant_server: NewTenantServer, fa
     applied(
         one.tenant, {NAME: {**connection, **KEEPS}, "a-second_one": fake_provider.openid(keep_provider_tokens=False)}
     )
-    (kept,) = entries(one.tenant).values()
-    assert list(kept) == [NAME]
+    (entry,) = entries(one.tenant).values()
+    assert list(entry) == [NAME]
 
 
 @on_one_database
@@ -170,7 +170,7 @@ def test_candidate_of_a_program_brings_its_tokens(
     claimed, _ = finished(one.tenant, fake_provider.signs_in(led(one.tenant, NAME)))
     assert entries(one.tenant) == {}
     answered(one.who.own("U29", {"candidatetoken": by.candidate(one.tenant, claimed)}))
-    assert one.kept()["access_token"] in fake_provider.tokens
+    assert one.stored()["access_token"] in fake_provider.tokens
     former = encrypted_texts(entries(one.tenant))
     unlink(one)
     assert gone(one, former)
@@ -197,10 +197,10 @@ def test_pending_account_has_no_tokens(new_tenant_server: NewTenantServer, fake_
     one = social_account(new_tenant_server, fake_provider)
     with doing(one.tenant) as call:
         account = account_of(call, one.who.uid)
-        kept = pending_accounts.pending_columns(vars(account))["private"]
+        private = pending_accounts.pending_columns(vars(account))["private"]
     assert provider_tokens.KEY in account.private
-    assert provider_tokens.KEY not in kept
-    assert linked_identities.of(replace(account, private=kept)) == linked_identities.of(account)
+    assert provider_tokens.KEY not in private
+    assert linked_identities.of(replace(account, private=private)) == linked_identities.of(account)
 
 
 @on_one_database
@@ -223,7 +223,7 @@ def test_tokens_survive_rotation_of_the_secret(new_tenant_server: NewTenantServe
     one = social_account(new_tenant_server, fake_provider)
     services = one.tenant.services
     one.signs_in(sub="second-identity")
-    first, kept = encrypted_texts(entries(one.tenant)), one.tenant.read(one.who.uid)
+    first, former = encrypted_texts(entries(one.tenant)), one.tenant.read(one.who.uid)
     services.encryption = Encryption((NEXT, SECRET))
     count = reencrypt(services)
     assert reencrypt(services) == 0
@@ -232,7 +232,7 @@ def test_tokens_survive_rotation_of_the_secret(new_tenant_server: NewTenantServe
     assert count >= 2
     services.encryption = Encryption((NEXT,))
     services.directory.clear_cache()
-    assert one.tenant.read(one.who.uid) == kept
+    assert one.tenant.read(one.who.uid) == former
     answered(one.refresh())
 
 

@@ -60,7 +60,7 @@ class SocialAccount:
         (entry,) = self.tenant.read(self.who.uid)["Identities"]
         return dict(entry)
 
-    def kept(self) -> dict[str, Any]:
+    def stored(self) -> dict[str, Any]:
         """Return the stored tokens, decrypted; empty without any."""
         with doing(self.tenant) as call:
             account = account_of(call, self.who.uid)
@@ -88,12 +88,12 @@ def entries(tenant: TenantServer) -> dict[str, Any]:
     """Return the stored, encrypted tokens of all accounts of a tenant by uid."""
     with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
         rows = work.all(select(accounts.c.uid, accounts.c.private).where(accounts.c.tenant_id == tenant.tenant_id))
-    return {row.uid: kept for row in rows if (kept := row.private.get(provider_tokens.KEY))}
+    return {row.uid: tokens for row in rows if (tokens := row.private.get(provider_tokens.KEY))}
 
 
-def encrypted_texts(kept: dict[str, Any]) -> list[str]:
+def encrypted_texts(tokens: dict[str, Any]) -> list[str]:
     """Return the encrypted texts in the value of `entries`."""
-    return [one["sealed"] for of_uid in kept.values() for of_name in of_uid.values() for one in of_name.values()]
+    return [one["sealed"] for of_uid in tokens.values() for of_name in of_uid.values() for one in of_name.values()]
 
 
 def whole_database(tenant: TenantServer) -> str:
