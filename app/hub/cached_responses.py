@@ -5,14 +5,24 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Final
+from wsgiref.types import WSGIEnvironment
 
 from flask import Response
+from werkzeug.datastructures import Headers
 
 from app.kit.lru_cache import LruCache
 from app.kit.precompressed import PrecompressedText
 
 GZIP: Final = "gzip"
 _MOST_CACHED: Final = 512
+
+
+class PageResponse(Response):
+    """The response of a page: its headers are complete, with a length and without an address that must be encoded."""
+
+    def get_wsgi_headers(self, environ: WSGIEnvironment) -> Headers:  # noqa: ARG002 - werkzeug's signature
+        """Return the headers as they are; werkzeug copies them, to complete them."""
+        return self.headers
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +38,7 @@ class CachedResponse:
         headers = [(name, value % values if has_slots else value) for name, value, has_slots in self.headers]
         if is_compressed:
             headers.append(("Content-Encoding", GZIP))
-        return Response(self.text.compressed(values) if is_compressed else self.text.filled(values), 200, headers)
+        return PageResponse(self.text.compressed(values) if is_compressed else self.text.filled(values), 200, headers)
 
 
 class ResponseCache(LruCache[Hashable, CachedResponse]):

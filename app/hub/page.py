@@ -12,7 +12,7 @@ from flask import Response, current_app
 from app.hub import locale
 from app.hub.assets import Assets
 from app.hub.brand import Brand
-from app.hub.cached_responses import GZIP
+from app.hub.cached_responses import GZIP, PageResponse
 from app.hub.captcha_widget import Widget
 from app.hub.countdown import Countdown
 from app.hub.frame import Frame, Rendering
@@ -215,7 +215,7 @@ def _response(
         frames=frames,
         allows_fetch=allows_fetch,
     )
-    response = Response(body, status, content_type=HTML)
+    response = PageResponse(body, status, content_type=HTML)
     response.headers.add("Vary", "Accept-Encoding, Accept-Language, Cookie")
     response.headers.add("Content-Language", locale.current_language().tag)
     response.headers.add("Content-Security-Policy", policy)

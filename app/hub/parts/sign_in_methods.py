@@ -68,6 +68,8 @@ def tenant_methods() -> tuple[SignInMethod, ...]:
 def last_used() -> str:
     """Return the key of the method that signed in last in this browser; empty if unknown, or if the tenant has no such method."""
     key, _ = _remembered()
+    if not key:
+        return ""
     tenant = current_visit().tenant
     offered = {
         PASSKEY,
