@@ -34,7 +34,7 @@ LAY = """([addresses, width, height, how]) => {
     return Promise.all(addresses.map(address => new Promise(done =>
         main.append(Object.assign(document.createElement("iframe"), {onload: done, width, height, ...how, src: address})))));
 }"""
-KEEP = "kept => document.querySelectorAll('main > iframe').forEach((frame, index) => kept.includes(index) || frame.remove())"
+KEEP = "indexes => document.querySelectorAll('main > iframe').forEach((frame, index) => indexes.includes(index) || frame.remove())"
 ASK = """async with_what => {
     const said = [];
     for (const frame of document.querySelectorAll("main > iframe"))

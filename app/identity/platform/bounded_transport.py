@@ -80,7 +80,9 @@ class BoundedTransport(httpx.BaseTransport):
         request.headers["Accept-Encoding"] = "identity"
         transport = DeadlineTransport(deadline, verify=tls_context(), trust_env=False, proxy=proxy)
         with httpx.Client(transport=transport, follow_redirects=False, trust_env=False) as client:
-            response = self._send_by_proxy(client, request) if proxy else self._send_directly(client, request, deadline)
+            response = (
+                self._send_by_proxy(client, request) if proxy else self._send_without_proxy(client, request, deadline)
+            )
             try:
                 content = _read_content(response)
             finally:
@@ -96,7 +98,7 @@ class BoundedTransport(httpx.BaseTransport):
             raise InvalidResponse(str(refused), request=request) from None
         return client.send(request, stream=True)
 
-    def _send_directly(self, client: httpx.Client, request: httpx.Request, deadline: Deadline) -> httpx.Response:
+    def _send_without_proxy(self, client: httpx.Client, request: httpx.Request, deadline: Deadline) -> httpx.Response:
         """Send to one of the checked addresses. TLS still verifies the host name, and the Host header is already set."""
         url = request.url
         try:
