@@ -7,6 +7,7 @@ Every call carries the visit (host, session cookie, binding secret, address of t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -34,15 +35,15 @@ class AccountChanged(Exception):
     """The posted form is one of another account than the current one; answered by a page of its own, whatever page posted."""
 
 
+@dataclass
 class _VisitClient(Client):
     """Calls through another client, and raises AccountChanged for AnotherAccount."""
 
-    def __init__(self, client: Client) -> None:
-        self._client = client
+    client: Client
 
     def __call__(self, operation: Operation[Req, Res], req: Req) -> Res:
         try:
-            return self._client(operation, req)
+            return self.client(operation, req)
         except AnotherAccount:
             raise AccountChanged from None
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 from wsgiref.headers import Headers
@@ -34,35 +35,29 @@ from app.kit.wire import Document, From, Wire
 JSON_TYPE = "application/json"
 
 
+@dataclass
 class LocalClient(Client):
     """Calls operations of a server in this process.
 
-    Args:
+    Attributes:
         host: the kind of host whose operations may be called.
         caller: whom the server takes the request from, in place of a signature; no request over the network has one.
         on_response: called with the headers of every response (costs, versions).
     """
 
-    def __init__(
-        self,
-        server: Server,
-        host: Host,
-        caller: object,
-        on_response: Callable[[ResponseHeaders], None] | None = None,
-    ) -> None:
-        self._server = server
-        self._host = host
-        self._caller = caller
-        self._on_response = on_response
+    server: Server
+    host: Host
+    caller: object
+    on_response: Callable[[ResponseHeaders], None] | None = None
 
     def __call__(self, operation: Operation[Req, Res], req: Req) -> Res:
-        if operation.host is not self._host:
+        if operation.host is not self.host:
             raise ServiceUnavailable(500, f"{operation.name} is not called from here")
-        raw, body = local_request(operation, req, self._caller)
-        outcome = self._server.run(operation, raw, partial(filter_members, operation, body))
-        headers = self._server.added_headers(outcome, raw)
-        if self._on_response is not None:
-            self._on_response(Headers(headers))
+        raw, body = local_request(operation, req, self.caller)
+        outcome = self.server.run(operation, raw, partial(filter_members, operation, body))
+        headers = self.server.added_headers(outcome, raw)
+        if self.on_response is not None:
+            self.on_response(Headers(headers))
         if isinstance(outcome.answer, ApiError):
             raise _raised_again(operation, outcome, headers)
         return _received(operation, outcome.answer, headers)

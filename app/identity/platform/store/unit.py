@@ -122,7 +122,7 @@ class UnitOfWork:
         self.locked.clear()
         self.read_ahead.clear()
         if self._is_begun:
-            self._execute_raw(f"SELECT set_config('gatehouse.tenant', '{tenant_id}', true)")
+            self._command(f"SELECT set_config('gatehouse.tenant', '{tenant_id}', true)")
 
     def release_connection(self) -> None:
         """Return the connection to the pool. Raises RuntimeError after a write."""
@@ -190,11 +190,11 @@ class UnitOfWork:
         borrowed = self._borrow()
         if not self._is_begun and not self._database.is_sqlite:
             try:
-                self._run_driver("BEGIN", lambda driver: driver.begin(self.tenant_id))
+                self._command("BEGIN", lambda driver: driver.begin(self.tenant_id))
             except StoreUnavailable:
                 self._renew()
                 borrowed = self._borrow()
-                self._run_driver("BEGIN", lambda driver: driver.begin(self.tenant_id))
+                self._command("BEGIN", lambda driver: driver.begin(self.tenant_id))
             self._is_begun = True
         return borrowed
 
@@ -207,33 +207,34 @@ class UnitOfWork:
         """Begin a SQLite transaction that may wait so long for another process."""
         borrowed = self._borrow()
         if borrowed.busy_ms != wait_ms:
-            self._execute_raw(f"PRAGMA busy_timeout={wait_ms}")
+            self._command(f"PRAGMA busy_timeout={wait_ms}")
             borrowed.busy_ms = wait_ms
-        self._execute_raw("BEGIN IMMEDIATE")
+        self._command("BEGIN IMMEDIATE")
 
-    def _execute_raw(self, text: str) -> None:
-        """Execute SQL on the driver connection, without SQLAlchemy."""
-        self._run_driver(text, methodcaller("execute" if self._database.is_sqlite else "command", text))
-
-    def _run_driver(self, name: str, run: Callable[[Any], object]) -> None:
-        """Let the driver connection run something. Raises StoreUnavailable."""
+    def _command(self, text: str, run: Callable[[Any], object] | None = None) -> None:
+        """Run a command on the driver connection, without SQLAlchemy; `run` does it in another way. Raises StoreUnavailable."""
         if self._borrowed is None:
             raise RuntimeError("no connection")
         raw = self._borrowed.driver
         try:
-            run(raw)
+            if run is not None:
+                run(raw)
+            elif self._database.is_sqlite:
+                raw.execute(text)
+            else:
+                raw.command(text)
         except self._database.driver_error as problem:
             self._database.record_error(problem)
             if getattr(raw, "closed", False):
                 self._discard()
-            raise unavailable(problem, self._database.engine, f"The database refused {name}") from problem
+            raise unavailable(problem, self._database.engine, f"The database refused {text}") from problem
 
     def _finish(self, command: str) -> None:
         try:
             if self._is_begun:
-                self._run_driver(command, methodcaller("end", command))
+                self._command(command, methodcaller("end", command))
             elif self._database.is_sqlite:
-                self._execute_raw(command)
+                self._command(command)
         except BaseException:
             self._discard()
             raise
