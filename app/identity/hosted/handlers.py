@@ -73,7 +73,7 @@ def reopen(context: Context, req: hub.InteractionRequest) -> Next:
     It lives as long as a new one from here on, because the hub's cookie does. Nothing is decided here: the restarted request
     passes its checks again at each step.
     """
-    interaction = interactions.find_kept(context, req.attempt)
+    interaction = interactions.find_retained(context, req.attempt)
     if interaction is None:
         return next_step.START_AGAIN
     if interaction.expires_at <= context.now:

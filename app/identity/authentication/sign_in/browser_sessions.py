@@ -46,10 +46,10 @@ def others(context: Context, uid: str) -> OtherSessions:
 
     It outlives the browser only if each of them is remembered.
     """
-    kept = [one for one in held(context) if one.session.uid != uid][: MOST - 1]
-    outlive = bool(kept) and all(one.session.is_remembered for one in kept)
-    left = int((max(one.session.expires_at for one in kept) - context.now).total_seconds()) if outlive else None
-    return OtherSessions(tokens=[one.text for one in kept], lifetime_seconds=left)
+    others = [one for one in held(context) if one.session.uid != uid][: MOST - 1]
+    outlive = bool(others) and all(one.session.is_remembered for one in others)
+    left = int((max(one.session.expires_at for one in others) - context.now).total_seconds()) if outlive else None
+    return OtherSessions(tokens=[one.text for one in others], lifetime_seconds=left)
 
 
 def _live(context: Context) -> list[HeldSession]:

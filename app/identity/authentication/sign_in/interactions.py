@@ -19,8 +19,8 @@ from app.identity.platform.store.compiled import Compiled, change_row, changes, 
 from app.kit import randomness
 from app.kit.limits import OverLimit, Rate
 
-KEPT: Final = timedelta(days=3)
-"""How long an expired interaction is kept, from which the sign-in restarts: over a weekend."""
+EXPIRED_RETENTION: Final = timedelta(days=3)
+"""How long an expired interaction is retained, from which the sign-in restarts: over a weekend."""
 MOST_OF_NETWORK: Final = 10_000
 """Unanswered interactions that one network may hold; the oldest goes first (decisions/0333)."""
 MOST_AT_ONCE: Final = 500
@@ -55,13 +55,13 @@ _FINISH = Compiled(
     .values(
         is_done=True,
         request=bindparam("new_request", type_=A.request.type),
-        expires_at=bindparam("kept_until", type_=A.expires_at.type),
+        expires_at=bindparam("retained_until", type_=A.expires_at.type),
     )
 )
 _EXTEND = Compiled(
     update(interactions)
     .where(*_KEY, A.is_done.is_(False))
-    .values(expires_at=bindparam("kept_until", type_=A.expires_at.type))
+    .values(expires_at=bindparam("retained_until", type_=A.expires_at.type))
 )
 _OF_NETWORK = (A.tenant_id == bindparam("tenant"), A.network == bindparam("network"), A.is_done.is_(False))
 _NEWEST_GOING = select(A.created_at).where(*_OF_NETWORK).order_by(A.created_at.desc()).offset(MOST_OF_NETWORK).limit(1)
@@ -131,7 +131,7 @@ def begin(
         "session_id": None,
         "is_done": False,
         "created_at": now,
-        "expires_at": ends_at + KEPT,
+        "expires_at": ends_at + EXPIRED_RETENTION,
         "network": context.network,
     }
     context.work.run(_ADD, row)
@@ -165,7 +165,7 @@ def find(context: Context, interaction_id: str, *, with_sign_in: bool = False) -
     return interaction
 
 
-def find_kept(context: Context, interaction_id: str) -> Interaction | None:
+def find_retained(context: Context, interaction_id: str) -> Interaction | None:
     """Return the interaction if this browser began it, also an expired one, from which the sign-in can `restart`."""
     row = context.work.one(_BY_HASH, _key(context, interaction_id))
     if row is None or row.expires_at <= context.now or not _is_of_this_browser(context, row):
@@ -175,8 +175,8 @@ def find_kept(context: Context, interaction_id: str) -> Interaction | None:
 
 def extend(context: Context, interaction: Interaction) -> None:
     """Let an interaction that has not ended live as long as a new one."""
-    kept_until = context.now + lifetime(context) + KEPT
-    context.work.run(_EXTEND, {**_key(context, interaction.interaction_id), "kept_until": kept_until})
+    retained_until = context.now + lifetime(context) + EXPIRED_RETENTION
+    context.work.run(_EXTEND, {**_key(context, interaction.interaction_id), "retained_until": retained_until})
 
 
 def restart(context: Context, interaction: Interaction, request: dict[str, Any]) -> Interaction:
@@ -186,7 +186,7 @@ def restart(context: Context, interaction: Interaction, request: dict[str, Any])
         request: the request alone, without what an earlier visitor of the browser did.
     """
     now, ends_at = context.now, context.now + lifetime(context)
-    _change(context, interaction, request=request, created_at=now, expires_at=ends_at + KEPT)
+    _change(context, interaction, request=request, created_at=now, expires_at=ends_at + EXPIRED_RETENTION)
     return replace(interaction, request=request, created_at=now, expires_at=ends_at)
 
 
@@ -202,9 +202,11 @@ def _interaction(context: Context, interaction_id: str, row: Any) -> Interaction
     )
 
 
-def _ends_at(context: Context, created_at: datetime, kept_until: datetime, *, is_done: bool) -> datetime:
+def _ends_at(context: Context, created_at: datetime, expires_at: datetime, *, is_done: bool) -> datetime:
     """Return until when an interaction is live. The previous release stores that time as the end of the row."""
-    return kept_until if is_done else max(kept_until - KEPT, min(created_at + lifetime(context), kept_until))
+    return (
+        expires_at if is_done else max(expires_at - EXPIRED_RETENTION, min(created_at + lifetime(context), expires_at))
+    )
 
 
 def find_open(context: Context, interaction_id: str | None) -> Interaction | None:
@@ -248,7 +250,7 @@ def add_facts(context: Context, interaction: Interaction, **facts: Any) -> Inter
         _change(context, interaction, request=request)
         return replace(interaction, request=request)
     ends_at = context.now + lifetime(context)
-    _change(context, interaction, request=request, expires_at=ends_at + KEPT)
+    _change(context, interaction, request=request, expires_at=ends_at + EXPIRED_RETENTION)
     return replace(interaction, request=request, expires_at=ends_at)
 
 
@@ -276,7 +278,7 @@ def finish(context: Context, interaction: Interaction, **ended: Any) -> bool:
     ending = {
         **_key(context, interaction.interaction_id),
         "new_request": {**interaction.request, ENDED: ended},
-        "kept_until": context.now + _ENDED_LIFETIME,
+        "retained_until": context.now + _ENDED_LIFETIME,
     }
     return context.work.changed(_FINISH, ending) > 0
 
