@@ -79,7 +79,7 @@ def issue(
         facts: stored with both; its `ends_at` is the absolute end of the family, set if absent.
         access_token: a token made by the caller (a signed JWT) to store instead of a GUID.
         session_ends_at: no token expires later than this, or than the family.
-        kept_refresh: the refresh token that stays, extended like a new one.
+        retained_refresh: the refresh token that stays, extended like a new one.
     """
     settings, now = context.tenant.settings, context.now
     family = family_id or randomness.token(18)
