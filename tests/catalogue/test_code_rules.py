@@ -168,7 +168,8 @@ DIALECT = (
     "whoever somebody anybody nobody house houses town towns books ledger letter letters proof proofs proved unproved "
     "stranger strangers ticket tickets told tell tells telling said say says heard hear hears way ways vault danger agents "
     "observing awaiting alarm alarms undoing lending gauge gauges spoken whom onward sought wish "
-    "turnstile door doors workings stated lookalikes handing brought readdressing sealed lies acquaintances"
+    "turnstile door doors workings stated lookalikes handing brought readdressing sealed lies acquaintances "
+    "kept unkept usual unusual straight handed"
 )
 # Terms of the field that contain one of these words.
 TERMS = re.compile(
