@@ -26,15 +26,15 @@ _SHORT: Final = frozenset({"HEAD", "OPTIONS"})
 
 def create_hub(settings: Settings) -> Application:
     """Return the hub alone; it calls the identity service at `settings.api_url`."""
-    pages = hub.create_app(settings, loads_later=True, watches_tenants=True)
+    pages = hub.create_app(settings, defers_imports=True, watches_tenants=True)
     slot, at_once = partial(queue_slots.queue_slot, pages.shared), partial(cached_pages.waits_for_nothing, pages)
     return _served(settings, pages, slot, at_once, load=pages.load)
 
 
 def create_identity(settings: Settings) -> Application:
     """Return the identity service alone."""
-    services = identity.create_services(settings, loads_later=True)
-    server = identity.create_service(services, loads_later=True)
+    services = identity.create_services(settings, defers_imports=True)
+    server = identity.create_service(services, defers_imports=True)
     front = OnDemandTls(identity.create_app(server), settings, services.directory)
     slot, at_once = HashQueueRouter(services, server).queue_slot, CachedOperations(services, server).waits_for_nothing
     return _served(settings, front, slot, at_once, services.hashing.recent_seconds, server.load)
@@ -42,10 +42,10 @@ def create_identity(settings: Settings) -> Application:
 
 def create_both(settings: Settings) -> Application:
     """Return both services in one process; the hub reaches the identity service without a socket."""
-    services = identity.create_services(settings, loads_later=True)
-    server = identity.create_service(services, loads_later=True)
+    services = identity.create_services(settings, defers_imports=True)
+    server = identity.create_service(services, defers_imports=True)
     service, documents = identity.create_app(server), CachedOperations(services, server)
-    pages = hub.create_app(settings, None, services.clock, server, loads_later=True, watches_tenants=True)
+    pages = hub.create_app(settings, None, services.clock, server, defers_imports=True, watches_tenants=True)
     of_service, of_pages = HashQueueRouter(services, server).queue_slot, partial(queue_slots.queue_slot, pages.shared)
 
     def queue_slot(environ: Mapping[str, Any]) -> QueueSlot | None:

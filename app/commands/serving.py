@@ -128,9 +128,9 @@ def preload(role: str) -> None:
 
             load_handlers()
         if role != "identity":
-            from app.hub.assembly import late_views
+            from app.hub.assembly import deferred_views
 
-            late_views()
+            deferred_views()
 
 
 def application(

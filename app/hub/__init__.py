@@ -19,7 +19,7 @@ def create_app(
     clock: Clock | None = None,
     server: Server | None = None,
     *,
-    loads_later: bool = False,
+    defers_imports: bool = False,
     watches_tenants: bool = False,
 ) -> HubFlask:
     """Return the WSGI application of the hub.
@@ -28,14 +28,14 @@ def create_app(
         transport: transport to the identity service; None for `settings.api_url`.
         clock: the system clock by default.
         server: the identity service in this process; it is called without HTTP.
-        loads_later: the pages that the first one needs not wait for are loaded by `load`, or when one of them is asked for.
+        defers_imports: the pages that the first one needs not wait for are loaded by `load`, or when one of them is asked for.
         watches_tenants: a thread asks which tenants changed; for a process that serves.
     """
     from app.hub.assembly import make_app
     from app.hub.services import make_services
 
     app = make_app(make_services(settings, transport, clock, server, watches_tenants=watches_tenants))
-    if not loads_later:
+    if not defers_imports:
         app.load()
     return app
 

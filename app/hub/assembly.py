@@ -24,14 +24,14 @@ from app.kit.package_files import STATIC
 def make_app(shared: Services) -> HubFlask:
     """Return the application; most of its pages are loaded by `load`, or by the first request that needs one."""
     development = shared.settings.development
-    app = HubFlask(shared, ERROR_PAGES, partial(late_views, development=development))
+    app = HubFlask(shared, ERROR_PAGES, partial(deferred_views, development=development))
     templating.install(app, development=development)
     assets.install(app, assets.Assets(STATIC, is_fresh=development))
     app.add_views([page_modules.first_page])
     return app
 
 
-def late_views(*, development: bool = False) -> list[Blueprint]:
+def deferred_views(*, development: bool = False) -> list[Blueprint]:
     """Import the pages and endpoints that the first page needs not wait for; return their views."""
     from app.hub import oidc_client  # noqa: PLC0415 - no first page needs them
     from app.hub.endpoints import (  # noqa: PLC0415

@@ -2,7 +2,7 @@
 
 A fragment is a macro of `macros/frame.html`. It sees its arguments, the brand and the language, which are the key under
 which it is cached, and nothing else: `page` and `frame` are refused while it is rendered, and templates have no request. So
-what is cached can hold no value of a person, a browser or a request. Such values are filled in where the macro has a hole.
+what is cached can hold no value of a person, a browser or a request. Such values are written into the slots of the macro.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from app.kit.lru_cache import LruCache
 
 _MACROS: Final = "macros/frame.html"
 _MOST_FRAGMENTS: Final = 512
-_HOLE: Final = f"hole-{randomness.token()}-"
-"""How a hole begins while its fragment is rendered; nobody can write it into a brand."""
+_SLOT: Final = f"slot-{randomness.token()}-"
+"""How a slot begins while its fragment is rendered; nobody can write it into a brand."""
 _FLASK_NAMES: Final = ("config", "g", "get_flashed_messages", "request", "session", "url_for")
 
 
@@ -33,7 +33,7 @@ Plain = str | bool | Language | tuple[Language, ...]
 
 
 class FragmentCache(LruCache[Hashable, str]):
-    """The fragments of an application as format strings, with a name for each hole."""
+    """The fragments of an application as format strings, with a name for each slot."""
 
 
 class NotInFragment(Exception):
@@ -77,31 +77,31 @@ def install(app: Flask) -> None:
     app.extensions["gatehouse.fragments"] = FragmentCache(_MOST_FRAGMENTS)
 
 
-def fragment(name: str, brand: Brand, *arguments: Plain, holes: dict[str, Any]) -> Markup:
-    """Return a macro of `macros/frame.html` with its arguments and then its holes, by name.
+def fragment(name: str, brand: Brand, *arguments: Plain, slots: dict[str, Any]) -> Markup:
+    """Return a macro of `macros/frame.html` with its arguments and then its slots, by name.
 
     Args:
         arguments: values of the tenant or the code, of which there are few; each combination is cached.
-        holes: values of this visit. The macro may only write them: it sees placeholders.
+        slots: values of this visit. The macro may only write them: it sees placeholders.
     """
     app = current_app._get_current_object()  # type: ignore[attr-defined]  # each access through the proxy costs a look-up
     cache: FragmentCache = app.extensions["gatehouse.fragments"]
     key = (name, locale.current_language().tag, brand, arguments)
     text = None if app.jinja_env.auto_reload else cache.get(key)
     if text is None:
-        text = _with_holes(name, brand, arguments, holes)
+        text = _with_slots(name, brand, arguments, slots)
         cache.put(key, text)
-    if not holes:
+    if not slots:
         return Markup(text % ())  # noqa: S704 - what a macro wrote
-    return Markup(text % {hole: Markup.escape(value) for hole, value in holes.items()})  # noqa: S704 - each value is escaped
+    return Markup(text % {slot: Markup.escape(value) for slot, value in slots.items()})  # noqa: S704 - each value is escaped
 
 
-def _with_holes(name: str, brand: Brand, arguments: Iterable[Plain], holes: Iterable[str]) -> str:
+def _with_slots(name: str, brand: Brand, arguments: Iterable[Plain], slots: Iterable[str]) -> str:
     """Return the macro's output as a format string."""
-    marks = {hole: f"{_HOLE}{hole}-" for hole in holes}
+    marks = {slot: f"{_SLOT}{slot}-" for slot in slots}
     macro = getattr(current_app.jinja_env.get_template(_MACROS).module, name)
     with only(brand=brand):
         text = str(macro(*arguments, **marks)).replace("%", "%%")
-    for hole, mark in marks.items():
-        text = text.replace(mark, f"%({hole})s")
+    for slot, mark in marks.items():
+        text = text.replace(mark, f"%({slot})s")
     return text

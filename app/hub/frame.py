@@ -46,8 +46,8 @@ class Frame:
             application: the link back to an application.
         """
         has_organizations = self.has_organizations or section == "organizations"
-        holes = {"application": application, "back": back, "main": main}
-        return self._document("console", title, (section, has_organizations, bool(has_to_do)), holes)
+        slots = {"application": application, "back": back, "main": main}
+        return self._document("console", title, (section, has_organizations, bool(has_to_do)), slots)
 
     def split(self, title: Any, main: Markup, *, added: Any, application: Any, links: Any) -> Markup:
         """Return a page of a sign-in around its content.
@@ -59,17 +59,17 @@ class Frame:
         """
         tag = self.language.tag
         beside = in_language(self.brand.sentence, tag), in_language(self.brand.signature, tag)
-        holes = {"added": added, "application": application, "links": links, "main": main}
-        return self._document("split", title, beside, holes)
+        slots = {"added": added, "application": application, "links": links, "main": main}
+        return self._document("split", title, beside, slots)
 
-    def _document(self, name: str, title: Any, arguments: tuple[Plain, ...], holes: dict[str, Any]) -> Markup:
-        """Return a macro that writes a whole page but for its holes."""
+    def _document(self, name: str, title: Any, arguments: tuple[Plain, ...], slots: dict[str, Any]) -> Markup:
+        """Return a macro that writes a whole page but for its slots."""
         page, script = self.page, self.script.name if self.script else ""
-        holes["nonce"], holes["query"] = self.visit.nonce, self._query
+        slots["nonce"], slots["query"] = self.visit.nonce, self._query
         countdown = page.countdown
-        holes["count"] = Markup(".count{--from:%s}") % countdown.seconds if countdown else ""
-        holes["title"] = pgettext("page title", "Error: %(title)s", title=title) if page.has_problem else title
-        return fragment(name, self.brand, self.language, self.style.name, script, self._others, *arguments, holes=holes)
+        slots["count"] = Markup(".count{--from:%s}") % countdown.seconds if countdown else ""
+        slots["title"] = pgettext("page title", "Error: %(title)s", title=title) if page.has_problem else title
+        return fragment(name, self.brand, self.language, self.style.name, script, self._others, *arguments, slots=slots)
 
     @cached_property
     def application(self) -> RelyingPartyLink | None:

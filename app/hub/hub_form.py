@@ -16,7 +16,7 @@ from wtforms.csrf.core import CSRF
 from wtforms.validators import ValidationError as Refused
 
 from app.hub.captcha_widget import Widget
-from app.hub.control_attributes import rendered
+from app.hub.control_attributes import quick
 from app.hub.locale import lazy_gettext as _l
 from app.hub.safety import is_sent_elsewhere
 from app.hub.services import services
@@ -106,7 +106,8 @@ class HubForm(FlaskForm):
 
         def render_field(self, field: Field, render_kw: dict[str, Any]) -> Any:
             """Return the field's control, with its attributes written by `attributes`."""
-            return rendered(field, render_kw)
+            field.widget = quick(field.widget)
+            return super().render_field(field, render_kw)
 
         def get_translations(self, form: Any) -> None:
             """Return None: all texts go through the hub's own catalogues."""

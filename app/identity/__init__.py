@@ -13,19 +13,19 @@ if TYPE_CHECKING:
     from app.settings import Settings
 
 
-def create_services(settings: Settings, clock: Clock | None = None, *, loads_later: bool = False) -> Services:
+def create_services(settings: Settings, clock: Clock | None = None, *, defers_imports: bool = False) -> Services:
     """Return the services that all operations of this process share; the tables are loaded now, or by the server."""
     from app.identity.entry.assembly import assemble
 
-    return assemble(settings, clock, loads_later=loads_later)
+    return assemble(settings, clock, defers_imports=defers_imports)
 
 
-def create_service(services: Services, *, loads_later: bool = False) -> Server:
+def create_service(services: Services, *, defers_imports: bool = False) -> Server:
     """Return the server of all operations, whose handlers are loaded now or, at the latest, when the first operation is called."""
     from app.identity.entry.server import make_server
 
     server = make_server(services)
-    if not loads_later:
+    if not defers_imports:
         server.load()
     return server
 

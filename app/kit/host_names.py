@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
 from typing import Any, Final
+from wsgiref.types import WSGIEnvironment
+
+from werkzeug.sansio.utils import get_host as named_host
+from werkzeug.wsgi import get_host
 
 PREFIX: Final = "xn--"
 _SENT: Final = re.compile(r"[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*\.?")
@@ -137,3 +142,12 @@ def _is_safe(text: str) -> bool:
 
 def _is_latin(character: str) -> bool:
     return unicodedata.name(character, "").startswith("LATIN")
+
+
+_named: Final = lru_cache(maxsize=1024)(named_host)
+
+
+def requested_host(environ: WSGIEnvironment) -> str:
+    """Return the host that a request names, without the scheme's own port; empty for one with characters that no host has."""
+    header: str | None = environ.get("HTTP_HOST")
+    return get_host(environ) if header is None else _named(environ["wsgi.url_scheme"], header)

@@ -17,13 +17,13 @@ from typing import Any, Final, TypeVar
 from wsgiref.types import StartResponse, WSGIEnvironment
 
 from werkzeug.exceptions import RequestEntityTooLarge
-from werkzeug.sansio.utils import get_host as host_named
 from werkzeug.utils import get_content_type
-from werkzeug.wsgi import get_content_length, get_host, get_input_stream
+from werkzeug.wsgi import get_content_length, get_input_stream
 
 from app.kit.admission import SHED, Shed
 from app.kit.caching import cached_for_short
 from app.kit.errors import NO_CODE, ApiError, OAuthError, declared_as, error_body
+from app.kit.host_names import requested_host
 from app.kit.instrumentation import REQUEST_ID, new_request_id
 from app.kit.lifecycle import RequestLifecycle
 from app.kit.lru_cache import LruCache
@@ -330,7 +330,7 @@ def raw_request(environ: WSGIEnvironment) -> RawRequest:
         headers=_headers_of(environ),
         body=body or b"",
         address=environ.get("REMOTE_ADDR", ""),
-        host=_host(environ["wsgi.url_scheme"], environ["HTTP_HOST"]) if "HTTP_HOST" in environ else get_host(environ),
+        host=requested_host(environ),
         scheme=environ["wsgi.url_scheme"],
         too_large=body is None,
         is_inside=INSIDE in environ,
@@ -363,9 +363,6 @@ def _headers_of(environ: WSGIEnvironment) -> dict[str, str]:
     if value := environ.get("CONTENT_LENGTH"):
         headers["content-length"] = value
     return headers
-
-
-_host = lru_cache(maxsize=1024)(host_named)
 
 
 _NAMES: Final = {

@@ -42,7 +42,7 @@ USERINFO: Final = "/service/oidc/userinfo"
 
 @dataclass
 class AddedCheck:
-    """A check that refuses once it is told to: whoever had remembered that it passed would still let requests in."""
+    """A check that refuses once it is told to: a result that was cached when it passed would still let requests in."""
 
     refuses: bool = False
 
@@ -322,20 +322,26 @@ def kinds_of_authorization(asker: Asker) -> Iterator[tuple[str, Callable[[Browse
         yield name, lambda browser, address=address: browser.authorize(address)  # type: ignore[misc]  # bound now
 
 
-def test_added_parameter_check_refuses_every_authorization(
-    new_asker: NewAsker, added: AddedCheck, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    table = (*authorization_checks.PARAMETER_CHECKS, added.authorize)
-    monkeypatch.setattr(authorization_checks, "PARAMETER_CHECKS", table)
-    asker = new_asker()
+def refused_authorizations(asker: Asker, added: AddedCheck) -> Iterator[tuple[str, Next]]:
+    """Yield what the added check makes of each kind of request, after each was accepted once: twice signed in, and once not."""
     for _, send in list(kinds_of_authorization(asker)):
         assert parameters_of(send(asker.browser))["code"]
     requests = list(kinds_of_authorization(asker))
     added.refuses = True
     for name, send in requests:
         for browser in (asker.browser, asker.browser, asker.world.browser()):
-            refused = parameters_of(send(browser))
-            assert (refused["error_description"], "code" in refused) == (ADDED, False), name
+            yield name, send(browser)
+
+
+def test_added_parameter_check_refuses_every_authorization(
+    new_asker: NewAsker, added: AddedCheck, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = (*authorization_checks.PARAMETER_CHECKS, added.authorize)
+    monkeypatch.setattr(authorization_checks, "PARAMETER_CHECKS", table)
+    asker = new_asker()
+    for name, page in refused_authorizations(asker, added):
+        refused = parameters_of(page)
+        assert (refused["error_description"], "code" in refused) == (ADDED, False), name
     assert asker.client.push().json == {"error": "invalid_request", "error_description": ADDED}
 
 
@@ -345,14 +351,8 @@ def test_added_client_check_refuses_every_authorization(
     table = (*authorization_checks.CLIENT_CHECKS, added.know_client)
     monkeypatch.setattr(authorization_checks, "CLIENT_CHECKS", table)
     asker = new_asker()
-    for _, send in list(kinds_of_authorization(asker)):
-        assert parameters_of(send(asker.browser))["code"]
-    requests = list(kinds_of_authorization(asker))
-    added.refuses = True
-    for name, send in requests:
-        for browser in (asker.browser, asker.browser, asker.world.browser()):
-            page = send(browser)
-            assert (page.step, page.error_description, page.address) == (Step.REFUSED, ADDED, None), name
+    for name, page in refused_authorizations(asker, added):
+        assert (page.step, page.error_description, page.address) == (Step.REFUSED, ADDED, None), name
     assert asker.client.push().json == {"error": "invalid_request", "error_description": ADDED}
 
 

@@ -278,7 +278,7 @@ def test_origin_is_compared_as_browsers_write_it(world: World, subtests: pytest.
 
 
 def test_first_request_of_a_process_may_be_a_preflight(services: Services, world: World, spa: RelyingParty) -> None:
-    fresh = Client(create_app(create_service(services, loads_later=True)))
+    fresh = Client(create_app(create_service(services, defers_imports=True)))
     sent = {"Origin": PAGE, "Access-Control-Request-Method": "POST"}
     assert allowed(fresh.options("/api/oidc/token", headers=sent, base_url=spa.hub_url)) == PAGE
     assert allowed(fresh.options("/service/oidc/jwks", headers=sent, base_url=spa.hub_url)) == "*"

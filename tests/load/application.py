@@ -166,7 +166,7 @@ def main(settings: dict[str, Any]) -> int:
     if not settings.pop("job_crashes", False):
         has_crashed.set()
     bind = settings.pop("bind", "127.0.0.1:0")
-    load = partial(report, "loaded") if settings.pop("loads_later", False) else bool
+    load = partial(report, "loaded") if settings.pop("defers_imports", False) else bool
     return serve(
         lambda: Application(
             Health(raising, {}), queue_slot, waits_for_nothing=Health.beside(waits_for_nothing), load=load

@@ -120,7 +120,7 @@ def test_background_jobs_start_once_and_stop(serving: Callable[..., Served], wor
 
 
 def test_background_jobs_wait_for_what_is_loaded_late(serving: Callable[..., Served]) -> None:
-    served = serving(loads_later=True)
+    served = serving(defers_imports=True)
     served.output += [served.stdout.readline().strip() for _ in range(2)]
     served.signal(signal.SIGTERM)
     assert served.wait() == 0

@@ -15,7 +15,7 @@ from tests.support.visitor import Visitor
 
 @pytest.fixture
 def new_hub(world: World, identity_app: Server) -> HubFlask:
-    return create_app(world.services.settings, None, world.services.clock, identity_app, loads_later=True)
+    return create_app(world.services.settings, None, world.services.clock, identity_app, defers_imports=True)
 
 
 def visitor_at(world: World, app: Flask) -> Visitor:

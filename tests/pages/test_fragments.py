@@ -110,7 +110,7 @@ def test_templates_have_nothing_of_the_request(hub: Flask) -> None:
 def test_holes_are_escaped_and_filled_as_they_are(hub: Flask) -> None:
     with hub.app_context():
         for value in ("<b>", "%(application)s", "100 %", "%%"):
-            found = fragments.fragment("bar", TENANTS["acme"], holes={"application": value})
+            found = fragments.fragment("bar", TENANTS["acme"], slots={"application": value})
             assert value.replace("<", "&lt;").replace(">", "&gt;") in found
 
 
@@ -119,5 +119,5 @@ def test_number_of_cached_fragments_is_bounded(hub: Flask, monkeypatch: pytest.M
     monkeypatch.setitem(hub.extensions, "gatehouse.fragments", bounded)
     with hub.app_context():
         for section in "abcde":
-            fragments.fragment("tabs", TENANTS["acme"], section, False, False, holes={})
+            fragments.fragment("tabs", TENANTS["acme"], section, False, False, slots={})
     assert len(bounded.values()) == 3

@@ -56,14 +56,14 @@ class HubFlask(Flask):
     Args:
         shared: the services of the process.
         error_pages: which page answers which exception.
-        late_views: returns the views that the first page needs not wait for; called by `load`, or for the first address that
+        deferred_views: returns the views that the first page needs not wait for; called by `load`, or for the first address that
             has no view before.
     """
 
     url_rule_class = HubRule
 
     def __init__(
-        self, shared: Services, error_pages: ErrorPages, late_views: Callable[[], Iterable[Blueprint]] = tuple
+        self, shared: Services, error_pages: ErrorPages, deferred_views: Callable[[], Iterable[Blueprint]] = tuple
     ) -> None:
         super().__init__("gatehouse.hub", template_folder=str(TEMPLATES), static_folder=None)
         self.url_map.strict_slashes = False
@@ -71,7 +71,7 @@ class HubFlask(Flask):
         self.error_pages = error_pages
         self.is_loaded = False
         """Whether all views are there."""
-        self._late_views = late_views
+        self._deferred_views = deferred_views
         self._routes = Routes(self)
         self._loading = Lock()
 
@@ -103,7 +103,7 @@ class HubFlask(Flask):
         """Add all views, unless they are there; wait if another thread does."""
         with self._loading:
             if not self.is_loaded:
-                self.add_views(self._late_views())
+                self.add_views(self._deferred_views())
                 self.is_loaded = True
 
     def add_views(self, views: Iterable[Blueprint]) -> None:

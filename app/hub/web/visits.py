@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from functools import lru_cache
 from typing import Final
 from wsgiref.types import WSGIEnvironment
 
 from werkzeug.exceptions import ServiceUnavailable, TooManyRequests
-from werkzeug.sansio import utils as sansio
-from werkzeug.wsgi import get_host
 
 from app.contract import hub as contract
 from app.hub.cookies import OTHERS_SEPARATOR, cookies_of
@@ -20,13 +17,13 @@ from app.hub.services import Services, api, services
 from app.hub.visit import LANGUAGE_PARAMETER, SHOWN_UID, Visit, requested_interaction_id
 from app.kit.admission import SHED, Shed
 from app.kit.client import ServiceUnavailable as ServiceNotAnswering
+from app.kit.host_names import requested_host
 from app.kit.instrumentation import REQUEST_ID
 
 _MOST_OTHERS, _LONGEST_OTHERS = 4, 400
 """Sessions of other accounts in their cookie, and its characters."""
 _PATHS_WITHOUT_TENANT: Final = ("/static/", "/_gallery")
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_named: Final = lru_cache(maxsize=1024)(sansio.get_host)
 
 
 def complete_visit(visit: Visit) -> None:
@@ -67,7 +64,7 @@ def open_visit(shared: Services, environ: WSGIEnvironment) -> Visit:
     """Return the visit of a request, without a tenant yet."""
     cookies = cookies_of(environ)
     return Visit(
-        host=_host(environ).lower(),
+        host=requested_host(environ).lower(),
         scheme=environ["wsgi.url_scheme"],
         address=environ.get("REMOTE_ADDR") or "",
         is_post=environ["REQUEST_METHOD"] == "POST",
@@ -83,11 +80,6 @@ def open_visit(shared: Services, environ: WSGIEnvironment) -> Visit:
         device_passkey=cookies.get(shared.passkey_cookie, "")[:64],
         cookie_language=cookies.get(shared.language_cookie, ""),
     )
-
-
-def _host(environ: WSGIEnvironment) -> str:
-    header: str | None = environ.get("HTTP_HOST")
-    return get_host(environ) if header is None else _named(environ["wsgi.url_scheme"], header)
 
 
 def _others(text: str) -> tuple[str, ...]:

@@ -31,9 +31,9 @@ _CACHED_TEMPLATES = 2_000  # of all tenants; most tenants have no templates of t
 _CACHED_RESOURCES = 2_000  # of all tenants: a tenant's items of one kind count once
 
 
-def assemble(settings: Settings, clock: Clock | None = None, *, loads_later: bool = False) -> Services:
+def assemble(settings: Settings, clock: Clock | None = None, *, defers_imports: bool = False) -> Services:
     """Create the services that all operations of the process share. Opens no connection."""
-    if not loads_later:
+    if not defers_imports:
         from app.identity.entry import tables  # noqa: F401, PLC0415 - deletions need every table
     clock = clock or SystemClock()
     database = Database(settings.database)
