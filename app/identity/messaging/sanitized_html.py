@@ -92,10 +92,16 @@ class _Sanitizer(HTMLParser):
         self.open: list[tuple[str, int]] = []
         self.used: set[str] = set()
         self.plain_text = PlainTextBuilder()
+        self._lines: list[str] = []
         self._hidden_from_outlook: list[int] = []
         """The lines at which such parts begin."""
         self._for_outlook: list[str] = []
         """The names of placeholders that Outlook alone shows."""
+
+    def feed(self, data: str) -> None:
+        """Read the whole HTML. Call it once: positions are those in `data`."""
+        self._lines = data.split("\n")
+        super().feed(data)
 
     def end(self) -> None:
         """Finish the document: unfinished tags and elements still open are problems."""
@@ -169,7 +175,8 @@ class _Sanitizer(HTMLParser):
             self.parts.append(data)
             self._refuse_placeholders(data, "styles")
             return
-        if "<" in data:
+        line, column = self.getpos()
+        if self._lines[line - 1].startswith("<", column):  # not in `data`, where `&lt;` is decoded
             self.problem(_UNESCAPED)
         for part in parse(data):
             self.parts.append(escape(part, quote=False) if isinstance(part, str) else part)
