@@ -9,7 +9,7 @@ import json
 import logging
 import re
 import sys
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime
@@ -45,7 +45,7 @@ def configure(*, is_json: bool | None = None, level: int = logging.INFO) -> None
     """Send all logs to stderr; JSON unless stderr is a terminal."""
     json_lines = not sys.stderr.isatty() if is_json is None else is_json
     handler = _Lines(sys.stderr) if json_lines else logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_JsonLines() if json_lines else _console_formatter())
+    handler.setFormatter(_JsonLines() if json_lines else _PlainLines())
     logging.root.handlers[:] = [handler]
     logging.root.setLevel(level)
     logging.captureWarnings(True)
@@ -56,19 +56,40 @@ def configure(*, is_json: bool | None = None, level: int = logging.INFO) -> None
 
 
 class _JsonLines(logging.Formatter):
-    """One JSON object a line. Without structlog, which takes three times as long for a line per request."""
+    """One JSON object a line."""
 
     def format(self, record: logging.LogRecord) -> str:
-        line: dict[str, Any] = dict(_bound.get())
-        line["event"] = record.getMessage()
-        line.update({name: value for name, value in record.__dict__.items() if name not in _STANDARD_ATTRIBUTES})
-        _redact_line(None, "", line)
-        line["level"] = record.levelname.lower()
-        line["logger"] = record.name
-        line["timestamp"] = datetime.fromtimestamp(record.created, UTC).isoformat().replace("+00:00", "Z")
-        if record.exc_info:
-            line["exception"] = redacted(self.formatException(record.exc_info))
-        return _ENCODED(line)
+        return _ENCODED(_line(record, self.formatException))
+
+
+class _PlainLines(logging.Formatter):
+    """One line for a person: time, level, logger and event, then the other fields; below it an exception."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line = _line(record, self.formatException)
+        exception = line.pop("exception", "")
+        head = f"{line.pop('timestamp')} [{line.pop('level')}] {line.pop('logger')}: {_on_one_line(line.pop('event'))}"
+        fields = [f" {name}={_on_one_line(value)}" for name, value in line.items()]
+        return "".join([head, *fields, *(["\n", exception] if exception else [])])
+
+
+def _on_one_line(value: object) -> str:
+    text = str(value)
+    return text if text.isprintable() else ascii(text)
+
+
+def _line(record: logging.LogRecord, format_exception: Callable[[Any], str]) -> dict[str, Any]:
+    """Return the fields of a line, redacted."""
+    line: dict[str, Any] = dict(_bound.get())
+    line["event"] = record.getMessage()
+    line.update({name: value for name, value in record.__dict__.items() if name not in _STANDARD_ATTRIBUTES})
+    line = {name: redacted(value, name) for name, value in line.items()}
+    line["level"] = record.levelname.lower()
+    line["logger"] = record.name
+    line["timestamp"] = datetime.fromtimestamp(record.created, UTC).isoformat().replace("+00:00", "Z")
+    if record.exc_info:
+        line["exception"] = redacted(format_exception(record.exc_info))
+    return line
 
 
 _ENCODED: Final = json.JSONEncoder(default=str).encode
@@ -118,32 +139,6 @@ def _request_line(facts: Mapping[str, Any], logger: str) -> str:
 
 _CLOCK: Final = SystemClock()
 _STANDARD_ATTRIBUTES: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
-
-
-def _console_formatter() -> logging.Formatter:
-    import structlog
-
-    shared: list[structlog.typing.Processor] = [
-        _merge_bound,
-        structlog.stdlib.add_log_level,
-        structlog.stdlib.add_logger_name,
-        structlog.stdlib.ExtraAdder(),
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
-    ]
-    processors: list[structlog.typing.Processor] = [
-        structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-        structlog.processors.format_exc_info,
-        _redact_line,
-        structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()),
-    ]
-    return structlog.stdlib.ProcessorFormatter(foreign_pre_chain=shared, processors=processors)
-
-
-def _redact_line(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """Redact a whole line, as the last step before it is written."""
-    for key, value in event.items():
-        event[key] = redacted(value, key)
-    return event
 
 
 def redacted(value: Any, key: str = "") -> Any:
@@ -204,7 +199,3 @@ def bound(name: str) -> str:
 def bind(**facts: str) -> None:
     """Add fields to every log line of this request."""
     _bound.set({**_bound.get(), **facts})
-
-
-def _merge_bound(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    return {**_bound.get(), **event}

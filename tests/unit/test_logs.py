@@ -105,6 +105,25 @@ def test_log_line_is_one_json_object(capsys: pytest.CaptureFixture[str]) -> None
 
 
 @pytest.mark.usefixtures("configured")
+def test_terminal_gets_plain_lines_without_secrets(capsys: pytest.CaptureFixture[str]) -> None:
+    logs.configure(is_json=False)
+    logger = logging.getLogger("gatehouse.test")
+    logger.info("something.happened\nforged", extra={"uid": "u1\r\nforged", "token": "S3CRET", "count": 2})
+    try:
+        int("access_token=S3CRET")
+    except ValueError:
+        logger.exception("broken")
+    first, second, *traceback = capsys.readouterr().err.splitlines()
+    assert re.fullmatch(
+        r"\d{4}-\d\d-\d\dT[\d:.]+Z \[info\] gatehouse\.test: 'something\.happened\\nforged' uid='u1\\r\\nforged' token=\*\*\* count=2",
+        first,
+    )
+    assert second.endswith("[error] gatehouse.test: broken")
+    assert "ValueError" in traceback[-1]
+    assert "S3CRET" not in first + "".join(traceback)
+
+
+@pytest.mark.usefixtures("configured")
 def test_exception_is_logged_without_secrets(capsys: pytest.CaptureFixture[str]) -> None:
     logs.configure(is_json=True)
     try:

@@ -6,8 +6,8 @@ import base64
 import hmac
 from datetime import timedelta
 from typing import Final
+from urllib.parse import quote, urlencode
 
-import pyotp
 from cryptography.hazmat.primitives.hashes import SHA1
 from cryptography.hazmat.primitives.twofactor.hotp import HOTP
 
@@ -75,8 +75,7 @@ class Totp:
         label = account.email or account.username or account.phone or account.uid
         settings = context.tenant.settings.totp
         issuer = (settings.issuer if settings else None) or context.tenant.display_name
-        uri = pyotp.TOTP(secret).provisioning_uri(name=label, issuer_name=issuer)
-        return FactorChallenge(secret=secret, uri=uri)
+        return FactorChallenge(secret=secret, uri=key_uri(secret, label, issuer))
 
     def enrol(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:
         pending = _pending_seeds(context, factors, _ENROLMENT_LIFETIME)
@@ -104,6 +103,12 @@ class Totp:
             if store.advance_counter(context, seed, step):
                 return
         raise e.WrongTotpCode
+
+
+def key_uri(secret: str, label: str, issuer: str) -> str:
+    """Return what the QR code says to authenticator apps, by the Key URI Format."""
+    parameters = urlencode({"secret": secret, "issuer": issuer}, quote_via=quote)
+    return f"otpauth://totp/{quote(issuer)}:{quote(label)}?{parameters}"
 
 
 def _pending_seeds(context: Context, factors: AccountFactors, lifetime: timedelta) -> list[Credential]:
