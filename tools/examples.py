@@ -48,16 +48,24 @@ def updated(before: Examples, found: Examples, *, replaces: bool) -> Examples:
     return made
 
 
+def text_of(examples: Examples) -> str:
+    """Return JSON with a line for each part of an example, so that a recording changes as many lines as calls."""
+    texts = []
+    for name, example in sorted(examples.items()):
+        parts = [f"{json.dumps(part)}: {json.dumps(held, ensure_ascii=False)}" for part, held in example.items()]
+        texts.append(f"{json.dumps(name)}: {{" + ",\n  ".join(parts) + "}")
+    return "{\n" + ",\n".join(texts) + "\n}\n"
+
+
 def write(examples: Examples) -> None:
     """Write one file per area."""
     areas: dict[str, Examples] = {}
-    for name, example in sorted(examples.items()):
+    for name, example in examples.items():
         areas.setdefault(name.partition(".")[0], {})[name] = example
     for path in FOLDER.glob("*.json"):
         path.unlink()
     for area, held in areas.items():
-        text = json.dumps(held, indent=1, ensure_ascii=False)
-        (FOLDER / f"{area}.json").write_text(f"{text}\n", encoding="utf-8")
+        (FOLDER / f"{area}.json").write_text(text_of(held), encoding="utf-8")
 
 
 def main(arguments: list[str]) -> int:

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from app.contract.examples import load_examples
+from app.contract.examples import FOLDER, load_examples
 from app.contract.operations import load_catalogue
 from tests.support.examples import shape
 from tests.support.published import is_valid, published_interface, undeclared
-from tools.examples import missing, updated
+from tools.examples import missing, text_of, updated
 
 ROOT = Path(__file__).parents[2]
 LANGUAGES = ["curl", "Python", "JavaScript"]
@@ -62,6 +62,15 @@ def test_examples_hold_nothing_of_the_machine_that_recorded_them() -> None:
     for name, example in load_examples().items():
         text = json.dumps({place: held for place, held in example.items() if place != "made_by"})
         assert not re.search(r"\.localhost|localhost:\d{5}|127\.0\.0\.1:|/tmp/|apisecret\"|Bearer ", text), name
+
+
+def test_files_of_examples_are_as_the_tool_writes_them() -> None:
+    other = [
+        path.name
+        for path in FOLDER.glob("*.json")
+        if path.read_text("utf-8") != text_of(json.loads(path.read_text("utf-8")))
+    ]
+    assert other == [], "run: python -m tools.examples --update"
 
 
 def test_test_that_made_an_example_exists() -> None:
