@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 from urllib.parse import urlencode
 
 from flask_babel import pgettext
@@ -14,21 +14,35 @@ from markupsafe import Markup  # noqa: TID251 - fragments and a number
 
 from app.hub.brand import Brand, in_language
 from app.hub.cookies import RelyingPartyLink, last_application
+from app.hub.countdown import Countdown
 from app.hub.fragments import Plain, fragment, seen
 from app.hub.locale import LANGUAGES, Language
 from app.hub.short_links import PARAMETER, is_short_link
 from app.hub.visit import LANGUAGE_PARAMETER, Visit
 from app.kit.assets import Asset
 
-if TYPE_CHECKING:
-    from app.hub.page import Page
+
+class FramedPage(Protocol):
+    """What the frame shows or needs of the page within."""
+
+    @property
+    def query(self) -> Mapping[str, int]:
+        """Query parameters that the language links repeat, each with its maximum length."""
+
+    @property
+    def countdown(self) -> Countdown | None:
+        """The wait that the page counts down."""
+
+    @property
+    def has_problem(self) -> bool:
+        """Whether the page reports an error."""
 
 
 @dataclass(frozen=True)
 class Frame:
     """What layouts see beside the page's fields."""
 
-    page: Page
+    page: FramedPage
     visit: Visit
     brand: Brand
     language: Language
@@ -90,7 +104,7 @@ class Frame:
 
     @property
     def _query(self) -> str:
-        """The address of this page in another language but for its tag; it repeats only the parameters of `Page.query`."""
+        """The address of this page in another language but for its tag; it repeats only the parameters of the page's `query`."""
         visit, lengths = self.visit, self.page.query
         given, is_short = visit.query, is_short_link(visit.environ)
         names = [name for name in lengths if name in given and (name != PARAMETER or not is_short)] if given else []
@@ -104,7 +118,7 @@ class Frame:
 class Rendering:
     """What a page's template and its macros see beside the page's fields."""
 
-    page: Page
+    page: FramedPage
     frame: Frame
     brand: Brand
 
