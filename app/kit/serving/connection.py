@@ -6,16 +6,18 @@ import math
 import select
 import socket
 import threading
+from collections.abc import Callable
+from dataclasses import dataclass
 from enum import Enum, auto
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from app.kit.clock import monotonic
-from app.kit.serving.refusals import Reason
+from app.kit.serving.bodies import HeldBodies
+from app.kit.serving.limits import Limits
+from app.kit.serving.poller import Poller
+from app.kit.serving.refusals import Reason, Refusals
 from app.kit.serving.requests import Request, RequestReader
-
-if TYPE_CHECKING:
-    from app.kit.serving.connections import Connections
 
 READ_BYTES: Final = 64 * 1024
 MIN_READ_BYTES: Final = 32 * 1024
@@ -40,6 +42,16 @@ class Phase(Enum):
     """The response is sent, and the rest of the request is dropped."""
 
 
+@dataclass(frozen=True, slots=True)
+class ServerResources:
+    """What the connections of one process share."""
+
+    limits: Limits
+    refusals: Refusals
+    poller: Poller
+    held_bodies: HeldBodies
+
+
 class Connection:
     """One client. Only the thread that holds `owner` uses it: one that serves it, or one that ends its wait.
 
@@ -48,7 +60,13 @@ class Connection:
     uses the number of its socket, which the system may give to the next client.
     """
 
-    def __init__(self, client: socket.socket, common: dict[str, Any], connections: Connections) -> None:
+    def __init__(
+        self,
+        client: socket.socket,
+        common: dict[str, Any],
+        resources: ServerResources,
+        on_close: Callable[[Connection], None],
+    ) -> None:
         self.owner = threading.Lock()
         self.owner.acquire()
         self.number = client.fileno()
@@ -60,8 +78,9 @@ class Connection:
         self.is_surplus = False
         """Whether there are too many connections: each request is refused."""
         self._socket = client
-        self._connections = connections
-        self._reader = RequestReader(common, connections.limits, connections.held)
+        self._resources = resources
+        self._on_close = on_close
+        self._reader = RequestReader(common, resources.limits, resources.held_bodies)
         self._arming = threading.Lock()
         self._is_registered = False
         self._counted = -1
@@ -94,9 +113,7 @@ class Connection:
             return self._reader.complete.popleft()
         if self._reader.problem is not None:
             problem = self._reader.problem
-            self.answer(
-                self._connections.refusals.answer(problem.status, problem.reason, hint=problem.hint), closes=True
-            )
+            self.answer(self._resources.refusals.answer(problem.status, problem.reason, hint=problem.hint), closes=True)
         return None
 
     def answer(self, response: bytes, *, closes: bool) -> None:
@@ -115,7 +132,7 @@ class Connection:
         left = memoryview(block)
         poll = select.poll()
         poll.register(self._socket, select.POLLOUT)
-        ends_at, before = monotonic() + self._connections.limits.send_seconds, len(left)
+        ends_at, before = monotonic() + self._resources.limits.send_seconds, len(left)
         while left:
             try:
                 left = left[self._socket.send(left) :]
@@ -124,7 +141,7 @@ class Connection:
                 if monotonic() >= ends_at:
                     if len(left) > before - MIN_READ_BYTES:
                         raise
-                    ends_at, before = monotonic() + self._connections.limits.send_seconds, len(left)
+                    ends_at, before = monotonic() + self._resources.limits.send_seconds, len(left)
 
     def has_left(self) -> bool:
         """Whether the client has disconnected."""
@@ -145,7 +162,7 @@ class Connection:
         self._set_deadline()
         with self._arming:
             self.owner.release()
-            self._connections.poller.arm(self.number, is_new=not self._is_registered, writes=self._unsent is not None)
+            self._resources.poller.arm(self.number, is_new=not self._is_registered, writes=self._unsent is not None)
             self._is_registered = True
 
     def phase_now(self) -> Phase:
@@ -166,7 +183,7 @@ class Connection:
         """
         if self.phase is Phase.SENDING and reason is None and self._unsent is not None:
             if len(self._unsent) <= self._unsent_before - MIN_READ_BYTES:
-                self._unsent_before, self.deadline = len(self._unsent), now + self._connections.limits.send_seconds
+                self._unsent_before, self.deadline = len(self._unsent), now + self._resources.limits.send_seconds
             else:
                 self.close()
         elif self.phase in {Phase.HEAD, Phase.BODY}:
@@ -183,7 +200,7 @@ class Connection:
         self.is_closed = True
         self._reader.close()
         self._unsent = None
-        self._connections.remove(self)
+        self._on_close(self)
         with self._arming:
             self._socket.close()
 
@@ -191,7 +208,7 @@ class Connection:
         partial = self._reader.partial
         accept = partial.environ.get("HTTP_ACCEPT", "") if partial is not None else ""
         self._reader.has_rest = True
-        self.answer(self._connections.refusals.answer(status, reason, accept=accept), closes=True)
+        self.answer(self._resources.refusals.answer(status, reason, accept=accept), closes=True)
 
     def _next_byte(self) -> bytes | None:
         """Return the next byte without taking it; None if there is none, nothing if the client has disconnected."""
@@ -247,7 +264,7 @@ class Connection:
         phase, count = self.phase_now(), self._reader.begun + self._answered
         if phase is self.phase and count == self._counted:
             return
-        now, limits = monotonic(), self._connections.limits
+        now, limits = monotonic(), self._resources.limits
         self.phase, self.since, self._counted = phase, now, count
         if self.phase is Phase.SENDING:
             self._unsent_before = len(self._unsent or b"")

@@ -5,7 +5,7 @@ from typing import Final
 
 from app.kit.clock import monotonic
 from app.kit.serving.bodies import HeldBodies
-from app.kit.serving.connection import Connection, Phase
+from app.kit.serving.connection import Connection, Phase, ServerResources
 from app.kit.serving.environ import environ_of_connection
 from app.kit.serving.limits import Limits
 from app.kit.serving.poller import Poller
@@ -19,10 +19,8 @@ class Connections:
     """Accepts clients, within `limits.connections`, and ends waits."""
 
     def __init__(self, limits: Limits, refusals: Refusals, poller: Poller, *, is_one_of_many: bool) -> None:
-        self.limits = limits
-        self.refusals = refusals
-        self.poller = poller
-        self.held = HeldBodies(limits.held_body_bytes)
+        self._limits = limits
+        self._resources = ServerResources(limits, refusals, poller, HeldBodies(limits.held_body_bytes))
         self._is_one_of_many = is_one_of_many
         self._by_number: dict[int, Connection] = {}
 
@@ -40,19 +38,15 @@ class Connections:
             client.close()
             return None
         count = len(self._by_number) + 1
-        has_room = count <= self.limits.connections or self._evict_longest()
-        if not has_room and count > 2 * self.limits.connections:
+        has_room = count <= self._limits.connections or self._evict_longest()
+        if not has_room and count > 2 * self._limits.connections:
             client.close()
             return None
         common = environ_of_connection(own_address, address, is_one_of_many=self._is_one_of_many)
-        connection = Connection(client, common, self)
+        connection = Connection(client, common, self._resources, self._remove)
         connection.is_surplus = not has_room
         self._by_number[connection.number] = connection
         return connection
-
-    def remove(self, connection: Connection) -> None:
-        """Forget a connection that is about to close."""
-        del self._by_number[connection.number]
 
     def take(self, number: int) -> Connection | None:
         """Return the connection of a socket that has woken, owned by the caller; None if it is in use or gone."""
@@ -76,6 +70,10 @@ class Connections:
     def close_waiting(self) -> None:
         """While draining: close connections without a request, and refuse partial requests."""
         self._end_waits({Phase.IDLE, Phase.HEAD, Phase.BODY})
+
+    def _remove(self, connection: Connection) -> None:
+        """Forget a connection that is about to close."""
+        del self._by_number[connection.number]
 
     def _end_waits(self, phases: set[Phase]) -> None:
         now = monotonic()
