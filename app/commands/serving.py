@@ -261,9 +261,8 @@ def prepare_redis(settings: Settings) -> None:
     """Note since when Redis keeps nonces, and warn if it doesn't respond; the start goes on, because it may come later."""
     if not settings.redis_url:
         return
-    from app.kit.limits import SharedStoreUnavailable
     from app.kit.nonces import Nonces
-    from app.kit.shared_store import SharedStore
+    from app.kit.shared_store import SharedStore, SharedStoreUnavailable
 
     shared = SharedStore(settings.redis_url)
     try:

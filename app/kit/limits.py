@@ -9,13 +9,12 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from app.kit.clock import Clock, SystemClock
+from app.kit.shared_store import SharedStore
 from app.kit.window_counts import WindowCounts
 
 if TYPE_CHECKING:
     from limits import RateLimitItemPerSecond
     from limits.strategies import SlidingWindowCounterRateLimiter
-
-    from app.kit.shared_store import SharedStore
 
 
 @dataclass(frozen=True)
@@ -42,12 +41,6 @@ class OverLimit(Exception):
     def __init__(self, retry_after_seconds: int) -> None:
         super().__init__(f"over the limit for {retry_after_seconds} s")
         self.retry_after_seconds = retry_after_seconds
-
-
-class SharedStoreUnavailable(Exception):
-    """The shared store does not answer; the request is refused with 503 rather than let through uncounted."""
-
-    unavailable_status = 503
 
 
 class Limits:

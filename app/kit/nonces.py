@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from app.kit.clock import monotonic
-from app.kit.limits import SharedStoreUnavailable
+from app.kit.shared_store import SharedStoreUnavailable
 
 if TYPE_CHECKING:
     from app.kit.shared_store import SharedStore

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from app.kit.clock import monotonic
-from app.kit.limits import SharedStoreUnavailable
 from app.kit.time_budget import CircuitBreaker, CircuitOpen, Measured, remaining_seconds
 
 if TYPE_CHECKING:
@@ -18,6 +17,12 @@ Answer = TypeVar("Answer")
 PATIENCE_SECONDS: Final = 1.0
 """A server that sends nothing for this long hangs."""
 _LEAST_SECONDS: Final = 0.001  # 0 would not wait at all, which is another mode of a socket
+
+
+class SharedStoreUnavailable(Exception):
+    """The shared store does not answer; the request is refused with 503 rather than let through uncounted."""
+
+    unavailable_status = 503
 
 
 class SharedStore:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.kit import time_budget
-from app.kit.limits import SharedStoreUnavailable
-from app.kit.shared_store import SharedStore
+from app.kit.shared_store import SharedStore, SharedStoreUnavailable
 from tests.support.outages import frozen
 from tests.support.servers import Redis
 

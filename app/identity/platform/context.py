@@ -18,11 +18,12 @@ from app.identity.platform.services import Services
 from app.identity.platform.store.unit import Cost, UnitOfWork
 from app.identity.platform.tenant import Application, Tenant
 from app.kit.auth import AuthScheme
-from app.kit.limits import OverLimit, Rate, SharedStoreUnavailable
+from app.kit.limits import OverLimit, Rate
 from app.kit.once import once
 from app.kit.operation import AnyOperation
 from app.kit.proxies import network_of
 from app.kit.reading import RawRequest
+from app.kit.shared_store import SharedStoreUnavailable
 
 _ATTEMPTS = "attempts"  # the member of `remembered` with the counted attempts
 
