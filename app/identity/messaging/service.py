@@ -32,7 +32,7 @@ from app.kit.errors import ApiError
 from app.kit.languages import Language, negotiate
 from app.kit.user_agents import BROWSERS, parse_user_agent
 
-log = logging.getLogger("gatehouse.letters")
+log = logging.getLogger("gatehouse.messaging")
 
 _BY_DEFAULT = CountedAs()
 FactsSource = Mapping[str, str] | Callable[[], Mapping[str, str]]
