@@ -277,7 +277,7 @@ def spend_checked_code(
 def spend_server_supplied(context: Context, uid: str, *, is_code: bool) -> None:
     """Count a token or code that the tenant's server supplies. Raises TokenLimitReached, CodeLimitReached (limits.md section 4)."""
     try:
-        context.services.limits.spend(f"brought {is_code}", _SERVER_SUPPLIED, context.tenant.tenant_id, uid)
+        context.services.limits.spend(f"server_supplied {is_code}", _SERVER_SUPPLIED, context.tenant.tenant_id, uid)
     except OverLimit:
         raise (e.CodeLimitReached if is_code else e.TokenLimitReached) from None
 
