@@ -123,18 +123,18 @@ def steps(attempt: str | None) -> Iterable[tuple[str, Next]]:
             yield f"{step.value} {problem}", Next(step=step, attempt=attempt, problem=problem)
     plain = Next(step=Step.REDIRECT, attempt=attempt, address="https://shop.example/cb")
     limit = MethodLimit.model_validate({"organization": "Acme", "allowed_methods": ["passkey"]})
-    brought: dict[str, Any] = {
+    members: dict[str, Any] = {
         "session": session, "trusted": session, "ends_session": True, "browser_state": "a.state", "method_limit": limit,
         "organization": OrganizationLook(name="Acme Gardens", color="#123456"), "frames": ["https://other.example/bye"],
         "other_sessions": OtherSessions(tokens=["one", "two"], lifetime_seconds=60), "connection": "google",
         "relying_party": RelyingPartyView(name="Acme Wiki", client_id="wiki", home="https://wiki.example/"), "problem": "method",
     }  # fmt: skip
-    for name, value in brought.items():
+    for name, value in members.items():
         yield name, plain.model_copy(update={name: value})
     yield "session for a while", plain.model_copy(update={"session": Session(token="a-session")})
     yield "no other sessions", plain.model_copy(update={"other_sessions": OtherSessions(tokens=[])})
-    yield "all", plain.model_copy(update={**brought, "frames": [], "connection": None})
-    wiki = brought["relying_party"]
+    yield "all", plain.model_copy(update={**members, "frames": [], "connection": None})
+    wiki = members["relying_party"]
     yield "confirmed elsewhere", Next(step=Step.EMAIL_CONFIRMED, attempt="another", relying_party=wiki)
     yield "another interaction", Next(step=Step.SECOND_FACTOR, attempt="another", binding="its-secret")
     yield "frames before a page", Next(step=Step.PROFILE, frames=["https://other.example/bye"], session=session)

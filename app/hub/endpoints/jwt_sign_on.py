@@ -60,13 +60,13 @@ def access() -> Response:
     visit = current_visit()
     pairs = [(name[:200], text) for name, text in visit.query.items() if len(text) <= 8_000][:_MOST_PARAMETERS]
     scheme, _, bearer = visit.headers.get("Authorization", "").partition(" ")
-    brought = contract.JwtAccess(
+    received = contract.JwtAccess(
         parameters=pairs,
         bearer=bearer[:8_000] if scheme.lower() == "bearer" and bearer else None,
         return_url=visit.query.get("return_url", "")[:2_000] or None,
     )
     try:
-        return journey.follow(api()(contract.access, brought))
+        return journey.follow(api()(contract.access, received))
     except (e.JwtRefused, e.JwtWithoutSubject) as refusal:
         return journey.redirect_to(f"{ACCESS}/error?{urlencode({'code': refusal.code})}")
     except e.AccountLeaving as refusal:

@@ -185,22 +185,22 @@ def find(context: Context, kind: ContinuationPurpose, text: str | None) -> Conti
     return replace(token, text=text) if token is not None else None
 
 
-def by_hash(context: Context, kind: ContinuationPurpose, ticket_hash: str) -> ContinuationToken | None:
+def by_hash(context: Context, kind: ContinuationPurpose, token_hash: str) -> ContinuationToken | None:
     """Return the token with this digest."""
-    ahead: ContinuationToken | None = context.work.read_ahead.pop((_KIND, ticket_hash), None)
+    ahead: ContinuationToken | None = context.work.read_ahead.pop((_KIND, token_hash), None)
     if ahead is not None and ahead.kind is kind:
         return ahead
-    key = {"tenant": context.tenant.tenant_id, "purpose": kind, "hash": ticket_hash}
+    key = {"tenant": context.tenant.tenant_id, "purpose": kind, "hash": token_hash}
     row = context.work.one(_BY_HASH, key)
     return ContinuationToken(**{**row._mapping, "kind": ContinuationPurpose(row.kind)}) if row is not None else None
 
 
 def with_token(
-    statement: Select[Any], tenant_id: Any, kind: ContinuationPurpose, ticket_hash: ColumnElement[str]
+    statement: Select[Any], tenant_id: Any, kind: ContinuationPurpose, token_hash: ColumnElement[str]
 ) -> Select[Any]:
     """Return a statement of another area that also reads the token with the digest in its row, if there is one; see `read_ahead`."""
     columns = (column.label(name) for column, name in zip(COLUMNS, _AHEAD, strict=True))
-    is_named = (T.tenant_id == tenant_id) & (T.kind == kind) & (T.ticket_hash == ticket_hash)
+    is_named = (T.tenant_id == tenant_id) & (T.kind == kind) & (T.ticket_hash == token_hash)
     return statement.add_columns(*columns).outerjoin(tickets, is_named)
 
 
@@ -226,9 +226,9 @@ def spend(context: Context, token: ContinuationToken) -> bool:
     return spend_hash(context, token.kind, token.ticket_hash)
 
 
-def spend_hash(context: Context, kind: ContinuationPurpose, ticket_hash: str) -> bool:
+def spend_hash(context: Context, kind: ContinuationPurpose, token_hash: str) -> bool:
     """Spend the token with this digest, as `spend` does."""
-    key = {"tenant": context.tenant.tenant_id, "purpose": kind, "hash": ticket_hash, "now": context.now}
+    key = {"tenant": context.tenant.tenant_id, "purpose": kind, "hash": token_hash, "now": context.now}
     return context.work.changed(_SPEND, key) > 0
 
 

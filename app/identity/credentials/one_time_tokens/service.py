@@ -70,7 +70,7 @@ class OneTimeToken:
     subject: str  # the address or number that it was sent to, or another text that the caller of `new_link` chose
     facts: dict[str, Any]
     expires_at: datetime
-    proof_id: str = ""
+    token_id: str = ""
 
 
 def new_link(
@@ -265,7 +265,7 @@ def spend_checked_code(
     mailbox would give its reader new attempts at the second factor.
     """
     accounts_store.change(context, token.uid, {})  # as `spend_link` does
-    if not store.mark_used(context, token.proof_id, token.kind, token.uid, token.subject):
+    if not store.mark_used(context, token.token_id, token.kind, token.uid, token.subject):
         raise _unusable_error(context, store.newest_code(context, token.kind, token.uid, token.subject), errors)
     context.give_back_attempts()
     settings = context.tenant.settings
@@ -385,9 +385,9 @@ def _one_time_token(stored: StoredToken) -> OneTimeToken:
     )
 
 
-def _code_hashes(context: Context, proof_id: str, code: str) -> list[str]:
+def _code_hashes(context: Context, token_id: str, code: str) -> list[str]:
     """Return keyed digests of a code, bound to its id: one per secret, the present secret first."""
-    message = f"{context.tenant.tenant_id} {proof_id} {code}".encode("utf-8", "surrogatepass")
+    message = f"{context.tenant.tenant_id} {token_id} {code}".encode("utf-8", "surrogatepass")
     keys = [derive_key(secret, "one-time codes") for secret in context.services.settings.secrets]
     return [hmac.new(key, message, hashlib.sha256).hexdigest() for key in keys]
 

@@ -88,7 +88,7 @@ _COLUMNS = tuple(P[name] for name in StoredToken.__dataclass_fields__)
 class NewToken:
     """A link, or a code if `code_hash` is given."""
 
-    proof_id: str
+    token_id: str
     code_hash: str | None
     minutes: int
 
@@ -116,7 +116,7 @@ def add(
     rows = [
         {
             **common,
-            "proof_id": one.proof_id,
+            "proof_id": one.token_id,
             "is_code": one.is_code,
             "code_hash": one.code_hash,
             "expires_at": context.now + timedelta(minutes=one.minutes),
@@ -126,9 +126,9 @@ def add(
     context.work.run(_ADD, rows if len(rows) > 1 else rows[0])
 
 
-def link(context: Context, kind: str, proof_id: str) -> StoredToken | None:
+def link(context: Context, kind: str, token_id: str) -> StoredToken | None:
     """Return the link with that digest, in any state."""
-    where = (P.tenant_id == context.tenant.tenant_id, P.proof_id == proof_id, P.kind == kind, P.is_code.is_(False))
+    where = (P.tenant_id == context.tenant.tenant_id, P.proof_id == token_id, P.kind == kind, P.is_code.is_(False))
     return _token(context.work.one(select(*_COLUMNS).where(*where)))
 
 
@@ -162,26 +162,26 @@ def sent_since(context: Context, kinds: Collection[str], uid: str, since: dateti
     return [StoredToken(**row._mapping) for row in rows]
 
 
-def count_attempt(work: UnitOfWork, proof_id: str, now: datetime, max_attempts: int) -> int | None:
+def count_attempt(work: UnitOfWork, token_id: str, now: datetime, max_attempts: int) -> int | None:
     """Count an attempt at a code before it is compared. Return its number, or None if the code is not open."""
-    guard = (*_key(work, proof_id), P.state == OPEN, P.expires_at > now, P.tries < max_attempts)
+    guard = (*_key(work, token_id), P.state == OPEN, P.expires_at > now, P.tries < max_attempts)
     row = work.one(update(one_time_tokens).where(*guard).values(tries=P.tries + 1).returning(P.tries))
     return int(row[0]) if row else None
 
 
-def uncount_attempt(work: UnitOfWork, proof_id: str) -> None:
+def uncount_attempt(work: UnitOfWork, token_id: str) -> None:
     """Take back the attempt with the right code: a request that fails for another reason may be repeated."""
-    work.run(update(one_time_tokens).where(*_key(work, proof_id), P.state == OPEN).values(tries=P.tries - 1))
+    work.run(update(one_time_tokens).where(*_key(work, token_id), P.state == OPEN).values(tries=P.tries - 1))
 
 
-def void(work: UnitOfWork, proof_id: str) -> None:
+def void(work: UnitOfWork, token_id: str) -> None:
     """Close a code after too many attempts."""
-    work.run(update(one_time_tokens).where(*_key(work, proof_id), P.state == OPEN).values(state=VOID))
+    work.run(update(one_time_tokens).where(*_key(work, token_id), P.state == OPEN).values(state=VOID))
 
 
-def mark_used(context: Context, proof_id: str, kind: str, uid: str, subject: str) -> bool:
+def mark_used(context: Context, token_id: str, kind: str, uid: str, subject: str) -> bool:
     """Spend a token and whatever was sent with it, in the request's transaction. Of concurrent calls for one message one returns True."""
-    presented = {"presented": proof_id, "now": context.now}
+    presented = {"presented": token_id, "now": context.now}
     return bool(context.work.all(_SPEND, _message(context, kind, uid, subject) | presented))
 
 
@@ -259,8 +259,8 @@ def _spending() -> ReturningUpdate[Any]:
 _SPEND = Compiled(_spending())
 
 
-def _key(work: UnitOfWork, proof_id: str) -> tuple[Any, Any]:
-    return P.tenant_id == work.tenant_id, P.proof_id == proof_id
+def _key(work: UnitOfWork, token_id: str) -> tuple[Any, Any]:
+    return P.tenant_id == work.tenant_id, P.proof_id == token_id
 
 
 def _same_recipient(context: Context, kind: str, uid: str, subject: str) -> tuple[Any, ...]:

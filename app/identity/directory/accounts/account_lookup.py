@@ -123,6 +123,8 @@ def _rank(context: Context, lookup: AccountLookup, question: str) -> str:
 
 def keyed_digest(context: Context, text: str, secret: bytes | None = None) -> str:
     """Return a keyed digest for this tenant, under the first secret by default."""
-    key = derive_key(secret or context.services.settings.secret, "names of strangers")
+    key = derive_key(
+        secret or context.services.settings.secret, "names of strangers"
+    )  # the table of unknown identifiers holds its digests
     message = f"{context.tenant.tenant_id} {text}".encode("utf-8", "surrogatepass")
     return hmac.digest(key, message, "sha256").hex()

@@ -96,7 +96,7 @@ def begin_with_link(
     password_reset.spend_limit(context)
     account, link_token = peek(context, token)
     return ceremonies.begin_registration(
-        context, CeremonyUse.RESET, user_entity(account), (), preferences, proof=link_token.proof_id
+        context, CeremonyUse.RESET, user_entity(account), (), preferences, proof=link_token.token_id
     )
 
 
@@ -106,7 +106,7 @@ def finish_with_link(context: Context, token: str, credential: PresentedCredenti
     password_reset.spend_limit(context)
     account, link_token = peek(context, token)
     new_passkey = ceremonies.verify_registration(context, CeremonyUse.RESET, credential, account.uid)
-    if new_passkey.challenge_token.facts.get("proof") != link_token.proof_id:
+    if new_passkey.challenge_token.facts.get("proof") != link_token.token_id:
         raise e.PasskeyRefused
     locked = new_password.lock_account(context, account, link_token)
     one_time_tokens.spend_link(context, KIND, token)
