@@ -105,7 +105,6 @@ import app.identity.programs.self_service.sent_factors
 import app.identity.programs.self_service.step_up
 import app.identity.programs.storefronts.handlers
 import app.identity.protocols.jwt_sign_on.handlers
-import app.identity.protocols.oauth.backchannel_logout
 import app.identity.protocols.oauth.handlers
 import app.identity.protocols.oauth.older_handlers
 import app.identity.protocols.oauth.registration.handlers
