@@ -13,6 +13,7 @@ from app.identity.authentication.sign_in import tenant_requirements
 from app.identity.authentication.sign_in.second_factor import from_facts
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials.tokens import service as tokens
+from app.identity.directory.accounts import privacy_policy
 from app.identity.directory.accounts import service as accounts
 from app.identity.messaging import service as messaging
 from app.identity.platform.context import Context
@@ -20,7 +21,6 @@ from app.identity.programs.self_service import (
     account_unlock,
     deletion,
     emails,
-    privacy_policy,
     profile,
 )
 from app.identity.programs.self_service.emails import NewAddress
