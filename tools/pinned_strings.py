@@ -21,7 +21,7 @@ _SEALING = {"seal", "open", "encrypt", "decrypt"}
 _CONTEXT_FUNCTION = re.compile(r"context$|associated_data$")
 STORED_CLASSES = {
     "Authorization", "PendingVerification", "ProviderIdentity", "HandoffRequest", "Identity", "Manifest", "PendingRecovery",
-    "PendingIdentity", "PendingPasswordless", "Authentication",
+    "PendingIdentity", "PendingPasswordless", "Authentication", "TokenClaims",
 }  # fmt: skip
 """The classes whose fields are written as JSON into tables, cookies and backups. Follow a rename of the class here."""
 _SEARCHED = ast.Call, ast.Constant, ast.JoinedStr, ast.FunctionDef, ast.ClassDef, ast.Dict, ast.Subscript

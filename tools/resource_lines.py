@@ -11,14 +11,12 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-import app.identity.entry.areas  # noqa: F401 - registers the rules
 from app.contract.operations import load_catalogue
 from app.contract.resources import BOUND, RESOURCES
-from app.identity.platform.resources.hooks import rules_of
+from app.identity.administration.resource_rules import rules_of
 from app.kit.operation import AnyOperation, Operation
 from app.kit.package_files import HOME as ROOT
 from app.kit.resource import Resource
@@ -79,10 +77,10 @@ def _operations(resource: Resource) -> list[AnyOperation]:
 
 def _rule_modules(resource: Resource) -> list[str]:
     rules = rules_of(resource)
-    used: list[Callable[..., Any]] = [*(hook for hooks in rules.hooks.values() for hook in hooks)]
-    used += rules.actions.values()
+    used: list[Callable[..., Any]] = [hook for hook in vars(rules).values() if inspect.isfunction(hook)]
+    used += [*rules.actions.values(), *rules.actions_before_lock.values()]
     used += [type(rules.store)] if rules.store is not None else []
-    return sorted({inspect.getsourcefile(one.func if isinstance(one, partial) else one) or "" for one in used})
+    return sorted({inspect.getsourcefile(one) or "" for one in used})
 
 
 def _divided(files: Mapping[str, Iterable[str]], sizes: Mapping[str, int]) -> dict[str, float]:

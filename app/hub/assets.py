@@ -16,9 +16,12 @@ from flask import Flask, Response
 
 from app.hub.visit import current_visit
 from app.kit.assets import Asset
+from app.kit.lru_cache import LruCache
 
 SHEETS: Final = ("tokens", "base", "layout", "parts", "codes", "account")
 """Source files of the style sheet, in cascade order."""
+MOST_CACHED: Final = 256
+"""Of joined files. Pages use a few dozen, but an address may name scripts in any order."""
 _NAME: Final = re.compile(r"(?P<parts>[a-z][a-z-]*(?:\.[a-z][a-z-]*)*)\.[0-9a-f]{12}\.(?P<kind>css|js)")
 
 
@@ -33,7 +36,7 @@ class Assets:
     def __init__(self, folder: Path, *, is_fresh: bool = False) -> None:
         self._folder = folder
         self._is_fresh = is_fresh
-        self._cache: dict[tuple[str, ...], Asset] = {}
+        self._cache: LruCache[tuple[str, ...], Asset] = LruCache(MOST_CACHED)
 
     def style(self) -> Asset:
         """Return the style sheet."""
@@ -45,11 +48,13 @@ class Assets:
 
     def _joined(self, kind: str, parts: tuple[str, ...], names: tuple[str, ...]) -> Asset:
         key = (kind, *names)
-        if self._is_fresh or key not in self._cache:
+        cached = None if self._is_fresh else self._cache.get(key)
+        if cached is None:
             sources = [(self._folder / kind / f"{name}.{kind}").read_text("utf-8") for name in names]
             minify = rcssmin.cssmin if kind == "css" else rjsmin.jsmin
-            self._cache[key] = Asset(".".join(parts), kind, "\n".join(minify(source) for source in sources).encode())
-        return self._cache[key]
+            cached = Asset(".".join(parts), kind, "\n".join(minify(source) for source in sources).encode())
+            self._cache.put(key, cached)
+        return cached
 
     def named(self, name: str) -> tuple[Asset, bool] | None:
         """Return the file of a name, and whether the name has the digest of the present content.

@@ -16,7 +16,7 @@ from app.identity.administration.configuration.document import ConfigurationErro
 from app.identity.administration.configuration.export import export
 from app.identity.administration.configuration.plan import Plan
 from app.identity.administration.configuration.reading import read
-from app.identity.administration.resources.settings_store import store_of
+from app.identity.administration.resource_rules import store_of
 from app.identity.directory.tenants import changes
 from app.identity.platform import saml_certificates
 from app.identity.platform.resources.items import Item, StoreAccess

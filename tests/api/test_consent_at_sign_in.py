@@ -176,11 +176,11 @@ def test_consent_is_asked_after_second_factor(new_tenant_server: NewTenantServer
 
 
 def introspected(who: AccountHolder, access_token: str) -> dict[str, Any]:
-    """Return the stored facts of an access token."""
+    """Return the stored claims of an access token."""
     with UnitOfWork(who.tenant.services.database, who.tenant.tenant_id).separate_transaction() as work:
         held = tokens.access(work, randomness.digest(access_token))
     assert held is not None
-    return dict(held.facts)
+    return held.claims.to_stored()
 
 
 def test_sign_in_by_reset_does_not_bypass_consent(new_tenant_server: NewTenantServer) -> None:

@@ -4,8 +4,7 @@ import pytest
 
 from app.contract.hub import Step
 from app.identity.messaging.senders.backchannel_logout import BackchannelLogout
-from app.identity.platform.outbox.claims import Message
-from app.identity.platform.outbox.sender import DeliveryError
+from app.identity.platform.outbox.sender import DeliveryError, Message
 from app.identity.platform.services import Services
 from app.kit.public_addresses import Resolver
 from tests.support.logout_receiver import LogoutReceiver

@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from app.contract.resources import RESOURCES
-from app.identity.platform.resources.hooks import rules_of
+from app.identity.administration.resource_rules import rules_of
 from app.kit.resource import CREATE, DELETE, READ, UPDATE, Resource, Verb
 from app.kit.resource_operations import BoundOperation
 from tests.support.machines import machine
@@ -107,7 +107,7 @@ def test_change_is_judged_by_the_wider_side(item: Item, subtests: pytest.Subtest
 @pytest.mark.parametrize("resource", RESOURCES, ids=lambda one: one.kind)
 def test_resource_has_powers_or_a_reason_why_not(resource: Resource) -> None:
     """A new resource needs an entry in one of the two tables."""
-    has_powers = rules_of(resource).has("powers")
+    has_powers = rules_of(resource).powers is not None
     assert (resource.kind in {case.kind for case in POWERFUL}) is has_powers
     assert (resource.kind in WITHOUT) is not has_powers
 

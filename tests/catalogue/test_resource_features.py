@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
-from app.identity.administration.resources.settings_store import access_of, store_of
+from app.identity.administration.resource_rules import store_of
+from app.identity.administration.resources.settings_store import access_of
 from app.identity.directory.tenants import changes
 from app.identity.platform.resources.items import Item, StoreAccess
 from app.identity.platform.resources.store import items_of, reencrypt

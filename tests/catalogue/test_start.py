@@ -60,12 +60,12 @@ models = below(BaseModel)
 """
 RULES = """
 from app.contract.resources import RESOURCES, import_contract
-from app.identity.platform.resources.hooks import rules_of
+from app.identity.administration.resource_rules import rules_of
 import_contract()
 rules = {}
 for one in RESOURCES:
-    held = rules_of(one)
-    rules[f"{one.area}.{one.kind}"] = {name: len(hooks) for name, hooks in held.hooks.items()} | dict.fromkeys(held.actions, 1)
+    held = vars(rules_of(one))
+    rules[f"{one.area}.{one.kind}"] = {name: 1 for name, hook in held.items() if hook} | dict.fromkeys(held["actions"], 1)
 """
 
 

@@ -16,12 +16,11 @@ from app.identity.administration.configuration import apply as configuration
 from app.identity.administration.configuration.export import export
 from app.identity.administration.configuration.plan import Plan
 from app.identity.administration.configuration.reading import read
+from app.identity.administration.resource_rules import rules_of, store_of
 from app.identity.administration.resources import handlers
-from app.identity.administration.resources.settings_store import store_of
 from app.identity.entry import callers
 from app.identity.entry.lifecycle import IdentityLifecycle
 from app.identity.platform.audit import audit
-from app.identity.platform.resources.hooks import rules_of
 from app.identity.platform.resources.items import StoreAccess
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import UnitOfWork
@@ -50,7 +49,7 @@ def _from_address(app: Any, address: str = "127.0.0.1") -> Any:
 def scopes_of(resource: Resource) -> list[str]:
     """Return the scopes with which a program may do everything with a resource, its powers included (decisions/0315)."""
     own = [f"{resource.scope}:{verb}" for verb in ("read", "create", "update", "delete")]
-    return [*own, "all"] if rules_of(resource).has("powers") else own
+    return [*own, "all"] if rules_of(resource).powers is not None else own
 
 
 class Manager:

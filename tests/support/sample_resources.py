@@ -13,8 +13,9 @@ from app.contract.auth import K, S
 from app.contract.configuration import TenantSettings
 from app.contract.error_groups import MAIN
 from app.contract.resources import bound, older, resource
+from app.identity.administration import resource_rules
 from app.identity.platform.context import Context
-from app.identity.platform.resources.hooks import rules_of
+from app.identity.platform.resources.hooks import Rules
 from app.identity.platform.resources.items import Item
 from app.kit.errors import ApiError
 from app.kit.operation import Catalogue
@@ -199,26 +200,24 @@ SAMPLES = (HOOKS, CLIENTS, GROUP_ROLES, FORM, TEXTS, DOMAIN_ACCESS, OBJECTS)
 BOUND = [one for sample in SAMPLES for one in bound(sample, CATALOGUE)]
 
 
-_hooks = rules_of(HOOKS)
-
-
-@_hooks.before_create
-def _refuse_unknown_event(context: Context, item: Item) -> None:
-    if item.content["event"] == "Nothing":
+def _refuse_unknown_event(context: Context, before: Item | None, after: Item) -> None:
+    if before is None and after.content["event"] == "Nothing":
         raise e.BadField(f"Event: {context.tenant.name} has no such event.")
 
 
-@_hooks.problems
 def _problems(content: Any, settings: TenantSettings | None) -> Iterator[tuple[str, str]]:
     if any(" " in name for name in content.headers):
         yield "headers", "names without spaces"
 
 
-@_hooks.action("test")
 def _call(context: Context, item: Item, req: Wire) -> Tested:
     return Tested(is_posted=True, target=item.content["target_url"])
 
 
-@_hooks.action("suspend")
 def _suspend(context: Context, item: Item, req: Wire) -> Item:
     return replace(item, content={**item.content, "name": "suspended"})
+
+
+resource_rules.RULES[HOOKS] = Rules(
+    problems=_problems, before_write=_refuse_unknown_event, actions={"test": _call, "suspend": _suspend}
+)

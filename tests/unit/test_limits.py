@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from app.kit import randomness
+from app.kit import randomness, window_counts
 from app.kit.clock import FixedClock
 from app.kit.limits import Limits, OverLimit, Rate
 from app.kit.shared_store import SharedStore
@@ -112,3 +112,20 @@ def test_event_of_earlier_window_is_taken_back_there(clock: FixedClock) -> None:
     for _ in range(3):
         limits.give_back("tries", THREE_A_MINUTE, "acme")
     assert admitted(limits) == 3
+
+
+def test_counters_of_many_callers_stay_below_their_bound(clock: FixedClock, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(window_counts, "MOST_COUNTERS", 100)
+    counts = window_counts.WindowCounts(clock)
+    for number in range(1_000):
+        assert counts.spend(("tries", f"192.0.2.{number}"), 3, 60, 1) is None
+        assert len(counts._counts) <= 100
+
+
+def test_used_up_limit_outlives_counters_of_many_callers(clock: FixedClock, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(window_counts, "MOST_COUNTERS", 100)
+    limits = Limits(clock=clock)
+    assert admitted(limits) == 3
+    for number in range(1_000):
+        limits.spend("tries", THREE_A_MINUTE, f"192.0.2.{number}")
+    assert admitted(limits) == 0

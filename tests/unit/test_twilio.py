@@ -11,8 +11,7 @@ from urllib.parse import parse_qs
 import pytest
 
 from app.identity.messaging.senders.twilio import Twilio
-from app.identity.platform.outbox.claims import Message
-from app.identity.platform.outbox.sender import DeliveryError
+from app.identity.platform.outbox.sender import DeliveryError, Message
 
 MESSAGE = Message("acme", "m1", "sms", {"to": "+4930123456", "text": "482913 & more", "sid": "SM1"}, 1)
 

@@ -10,13 +10,10 @@ from app.contract import errors as e
 from app.contract.configuration import TenantSettings
 from app.identity.platform.context import Context
 from app.identity.platform.powers import ALL, Power
-from app.identity.platform.resources.hooks import rules_of
+from app.identity.platform.resources.hooks import Rules
 from app.identity.platform.resources.items import Item
 from app.kit.proxies import is_refused
 from app.kit.resource_values import ItemInput
-
-locks, domains, addresses = rules_of(contract.LOCKS), rules_of(contract.DOMAINS), rules_of(contract.ADDRESSES)
-urls = rules_of(contract.URLS)
 
 _LOCKS: Final = {
     "None": "none",
@@ -27,18 +24,15 @@ _LOCKS: Final = {
 }
 
 
-@locks.given
 def read_lock_type(context: Context, given: ItemInput) -> None:  # noqa: ARG001 - the hook's signature
     if given.values:
         given.values["lockout", "type"] = _LOCKS[given.computed["login_locked_type"]]
 
 
-@locks.shown
 def show_lock_type(context: Context, settings: TenantSettings, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature
     values["login_locked_type"] = next(shown for shown, stored in _LOCKS.items() if stored == settings.lockout.type)
 
 
-@domains.given
 def check_domains(context: Context, given: ItemInput) -> None:
     """Raises RestrictionNotSet, EntryInBothLists."""
     access = context.tenant.settings.email_access
@@ -51,7 +45,6 @@ def check_domains(context: Context, given: ItemInput) -> None:
     _refuse_both(given.values["email_access", "allow"], given.values["email_access", "block"])
 
 
-@addresses.given
 def check_addresses(context: Context, given: ItemInput) -> None:
     """Refuse lists that would refuse the caller itself. Raises RestrictionNotSet, EntryInBothLists, BadField."""
     settings = context.tenant.settings
@@ -65,7 +58,6 @@ def check_addresses(context: Context, given: ItemInput) -> None:
         raise e.BadField(f"{name}: this request's own address stays allowed; else nobody could take it back.")
 
 
-@urls.powers
 def powers_of(context: Context, item: Item) -> Iterable[Power]:  # noqa: ARG001 - the hook's signature
     """Who has a return address gets the links and tokens that lead there."""
     if item.content.get("url_whitelist"):
@@ -80,3 +72,11 @@ def _refuse_unset(*lists: Iterable[str]) -> None:
 def _refuse_both(allowed: Iterable[str], denied: Iterable[str]) -> None:
     if set(allowed) & set(denied):
         raise e.EntryInBothLists
+
+
+RULES: Final = {
+    contract.LOCKS: Rules(given=read_lock_type, shown=show_lock_type),
+    contract.DOMAINS: Rules(given=check_domains),
+    contract.ADDRESSES: Rules(given=check_addresses),
+    contract.URLS: Rules(powers=powers_of),
+}

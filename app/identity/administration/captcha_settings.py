@@ -10,12 +10,10 @@ from app.contract.captcha_settings import CaptchaKeys, ScoredCaptchaKeys
 from app.contract.configuration import TenantSettings
 from app.identity.directory.tenants import changes
 from app.identity.platform.context import Context
-from app.identity.platform.resources.hooks import rules_of
+from app.identity.platform.resources.hooks import Rules
 from app.identity.platform.resources.items import Item
 from app.kit.resource import MASKED
 from app.kit.resource_values import ItemInput
-
-rules = rules_of(contract.CAPTCHA)
 
 _SECRET: Final = "captcha_secret"
 _SECTIONS: Final = {
@@ -27,7 +25,6 @@ _SECTIONS: Final = {
 """The provider in the settings, and the field with its keys, by `EnabledCaptcha`."""
 
 
-@rules.given
 def read_provider(context: Context, given: ItemInput) -> None:
     """Store the enabled provider and its keys. Raises BadField for missing keys, and for keys of another provider."""
     if not given.computed:  # a GET
@@ -58,7 +55,6 @@ def read_provider(context: Context, given: ItemInput) -> None:
         given.values["captcha", "threshold"] = keys.threshold
 
 
-@rules.shown
 def show_provider(context: Context, settings: TenantSettings, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature
     captcha = settings.captcha
     enabled = next((name for name, (provider, _) in _SECTIONS.items() if provider == captcha.provider), None)
@@ -69,7 +65,6 @@ def show_provider(context: Context, settings: TenantSettings, values: dict[str, 
         values[_SECTIONS[enabled][1]] = keys
 
 
-@rules.after_update
 def store_secret(context: Context, before: Item | None, after: Item) -> None:  # noqa: ARG001 - the hook's signature
     """Store the new secret; remove it with the provider."""
     if after.content.get("captcha", {}).get("provider", "own") == "own":
@@ -77,3 +72,8 @@ def store_secret(context: Context, before: Item | None, after: Item) -> None:  #
     elif secret := after.secrets.get(_SECRET):
         place = changes.captcha_associated_data(context.tenant.tenant_id)
         changes.change(context.work, captcha_secret=context.services.encryption.encrypt(secret.encode(), place))
+
+
+RULES: Final = {
+    contract.CAPTCHA: Rules(given=read_provider, shown=show_provider, after_request=store_secret),
+}

@@ -14,13 +14,11 @@ from app.contract.consent_forms_managed import DISABLED, DRAFT, PUBLISHED, Store
 from app.identity.administration.resources.settings_store import SettingsRefused, refuse_wrong
 from app.identity.directory.tenants import changes
 from app.identity.platform.context import Context
-from app.identity.platform.resources.hooks import rules_of
+from app.identity.platform.resources.hooks import Rules
 from app.identity.platform.resources.items import Item, StoreAccess
 from app.identity.platform.resources.store import SHARED_TABLE
 from app.kit.resource import Resource
 from app.kit.resource_values import ItemInput
-
-rules = rules_of(contract.FORMS)
 
 _KEY: Final = "consent_forms"
 _OPTION_NAMES: Final = {"consent_option_id": "id", "is_mandatory": "mandatory"}
@@ -64,10 +62,6 @@ class FormStore:
         SHARED_TABLE.remove(access, resource, item_id)
 
 
-rules.store = FormStore()
-
-
-@rules.given
 def read_options(context: Context, given: ItemInput) -> None:  # noqa: ARG001 - the hook's signature
     """Store options by the names of the settings."""
     if (options := given.computed.get("options")) is not None:
@@ -77,7 +71,6 @@ def read_options(context: Context, given: ItemInput) -> None:  # noqa: ARG001 - 
         ]
 
 
-@rules.shown
 def show_form(context: Context, content: StoredConsentForm, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature
     names = {stored: shown for shown, stored in _OPTION_NAMES.items()}
     values["is_custom"] = content.is_custom
@@ -86,27 +79,20 @@ def show_form(context: Context, content: StoredConsentForm, values: dict[str, An
     ]
 
 
-@rules.before_create
-def number_form(context: Context, item: Item) -> None:
-    """Give a draft the next version of its event."""
-    item.content.update(status=DRAFT, version=_next_version(context, item))
-
-
-@rules.before_update
-def refuse_change(context: Context, before: Item | None, after: Item) -> None:  # noqa: ARG001 - the hook's signature
-    """Raises NoConsentForm for a change of a form that is no draft: accounts have answered it."""
-    if before is not None and before.content["status"] == after.content["status"] != DRAFT:
+def complete_draft(context: Context, before: Item | None, after: Item) -> None:
+    """Give a new draft the next version of its event. Raises NoConsentForm for a form that is no draft: accounts have answered it."""
+    if before is None:
+        after.content.update(status=DRAFT, version=_next_version(context, after))
+    elif before.content["status"] == after.content["status"] != DRAFT:
         raise e.NoConsentForm
 
 
-@rules.before_delete
 def refuse_removal(context: Context, item: Item) -> None:  # noqa: ARG001 - the hook's signature
     """Raises NoConsentForm for a form that is no draft: logs name it."""
     if item.content["status"] != DRAFT:
         raise e.NoConsentForm
 
 
-@rules.action("set_status")
 def set_status(context: Context, item: Item, body: contract.ConsentFormStatus) -> Item:
     """Publish a form in place of the event's published one, or disable it. Raises BadField."""
     status = item.content["status"]
@@ -133,7 +119,7 @@ def _refuse_contradiction(context: Context, item: Item) -> None:
 def _next_version(context: Context, item: Item) -> int:
     """Return a version of the event that no other form has or had."""
     access = StoreAccess(context.work, context.services.encryption, context.now)
-    others = [one for one in rules.store.items(access, contract.FORMS) if one.id != item.id] if rules.store else []
+    others = [one for one in _STORE.items(access, contract.FORMS) if one.id != item.id]
     same = [one.content.get("version", 1) for one in others if one.content["event"] == item.content["event"]]
     return max(same, default=0) + 1
 
@@ -177,3 +163,16 @@ def _with_status(row: Item, published: dict[tuple[str, int], dict[str, Any]]) ->
     if form is not None and not is_draft:
         return replace(row, content={**form, "status": PUBLISHED})
     return replace(row, content={**row.content, "status": DRAFT if is_draft else DISABLED})
+
+
+_STORE: Final = FormStore()
+RULES: Final = {
+    contract.FORMS: Rules(
+        given=read_options,
+        shown=show_form,
+        before_write=complete_draft,
+        before_delete=refuse_removal,
+        actions={"set_status": set_status},
+        store=_STORE,
+    ),
+}

@@ -21,7 +21,7 @@ from app.identity.directory.tenants.store import LOOKUP_TENANT
 from app.identity.platform.audit import AuditLog
 from app.identity.platform.context import Context
 from app.identity.platform.powers import ALL, Power
-from app.identity.platform.resources.hooks import rules_of
+from app.identity.platform.resources.hooks import Rules
 from app.identity.platform.resources.items import Item, StoreAccess
 from app.identity.platform.resources.store import SharedTable
 from app.identity.platform.store.unit import UnitOfWork
@@ -30,30 +30,25 @@ from app.kit.limits import Rate
 from app.kit.proxies import hostname_of
 from app.kit.resource import Resource
 
-rules = rules_of(contract.DOMAINS)
-
 _TXT_LABEL: Final = "_gatehouse"
 _CHECKS: Final = Rate(30, 3600)
 """DNS look-ups of a tenant."""
 
 
-@rules.powers
 def powers_of(context: Context, item: Item) -> Iterator[Power]:  # noqa: ARG001 - the hook's signature
     """Who serves a domain gets what people type and the browser sends there, and may be the issuer."""
     yield Power(ALL, "custom domains")
 
 
-@rules.before_create
-def refuse_own_names(context: Context, item: Item) -> None:
+def refuse_own_names(context: Context, before: Item | None, after: Item) -> None:  # noqa: ARG001 - the hook's signature
     """Refuse the names of this installation. Raises BadField."""
-    settings, domain = context.services.settings, item.id[0]
+    settings, domain = context.services.settings, after.id[0]
     hub = hostname_of(settings.hub_domain)
     others = {hostname_of(settings.api_hostname), hostname_of(settings.inside_host)}
     if domain in others or webauthn_origins.is_within(domain, hub):
         raise e.BadField(f"DomainName: a domain of the tenant's own; {domain} belongs to this service.")
 
 
-@rules.shown
 def show_state(context: Context, content: Any, values: dict[str, Any]) -> None:
     domain = content.domain_name
     values |= {
@@ -65,7 +60,6 @@ def show_state(context: Context, content: Any, values: dict[str, Any]) -> None:
     }
 
 
-@rules.preparation("verify")
 def prove(context: Context, item: Item) -> None:
     """Look the proof up, and take the domain from a tenant that no longer has one. Raises BadField, ProviderDomainExists."""
     domain = item.id[0]
@@ -81,7 +75,6 @@ def prove(context: Context, item: Item) -> None:
     _take_from(context, owner[0], domain)
 
 
-@rules.action("verify")
 def serve(context: Context, item: Item, body: Any) -> None:  # noqa: ARG001 - the hook's signature
     """Serve the domain from now on. Raises ProviderDomainExists if another tenant was faster."""
     domain = item.id[0]
@@ -97,7 +90,6 @@ def serve(context: Context, item: Item, body: Any) -> None:  # noqa: ARG001 - th
     context.tenant = replace(context.tenant, custom_hosts=(*context.tenant.custom_hosts, domain))
 
 
-@rules.before_delete
 def refuse_passkey_domain(context: Context, item: Item) -> None:
     """Refuse to remove the domain that passkeys are bound to, which would invalidate them. Raises BadField."""
     rp_id = webauthn_origins.rp_id(context)
@@ -117,9 +109,6 @@ class DomainStore(SharedTable):
         """Remove a domain."""
         custom_hosts.remove(access.work, item_id[0])
         super().remove(access, resource, item_id)
-
-
-rules.store = DomainStore()
 
 
 @contextmanager
@@ -187,3 +176,16 @@ def _passkey_effect(context: Context, domain: str) -> str:
         f"No account has a passkey; new ones are bound to {rp_id}. {related} To bind them to {domain}, verify it and set RPID "
         "before the first one is made."
     )
+
+
+RULES: Final = {
+    contract.DOMAINS: Rules(
+        shown=show_state,
+        powers=powers_of,
+        before_write=refuse_own_names,
+        before_delete=refuse_passkey_domain,
+        actions={"verify": serve},
+        actions_before_lock={"verify": prove},
+        store=DomainStore(),
+    ),
+}

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from app.contract import custom_object_types as contract
 from app.identity.platform.context import Context
-from app.identity.platform.resources.hooks import rules_of
+from app.identity.platform.resources.hooks import Rules
 from app.identity.platform.resources.items import Item
 from app.kit import randomness
 from app.kit.clock import iso
 
-rules = rules_of(contract.TYPES)
 
-
-@rules.before_create
-def complete(context: Context, item: Item) -> None:
-    """Give a new custom object its id."""
-    item.content.setdefault("id", randomness.guid())
+def complete(context: Context, before: Item | None, after: Item) -> None:
+    """Give a new custom object its id, and each its times."""
     now = iso(context.now)
-    item.content.update(created_at=now, modified_at=now)
+    after.content["modified_at"] = now
+    if before is None:
+        after.content.setdefault("id", randomness.guid())
+        after.content["created_at"] = now
 
 
-@rules.before_update
-def note_change(context: Context, before: Item | None, after: Item) -> None:  # noqa: ARG001 - the hook's signature
-    after.content["modified_at"] = iso(context.now)
+RULES: Final = {
+    contract.TYPES: Rules(before_write=complete),
+}

@@ -15,7 +15,7 @@ from app.identity.directory.tenants import changes
 from app.identity.platform.audit import AuditLog
 from app.identity.platform.context import Context
 from app.identity.platform.powers import Power
-from app.identity.platform.resources.hooks import rules_of
+from app.identity.platform.resources.hooks import Rules
 from app.identity.platform.resources.items import Item, StoreAccess
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import UnitOfWork
@@ -24,12 +24,10 @@ from app.kit import randomness
 from app.kit.clock import iso
 from app.kit.resource import Resource
 
-rules = rules_of(contract.TOKENS)
 _STORED: Final = "kept"
 """The value that represents a stored token, of which only the digest is known."""
 
 
-@rules.powers
 def powers_of(context: Context, item: Item) -> Iterable[Power]:  # noqa: ARG001 - the hook's signature
     """Its holder creates clients, which get no powers of their own (decisions/0222)."""
     yield Power("client:create", "initial access tokens")
@@ -70,9 +68,6 @@ class TokenStore:
     def remove(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> None:  # noqa: ARG002 - Store
         """End a token."""
         store.remove(access.work, item_id[0])
-
-
-rules.store = TokenStore()
 
 
 def _item(row: Any) -> Item:
@@ -130,3 +125,8 @@ def note(services: Services, work: UnitOfWork, event: str, name: str, source: st
     audit = AuditLog(services.clock)
     audit.record(f"{contract.TOKENS.kind}.{event}", name=name, source=source)
     audit.write(work)
+
+
+RULES: Final = {
+    contract.TOKENS: Rules(powers=powers_of, store=TokenStore()),
+}

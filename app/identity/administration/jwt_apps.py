@@ -17,17 +17,16 @@ from app.contract.claims_mapping import RESERVED
 from app.contract.configuration import TenantSettings
 from app.contract.jwt_apps import AlgorithmList
 from app.contract.profile import FIELDS, PROVIDER_TOKENS
-from app.identity.administration.resources.settings_store import access_of, store_of
+from app.identity.administration.resources.settings_store import access_of
 from app.identity.authentication.federation.jwt_providers import FILLABLE, PREFIX
 from app.identity.directory.accounts import linked_identities
 from app.identity.platform import private_keys
 from app.identity.platform.context import Context
 from app.identity.platform.powers import ALL, Power
-from app.identity.platform.resources.hooks import rules_of
+from app.identity.platform.resources.hooks import Rules, may_lack_secrets
 from app.identity.platform.resources.items import Item
+from app.identity.platform.resources.store import SHARED_TABLE
 from app.kit.wire import Wire
-
-clients, providers = rules_of(contract.CLIENTS), rules_of(contract.PROVIDERS)
 
 _NOT_BELIEVED: Final = frozenset({"address", "updated_at", "iss", "aud", "exp", "nbf", "iat", "jti", "nonce"})
 """Reserved claims that tell neither who a person is nor what they may do, and those that the signer sets."""
@@ -54,14 +53,12 @@ def list_algorithms(context: Context, req: Wire) -> AlgorithmList:  # noqa: ARG0
     return AlgorithmList(data=list(contract.ALGORITHMS))
 
 
-@clients.problems
 def name_unknown_fields(content: contract.JwtClient, settings: TenantSettings | None) -> Iterable[tuple[str, str]]:  # noqa: ARG001 - the hook's signature
     for claim, field in content.mapping.items():
         if field not in FIELDS:
             yield "mapping", f"a field of the profile for {claim[:60]}; found {field[:60]}"
 
 
-@providers.problems
 def name_unfillable_fields(content: contract.JwtProvider, settings: TenantSettings | None) -> Iterable[tuple[str, str]]:  # noqa: ARG001 - the hook's signature
     """A claim of any other field, and a second one of the same field, would fill nothing."""
     for claim, field in content.mapping.items():
@@ -71,7 +68,6 @@ def name_unfillable_fields(content: contract.JwtProvider, settings: TenantSettin
         yield "mapping", "one claim for each field"
 
 
-@clients.powers
 def powers_of_client(context: Context, item: Item) -> Iterable[Power]:  # noqa: ARG001 - the hook's signature
     """A program that fills these claims from another value, such as a field that people edit, is any person there, or has any role."""
     mapping, fixed = item.content.get("mapping", {}), item.content.get("metadata", {})
@@ -83,24 +79,17 @@ def powers_of_client(context: Context, item: Item) -> Iterable[Power]:  # noqa: 
         yield Power(READS_TOKENS, "JWT clients with the tokens of a provider")
 
 
-@clients.before_create
-def check_new_secret(context: Context, item: Item) -> None:  # noqa: ARG001 - the hook's signature
-    _refuse_wrong_key(item, "secret", "Secret", is_private=True)
-
-
-@clients.before_update
-def check_changed_secret(context: Context, before: Item | None, after: Item) -> None:  # noqa: ARG001 - the hook's signature
+def check_secret(context: Context, before: Item | None, after: Item) -> None:
     if before is None or _checked(before) != _checked(after):
-        _refuse_wrong_key(after, "secret", "Secret", is_private=True)
+        _refuse_wrong_key(context, after, "secret", "Secret", is_private=True)
 
 
-@providers.powers
 def powers_of_provider(context: Context, item: Item) -> Iterable[Power]:
     """Who signs for a provider signs in as its accounts and as those of its domain; so does a token made for another service.
 
     A name in another letter case puts both providers out of use, so that it needs the powers of both.
     """
-    held = store_of(contract.PROVIDERS).items(access_of(context), contract.PROVIDERS)
+    held = SHARED_TABLE.items(access_of(context), contract.PROVIDERS)
     for one in [item, *(other for other in held if other.name.lower() == item.name.lower() and other.id != item.id)]:
         provider = contract.JwtProvider.model_validate({**one.content, "app_name": one.name})
         if provider.domain:
@@ -111,17 +100,13 @@ def powers_of_provider(context: Context, item: Item) -> Iterable[Power]:
         yield Power(ALL, "providers that accounts are linked to")
 
 
-@providers.before_create
-def check_new_provider(context: Context, item: Item) -> None:  # noqa: ARG001 - the hook's signature
-    _refuse_wrong_provider(item)
+def check_key(context: Context, before: Item | None, after: Item) -> None:  # noqa: ARG001 - the hook's signature
+    """Raises BadField."""
+    is_fetched = bool(after.content.get("jwks_url")) and not str(after.content["algo"]).startswith("HS")
+    if not is_fetched:
+        _refuse_wrong_key(context, after, "key", "Key", is_private=False)
 
 
-@providers.before_update
-def check_changed_provider(context: Context, before: Item | None, after: Item) -> None:  # noqa: ARG001 - the hook's signature
-    _refuse_wrong_provider(after)
-
-
-@providers.warnings
 def warn_of_unchecked_claims(item: Item) -> Iterable[str]:
     provider = contract.JwtProvider.model_validate({**item.content, "app_name": item.name})
     if warning := contract.warning_of(provider):
@@ -132,16 +117,11 @@ def _checked(item: Item) -> tuple[object, object]:
     return item.content["algo"], item.secrets.get("secret")
 
 
-def _refuse_wrong_provider(item: Item) -> None:
-    """Raises BadField."""
-    is_fetched = bool(item.content.get("jwks_url")) and not str(item.content["algo"]).startswith("HS")
-    if not is_fetched:
-        _refuse_wrong_key(item, "key", "Key", is_private=False)
-
-
-def _refuse_wrong_key(item: Item, name: str, shown: str, *, is_private: bool) -> None:
+def _refuse_wrong_key(context: Context, item: Item, name: str, shown: str, *, is_private: bool) -> None:
     """Refuse a key that does not fit the algorithm (RFC 7518 sections 3.2 to 3.4). Raises BadField."""
     algorithm, key = str(item.content["algo"]), item.secrets.get(name, "")
+    if name not in item.secrets and may_lack_secrets(context):
+        return
     if algorithm.startswith("HS"):
         least = int(algorithm[2:]) // 8
         if len(key.encode()) < least:
@@ -161,3 +141,14 @@ def _refuse_wrong_key(item: Item, name: str, shown: str, *, is_private: bool) ->
         or loaded.curve.name != _CURVES[algorithm]
     ):
         raise e.BadField(f"{shown}: a key of the curve {_CURVES[algorithm]} for {algorithm} (RFC 7518).")
+
+
+RULES: Final = {
+    contract.CLIENTS: Rules(problems=name_unknown_fields, powers=powers_of_client, before_write=check_secret),
+    contract.PROVIDERS: Rules(
+        problems=name_unfillable_fields,
+        warnings=warn_of_unchecked_claims,
+        powers=powers_of_provider,
+        before_write=check_key,
+    ),
+}

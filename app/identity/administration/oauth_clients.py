@@ -23,14 +23,12 @@ from app.identity.directory.tenants import changes, client_secrets, registered_a
 from app.identity.directory.tenants.changes import ApplicationRow
 from app.identity.platform.context import Context
 from app.identity.platform.powers import Power
-from app.identity.platform.resources.hooks import rules_of
+from app.identity.platform.resources.hooks import Rules
 from app.identity.platform.resources.items import Item, StoreAccess
 from app.identity.protocols.oauth import client_powers, sectors
 from app.kit import randomness
 from app.kit.resource import Resource
 from app.kit.resource_values import ItemInput
-
-rules = rules_of(contract.CLIENTS)
 
 _SECRET: Final = "client_secret"
 _BESIDE_SETTINGS: Final = frozenset({"client_id", "registered_by"})
@@ -99,10 +97,6 @@ class ApplicationStore:
                 registered_applications.remove(access.work, row.client_id)
 
 
-rules.store = ApplicationStore()
-
-
-@rules.given
 def read_names(context: Context, given: ItemInput) -> None:
     """Store the interface's names as RFC 7591 spells them."""
     for name, stored, known in (("protocol", "protocol", _PROTOCOLS), ("application_type", "application_type", _TYPES)):
@@ -184,7 +178,6 @@ def _reasons(context: Context, given: ItemInput, initiator: contract.LogoutIniti
     return _agreed(context, given, name, ("backchannel_logout_on", first), second)
 
 
-@rules.shown
 def show_names(context: Context, content: StoredApplication, values: dict[str, Any]) -> None:
     values["protocol"] = next(shown for shown, stored in _PROTOCOLS.items() if stored == content.protocol)
     values["application_type"] = next(shown for shown, stored in _TYPES.items() if stored == content.application_type)
@@ -207,7 +200,6 @@ def show_names(context: Context, content: StoredApplication, values: dict[str, A
         }
 
 
-@rules.problems
 def disagreements(content: StoredApplication, settings: TenantSettings | None) -> Iterable[tuple[str, str]]:  # noqa: ARG001 - the hook's signature
     """Hold an application to what a configuration file may say."""
     stated = content.model_dump(mode="json", exclude_unset=True, exclude=set(_BESIDE_SETTINGS))
@@ -220,12 +212,10 @@ def disagreements(content: StoredApplication, settings: TenantSettings | None) -
         yield (".".join(map(str, first["loc"])) or name, rest if colon and not first["loc"] else sentence)
 
 
-@rules.powers
 def powers_of(context: Context, item: Item) -> Iterable[Power]:
     return client_powers.of_client(context, _settings(item), item.content.get("client_id", ""))
 
 
-@rules.before_lock
 def check_sector(context: Context, before: Item | None, after: Item) -> None:
     """Raises BadField for a sector whose document does not list every redirect URI."""
     settings = _settings(after)
@@ -235,24 +225,15 @@ def check_sector(context: Context, before: Item | None, after: Item) -> None:
             raise e.BadField(f"SectorIdentifierURI: {problem}.")
 
 
-@rules.before_create
-def complete(context: Context, item: Item) -> None:
-    """Give a new client its id, and no secret if its method needs none."""
-    item.content["client_id"] = randomness.guid()
-    if not _settings(item).has_secret:
-        item.secrets.clear()
-    context.services.signing_keys.publish(context.work, _settings(item).algorithms)
-
-
-@rules.before_update
-def complete_change(context: Context, before: Item | None, after: Item) -> None:  # noqa: ARG001 - the hook's signature
-    """Take the secret from a client whose method needs none any more."""
+def complete(context: Context, before: Item | None, after: Item) -> None:
+    """Give a new client its id, and none a secret whose method needs none."""
+    if before is None:
+        after.content["client_id"] = randomness.guid()
     if not _settings(after).has_secret:
         after.secrets.clear()
     context.services.signing_keys.publish(context.work, _settings(after).algorithms)
 
 
-@rules.action("rotate")
 def rotate(context: Context, item: Item, body: Any) -> contract.Credentials:  # noqa: ARG001 - the hook's signature
     """Return the new secret. Raises BadField for a client without one."""
     if not _settings(item).has_secret:
@@ -287,3 +268,17 @@ def _stored_settings(item: Item, held: Set[str] = frozenset()) -> ApplicationSet
 def _is_default(settings: ApplicationSettings, name: str) -> bool:
     field = ApplicationSettings.model_fields[name]
     return not field.is_required() and getattr(settings, name) == field.get_default(call_default_factory=True)
+
+
+RULES: Final = {
+    contract.CLIENTS: Rules(
+        given=read_names,
+        shown=show_names,
+        problems=disagreements,
+        powers=powers_of,
+        before_lock=check_sector,
+        before_write=complete,
+        actions={"rotate": rotate},
+        store=ApplicationStore(),
+    ),
+}

@@ -21,12 +21,10 @@ from app.identity.directory.tenants.tenant_secrets import APPLE_KEY, CONNECTIONS
 from app.identity.platform import powers
 from app.identity.platform.context import Context
 from app.identity.platform.powers import ALL, Power
-from app.identity.platform.resources.hooks import rules_of
+from app.identity.platform.resources.hooks import Rules
 from app.identity.platform.resources.items import Item, StoreAccess
 from app.kit.resource import Resource
 from app.kit.resource_values import ItemInput
-
-social, custom = rules_of(contract.PROVIDERS), rules_of(oauth_providers.PROVIDERS)
 
 _APPLE: Final = "apple"
 
@@ -93,11 +91,6 @@ class ConnectionStore:
         provider_tokens.delete_unretained(access.work, held.settings, settings)
 
 
-social.store = ConnectionStore(True, "provider", {"secret": "", "apple.certificate": APPLE_KEY})
-custom.store = ConnectionStore(False, "provider_name", {"application_secret": ""})
-
-
-@social.problems
 def wrong_members(content: StoredProvider, settings: TenantSettings | None) -> Iterable[tuple[str, str]]:  # noqa: ARG001 - the hook's signature
     if not content.key:
         yield "key", "the client id that the provider issued"
@@ -105,15 +98,12 @@ def wrong_members(content: StoredProvider, settings: TenantSettings | None) -> I
         yield "apple.team_id", "nothing; AppleSecretConfiguration is for APPLE only"
 
 
-@social.given
 def refuse_apples_key(context: Context, given: ItemInput) -> None:  # noqa: ARG001 - the hook's signature
     """Raises BadField for the private key of another provider than Apple."""
     if "apple.certificate" in given.secrets and given.id.get("provider", "").lower() != _APPLE:
         raise e.BadField("AppleSecretConfiguration.Certificate: none; it is for APPLE only.")
 
 
-@social.powers
-@custom.powers
 def powers_of(context: Context, item: Item) -> Iterator[Power]:
     """Who answers for a provider signs in as its accounts and, where its addresses are trusted, as those of the address."""
     name = item.id[0].lower()
@@ -124,7 +114,6 @@ def powers_of(context: Context, item: Item) -> Iterator[Power]:
         yield Power(ALL, "providers that accounts are linked to")
 
 
-@custom.given
 def read_provider(context: Context, given: ItemInput) -> None:
     """Store `DataMap` as the claims of a connection. Raises BadField for a field that it cannot fill, and for a name in use."""
     if given.computed.get("data_map") is None:  # a GET or DELETE
@@ -153,7 +142,7 @@ def _require_secret(context: Context, name: str, given: ItemInput) -> None:
     """
     context.work.begin()
     changes.lock(context.work)
-    held = custom.store.item(access_of(context), oauth_providers.PROVIDERS, (name,)) if custom.store else None
+    held = _OWN_PROVIDERS.item(access_of(context), oauth_providers.PROVIDERS, (name,))
     address = held.content.get("token_endpoint") if held is not None and held.secrets else None
     if address is not None and not given.secrets and given.values.get(("token_endpoint",)) != address:
         powers.require(
@@ -161,9 +150,20 @@ def _require_secret(context: Context, name: str, given: ItemInput) -> None:
         )
 
 
-@custom.shown
 def show_provider(context: Context, content: oauth_providers.StoredProvider, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature
     values |= {"response_type": "code", "request_token_http_method": "POST"}
     values["data_map"] = {
         field: content.claims[claim] for field, claim in oauth_providers.FIELDS.items() if claim in content.claims
     }
+
+
+_OWN_PROVIDERS: Final = ConnectionStore(False, "provider_name", {"application_secret": ""})
+RULES: Final = {
+    contract.PROVIDERS: Rules(
+        given=refuse_apples_key,
+        problems=wrong_members,
+        powers=powers_of,
+        store=ConnectionStore(True, "provider", {"secret": "", "apple.certificate": APPLE_KEY}),
+    ),
+    oauth_providers.PROVIDERS: Rules(given=read_provider, shown=show_provider, powers=powers_of, store=_OWN_PROVIDERS),
+}

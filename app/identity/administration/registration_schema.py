@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from pydantic import ValidationError
 
@@ -15,12 +15,10 @@ from app.contract.registration_form import CUSTOM, FormField, contradiction
 from app.identity.administration.resources.settings_store import refuse_wrong
 from app.identity.directory.tenants import changes, registration_schema
 from app.identity.platform.context import Context
-from app.identity.platform.resources.hooks import rules_of
+from app.identity.platform.resources.hooks import Rules
 from app.identity.platform.resources.items import Item, StoreAccess
 from app.kit.resource import Resource
 from app.kit.resource_values import ItemInput
-
-custom_fields, on_form, schema = rules_of(contract.CUSTOM_FIELDS), rules_of(contract.ON_FORM), rules_of(contract.SCHEMA)
 
 _KEY, _FORM = "custom_fields", "registration_form"
 
@@ -52,10 +50,6 @@ class CustomFieldStore:
         _write(access, [name for name in _names(access) if f"{CUSTOM}{name}" != item_id[0]])
 
 
-custom_fields.store = CustomFieldStore()
-
-
-@custom_fields.given
 def make_key(context: Context, given: ItemInput) -> None:
     """Make the key of a new field. Raises CustomFieldExists for a key in use, in any letter case."""
     if (display := given.values.get(("display",))) is None:  # a GET or DELETE
@@ -66,7 +60,6 @@ def make_key(context: Context, given: ItemInput) -> None:
     given.id["key"] = key
 
 
-@on_form.given
 def read_custom_fields(context: Context, given: ItemInput) -> None:
     """Replace the custom fields of the form. Raises NoCustomField, WrongCustomField, BadField."""
     settings, data = context.tenant.settings, given.computed["data"]
@@ -81,19 +74,16 @@ def read_custom_fields(context: Context, given: ItemInput) -> None:
     _put_form(settings, given, [{name.lower(): value for name, value in one.items()} for one in (*others, *elements)])
 
 
-@on_form.shown
 def show_custom_fields(context: Context, settings: TenantSettings, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature
     values["data"] = [{name.lower(): value for name, value in one.items()} for one in _custom_elements(settings)]
 
 
-@schema.given
 def read_schema(context: Context, given: ItemInput) -> None:
     """Replace the form. Raises BadField."""
     if (data := given.computed["data"]) is not None:
         _put_form(context.tenant.settings, given, [one.model_dump(mode="json") for one in data])
 
 
-@schema.shown
 def show_schema(context: Context, settings: TenantSettings, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature
     values["data"] = registration_schema.as_schema(settings)
 
@@ -132,3 +122,10 @@ def _write(access: StoreAccess, names: list[str]) -> None:
         settings = {**held.settings, _KEY: names}
         refuse_wrong(held.settings, settings, 1)
         changes.change(access.work, settings=settings)
+
+
+RULES: Final = {
+    contract.CUSTOM_FIELDS: Rules(given=make_key, store=CustomFieldStore()),
+    contract.ON_FORM: Rules(given=read_custom_fields, shown=show_custom_fields),
+    contract.SCHEMA: Rules(given=read_schema, shown=show_schema),
+}

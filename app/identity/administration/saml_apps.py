@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import datetime
 from typing import Any, Final
 from zlib import crc32
 
@@ -17,13 +16,11 @@ from app.identity.platform import private_keys
 from app.identity.platform import saml_certificates as certificates
 from app.identity.platform.context import Context
 from app.identity.platform.powers import ALL, Power
-from app.identity.platform.resources.hooks import rules_of
+from app.identity.platform.resources.hooks import Rules
 from app.identity.platform.resources.items import Item
 from app.kit import randomness
 from app.kit.resource_values import look, put
 from app.kit.wire import Wire
-
-clients, providers = rules_of(contract.CLIENTS), rules_of(contract.PROVIDERS)
 
 _KEY: Final = "idp_certificate.key"
 _SP_KEY: Final = "sp_certificate.key"
@@ -36,7 +33,6 @@ Pair = tuple[str | None, str]
 """A certificate and its private key, in PEM."""
 
 
-@providers.powers
 def powers_of(context: Context, item: Item) -> Iterable[Power]:  # noqa: ARG001 - the hook's signature
     if item.content.get("domain"):
         yield Power(ALL, "SAML providers with a domain")
@@ -64,7 +60,6 @@ def list_keys(context: Context, req: Wire) -> KeyList:  # noqa: ARG001 - the sam
     return KeyList(data=list(contract.KEYS))
 
 
-@clients.problems
 def client_problems(content: Any, settings: TenantSettings | None) -> Iterable[tuple[str, str]]:  # noqa: ARG001 - the hook's signature
     for name, attribute in content.attributes.items():
         if not attribute.is_static and attribute.value not in FIELDS:
@@ -78,43 +73,41 @@ def client_problems(content: Any, settings: TenantSettings | None) -> Iterable[t
         yield "idp_certificate.certificate", problem
 
 
-@clients.shown
 def show_client(context: Context, content: Any, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature
     values["is_prebuilt_integration"] = content.integration_type != "Custom"
 
 
-@clients.before_create
-def complete_client(context: Context, item: Item) -> None:
-    _complete_client(context.now, item)
-
-
-@clients.before_update
-def complete_changed_client(context: Context, before: Item | None, after: Item) -> None:
-    """Keep the present certificate if the request has none."""
-    present = look(before.content, _CERTIFICATE) if before is not None else None
-    if present is not None and look(after.content, _CERTIFICATE) is None:
-        put(after.content, _CERTIFICATE, present)
-    _complete_client(context.now, after, _pair(before))
-
-
-@clients.before_apply
-def complete_client_of_file(now: datetime, before: Item | None, after: Item) -> None:
-    """Keep the present key pair, or generate one, if the file has no key that fits its certificate."""
+def read_client_of_file(context: Context, before: Item | None, after: Item) -> None:  # noqa: ARG001 - the hook's signature
+    """Keep the present key pair, or none, if the file has no key that fits its certificate."""
     present, (certificate, key) = _pair(before), _pair(after)
     is_present = (certificate, key) == present
     if not is_present and (not (certificate and key) or certificates.problem_of(certificate, key)):
         put(after.content, _CERTIFICATE, present[0])
         after.secrets.pop(_KEY, None)
         after.secrets.update({_KEY: present[1]} if before is not None else {})
-    _complete_client(now, after, _pair(after))
 
 
-@clients.action("renew")
+def complete_client(context: Context, before: Item | None, after: Item) -> None:
+    """Keep the present certificate if there is no other, or generate one, and fill in what a ready-made integration knows.
+
+    Raises BadField.
+    """
+    present = look(before.content, _CERTIFICATE) if before is not None else None
+    if present is not None and look(after.content, _CERTIFICATE) is None:
+        put(after.content, _CERTIFICATE, present)
+    _complete_certificate(context, after, _pair(before))
+    account = look(after.content, ("integration_configs", "account_name"))
+    if after.content.get("integration_type") == "Zendesk" and account:
+        base = f"https://{account}.zendesk.com"
+        put(after.content, ("assertion_consumer_service", "location"), f"{base}/access/saml")
+        put(after.content, ("name_id_format",), "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress")
+        after.content["issuer_url"], after.content["audiences"] = base, [base]
+
+
 def renew_client(context: Context, item: Item, body: Any) -> Item:  # noqa: ARG001 - the hook's signature
     return _renewed(context, item, _CERTIFICATE, _KEY)
 
 
-@providers.problems
 def provider_problems(content: Any, settings: TenantSettings | None) -> Iterable[tuple[str, str]]:  # noqa: ARG001 - the hook's signature
     for field in content.data_map:
         if field not in contract.KEYS:
@@ -127,31 +120,20 @@ def provider_problems(content: Any, settings: TenantSettings | None) -> Iterable
         yield "idp_certificate.certificate", problem
 
 
-@providers.before_create
-def complete_provider(context: Context, item: Item) -> None:
-    """Give a new provider its id and the tenant's certificate."""
-    check_changed_provider(context, None, item)
-    complete_provider_of_file(context.now, None, item)
+def complete_provider(context: Context, before: Item | None, after: Item) -> None:
+    """Give a new provider its id and the tenant's certificate.
 
-
-@providers.before_update
-def check_changed_provider(context: Context, before: Item | None, after: Item) -> None:  # noqa: ARG001 - the hook's signature
-    """Refuse a private key that cannot be read or is not the certificate's. Raises BadField."""
+    Raises BadField for a private key that cannot be read or is not the certificate's.
+    """
     is_same = before is not None and _pair(before) == _pair(after)
     if not is_same and (problem := _problem_of_partner(*_pair(after))):
         raise e.BadField(f"IdpCertificate.Key: {problem}.")
-
-
-@providers.before_apply
-def complete_provider_of_file(now: datetime, before: Item | None, after: Item) -> None:
-    """Give a new provider its id and the tenant's certificate."""
     if before is None:
         after.content["id"] = randomness.guid()
-        certificate, after.secrets[_SP_KEY] = certificates.generate(after.id[0], now)
+        certificate, after.secrets[_SP_KEY] = certificates.generate(after.id[0], context.now)
         put(after.content, _SP_CERTIFICATE, certificate)
 
 
-@providers.shown
 def show_provider(context: Context, content: Any, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature
     base = context.pages_url
     values |= {
@@ -162,7 +144,6 @@ def show_provider(context: Context, content: Any, values: dict[str, Any]) -> Non
     }
 
 
-@providers.action("renew")
 def renew_provider(context: Context, item: Item, body: Any) -> Item:  # noqa: ARG001 - the hook's signature
     return _renewed(context, item, _SP_CERTIFICATE, _SP_KEY)
 
@@ -196,23 +177,35 @@ def _pair(item: Item | None) -> Pair:
     return (look(item.content, _CERTIFICATE), item.secrets.get(_KEY, "")) if item is not None else _NO_PAIR
 
 
-def _complete_client(now: datetime, item: Item, checked: Pair = _NO_PAIR) -> None:
-    """Generate a certificate if there is none, and fill in what a ready-made integration knows. Raises BadField.
+def _complete_certificate(context: Context, item: Item, stored: Pair) -> None:
+    """Generate a certificate if there is none. Raises BadField.
 
-    A pair that is stored or was `checked` is not looked at again: to look at a private key takes a tenth of a second.
+    A stored pair is not looked at again: to look at a private key takes a tenth of a second.
     """
     certificate, key = _pair(item)
     if certificate is None and not key:
-        certificate, item.secrets[_KEY] = certificates.generate(item.id[0], now)
+        certificate, item.secrets[_KEY] = certificates.generate(item.id[0], context.now)
         put(item.content, _CERTIFICATE, certificate)
     elif not (certificate and key):
         raise e.BadField("IdpCertificate: Certificate and Key, or neither; both are then generated.")
-    elif (certificate, key) != checked and (problem := certificates.problem_of(certificate, key)):
+    elif (certificate, key) != stored and (problem := certificates.problem_of(certificate, key)):
         raise e.BadField(f"IdpCertificate: {problem}.")
     put(item.content, _FINGERPRINT, certificates.sha1_fingerprint(certificate))
-    account = look(item.content, ("integration_configs", "account_name"))
-    if item.content.get("integration_type") == "Zendesk" and account:
-        base = f"https://{account}.zendesk.com"
-        put(item.content, ("assertion_consumer_service", "location"), f"{base}/access/saml")
-        put(item.content, ("name_id_format",), "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress")
-        item.content["issuer_url"], item.content["audiences"] = base, [base]
+
+
+RULES: Final = {
+    contract.CLIENTS: Rules(
+        from_file=read_client_of_file,
+        shown=show_client,
+        problems=client_problems,
+        before_write=complete_client,
+        actions={"renew": renew_client},
+    ),
+    contract.PROVIDERS: Rules(
+        shown=show_provider,
+        problems=provider_problems,
+        powers=powers_of,
+        before_write=complete_provider,
+        actions={"renew": renew_provider},
+    ),
+}

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from app.contract import errors as e
 from app.contract.configuration import TenantSettings
 from app.contract.second_factors import managed_settings as contract
 from app.identity.platform.context import Context
-from app.identity.platform.resources.hooks import rules_of
+from app.identity.platform.resources.hooks import Rules
 from app.identity.platform.resources.items import Item
 from app.kit.resource_values import ItemInput
 
 NEEDED = "second factors need email_verification: required"
-push, config = rules_of(contract.PUSH), rules_of(contract.CONFIG)
 
 
-@push.after_update
 def register_platforms(context: Context, before: Item | None, after: Item) -> None:
     """Give SNS the new credentials from Google or Apple, if there is an application to register them for."""
     settings = TenantSettings.model_validate(after.content).push
@@ -32,7 +30,6 @@ def register_platforms(context: Context, before: Item | None, after: Item) -> No
             context.outbox.post("push_platform", {**key, **target, member: credential})
 
 
-@config.given
 def read_mode(context: Context, given: ItemInput) -> None:  # noqa: ARG001 - the hook's signature
     if given.computed:
         if given.computed["is_required"] and not given.computed["is_second_factor_authenticator_enabled"]:
@@ -42,13 +39,11 @@ def read_mode(context: Context, given: ItemInput) -> None:  # noqa: ARG001 - the
         given.values["two_factor",] = mode if is_on else "disabled"
 
 
-@config.shown
 def show_mode(context: Context, settings: TenantSettings, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature
     values["is_second_factor_authenticator_enabled"] = settings.two_factor != "disabled"
     values["is_required"] = settings.two_factor == "required"
 
 
-@config.before_update
 def refuse_unverified_addresses(context: Context, before: Item | None, after: Item) -> None:  # noqa: ARG001 - the hook's signature
     if before is not None and is_unsafe_change(before.content, after.content):
         raise e.BadField(f"The IsSecondFactorAuthenticatorEnabled is refused: {NEEDED}.")
@@ -62,3 +57,9 @@ def is_unsafe_change(before: Mapping[str, Any], after: Mapping[str, Any]) -> boo
 def _is_unsafe(settings: Mapping[str, Any]) -> bool:
     parsed = TenantSettings.model_validate(settings)
     return parsed.two_factor != "disabled" and parsed.email_verification != "required"
+
+
+RULES: Final = {
+    contract.PUSH: Rules(after_request=register_platforms),
+    contract.CONFIG: Rules(given=read_mode, shown=show_mode, before_write=refuse_unverified_addresses),
+}

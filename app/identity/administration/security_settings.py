@@ -16,12 +16,9 @@ from app.identity.credentials.passkeys import store
 from app.identity.directory.tenants import webauthn_origins
 from app.identity.platform.context import Context
 from app.identity.platform.powers import ALL, Power
-from app.identity.platform.resources.hooks import rules_of
+from app.identity.platform.resources.hooks import Rules
 from app.identity.platform.resources.items import Item
 from app.kit.resource_values import ItemInput, look
-
-passkeys, passwords = rules_of(contract.PASSKEYS), rules_of(contract.PASSWORDS)
-sessions, totp = rules_of(contract.SESSIONS), rules_of(contract.TOTP)
 
 _LIFETIMES: Final[Mapping[str, tuple[str, int]]] = {
     "access_token_ttl": ("access_token_minutes", MINUTE),
@@ -38,7 +35,6 @@ _DAYS: Final = {"day": 1, "week": 7, "month": 30, "year": 365}
 _CLASSES: Final = ("lowercase", "uppercase", "number", "symbol")
 
 
-@passkeys.given
 def read_passkeys(context: Context, given: ItemInput) -> None:
     if not given.values:  # a GET
         if not context.tenant.settings.passkeys:
@@ -70,7 +66,6 @@ def _read_rp_id(context: Context, text: str | None) -> str | None:
     return None if wanted == own else wanted
 
 
-@passkeys.shown
 def show_passkeys(context: Context, settings: TenantSettings, values: dict[str, Any]) -> None:
     values["passkey_selection"] = settings.passkey_settings.selection.title()
     values["rp_display_name"] = settings.passkey_settings.name or context.tenant.display_name
@@ -78,14 +73,12 @@ def show_passkeys(context: Context, settings: TenantSettings, values: dict[str, 
     values["rp_origins"] = list(dict.fromkeys([*context.own_addresses, *settings.passkey_settings.related_origins]))
 
 
-@passkeys.powers
 def powers_of(context: Context, item: Item) -> Iterator[Power]:  # noqa: ARG001 - the hook's signature
     """Who has a related origin can have people's passkeys sign there."""
     if look(item.content, ("passkey_settings", "related_origins")):
         yield Power(ALL, "related origins of passkeys")
 
 
-@passwords.given
 def read_password_policy(context: Context, given: ItemInput) -> None:
     if not given.values:
         return
@@ -124,7 +117,6 @@ def _read_rules(context: Context, text: str) -> dict[str, Any]:
     return found
 
 
-@passwords.shown
 def show_password_policy(context: Context, settings: TenantSettings, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature
     policy = settings.password_policy
     values["dictionary_password_validation"] = policy.common_check
@@ -136,7 +128,6 @@ def show_password_policy(context: Context, settings: TenantSettings, values: dic
     values["password_validation_rules"] = "|".join((*lengths, *classes))
 
 
-@sessions.given
 def read_lifetimes(context: Context, given: ItemInput) -> None:  # noqa: ARG001 - the hook's signature
     if not given.values:
         return
@@ -148,18 +139,23 @@ def read_lifetimes(context: Context, given: ItemInput) -> None:  # noqa: ARG001 
         given.values[setting,] = seconds // unit
 
 
-@sessions.shown
 def show_lifetimes(context: Context, settings: TenantSettings, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature
     for name, (setting, unit) in _LIFETIMES.items():
         values[name] = getattr(settings, setting) * unit
 
 
-@totp.given
 def refuse_shared_key(context: Context, given: ItemInput) -> None:  # noqa: ARG001 - the hook's signature
     if given.computed["account_secret_key"]:
         raise e.BadField("AccountSecretKey: null; every account has a random secret of its own.")
 
 
-@totp.shown
 def show_no_key(context: Context, settings: TenantSettings, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature
     values["account_secret_key"] = None
+
+
+RULES: Final = {
+    contract.PASSKEYS: Rules(given=read_passkeys, shown=show_passkeys, powers=powers_of),
+    contract.PASSWORDS: Rules(given=read_password_policy, shown=show_password_policy),
+    contract.SESSIONS: Rules(given=read_lifetimes, shown=show_lifetimes),
+    contract.TOTP: Rules(given=refuse_shared_key, shown=show_no_key),
+}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Final
 
 from app.contract import errors as e
 from app.contract import storefronts as contract
 from app.identity.platform.context import Context
-from app.identity.platform.resources.hooks import rules_of
+from app.identity.platform.resources.hooks import OnChange, Rules, may_lack_secrets
 from app.identity.platform.resources.items import Item
 from app.kit.resource import Resource
 
@@ -16,22 +15,21 @@ LEAST_CHARACTERS: Final = 32
 """Of a secret that signs: HMAC with SHA-256 needs a key of 32 bytes (RFC 7518 section 3.2)."""
 
 
-def _refuse_missing(context: Context, item: Item, *, resource: Resource) -> None:  # noqa: ARG001 - the hook's signature
-    """Raises BadField."""
-    for member in resource.members:
-        name = member.path[-1]
-        if not member.is_secret:
-            continue
-        least = LEAST_CHARACTERS if name in ("multipass_secret", "client_secret") else 1
-        if len(item.secrets.get(name, "")) < least:
-            raise e.BadField(f"{member.request_name}: at least {least} characters.")
+def _refuses_missing_secrets(resource: Resource) -> OnChange:
+    def check(context: Context, before: Item | None, after: Item) -> None:  # noqa: ARG001 - the hook's signature
+        """Raises BadField."""
+        for member in resource.members:
+            name = member.path[-1]
+            if not member.is_secret or (name not in after.secrets and may_lack_secrets(context)):
+                continue
+            least = LEAST_CHARACTERS if name in ("multipass_secret", "client_secret") else 1
+            if len(after.secrets.get(name, "")) < least:
+                raise e.BadField(f"{member.request_name}: at least {least} characters.")
+
+    return check
 
 
-def _refuse_missing_in_change(context: Context, before: Item | None, after: Item, *, resource: Resource) -> None:  # noqa: ARG001 - the hook's signature
-    """Raises BadField."""
-    _refuse_missing(context, after, resource=resource)
-
-
-for _resource in (contract.SHOPIFY, contract.BIGCOMMERCE, contract.PERFECTMIND):
-    rules_of(_resource).before_create(partial(_refuse_missing, resource=_resource))
-    rules_of(_resource).before_update(partial(_refuse_missing_in_change, resource=_resource))
+RULES: Final = {
+    one: Rules(before_write=_refuses_missing_secrets(one))
+    for one in (contract.SHOPIFY, contract.BIGCOMMERCE, contract.PERFECTMIND)
+}

@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from app.contract import themes as contract
 from app.contract.branding import Brand
 from app.identity.directory.tenants import changes
 from app.identity.platform.context import Context
-from app.identity.platform.resources.hooks import rules_of
+from app.identity.platform.resources.hooks import Rules
 from app.identity.platform.resources.items import Item
 
-rules = rules_of(contract.THEMES)
 
-
-@rules.shown
 def show_state(context: Context, content: contract.StoredTheme, values: dict[str, Any]) -> None:
     values["is_active"] = content.brand == context.tenant.brand
 
 
-@rules.after_update
 def show_changed(context: Context, before: Item | None, after: Item) -> None:
     """Show a change of the active theme at once."""
     if before is not None and _brand(before.content.get("brand", {})) == context.tenant.brand:
         _activate(context, after)
 
 
-@rules.action("activate")
 def activate(context: Context, item: Item, body: Any) -> contract.ThemeActivated:  # noqa: ARG001 - the hook's signature
     _activate(context, item)
     context.audit.record("themes.activated", id=item.id[0])
@@ -43,3 +38,8 @@ def _activate(context: Context, item: Item) -> None:
 
 def _brand(values: dict[str, Any]) -> Brand:
     return Brand.model_validate({name: value for name, value in values.items() if value is not None})
+
+
+RULES: Final = {
+    contract.THEMES: Rules(shown=show_state, after_request=show_changed, actions={"activate": activate}),
+}

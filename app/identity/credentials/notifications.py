@@ -5,17 +5,13 @@ Some carry an alert link, with which the owner of an address reports the change 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import datetime, timedelta
-from typing import Any
-
 from app.contract.error_groups import SMS_SENDING
 from app.contract.mailed_links import ALERT_LINK_DAYS
 from app.contract.messages import MailKind, SmsKind
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import OneTimeToken, Purpose
-from app.identity.directory.accounts import identifiers
+from app.identity.directory.accounts import former_language, identifiers
 from app.identity.directory.accounts.account import Account, is_verified
 from app.identity.directory.tenants import allowed_addresses
 from app.identity.messaging import service as messaging
@@ -31,10 +27,6 @@ _MAX_ADDRESS_LENGTH = 250
 _OF_FACTORS = frozenset({MailKind.FACTOR_ADDED, MailKind.PASSKEY_ADDED})
 _FACTOR = "factor"
 """Marks the subject of an alert about a new second factor."""
-_FORMER_LANGUAGE = "former_language"
-"""The key in `private` of the language before a change."""
-_LANGUAGE = "LocalLanguage"
-_LANGUAGE_RETENTION = timedelta(minutes=ALERT_LINK_MINUTES)
 
 
 def notify(
@@ -143,28 +135,9 @@ def _counted_as(before: Account | None, to: str) -> CountedAs:
     return CountedAs(is_verified=is_verified(before, to)) if before else CountedAs()
 
 
-def remember_language(account: Account, profile: Mapping[str, Any], now: datetime) -> dict[str, Any]:
-    """Return the `private` members to add before this profile is stored, so that notices are still in the former language.
-
-    Of several changes the first counts: an attacker must not have notices sent in a language that the owner cannot read.
-    """
-    former = account.profile.get(_LANGUAGE) or ""
-    if former == (profile.get(_LANGUAGE) or "") or _former_language(account, now) is not None:
-        return {}
-    return {_FORMER_LANGUAGE: {"tag": str(former), "until": (now + _LANGUAGE_RETENTION).isoformat()}}
-
-
-def _former_language(account: Account, now: datetime) -> str | None:
-    """Return the language before a recent change, an empty string if it had none; None without a change."""
-    entry = account.private.get(_FORMER_LANGUAGE)
-    if not entry or datetime.fromisoformat(entry["until"]) <= now:
-        return None
-    return str(entry["tag"])
-
-
 def _alert_language(context: Context, account: Account) -> str | None:
     """Return the account's language before any recent change of it."""
-    former = _former_language(account, context.now)
+    former = former_language.of(account, context.now)
     return None if former is None else former or context.tenant.settings.default_locale
 
 

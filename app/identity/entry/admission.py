@@ -111,7 +111,7 @@ def proves_sender(operation: AnyOperation) -> HolderCheck:
     def check(context: Context, holder: TokenHolder, _body: dict[str, Any]) -> None:
         """Raise 1409 where the request does not prove it; OAuth's errors in its profile."""
         try:
-            sender_constraints.check(context, holder.token, holder.facts, holder.client_id)
+            sender_constraints.check(context, holder.token, holder.claims.cnf or {}, holder.client_id)
         except SenderRefused as refusal:
             if not is_oauth:
                 raise e.NotAuthenticated(refusal.reason) from None

@@ -1,22 +1,9 @@
 """Imports every module that implements operations (`@operation.implements`); `Server.load` refuses if one is missing."""
 
 # ruff: noqa: F401 - importing them is the purpose
-import app.identity.administration.access_settings
-import app.identity.administration.captcha_settings
-import app.identity.administration.consent_forms
-import app.identity.administration.custom_domains
-import app.identity.administration.custom_object_types
 import app.identity.administration.handlers
-import app.identity.administration.initial_access_tokens
 import app.identity.administration.jwt_apps
-import app.identity.administration.oauth_clients
-import app.identity.administration.providers
-import app.identity.administration.registration_schema
 import app.identity.administration.saml_apps
-import app.identity.administration.second_factor_settings
-import app.identity.administration.security_settings
-import app.identity.administration.storefronts
-import app.identity.administration.themes
 import app.identity.authentication.federation.token_handoff
 import app.identity.authentication.passwordless.cross_device_handlers
 import app.identity.authentication.passwordless.handlers
@@ -24,7 +11,6 @@ import app.identity.authentication.passwordless.smart_login_handlers
 import app.identity.authentication.recovery.handlers
 import app.identity.authentication.recovery.pin_handlers
 import app.identity.authentication.registration.handlers
-import app.identity.authentication.registration.sott_rules
 import app.identity.authentication.sign_in.email_verification
 import app.identity.authentication.sign_in.handlers
 import app.identity.authentication.sign_in.passkeys.recovery
@@ -86,7 +72,6 @@ import app.identity.hosted.security_alerts
 import app.identity.hosted.verification
 import app.identity.hosted.web_sso
 import app.identity.messaging.handlers
-import app.identity.messaging.template_rules
 import app.identity.programs.invitations.handlers
 import app.identity.programs.invitations.link_handlers
 import app.identity.programs.join_requests.handlers
@@ -105,7 +90,6 @@ import app.identity.programs.self_service.sent_factors
 import app.identity.programs.self_service.step_up
 import app.identity.programs.storefronts.handlers
 import app.identity.protocols.jwt_sign_on.handlers
-import app.identity.protocols.oauth.backchannel_logout
 import app.identity.protocols.oauth.handlers
 import app.identity.protocols.oauth.older_handlers
 import app.identity.protocols.oauth.registration.handlers

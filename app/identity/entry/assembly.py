@@ -34,7 +34,12 @@ _CACHED_RESOURCES = 2_000  # of all tenants: a tenant's items of one kind count 
 def assemble(settings: Settings, clock: Clock | None = None, *, defers_imports: bool = False) -> Services:
     """Create the services that all operations of the process share. Opens no connection."""
     if not defers_imports:
-        from app.identity.entry import tables  # noqa: F401, PLC0415 - deletions need every table
+        from app.identity.entry import (  # noqa: PLC0415 - the server imports them with its handlers
+            connections,
+            tables,  # noqa: F401 - deletions need every table
+        )
+
+        connections.connect()
     clock = clock or SystemClock()
     database = Database(settings.database)
     encryption = Encryption(settings.secrets)

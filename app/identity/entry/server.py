@@ -20,12 +20,15 @@ EARLY: Final = frozenset({hub.tenant.name, hub_tenants.changed_tenants.name})
 
 
 def load_handlers() -> None:
-    """Import every module that implements operations, and what admits their callers."""
+    """Import every module that implements operations, and what admits their callers; connect what they call of one another."""
     from app.identity.entry import (  # noqa: PLC0415 - decisions/0366
         areas,  # noqa: F401 - registers the handlers
+        connections,
         programs,  # noqa: F401 - else the first request of a program would wait for it
         tables,  # noqa: F401 - deletions need every table
     )
+
+    connections.connect()
 
 
 def make_server(services: Services) -> Server:

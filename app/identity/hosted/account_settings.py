@@ -26,14 +26,14 @@ from app.identity.authentication.sign_in import (
 from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.credentials import current_password
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.directory.accounts import login_records
+from app.identity.directory.accounts import login_records, privacy_policy
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.tenants import registration_form
 from app.identity.hosted import next_step, views
 from app.identity.hosted.reauthentication import is_fresh, must_confirm
 from app.identity.platform.context import Context
-from app.identity.programs.self_service import deletion, privacy_policy, profile
+from app.identity.programs.self_service import deletion, profile
 from app.kit.clock import iso
 
 

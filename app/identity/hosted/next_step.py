@@ -7,6 +7,7 @@ from app.identity.authentication.sign_in import interactions, required_actions, 
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.credentials.tokens import service as tokens
+from app.identity.credentials.tokens.service import TokenGrant
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import in_force, looks
@@ -20,6 +21,7 @@ from app.identity.hosted import (
     token_handoff,
 )
 from app.identity.platform.context import Context
+from app.identity.platform.token_claims import TokenClaims
 from app.identity.protocols.oauth import authorize
 from app.identity.protocols.oauth import views as oauth
 from app.kit.web_addresses import redirect_origin
@@ -117,11 +119,16 @@ def _with_token(context: Context, session: BrowserSession, return_url: str) -> s
     if settings.code_in_return_url:
         return with_query(return_url, code=return_codes.issue(context, session))
     ends_at = int(session.expires_at.timestamp())
-    facts = {"provider": "Email", "agent": context.agent, "address": context.address, tokens.ENDS_AT: ends_at}
+    claims = TokenClaims(provider="Email", agent=context.agent, address=context.address, ends_at=ends_at)
     access, _ = in_force.shortened_of(context, session.uid)
-    issued = tokens.issue(
-        context, uid=session.uid, session_id=session.session_id, facts=facts, access_seconds=access, with_refresh=False
+    grant = TokenGrant(
+        uid=session.uid,
+        claims=claims,
+        session_id=session.session_id,
+        access_seconds=access,
+        has_refresh_token=False,
     )
+    issued = tokens.issue(context, grant)
     return with_query(return_url, token=issued.access_token)
 
 

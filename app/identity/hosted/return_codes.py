@@ -11,11 +11,13 @@ from app.contract.tokens import Token
 from app.identity.authentication.sign_in import sessions
 from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.credentials.tokens import service as tokens
+from app.identity.credentials.tokens.service import TokenGrant
 from app.identity.directory.accounts import store as accounts
 from app.identity.directory.organizations import in_force
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose
+from app.identity.platform.token_claims import TokenClaims
 from app.kit.clock import iso
 
 LIFETIME: Final = timedelta(minutes=2)
@@ -43,14 +45,15 @@ def exchange(context: Context, req: contract.ReturnCode) -> Token:
     if ends_at is None or not continuation_tokens.spend(context, code):
         raise e.WrongRequestToken
     context.audit.record("return_code.exchanged", uid=code.uid)
-    facts = {
-        "provider": "Email",
-        "agent": code.facts["agent"],
-        "address": code.facts["address"],
-        tokens.ENDS_AT: int(ends_at.timestamp()),
-    }
-    access, _ = in_force.shortened_of(context, code.uid)
-    issued = tokens.issue(
-        context, uid=code.uid, session_id=session_id, facts=facts, access_seconds=access, with_refresh=False
+    claims = TokenClaims(
+        provider="Email",
+        agent=code.facts["agent"],
+        address=code.facts["address"],
+        ends_at=int(ends_at.timestamp()),
     )
+    access, _ = in_force.shortened_of(context, code.uid)
+    grant = TokenGrant(
+        uid=code.uid, claims=claims, session_id=session_id, access_seconds=access, has_refresh_token=False
+    )
+    issued = tokens.issue(context, grant)
     return Token(access_token=issued.access_token, expires_in=iso(issued.access_expires_at) or "")

@@ -7,7 +7,7 @@ session, brings one, or ends the session.
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from app.contract import errors as e
 from app.contract import hub_web_sso as contract
@@ -112,13 +112,13 @@ def _holder(context: Context, text: str) -> TokenHolder | None:
     holder = token_store.access(context.work, randomness.digest(text)) if text else None
     if holder is None or holder.client_id is not None or not holder.uid or holder.expires_at <= context.now:
         return None
-    is_whole = tokens.CNF not in holder.facts and tenant_requirements.AUTHENTICATION_FACT not in holder.facts
+    is_whole = holder.claims.cnf is None and holder.claims.unfinished_sign_in is None
     return holder if is_whole and holder.actor is None and tokens.is_member(context, holder) else None
 
 
 def _begin(context: Context, holder: TokenHolder, account: Account, req: contract.SessionByToken) -> Session | None:
     """Begin the session; None for a token that began one before, because it stood in an address."""
-    last = tokens.absolute_end(context, holder.facts, holder.issued_at)
+    last = tokens.absolute_end(context, holder.claims, holder.issued_at)
     try:
         continuation_tokens.issue(
             context, ContinuationPurpose.SHARED_TOKEN, account.uid, lifetime=last - context.now + timedelta(seconds=1),
@@ -126,14 +126,12 @@ def _begin(context: Context, holder: TokenHolder, account: Account, req: contrac
         )  # fmt: skip
     except TokenExists:
         return None
-    methods: Any = holder.facts.get("amr")
-    at: Any = holder.facts.get("auth_time")
     session, text = sessions.start(
         context,
         account.uid,
-        tuple(methods) if isinstance(methods, list) else (),
+        holder.claims.amr or (),
         req.remember and context.tenant.settings.remember_me,
-        authenticated_at=datetime.fromtimestamp(at if isinstance(at, int) else 0, UTC),
+        authenticated_at=datetime.fromtimestamp(holder.claims.auth_time or 0, UTC),
         ends_at=last,
     )
     context.audit.record("shared_session.begun", uid=account.uid, origin=req.origin)

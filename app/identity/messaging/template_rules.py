@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from app.contract import errors as e
 from app.contract import message_templates as contract
@@ -21,7 +21,7 @@ from app.identity.messaging.placeholders import (
 from app.identity.messaging.tenant_templates import TenantEmailTemplate, tenant_template
 from app.identity.platform.context import Context
 from app.identity.platform.powers import ALL, Power
-from app.identity.platform.resources.hooks import rules_of
+from app.identity.platform.resources.hooks import Rules
 from app.identity.platform.resources.items import Item
 from app.kit.errors import ApiError
 from app.kit.resource_values import ItemInput
@@ -33,11 +33,8 @@ _UNSUPPORTED_MAILS = frozenset(
 _UNSUPPORTED_SMS = frozenset({"resetpassword", "breached_password"})
 """Types of the interface that are not sent yet."""
 _TOKEN_TYPES: dict[str | None, Any] = {"otp": "Otp", "link": "link"}
-mails, sms = rules_of(contract.MAILS), rules_of(contract.SMS)
-mails.store, sms.store = store.TemplateStore(store.MAIL), store.TemplateStore(store.SMS)
 
 
-@mails.given
 def read_mail(context: Context, given: ItemInput) -> None:
     method, sender = context.raw.method, context.services.settings.mail_sender
     unsupported = e.MailTemplateNotConfigured if method == "POST" else e.UnknownMailTemplate
@@ -52,20 +49,16 @@ def read_mail(context: Context, given: ItemInput) -> None:
         del given.values["is_active",]
 
 
-@sms.given
 def read_text_message(context: Context, given: ItemInput) -> None:  # noqa: ARG001 - the hook's signature
     _read_type(given, "sms_template_type", SmsKind, _UNSUPPORTED_SMS, e.UnknownSmsTemplate, e.UnknownSmsType)
 
 
-@mails.shown
 def show_mail(context: Context, template: MailTemplate, values: dict[str, Any]) -> None:
     values["from_name"] = template.sender_name or None
     values["from_email"] = template.from_email or context.services.settings.mail_sender
     values["verification_token_type"] = _TOKEN_TYPES.get(TenantEmailTemplate(template).carries)
 
 
-@mails.problems
-@sms.problems
 def check_placeholders(
     template: MailTemplate | SmsTemplate, settings: TenantSettings | None
 ) -> Iterator[tuple[str, str]]:
@@ -87,8 +80,6 @@ def _problems_of_sender(template: MailTemplate, settings: TenantSettings | None)
         yield "from_email", "an address at a domain of settings.sending.from_domains, which the operator lists"
 
 
-@mails.powers
-@sms.powers
 def powers_of(context: Context, item: Item) -> Iterator[Power]:  # noqa: ARG001 - the hook's signature
     """A program that writes the text around a link or a code can send both to another address, and sign in as the person."""
     rule = (
@@ -118,3 +109,17 @@ def _read_type(
             raise unknown_error
         given.id[field] = given.values["type",] = kind
     return kind
+
+
+RULES: Final = {
+    contract.MAILS: Rules(
+        given=read_mail,
+        shown=show_mail,
+        problems=check_placeholders,
+        powers=powers_of,
+        store=store.TemplateStore(store.MAIL),
+    ),
+    contract.SMS: Rules(
+        given=read_text_message, problems=check_placeholders, powers=powers_of, store=store.TemplateStore(store.SMS)
+    ),
+}

@@ -17,6 +17,7 @@ from app.identity.platform.outbox.queue import NullOutbox, Outbox
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import Cost, UnitOfWork
 from app.identity.platform.tenant import Application, Tenant
+from app.identity.platform.token_claims import TokenClaims
 from app.kit.auth import AuthScheme
 from app.kit.limits import OverLimit, Rate
 from app.kit.once import once
@@ -38,17 +39,16 @@ class TokenHolder:
     session_id: str | None
     client_id: str | None
     scope: str
-    facts: dict[str, object]
+    claims: TokenClaims
     issued_at: datetime
     expires_at: datetime
 
     @property
     def actor(self) -> str | None:
         """The actor in an impersonation token, which a server of the tenant took by operation A22 (RFC 8693 section 4.1)."""
-        act = self.facts.get("act")
-        if self.facts.get("impersonated"):  # written by older versions
+        if self.claims.impersonated:
             return "server"
-        return str(act.get("sub")) if isinstance(act, dict) else None
+        return str(self.claims.act.get("sub")) if self.claims.act is not None else None
 
 
 class Context:

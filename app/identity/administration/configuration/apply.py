@@ -10,7 +10,7 @@ from __future__ import annotations
 import hmac
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic import ValidationError
@@ -26,16 +26,18 @@ from app.identity.administration.configuration.accounts import AccountPass
 from app.identity.administration.configuration.applications import ApplicationPass
 from app.identity.administration.configuration.document import ConfigurationError, Path, Problem
 from app.identity.administration.configuration.initial_access_tokens import TokenPass
-from app.identity.administration.configuration.organizations import OrganizationPass
+from app.identity.administration.configuration.organizations import OrganizationPass, context_of
 from app.identity.administration.configuration.origins import Marks, differences, marks, merged, of_files, unnamed
 from app.identity.administration.configuration.plan import Action, Made, Plan, Run
 from app.identity.administration.configuration.reading import Configuration
 from app.identity.administration.configuration.roles import RolePass
 from app.identity.credentials.passwords import hash_cost
 from app.identity.directory.accounts import provider_tokens
-from app.identity.directory.tenants import changes, tenant_secrets
+from app.identity.directory.tenants import changes, custom_hosts, tenant_secrets
 from app.identity.directory.tenants.changes import TenantRow
 from app.identity.directory.tenants.store import LOOKUP_TENANT
+from app.identity.platform import powers
+from app.identity.platform.context import Context
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
@@ -142,11 +144,9 @@ class _TenantPass:
         if self.run.writes and has_changed:
             algorithms = {name for one in self.declared.applications or () for name in one.algorithms}
             self.run.services.signing_keys.publish(self.work, algorithms)
-        has_changed |= resources.apply(
-            self.run, self.declared, self.declared.name, self.path, self.settings, self.named
-        )
         if self.run.writes and has_changed and held is not None:
             changes.change(self.work)
+        resources.apply(self.run, self.declared, self._context(), self.path, self.named)
         tokens = TokenPass(self.run, self.declared, self.path, is_new=held is None)
         self.run.plan.changes += tokens.changes()
         self.named |= tokens.named
@@ -162,6 +162,13 @@ class _TenantPass:
             settings = self._checked(self.settings)
             organizations = OrganizationPass(self.run, self.declared, self.path, settings, is_new=held is None)
             self.run.plan.changes += organizations.changes()
+
+    def _context(self) -> Context:
+        """Return the context in which the tenant's items are written, as by a program that has every power."""
+        context = context_of(self.run.services, self.work, self.declared.name, self._checked(self.settings))
+        context.tenant = replace(context.tenant, custom_hosts=custom_hosts.of_tenant(self.work))
+        context.program_scopes = frozenset({powers.ALL})
+        return context
 
     def _add(self) -> None:
         declared = self.declared

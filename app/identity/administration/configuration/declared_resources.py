@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from pydantic import BaseModel
 
 from app.contract.configuration import TenantSettings
-from app.identity.administration.configuration import all_rules  # noqa: F401 - `rules_of` finds what is loaded
 from app.identity.administration.configuration.document import Document, Path
-from app.identity.platform.resources.hooks import rules_of
+from app.identity.administration.resource_rules import rules_of
 from app.kit.resource import Resource
 
 

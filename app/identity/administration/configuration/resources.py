@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Final
 
 from pydantic import BaseModel
 
-from app.contract.configuration import TenantSettings
-from app.identity.administration.configuration.declared_resources import distinct_values, id_of, listed, wrong
+from app.contract import errors as e
+from app.identity.administration.configuration.declared_resources import id_of, listed, wrong
 from app.identity.administration.configuration.document import Path
 from app.identity.administration.configuration.origins import Marks, differences, marks, merged, unnamed
 from app.identity.administration.configuration.plan import Action, Run
-from app.identity.administration.resources.service import unique_key
-from app.identity.administration.resources.settings_store import store_of
-from app.identity.platform.resources.hooks import rules_of
+from app.identity.administration.resource_rules import rules_of, store_of
+from app.identity.administration.resources.settings_store import access_of
+from app.identity.administration.resources.writing import Writer, equal_values, unique_key
+from app.identity.platform.context import Context
 from app.identity.platform.resources.items import API, FILE, Item, StoreAccess
 from app.kit import randomness
+from app.kit.errors import ApiError
 from app.kit.resource import MASKED, READ_ONLY, SECRET, Member, Resource
 from app.kit.resource_models import content_of
 from app.kit.resource_values import look, put, remove, secret_name
@@ -26,25 +29,24 @@ from app.kit.resource_values import look, put, remove, secret_name
 _NOTHING: Final[Any] = object()
 
 
-def apply(run: Run, declared: BaseModel, tenant: str, path: Path, settings: Mapping[str, Any], named: Marks) -> bool:
-    """Apply the tenant's items; resources that the file omits stay. Return whether an item changed.
+def apply(run: Run, declared: BaseModel, context: Context, path: Path, named: Marks) -> None:
+    """Apply the tenant's items; resources that the file omits stay.
 
     Args:
-        settings: the tenant's settings after this run.
+        context: with the tenant's settings after this run.
         named: the keys that earlier files named; updated with this file's keys where the store does not keep origins.
     """
-    before = len(run.plan.changes)
     for resource in run.configuration.resources:
         if getattr(declared, "settings", None) is None:
-            whole = TenantSettings.model_validate(settings)
             for inner, item in listed(resource, declared, path):
-                for where, sentence in wrong(resource, item, inner, whole):
+                for where, sentence in wrong(resource, item, inner, context.tenant.settings):
                     run.refuse(where, sentence)
         if getattr(declared, resource.file_key) is not None:
-            _Pass(run, resource, tenant, named).apply(listed(resource, declared, path))
-        elif rules_of(resource).has("warnings"):
-            _Pass(run, resource, tenant, named).warn_of_held()
-    return any(change.action is not Action.UNCHANGED for change in run.plan.changes[before:])
+            _Pass(run, resource, context, named).apply(list(listed(resource, declared, path)))
+        elif rules_of(resource).warnings is not None:
+            _Pass(run, resource, context, named).warn_of_held()
+    if run.writes:
+        context.audit.write(context.work)
 
 
 def exported(access: StoreAccess, resources: Sequence[Resource]) -> dict[str, list[dict[str, Any]]]:
@@ -70,15 +72,19 @@ class _Pass:
 
     run: Run
     resource: Resource
-    tenant: str
+    context: Context
     named: Marks
 
     @property
     def access(self) -> StoreAccess:
-        return StoreAccess(self.run.work, self.run.services.encryption, self.run.now)
+        return access_of(self.context)
 
-    def apply(self, wanted: Iterator[tuple[Path, BaseModel]]) -> None:
-        store, names, values = store_of(self.resource), dict[str, Any](), dict[tuple[str, str], Path]()
+    @cached_property
+    def writer(self) -> Writer:
+        return Writer(self.context, self.resource, e.BadField, e.BadField("is already taken"), FILE)
+
+    def apply(self, wanted: Sequence[tuple[Path, BaseModel]]) -> None:
+        store, names = store_of(self.resource), dict[str, Any]()
         held = {item.id: item for item in store.items(self.access, self.resource)}
         before = {item.id: self._marks_of(item) for item in held.values()}
         for path, declared in wanted:
@@ -86,21 +92,20 @@ class _Pass:
             item_id = id_of(self.resource, declared) or self._alike(held, content)
             current = held.pop(item_id, None) if item_id else None
             item_id = item_id or (randomness.guid(),)
-            values |= dict.fromkeys(distinct_values(self.resource, declared), path)
             noted = marks(_split(self.resource, content)[0])
             names[" ".join(item_id)] = noted
             origin = {"by": FILE, "named": noted}
-            if current is None:
-                self._add(Item(item_id, content, secrets, origin))
-            else:
-                self._change(
-                    current,
-                    replace(current, secrets={**current.secrets, **secrets}, origin=origin),
-                    content,
-                    before[item_id],
-                )
+            try:
+                if current is None:
+                    self._add(Item(item_id, content, secrets, origin))
+                else:
+                    item = replace(current, secrets={**current.secrets, **secrets}, origin=origin)
+                    self._change(current, item, content, before[item_id])
+            except ApiError as refusal:
+                self.run.refuse(path, refusal.description)
+        if not self.run.prune:
+            self._refuse_values_of(held.values(), wanted)
         for item in held.values():
-            self._refuse_values_of(item, values)
             self._leave(item, before[item.id], names)
         if not store.keeps_origin:
             self.named[self.resource.file_key] = names
@@ -111,20 +116,22 @@ class _Pass:
             self._warn(item)
 
     def _warn(self, item: Item) -> None:
-        self.run.plan.warnings += [f"{self.tenant}: {one}" for one in rules_of(self.resource).warnings_of(item)]
+        name = self.context.tenant.name
+        self.run.plan.warnings += [f"{name}: {one}" for one in rules_of(self.resource).warnings_of(item)]
 
     def _add(self, item: Item) -> None:
         self._note(Action.CREATE, item)
         self._warn(item)
+        self._complete(None, item)
         if self.run.writes:
-            rules_of(self.resource).run("before_apply", self.run.now, None, item)
-            store_of(self.resource).add(self.access, self.resource, item, self._unique(item))
+            self.writer.put(None, item)
 
     def _change(self, current: Item, item: Item, content: dict[str, Any], before: Marks | None) -> None:
         held, beside = _split(self.resource, current.content)
         content, _ = _split(self.resource, content)
         item = replace(item, content=_joined(merged(held, content, before or {}), beside))
-        rules_of(self.resource).run("before_apply", self.run.now, current, item)
+        if (item.content, item.secrets) != (current.content, current.secrets):
+            self._complete(current, item)
         after, _ = _split(self.resource, item.content)
         details = list(differences(held, after, before or {}))
         if item.secrets != current.secrets:
@@ -132,10 +139,16 @@ class _Pass:
         action = Action.CHANGE if details else Action.UNCHANGED
         self._note(action, item, *details, *unnamed(after, content))
         self._warn(item)
-        is_noted = not store_of(self.resource).keeps_origin or item.origin == current.origin
-        if self.run.writes and (details or not is_noted):
-            item = replace(item, modified_at=self.run.now if details else item.modified_at)
-            store_of(self.resource).change(self.access, self.resource, item, self._unique(item))
+        if self.run.writes and details:
+            self.writer.put(current, replace(item, modified_at=self.run.now))
+        elif self.run.writes and store_of(self.resource).keeps_origin and item.origin != current.origin:
+            self.writer.put_origin(item)
+
+    def _complete(self, before: Item | None, after: Item) -> None:
+        if (read := rules_of(self.resource).from_file) is not None:
+            read(self.context, before, after)
+        self.writer.check(after)
+        self.writer.complete(before, after)
 
     def _leave(self, item: Item, before: Marks | None, names: dict[str, Any]) -> None:
         origin = "created through the API" if before is None else "created by an earlier file"
@@ -147,15 +160,14 @@ class _Pass:
             return
         self._note(Action.REMOVE, item, origin)
         if self.run.writes:
-            store_of(self.resource).remove(self.access, self.resource, item.id)
+            self.writer.remove(item)
 
-    def _refuse_values_of(self, item: Item, values: Mapping[tuple[str, str], Path]) -> None:
+    def _refuse_values_of(self, left: Collection[Item], wanted: Sequence[tuple[Path, BaseModel]]) -> None:
         """Refuse a distinct value of the file that an item has which stays beside those of the file."""
-        for member in self.resource.members:
-            key = member.path[-1]
-            path = values.get((key, str(look(item.content, member.path)))) if member.distinct else None
-            if path is not None and not self.run.prune:
-                self.run.refuse((*path, key), f"is already used by {item.name}, which isn't in the file")
+        for path, declared in wanted:
+            item = Item(id_of(self.resource, declared), _content(self.resource, declared))
+            for key, _, other in equal_values(self.resource, item, left):
+                self.run.refuse((*path, key), f"is already used by {other.name}, which isn't in the file")
 
     def _marks_of(self, item: Item) -> Marks | None:
         """Return the keys of an item that a file named; None if an operation created the item."""
@@ -170,11 +182,8 @@ class _Pass:
         same = (one.id for one in held.values() if wanted and unique_key(self.resource, one.id, one.content) == wanted)
         return next(same, ())
 
-    def _unique(self, item: Item) -> str | None:
-        return unique_key(self.resource, item.id, item.content)
-
     def _note(self, action: Action, item: Item, *details: str) -> None:
-        self.run.note(action, self.tenant, self.resource.file_key.removesuffix("s"), item.name, *details)
+        self.run.note(action, self.context.tenant.name, self.resource.file_key.removesuffix("s"), item.name, *details)
 
 
 def _content(resource: Resource, item: BaseModel) -> dict[str, Any]:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy.exc import IntegrityError
-
 from app.contract import errors as e
 from app.contract.operations import CATALOGUE
 from app.contract.paging import DEFAULT_SIZE
+from app.identity.administration.resource_rules import rules_of, store_of
 from app.identity.administration.resources import idempotency, refusals
-from app.identity.administration.resources.settings_store import SettingsRefused, access_of, store_of
+from app.identity.administration.resources.settings_store import access_of
+from app.identity.administration.resources.writing import Writer, unique_key
 from app.identity.directory.tenants import changes
 from app.identity.platform.context import Context
-from app.identity.platform.resources.hooks import rules_of
 from app.identity.platform.resources.items import Item
 from app.kit import randomness, resource_models, resource_values
 from app.kit.clock import iso
@@ -31,8 +30,7 @@ def read(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     """Return an item, or the list of items below the path. Raises the address's `unknown` or `unset`."""
     resource, does = bound.draft.resource, bound.draft.does
     store, access = store_of(resource), access_of(context)
-    given = resource_values.read_input(resource, req)
-    rules_of(resource).run("given", context, given)
+    given = _identified(context, bound, req)
     if does is not None and is_list(resource, does.verb):
         found = store.items(access, resource, tuple(given.id.values()))
         if not found and does.unknown is not None:
@@ -59,9 +57,10 @@ def create(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     generated = _renewed(resource, [one.fields[0] for one in resource.members if ONCE in one.roles])
     secrets = {**given.secrets, **generated}
     item = Item(_new_id(bound, given), given.content(), secrets, created_at=access.now, modified_at=access.now)
-    _check(context, bound, item)
-    _refuse_taken(context, bound, item, store_of(resource).items(access, resource, item.id[: resource.parents]))
-    _add(context, bound, item)
+    writer = _writer(context, bound)
+    writer.check(item)
+    _refuse_taken(bound, writer, item)
+    _write(writer, None, item)
     response = shown(context, bound, item, tuple(generated))
     idempotency.keep_response(context, bound, req, response)
     return response
@@ -71,7 +70,7 @@ def update(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     """Change an item, or set a singleton. Raises `unknown` or `unset`, `exists`, and the refusal of a malformed field."""
     resource = bound.draft.resource
     given = _read_input(context, bound, req)
-    if rules_of(resource).has("before_lock"):
+    if rules_of(resource).before_lock is not None:
         held = store_of(resource).item(access_of(context), resource, tuple(given.id.values()))
         if held is None:
             raise refusals.unknown(bound)
@@ -88,9 +87,10 @@ def update(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     secrets = given.secrets_after(before.secrets)
     content = given.content(_base(resource, before))
     after = replace(before, content=content, secrets=secrets, modified_at=context.now)
-    _check(context, bound, after)
-    _refuse_duplicate(context, bound, after)
-    _change(context, bound, before, after)
+    writer = _writer(context, bound)
+    writer.check(after)
+    _refuse_duplicate(writer, after)
+    _write(writer, before, after)
     return shown(context, bound, after)
 
 
@@ -103,34 +103,27 @@ def replace_all(context: Context, bound: BoundOperation, req: Any) -> Wire:
     items = [Item((*parents, *_new_id(bound, one)), one.content(), one.secrets) for one in given]
     if len({item.id for item in items}) < len(items) or len({_unique(resource, item) for item in items}) < len(items):
         raise bound.draft.address.exists or bound.bad("Data: each item once.")
-    held = {item.id: item for item in store.items(access, resource, parents)}
+    held, writer = {item.id: item for item in store.items(access, resource, parents)}, _writer(context, bound)
     for item_id in held.keys() - {item.id for item in items}:
-        _remove(context, bound, held[item_id])
+        writer.remove(held[item_id])
     for item in items:
-        _check(context, bound, item)
+        writer.check(item)
         before = held.get(item.id)
         if before is not None:
-            _change(
-                context,
-                bound,
-                before,
-                replace(before, content=item.content, secrets={**before.secrets, **item.secrets}),
-            )
-            continue
-        _add(context, bound, item)
+            item = replace(before, content=item.content, secrets={**before.secrets, **item.secrets})  # noqa: PLW2901
+        _write(writer, before, item)
     return _listed(context, bound, store.items(access, resource, parents))
 
 
 def delete(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     """Delete an item. Raises `unknown`."""
     resource = bound.draft.resource
-    given = resource_values.read_input(resource, req)
-    rules_of(resource).run("given", context, given)
+    given = _identified(context, bound, req)
     _lock(context)
     item = store_of(resource).item(access_of(context), resource, tuple(given.id.values()))
     if item is None:
         raise refusals.unknown(bound)
-    _remove(context, bound, item)
+    _writer(context, bound).remove(item)
     return bound.draft.address.deleted()
 
 
@@ -140,7 +133,7 @@ def act(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     if action is None:
         raise LookupError(bound.draft.name)
     store, item_id = store_of(resource), tuple(resource_values.read_input(resource, req).id.values())
-    if (prepare := rules_of(resource).preparations.get(action.name)) is not None:
+    if (prepare := rules_of(resource).actions_before_lock.get(action.name)) is not None:
         if (item := store.item(access_of(context), resource, item_id)) is None:
             raise refusals.unknown(bound)
         rules_of(resource).require_powers(context, item)
@@ -157,8 +150,9 @@ def act(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     done = hook(context, after, req) if hook else None
     after = done if isinstance(done, Item) else after
     if after != before:
-        _check(context, bound, after)
-        _change(context, bound, before, after, event=action.name)
+        writer = _writer(context, bound)
+        writer.check(after)
+        _write(writer, before, after, action.name)
     return done if isinstance(done, Wire) else shown(context, bound, after, tuple(renewed))
 
 
@@ -170,7 +164,8 @@ def shown(context: Context, bound: BoundOperation, item: Item, reveal: Sequence[
     values = resource_values.response_values(
         resource, content.model_dump(mode="json"), item.id, item.secrets, reveal, moments
     )
-    rules_of(resource).run("shown", context, content, values)
+    if (show := rules_of(resource).shown) is not None:
+        show(context, content, values)
     return resource_models.answer(resource, address).model_validate(values)
 
 
@@ -192,8 +187,14 @@ def _read_input(context: Context, bound: BoundOperation, req: Wire) -> ItemInput
     """Return the input of a request. Refuses an empty one: it would replace all values by defaults, or change nothing."""
     if resource_values.is_empty_input(req):
         raise bound.empty("The body contains no setting.")
-    given = resource_values.read_input(bound.draft.resource, req)
-    rules_of(bound.draft.resource).run("given", context, given)
+    return _identified(context, bound, req)
+
+
+def _identified(context: Context, bound: BoundOperation, req: Wire) -> ItemInput:
+    """Return the input of a request, which may be its path alone."""
+    given, rules = resource_values.read_input(bound.draft.resource, req), rules_of(bound.draft.resource)
+    if rules.given is not None:
+        rules.given(context, given)
     return given
 
 
@@ -203,13 +204,14 @@ def _run_before_lock(context: Context, bound: BoundOperation, req: Wire, before:
     A repetition of a request that created an item is answered without them.
     """
     resource = bound.draft.resource
-    if not rules_of(resource).has("before_lock") or idempotency.earlier_response(context, bound, req) is not None:
+    ask = rules_of(resource).before_lock
+    if ask is None or idempotency.earlier_response(context, bound, req) is not None:
         return
     base = _base(resource, before) if before is not None else None
     after = Item((), _read_input(context, bound, req).content(base))
-    _check(context, bound, after)
+    _writer(context, bound).check(after)
     context.work.release_connection()
-    rules_of(resource).run("before_lock", context, before, after)
+    ask(context, before, after)
 
 
 def _lock(context: Context) -> None:
@@ -276,117 +278,36 @@ def _base(resource: Resource, before: Item) -> dict[str, Any]:
     return retained
 
 
-def _check(context: Context, bound: BoundOperation, item: Item) -> None:
-    """Refuse malformed content; the error names each problem, and the fields as requests spell them."""
-    resource = bound.draft.resource
-    content = resource_values.checked(resource, item.content, bound.bad)
-    problems = rules_of(resource).problems_of(content, context.tenant.settings)
-    refusals = [
-        resource_values.refusal(resource, tuple(key.split(".")), f"expected {sentence}.", bound.bad)
-        for key, sentence in problems
-    ]
-    if refusals and isinstance(refusals[0], bound.bad):
-        raise bound.bad(" ".join(error.description for error in refusals if isinstance(error, bound.bad)))
-    if refusals:
-        raise refusals[0]
+def _writer(context: Context, bound: BoundOperation) -> Writer:
+    return Writer(context, bound.draft.resource, bound.bad, refusals.taken(bound))
 
 
-def _refuse_taken(context: Context, bound: BoundOperation, item: Item, held: Sequence[Item]) -> None:
-    resource, address = bound.draft.resource, bound.draft.address
+def _write(writer: Writer, before: Item | None, after: Item, event: str = "changed") -> None:
+    writer.write(before, after, event)
+    if writer.rules.after_request is not None:
+        writer.rules.after_request(writer.context, before, after)
+
+
+def _refuse_taken(bound: BoundOperation, writer: Writer, item: Item) -> None:
+    resource, held = bound.draft.resource, writer.held(item)
     if any(one.id == item.id for one in held):
-        raise refusals.taken(bound)
-    _refuse_duplicate(context, bound, item)
+        raise writer.taken
+    _refuse_duplicate(writer, item)
     if len(held) >= resource.most:
-        raise address.full or bound.bad(f"At most {resource.most} {resource.many}.")
+        raise bound.draft.address.full or bound.bad(f"At most {resource.most} {resource.many}.")
 
 
-def _refuse_duplicate(context: Context, bound: BoundOperation, item: Item) -> None:
+def _refuse_duplicate(writer: Writer, item: Item) -> None:
     """Refuse unique values that another item has."""
-    resource = bound.draft.resource
-    if not resource.unique:
-        return
-    others = store_of(resource).items(access_of(context), resource, item.id[: resource.parents])
-    if any(one.id != item.id and _unique(resource, one) == _unique(resource, item) for one in others):
-        raise refusals.taken(bound)
+    unique = _unique(writer.resource, item) if writer.resource.unique else None
+    if unique and any(one.id != item.id and _unique(writer.resource, one) == unique for one in writer.held(item)):
+        raise writer.taken
 
 
 def _unique(resource: Resource, item: Item) -> str | None:
     return unique_key(resource, item.id, item.content) or "/".join(item.id)
 
 
-def unique_key(resource: Resource, item_id: tuple[str, ...], content: Mapping[str, Any]) -> str | None:
-    """Return the digest of the unique values within the parents, folded as the resource says."""
-    if not resource.unique:
-        return None
-    values = [str(look(content, resource.named(name).path, "")) for name in resource.unique]
-    return randomness.digest("\x1f".join([*item_id[: resource.parents], *map(resource.fold, values)]))
-
-
 def _renewed(resource: Resource, names: Sequence[str]) -> dict[str, str]:
     members = [resource.named(name) for name in names]
     return {resource_values.secret_name(resource, member): randomness.token() for member in members}
-
-
-def _refuse_values_of_others(context: Context, resource: Resource, item: Item) -> None:
-    """Raises the refusal of a distinct value that another item has."""
-    for member in resource.members:
-        distinct, value = member.distinct, look(item.content, member.path)
-        if distinct is None or value is None:
-            continue
-        others = store_of(resource).items(access_of(context), resource, item.id[: resource.parents])
-        if any(one.id != item.id and look(one.content, member.path) == value for one in others):
-            raise distinct.refusal
-
-
-def _add(context: Context, bound: BoundOperation, item: Item) -> None:
-    rules = rules_of(bound.draft.resource)
-    rules.require_powers(context, item)
-    rules.run("before_create", context, item)
-    _write(context, bound, item, is_new=True)
-    rules.run("after_create", context, item)
-    _note(context, bound.draft.resource, "added", item)
-
-
-def _change(context: Context, bound: BoundOperation, before: Item, after: Item, event: str = "changed") -> None:
-    rules = rules_of(bound.draft.resource)
-    rules.require_powers(context, before, after)
-    rules.run("before_update", context, before, after)
-    _write(context, bound, after, is_new=False)
-    rules.run("after_update", context, before, after)
-    _note(context, bound.draft.resource, event, after)
-
-
-def _remove(context: Context, bound: BoundOperation, item: Item) -> None:
-    resource = bound.draft.resource
-    rules_of(resource).require_powers(context, item)
-    rules_of(resource).run("before_delete", context, item)
-    try:
-        store_of(resource).remove(access_of(context), resource, item.id)
-    except SettingsRefused as problem:
-        raise bound.bad(f"{problem}.") from None
-    rules_of(resource).run("after_delete", context, item)
-    _note(context, resource, "removed", item)
-
-
-def _write(context: Context, bound: BoundOperation, item: Item, *, is_new: bool) -> None:
-    resource, store = bound.draft.resource, store_of(bound.draft.resource)
-    _refuse_values_of_others(context, resource, item)
-    key = unique_key(resource, item.id, item.content)
-    try:
-        (store.add if is_new else store.change)(access_of(context), resource, item, key)
-    except IntegrityError:
-        raise refusals.taken(bound) from None
-    except SettingsRefused as problem:
-        raise resource_values.refusal(resource, problem.path, f"{problem}.", bound.bad) from None
-
-
-def _note(context: Context, resource: Resource, event: str, item: Item) -> None:
-    """Audit a write, and tell every cache."""
-    if not store_of(resource).raises_version:
-        changes.change(context.work)
-    if resource.is_singleton:
-        context.audit.record("settings.changed", what=resource.audit or resource.kind)
-    else:
-        names = resource.audit_names or tuple(member.path[-1] for member in resource.keys)
-        context.audit.record(f"{resource.audit or resource.kind}.{event}", **dict(zip(names, item.id, strict=True)))
-    context.services.directory.clear_cache()

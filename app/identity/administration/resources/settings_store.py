@@ -19,10 +19,8 @@ from app.identity.directory.tenants import changes, tenant_secrets
 from app.identity.directory.tenants.changes import TenantRow
 from app.identity.directory.tenants.store import LOOKUP_TENANT
 from app.identity.platform.context import Context
-from app.identity.platform.resources.hooks import rules_of
-from app.identity.platform.resources.items import Item, Store, StoreAccess
-from app.identity.platform.resources.store import SHARED_TABLE
-from app.kit.resource import InSettings, InTable, Resource
+from app.identity.platform.resources.items import Item, StoreAccess
+from app.kit.resource import InSettings, Resource
 from app.kit.resource_values import look, put
 
 _GONE = TenantRow(LOOKUP_TENANT, "", "", b"", 0, {}, {}, None, is_active=False)
@@ -121,18 +119,6 @@ def _file_problem(settings: Mapping[str, Any]) -> str:
     except ValidationError as problem:
         return str(problem.errors(include_url=False)[0]["msg"])
     return ""
-
-
-def store_of(resource: Resource) -> Store:
-    """Return the store of a resource; raises LookupError if its area registered none."""
-    if isinstance(resource.backing, InSettings):
-        return SettingsStore(resource.backing)
-    if isinstance(resource.backing, InTable):
-        return SHARED_TABLE
-    store = rules_of(resource).store
-    if store is None:
-        raise LookupError(f"no store is registered for {resource.kind}")
-    return store
 
 
 def access_of(context: Context) -> StoreAccess:

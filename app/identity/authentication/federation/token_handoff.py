@@ -9,6 +9,7 @@ on our page.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -17,7 +18,7 @@ from app.contract import tokens as contract
 from app.contract.smart_login import GUID
 from app.contract.tokens import Token
 from app.identity.credentials.tokens import service as tokens
-from app.identity.credentials.tokens.service import IssuedTokens
+from app.identity.credentials.tokens.service import IssuedTokens, TokenGrant
 from app.identity.directory.accounts import store as accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.identity_provider import ProviderIdentity
@@ -25,6 +26,7 @@ from app.identity.directory.organizations import in_force
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import NO_ACCOUNT, ContinuationPurpose, ContinuationToken
+from app.identity.platform.token_claims import TokenClaims
 from app.kit.clock import iso
 
 LIFETIME: Final = timedelta(minutes=15)
@@ -55,16 +57,17 @@ def access_token(
         ends_with: the browser's session and its absolute end.
     """
     session_id, ends_at = ends_with
-    facts = {**_token_facts(context, methods, provider), tokens.ENDS_AT: int(ends_at.timestamp())}
+    claims = replace(_token_claims(context, methods, provider), ends_at=int(ends_at.timestamp()))
     access, _ = in_force.shortened(context, account)
-    return tokens.issue(
-        context, uid=account.uid, session_id=session_id, facts=facts, access_seconds=access, with_refresh=False
+    grant = TokenGrant(
+        uid=account.uid, claims=claims, session_id=session_id, access_seconds=access, has_refresh_token=False
     )
+    return tokens.issue(context, grant)
 
 
 def request_token(context: Context, account: Account, methods: tuple[str, ...], provider: str) -> str:
     """Return a token of a complete sign-in that the program's server exchanges once."""
-    facts = _token_facts(context, methods, provider)
+    facts = _token_claims(context, methods, provider).to_stored()
     return continuation_tokens.issue(
         context, ContinuationPurpose.REQUEST_TOKEN, account.uid, lifetime=LIFETIME, facts=facts
     ).text
@@ -82,7 +85,9 @@ def exchange(context: Context, text: str) -> IssuedTokens:
         raise e.WrongRequestToken
     context.audit.record("request_token.exchanged", uid=token.uid)
     access, refresh = in_force.shortened(context, account)
-    return tokens.issue(context, uid=token.uid, facts=dict(token.facts), access_seconds=access, refresh_seconds=refresh)
+    claims = TokenClaims.from_stored(token.facts)
+    grant = TokenGrant(uid=token.uid, claims=claims, access_seconds=access, refresh_seconds=refresh)
+    return tokens.issue(context, grant)
 
 
 def create_candidate(context: Context, identity: ProviderIdentity) -> str:
@@ -123,7 +128,8 @@ def register_guid(context: Context, guid: str, *, links: bool) -> None:
 
 def finish_sign_in(context: Context, guid: str, account: Account, methods: tuple[str, ...], provider: str) -> bool:
     """Give the program the session of a complete sign-in; False if it no longer polls, or wants to link."""
-    return _finish(context, guid, account.uid, _token_facts(context, methods, provider), links=False)
+    facts = _token_claims(context, methods, provider).to_stored()
+    return _finish(context, guid, account.uid, facts, links=False)
 
 
 def finish_link(context: Context, guid: str, identity: ProviderIdentity) -> bool:
@@ -190,8 +196,8 @@ def _finish(context: Context, guid: str, uid: str, facts: dict[str, Any], *, lin
     return True
 
 
-def _token_facts(context: Context, methods: tuple[str, ...], provider: str) -> dict[str, Any]:
-    return {"provider": provider, "agent": context.agent, "address": context.address, "amr": list(methods)}
+def _token_claims(context: Context, methods: tuple[str, ...], provider: str) -> TokenClaims:
+    return TokenClaims(provider=provider, agent=context.agent, address=context.address, amr=methods)
 
 
 def _can_sign_in(account: Account | None) -> bool:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
 
 from app.contract import cross_device as contract
 from app.contract import errors as e
 from app.identity.authentication.passwordless import cross_device
 from app.identity.authentication.passwordless.cross_device import APPROVED, Approver
-from app.identity.authentication.sign_in import tenant_requirements
 from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens import store as token_store
+from app.identity.credentials.tokens.service import TokenGrant
 from app.identity.directory.organizations import in_force
 from app.identity.platform.context import Context, TokenHolder
+from app.identity.platform.token_claims import TokenClaims
 from app.kit import randomness
 
 _WRONG_CODE = "code: a code that a device shows now."
@@ -42,13 +42,11 @@ def approve(context: Context, req: contract.ApproveCode) -> contract.Approved:
         raise e.BadParameter(_WRONG_CODE)
     if device.facts["number"] is not None and not req.number:
         raise e.BadParameter.names("number")
-    methods: Any = holder.facts.get("amr")
-    at: Any = holder.facts.get("auth_time")
     approver = Approver(
         holder.uid,
-        tuple(methods) if isinstance(methods, list) else (),
-        at if isinstance(at, int) else 0,
-        int(tokens.absolute_end(context, holder.facts, holder.issued_at).timestamp()),
+        holder.claims.amr or (),
+        holder.claims.auth_time or 0,
+        int(tokens.absolute_end(context, holder.claims, holder.issued_at).timestamp()),
         token_hash=holder.token_hash,
         session_id=holder.session_id or "",
     )
@@ -75,16 +73,16 @@ def poll(context: Context, req: contract.PollCode) -> contract.DeviceToken:
     approval = cross_device.redeem(context, device)
     if approval is None:
         raise e.BadParameter(_WRONG_CODE)
-    facts = {
-        "provider": "Email", "agent": device.facts["agent"], "address": device.facts["address"],
-        "amr": list(approval.methods), "auth_time": approval.authenticated_at,
-        tokens.ENDS_AT: approval.ends_at,
-    }  # fmt: skip
-    access, _ = in_force.shortened(context, approval.account)
-    issued = tokens.issue(
-        context, uid=approval.account.uid, session_id=approval.session_id, facts=facts, access_seconds=access,
-        with_refresh=False,
+    claims = TokenClaims(
+        provider="Email", agent=device.facts["agent"], address=device.facts["address"], amr=approval.methods,
+        auth_time=approval.authenticated_at, ends_at=approval.ends_at,
     )  # fmt: skip
+    access, _ = in_force.shortened(context, approval.account)
+    grant = TokenGrant(
+        uid=approval.account.uid, claims=claims, session_id=approval.session_id, access_seconds=access,
+        has_refresh_token=False,
+    )  # fmt: skip
+    issued = tokens.issue(context, grant)
     context.audit.record("cross_device.signed_in", uid=approval.account.uid)
     return contract.DeviceToken(access_token=issued.access_token)
 
@@ -93,9 +91,9 @@ def _holder(context: Context, text: str) -> TokenHolder:
     """Return the phone's account: a token of the API's own sign-ins, unbound, and not an impersonation's."""
     holder = token_store.access(context.work, randomness.digest(text))
     is_own = holder is not None and holder.client_id is None and bool(holder.uid) and holder.actor is None
-    if holder is None or not is_own or tokens.CNF in holder.facts or not tokens.is_member(context, holder):
+    if holder is None or not is_own or holder.claims.cnf is not None or not tokens.is_member(context, holder):
         raise e.InvalidAccessToken
-    if tenant_requirements.AUTHENTICATION_FACT in holder.facts:
+    if holder.claims.unfinished_sign_in is not None:
         raise e.InvalidAccessToken
     if holder.expires_at <= context.now:
         raise e.ExpiredAccessToken

@@ -16,7 +16,7 @@ from app.identity.credentials.passwords import new_password
 from app.identity.credentials.passwords import security_answers as answers
 from app.identity.credentials.passwords.new_password import PROFILE_FIELDS
 from app.identity.credentials.pins import service as pins
-from app.identity.directory.accounts import input_checks, pending_accounts, profile_edits, store
+from app.identity.directory.accounts import input_checks, pending_accounts, pin_hash, profile_edits, store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE, USERNAME
 from app.identity.directory.accounts.input_checks import Emails, refuse_questions, taken
@@ -124,7 +124,7 @@ def to_columns(context: Context, draft: Draft, **overrides: Any) -> dict[str, An
         private["is_custom_uid"] = True
     if draft.security_answers:
         private["security_answers"] = answers.hash_answers(context, draft.security_answers)
-    private |= pins.private_entry(
+    private |= pin_hash.private_entry(
         context, draft.uid, {}, draft.pin_info, pins.hash_from_profile(context, draft.pin_info)
     )
     emails: list[dict[str, Any]] = draft.addresses.entries

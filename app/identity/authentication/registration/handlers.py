@@ -18,12 +18,14 @@ from app.identity.credentials.pins import service as pins
 from app.identity.credentials.pins import tokens as pin_tokens
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.tokens import service as tokens
+from app.identity.credentials.tokens.service import TokenGrant
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.consents import consent_required
 from app.identity.directory.organizations import in_force, invitations
 from app.identity.directory.organizations.invitation import Invitation
 from app.identity.platform.context import Context
+from app.identity.platform.token_claims import TokenClaims
 from app.kit import randomness
 from app.kit.clock import iso
 from app.kit.wire import Document
@@ -121,9 +123,10 @@ def _invitation(context: Context, req: contract.RegistrationModel) -> Invitation
 
 
 def _login(context: Context, account: Account, fields: str | None) -> Login:
-    facts = {"provider": "Email", "agent": context.agent, "address": context.address}
+    claims = TokenClaims(provider="Email", agent=context.agent, address=context.address)
     access, refresh = in_force.shortened(context, account)
-    issued = tokens.issue(context, uid=account.uid, facts=facts, access_seconds=access, refresh_seconds=refresh)
+    grant = TokenGrant(uid=account.uid, claims=claims, access_seconds=access, refresh_seconds=refresh)
+    issued = tokens.issue(context, grant)
     profile = {**accounts.profile_of(account), "FirstLogin": True}
     return Login(
         profile=Profile.of(accounts.project(profile, fields)),

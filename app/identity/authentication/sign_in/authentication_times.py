@@ -8,8 +8,6 @@ from sqlalchemy import bindparam, select
 
 from app.identity.authentication.sign_in.sessions import FEDERATED
 from app.identity.authentication.sign_in.tables import sessions
-from app.identity.credentials.tokens import service as tokens
-from app.identity.credentials.tokens.store import STEPPED_UP_AT
 from app.identity.platform.context import Context, TokenHolder
 
 S = sessions.c
@@ -29,10 +27,10 @@ def authenticated_at(context: Context, holder: TokenHolder) -> datetime | None:
     browsers there by itself; so a federated sign-in counts only where it renewed a session, which requires a new
     authentication at the provider.
     """
-    names = (STEPPED_UP_AT,) if _is_federated(holder.facts.get("amr")) else ("auth_time", STEPPED_UP_AT)
-    timestamps = [holder.facts.get(name) for name in names]
-    times = [datetime.fromtimestamp(at, UTC) for at in timestamps if isinstance(at, int)]
-    session_id = holder.session_id or holder.facts.get(tokens.SID)
+    claims = holder.claims
+    signed_in_at = None if claims.amr == (FEDERATED,) else claims.auth_time
+    times = [datetime.fromtimestamp(at, UTC) for at in (signed_in_at, claims.stepped_up_at) if at is not None]
+    session_id = holder.session_id or claims.sid
     if session_id is not None:
         parameters = {
             "tenant": context.tenant.tenant_id,
@@ -43,10 +41,6 @@ def authenticated_at(context: Context, holder: TokenHolder) -> datetime | None:
         times += [
             row.authenticated_at
             for row in context.work.run(_AUTHENTICATION_TIMES, parameters)
-            if row.authenticated_at > row.created_at or not _is_federated(row.methods)
+            if row.authenticated_at > row.created_at or row.methods != [FEDERATED]
         ]
     return max(times, default=None)
-
-
-def _is_federated(methods: object) -> bool:
-    return methods == [FEDERATED]

@@ -151,8 +151,8 @@ def begin_checked_session(
 ) -> FactorLogin:
     """Begin a session as `begin_session` does, where this request has checked the method: by `service.verify` or here."""
     tenant_requirements.refuse_unmet(context, account, authentication, after)
-    provider = {} if authentication.kind in _IDENTIFIER_KINDS else {"provider": authentication.kind}
-    issued = service.issue_tokens(context, account, authentication.methods, **provider)
+    provider = "Email" if authentication.kind in _IDENTIFIER_KINDS else authentication.kind
+    issued = service.issue_tokens(context, account, authentication.methods, provider=provider)
     displayed = account if after is None else replace(account, logins=account.logins - 1)  # already counted
     profile = accounts.signed_in_profile(context, displayed)
     return FactorLogin(

@@ -17,7 +17,7 @@ from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.passwords import account_password, new_password
 from app.identity.credentials.second_factors.service import RequiredFactor
 from app.identity.credentials.tokens import service as tokens
-from app.identity.credentials.tokens.service import IssuedTokens
+from app.identity.credentials.tokens.service import IssuedTokens, TokenGrant
 from app.identity.directory.accounts import account_lookup, login_records, store, unknown_identifiers
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account_lookup import AccountLookup, Identifier
@@ -27,6 +27,7 @@ from app.identity.directory.organizations import in_force, joining
 from app.identity.directory.organizations.organization import Organization
 from app.identity.platform import events
 from app.identity.platform.context import Context
+from app.identity.platform.token_claims import TokenClaims
 from app.kit.errors import ApiError
 from app.kit.limits import Rate
 
@@ -183,13 +184,29 @@ def complete_sign_in(context: Context, account: Account, kind: str, *, suppress_
 
 
 def issue_tokens(
-    context: Context, account: Account, methods: tuple[str, ...] = (PASSWORD,), **more: object
+    context: Context,
+    account: Account,
+    methods: tuple[str, ...] = (PASSWORD,),
+    *,
+    provider: str = "Email",
+    unfinished: dict[str, Any] | None = None,
 ) -> IssuedTokens:
-    """Return the tokens of an API sign-in. `methods` are its `amr` (RFC 8176); `more` is stored with the token."""
-    facts = {"provider": "Email", "agent": context.agent, "address": context.address, "amr": list(methods), **more}
-    facts["auth_time"] = int(context.now.timestamp())
+    """Return the tokens of an API sign-in. `methods` are its `amr` (RFC 8176).
+
+    Args:
+        unfinished: the authentication of a sign-in that must accept the privacy policy first; the token can only do that.
+    """
+    claims = TokenClaims(
+        provider=provider,
+        agent=context.agent,
+        address=context.address,
+        amr=methods,
+        auth_time=int(context.now.timestamp()),
+        unfinished_sign_in=unfinished,
+    )
     access, refresh = in_force.shortened(context, account)
-    return tokens.issue(context, uid=account.uid, facts=facts, access_seconds=access, refresh_seconds=refresh)
+    grant = TokenGrant(uid=account.uid, claims=claims, access_seconds=access, refresh_seconds=refresh)
+    return tokens.issue(context, grant)
 
 
 def _spend_limits(context: Context) -> None:

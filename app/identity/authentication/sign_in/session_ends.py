@@ -1,8 +1,4 @@
-"""Tells higher packages that sessions ended, in the transaction that ends them.
-
-@session_ends.listener
-def notify_applications(context: Context, ending: Ending) -> None: ...
-"""
+"""Tells higher packages that sessions ended, in the transaction that ends them."""
 
 from __future__ import annotations
 
@@ -14,6 +10,7 @@ from sqlalchemy.engine import Row
 
 from app.contract.logout_settings import LogoutReason
 from app.identity.platform.context import Context
+from app.identity.platform.extension_points import ExtensionPoint
 
 
 @dataclass(frozen=True)
@@ -35,20 +32,14 @@ class Ending:
     is_complete: bool = False
 
 
-Listener = Callable[[Context, Ending], None]
-_listeners: Final[list[Listener]] = []
-
-
-def listener(function: Listener) -> Listener:
-    """Register a function that is called with every ending."""
-    _listeners.append(function)
-    return function
+listeners: Final = ExtensionPoint[Callable[[Context, Ending], None]]()
+"""Called with every ending in which an application took part."""
 
 
 def announce(context: Context, ending: Ending) -> None:
     """Call the listeners, unless no application took part."""
     if any(one.issuers for one in ending.sessions):
-        for notify in _listeners:
+        for notify in listeners:
             notify(context, ending)
 
 

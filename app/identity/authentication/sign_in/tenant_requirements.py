@@ -18,9 +18,6 @@ from app.identity.platform.context import Context
 from app.kit.clock import iso
 from app.kit.errors import ApiError
 
-AUTHENTICATION_FACT: Final = "before"
-"""The fact that stores the authentication in a token that can only accept the policy."""
-
 
 @dataclass(frozen=True)
 class Requirement:
@@ -36,9 +33,7 @@ def _must_accept(context: Context, account: Account) -> bool:
 
 def _policy_refusal(context: Context, account: Account, authentication: Authentication) -> ApiError:
     """Return the refusal. Its token can only accept the policy and read the account (identity/entry/admission.py)."""
-    issued = service.issue_tokens(
-        context, account, authentication.methods, **{AUTHENTICATION_FACT: to_facts(authentication)}
-    )
+    issued = service.issue_tokens(context, account, authentication.methods, unfinished=to_facts(authentication))
     data = {"access_token": issued.access_token, "expires_in": iso(issued.access_expires_at)}
     return e.PrivacyPolicyOutdated(data=data, commit_on_raise=True)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any, Protocol
 
 from app.contract import errors as e
 from app.contract.configuration import TenantSettings
@@ -15,6 +14,7 @@ from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.directory.accounts import login_records, pin_hash, store
 from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.pin_hash import PinInput
 from app.identity.platform import events
 from app.identity.platform.context import Context
 from app.kit.errors import ApiError
@@ -22,16 +22,6 @@ from app.kit.typed_codes import typed_code
 
 SET, CHANGED, RESET = "SetPIN", "ChangePIN", "ResetPIN"
 """Names of the events."""
-
-
-class PinInput(Protocol):
-    """A request's `PINInfo`."""
-
-    @property
-    def pin(self) -> str | None: ...
-
-    @property
-    def skipped(self) -> bool | None: ...
 
 
 def refuse_disabled(settings: TenantSettings) -> None:
@@ -127,17 +117,6 @@ def hash_from_profile(context: Context, pin_info: PinInput | None) -> str | None
     if pin_info is None or not pin_info.pin or not context.tenant.settings.pin.is_on:
         return None
     return hash_new_pin(context, pin_info.pin, "PIN")
-
-
-def private_entry(
-    context: Context, uid: str, before: dict[str, Any], pin_info: PinInput | None, new_hash: str | None
-) -> dict[str, Any]:
-    """Return the entry of the account's private fields for a `PINInfo`; empty if that changes nothing."""
-    if new_hash is not None:
-        return {pin_hash.KEY: pin_hash.pin_entry(context, uid, new_hash)}
-    if pin_info is not None and pin_info.skipped and context.tenant.settings.pin.is_on:
-        return {pin_hash.KEY: pin_hash.skipped_entry(context, before)}
-    return {}
 
 
 def refuse_missing(settings: TenantSettings, pin_info: PinInput | None) -> None:

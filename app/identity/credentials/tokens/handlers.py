@@ -7,19 +7,21 @@ from app.contract import tokens as contract
 from app.contract.groups import AT, Deleted, Posted, Uid
 from app.contract.tokens import Token
 from app.identity.credentials.tokens import service
+from app.identity.credentials.tokens.service import TokenGrant
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.organizations import in_force
 from app.identity.platform.context import Context, TokenHolder
+from app.identity.platform.token_claims import TokenClaims
 from app.kit.clock import iso
 
 
 @contract.info.implements
 def info(context: Context, req: AT) -> contract.TokenFacts:
-    facts = context.account.facts
+    claims = context.account.claims
     return contract.TokenFacts(
-        provider=str(facts.get("provider") or "Email"),
+        provider=claims.provider or "Email",
         access_token=context.account.token,
-        isrememberme=bool(facts.get("remember_me")),
+        isrememberme=bool(claims.remember_me),
         act=contract.Actor(sub=context.account.actor) if context.account.actor else None,
     )
 
@@ -50,8 +52,8 @@ def impersonate(context: Context, req: contract.Impersonate) -> Token:
     if account.login_disabled:
         raise e.LoginDisabled
     actor = str(context.machine["sub"]) if context.machine is not None else f"{context.tenant.name}@server"
-    facts = {"provider": "Email", "agent": context.agent, "address": context.address, "act": {"sub": actor}}
-    issued = service.issue(context, uid=account.uid, facts=facts)
+    claims = TokenClaims(provider="Email", agent=context.agent, address=context.address, act={"sub": actor})
+    issued = service.issue(context, TokenGrant(uid=account.uid, claims=claims))
     context.audit.record("token.impersonated", uid=account.uid, act=actor)
     return _token_pair(issued)
 
@@ -67,16 +69,16 @@ def refresh(context: Context, req: contract.RefreshToken) -> Token:
     if account is None or not account.is_active or account.is_deleted or account.login_disabled:
         raise e.WrongRefreshToken
     access, refreshing = in_force.shortened(context, account)
-    issued = service.issue(
-        context,
+    grant = TokenGrant(
         uid=account.uid,
+        claims=spent.claims,
         session_id=spent.session_id,
         scope=spent.scope,
-        facts=spent.facts,
         family_id=spent.family_id,
         access_seconds=access,
         refresh_seconds=refreshing,
     )
+    issued = service.issue(context, grant)
     service.record_repeated(context, spent)
     return _token_pair(issued)
 

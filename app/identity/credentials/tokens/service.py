@@ -5,7 +5,6 @@ Access tokens have the form of a GUID (interface user.md section 6); no table gi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -17,12 +16,32 @@ from app.identity.credentials.tokens import store
 from app.identity.credentials.tokens.store import AuthorizedClient
 from app.identity.directory.organizations import memberships
 from app.identity.platform.context import Context, TokenHolder
+from app.identity.platform.token_claims import TokenClaims
 from app.kit import randomness
 from app.kit.operation import AnyOperation
 
-ENDS_AT, SID, ORG_ID, CNF = "ends_at", "sid", "org_id", "cnf"
-"""Facts of a token: the absolute end of its family in seconds since 1970, the session that it outlives, its organization, and what
-the sender must hold (RFC 7800)."""
+
+@dataclass(frozen=True, kw_only=True)
+class TokenGrant:
+    """What tokens are issued for, and how long they are valid."""
+
+    uid: str | None  # None: a client's own token
+    claims: TokenClaims
+    """Stored with both tokens; `ends_at`, the absolute end of the family, is set if absent."""
+    client_id: str | None = None  # None: a token of the API's own sign-ins
+    session_id: str | None = None
+    """The session with which they end; tokens that outlive a session have it as their claim `sid` instead."""
+    session_ends_at: datetime | None = None
+    """No token expires later than this, or than the family."""
+    scope: str = ""
+    family_id: str | None = None  # None: a new family
+    access_seconds: int | None = None  # None: the tenant's lifetime
+    refresh_seconds: int | None = None
+    has_refresh_token: bool = True
+    signed_access_token: str | None = None
+    """A JWT to store instead of a new GUID."""
+    retained_refresh_token: str | None = None
+    """The refresh token that stays, extended like a new one."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +62,7 @@ class SpentRefreshToken:
     client_id: str | None
     session_id: str | None
     scope: str
-    facts: dict[str, Any]
+    claims: TokenClaims
     family_id: str
     is_repeated: bool = False  # a further use within the reuse interval
 
@@ -56,54 +75,31 @@ class RefreshRefused(Exception):
         self.is_reuse = is_reuse
 
 
-def issue(
-    context: Context,
-    *,
-    uid: str | None,
-    client_id: str | None = None,
-    session_id: str | None = None,
-    scope: str = "",
-    facts: dict[str, Any] | None = None,
-    access_seconds: int | None = None,
-    refresh_seconds: int | None = None,
-    with_refresh: bool = True,
-    family_id: str | None = None,
-    access_token: str | None = None,
-    session_ends_at: datetime | None = None,
-    retained_refresh: str | None = None,
-) -> IssuedTokens:
-    """Issue an access token and, if requested and enabled, a refresh token of the same family.
-
-    Args:
-        session_id: the session with which they end; tokens that outlive a session have it as `sid` in `facts` instead.
-        facts: stored with both; its `ends_at` is the absolute end of the family, set if absent.
-        access_token: a token made by the caller (a signed JWT) to store instead of a GUID.
-        session_ends_at: no token expires later than this, or than the family.
-        retained_refresh: the refresh token that stays, extended like a new one.
-    """
+def issue(context: Context, grant: TokenGrant) -> IssuedTokens:
+    """Issue an access token and, if requested and enabled, a refresh token of the same family."""
     settings, now = context.tenant.settings, context.now
-    family = family_id or randomness.token(18)
-    text = access_token or randomness.guid()
-    last = absolute_end(context, facts or {}, since=now)
-    latest = min(last, session_ends_at) if session_ends_at is not None else last
-    ends = min(now + timedelta(seconds=access_seconds or settings.access_token_minutes * 60), latest)
+    family = grant.family_id or randomness.token(18)
+    text = grant.signed_access_token or randomness.guid()
+    last = absolute_end(context, grant.claims, since=now)
+    latest = min(last, grant.session_ends_at) if grant.session_ends_at is not None else last
+    ends = min(now + timedelta(seconds=grant.access_seconds or settings.access_token_minutes * 60), latest)
     row: dict[str, Any] = {
         "tenant_id": context.tenant.tenant_id,
         "token_hash": randomness.digest(text),
-        "uid": uid,
-        "client_id": client_id,
-        "session_id": session_id,
+        "uid": grant.uid,
+        "client_id": grant.client_id,
+        "session_id": grant.session_id,
         "family_id": family,
-        "scope": scope,
-        "facts": {**(facts or {}), ENDS_AT: int(last.timestamp())},
+        "scope": grant.scope,
+        "facts": replace(grant.claims, ends_at=int(last.timestamp())).to_stored(),
         "issued_at": now,
         "expires_at": ends,
     }
     store.add_access(context.work, row)
     refresh = None
-    if with_refresh and settings.refresh_tokens:
-        until = min(now + timedelta(seconds=refresh_seconds or settings.refresh_token_minutes * 60), latest)
-        refresh = _store_refresh(context, {**row, "expires_at": until}, retained_refresh)
+    if grant.has_refresh_token and settings.refresh_tokens:
+        until = min(now + timedelta(seconds=grant.refresh_seconds or settings.refresh_token_minutes * 60), latest)
+        refresh = _store_refresh(context, {**row, "expires_at": until}, grant.retained_refresh_token)
     return IssuedTokens(text, refresh, ends, family)
 
 
@@ -117,16 +113,15 @@ def _store_refresh(context: Context, row: dict[str, Any], retained: str | None) 
     return text
 
 
-def absolute_end(context: Context, facts: Mapping[str, object], since: datetime | None = None) -> datetime:
+def absolute_end(context: Context, claims: TokenClaims, since: datetime | None = None) -> datetime:
     """Return when the last token of a family expires, however often it is refreshed or extended.
 
     Args:
-        facts: facts of one of its tokens; empty for a new family.
-        since: when a token without that fact is issued, or was by an earlier version; now where it is not given.
+        claims: of one of its tokens; NO_CLAIMS for a new family.
+        since: when a token without `ends_at` is issued, or was by an earlier version; now where it is not given.
     """
-    ends_at = facts.get(ENDS_AT)
-    if isinstance(ends_at, int):
-        return datetime.fromtimestamp(ends_at, UTC)
+    if claims.ends_at is not None:
+        return datetime.fromtimestamp(claims.ends_at, UTC)
     return (since or context.now) + timedelta(days=context.tenant.settings.token_absolute_days)
 
 
@@ -152,8 +147,8 @@ def holder_of(context: Context, token: str | None, operation: AnyOperation) -> T
 
 def is_member(context: Context, holder: TokenHolder) -> bool:
     """Return whether the account is still a member of the active organization that the token is for, if it is for one."""
-    org_id = holder.facts.get(ORG_ID)
-    return not isinstance(org_id, str) or memberships.of_uid(context, holder.uid, org_id) is not None
+    org_id = holder.claims.org_id
+    return org_id is None or memberships.of_uid(context, holder.uid, org_id) is not None
 
 
 def may_use(context: Context, holder: TokenHolder) -> bool:
@@ -212,7 +207,8 @@ def record_repeated(context: Context, spent: SpentRefreshToken) -> None:
 
 
 def _spent(row: Any) -> SpentRefreshToken:
-    return SpentRefreshToken(row.uid, row.client_id, row.session_id, row.scope, dict(row.facts), row.family_id)
+    claims = TokenClaims.from_stored(row.facts)
+    return SpentRefreshToken(row.uid, row.client_id, row.session_id, row.scope, claims, row.family_id)
 
 
 def slide(context: Context, holder: TokenHolder) -> datetime:
@@ -229,7 +225,7 @@ def find(context: Context, token: str) -> TokenHolder | None:
     if holder is None or not holder.uid or not may_use(context, holder) or not is_member(context, holder):
         return None
     is_own = context.holder is not None and context.holder.token_hash == holder.token_hash
-    if CNF in holder.facts and not is_own:
+    if holder.claims.cnf is not None and not is_own:
         return None
     return replace(holder, token=token)
 
@@ -237,7 +233,7 @@ def find(context: Context, token: str) -> TokenHolder | None:
 def prolong(context: Context, holder: TokenHolder, seconds: int | None) -> datetime:
     """Let the access token expire in `seconds` or a full lifetime, at most at its absolute end; return its expiry."""
     requested = context.now + timedelta(seconds=seconds or context.tenant.settings.access_token_minutes * 60)
-    ends = min(requested, absolute_end(context, holder.facts, holder.issued_at))
+    ends = min(requested, absolute_end(context, holder.claims, holder.issued_at))
     store.set_expiry(context.work, holder.token_hash, ends)
     return ends
 

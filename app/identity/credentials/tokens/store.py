@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -30,6 +30,7 @@ from app.identity.platform.context import Context, TokenHolder
 from app.identity.platform.store.compiled import Compiled, insert_row
 from app.identity.platform.store.tables import Id, Instant, Json, tenant_table
 from app.identity.platform.store.unit import UnitOfWork
+from app.identity.platform.token_claims import TokenClaims
 from app.kit import randomness
 
 access_tokens = tenant_table(
@@ -40,7 +41,7 @@ access_tokens = tenant_table(
     Column("session_id", Id),
     Column("family_id", Id),  # the family of its refresh token
     Column("scope", String(1000), nullable=False, default=""),
-    Column("facts", Json, nullable=False),  # audience, issuer, provider, remember_me, agent ...
+    Column("facts", Json, nullable=False),  # TokenClaims
     Column("issued_at", Instant, nullable=False),
     Column("expires_at", Instant, nullable=False),
     Index("ix_access_tokens_uid", "tenant_id", "uid"),
@@ -69,7 +70,6 @@ refresh_tokens = tenant_table(
 
 Columns = ReadOnlyColumnCollection[str, Any]
 A, R = access_tokens.c, refresh_tokens.c
-STEPPED_UP_AT = "proved_at"
 _BY_HASH = select(access_tokens).where(A.tenant_id == bindparam("tenant"), A.token_hash == bindparam("hash"))
 _ACCESS = Compiled(_BY_HASH)
 _WITH_ACCOUNT = Compiled(account_store.with_account(_BY_HASH, A.tenant_id, A.uid))
@@ -152,7 +152,7 @@ def _holder(row: Row[Any], token: str = "") -> TokenHolder:
         session_id=row.session_id,
         client_id=row.client_id,
         scope=row.scope,
-        facts=dict(row.facts),
+        claims=TokenClaims.from_stored(row.facts),
         issued_at=row.issued_at,
         expires_at=row.expires_at,
     )
@@ -198,7 +198,7 @@ def set_expiry(work: UnitOfWork, token_hash: str, ends: datetime) -> None:
 
 
 def record_step_up(work: UnitOfWork, token_hash: str, at: int) -> None:
-    """Store the time of a step-up, in seconds since 1970, as the fact `proved_at` of all tokens of the access token's family."""
+    """Store the time of a step-up, in seconds since 1970, with all tokens of the access token's family."""
     family_id = select(A.family_id).where(A.tenant_id == work.tenant_id, A.token_hash == token_hash).scalar_subquery()
     for table in (access_tokens, refresh_tokens):
         c = table.c
@@ -206,7 +206,8 @@ def record_step_up(work: UnitOfWork, token_hash: str, at: int) -> None:
             select(c.token_hash, c.facts).where(c.tenant_id == work.tenant_id, c.family_id == family_id)
         ):
             where = (c.tenant_id == work.tenant_id, c.token_hash == row.token_hash)
-            work.run(update(table).where(*where).values(facts={**row.facts, STEPPED_UP_AT: at}))
+            claims = replace(TokenClaims.from_stored(row.facts), stepped_up_at=at)
+            work.run(update(table).where(*where).values(facts=claims.to_stored()))
 
 
 def refresh(work: UnitOfWork, token_hash: str) -> Row[Any] | None:

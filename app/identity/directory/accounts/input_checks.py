@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -133,3 +133,18 @@ def refuse_questions(settings: TenantSettings, questions: Iterable[str] | None) 
         raise e.SecurityQuestionsOff
     if any(question not in settings.security_questions for question in questions or ()):
         raise e.UnknownSecurityQuestion
+
+
+def refuse_own_answers(settings: TenantSettings, held: Mapping[str, str], answers: Mapping[str, str] | None) -> None:
+    """Refuse answers by the account's owner, who may replace those that the account has, or give the first ones.
+
+    Raises SecurityQuestionsOff, UnknownSecurityQuestion, BadParameter.
+    """
+    if not answers:
+        return
+    if not settings.security_questions:
+        raise e.SecurityQuestionsOff
+    if held and any(question not in held for question in answers):
+        raise e.UnknownSecurityQuestion
+    if any(not text.strip() for text in answers.values()):
+        raise e.BadParameter("The SecurityQuestionAnswer must not be empty.")

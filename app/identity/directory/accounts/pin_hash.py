@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from sqlalchemy import select, update
 
@@ -19,6 +19,16 @@ A = accounts.c
 KEY = "pin"
 
 
+class PinInput(Protocol):
+    """A request's `PINInfo`."""
+
+    @property
+    def pin(self) -> str | None: ...
+
+    @property
+    def skipped(self) -> bool | None: ...
+
+
 def pin_entry(context: Context, uid: str, hashed: str) -> dict[str, Any]:
     """Return the `private` entry of a PIN that is set now."""
     sealed = context.services.encryption.encrypt(hashed.encode(), _associated_data(context.tenant.tenant_id, uid))
@@ -28,6 +38,17 @@ def pin_entry(context: Context, uid: str, hashed: str) -> dict[str, Any]:
 def skipped_entry(context: Context, before: Mapping[str, Any]) -> dict[str, Any]:
     """Return the entry after the PIN was skipped; a set PIN stays."""
     return {**before, "skipped_at": iso(context.now)}
+
+
+def private_entry(
+    context: Context, uid: str, before: dict[str, Any], pin_info: PinInput | None, new_hash: str | None
+) -> dict[str, Any]:
+    """Return the entry of the account's private fields for a `PINInfo`; empty if that changes nothing."""
+    if new_hash is not None:
+        return {KEY: pin_entry(context, uid, new_hash)}
+    if pin_info is not None and pin_info.skipped and context.tenant.settings.pin.is_on:
+        return {KEY: skipped_entry(context, before)}
+    return {}
 
 
 def hash_of(context: Context, account: Account) -> str | None:

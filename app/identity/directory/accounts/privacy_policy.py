@@ -1,12 +1,17 @@
-"""The current version of a tenant's privacy policy, and the versions that an account accepted."""
+"""The current version of a tenant's privacy policy, and the versions that an account accepted (interface user.md operations U27, U28)."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Any
 
+from app.contract import errors as e
 from app.contract.configuration import PrivacyPolicy, TenantSettings
+from app.contract.self_service import AcceptedPolicy, PolicyHistory
+from app.identity.directory.accounts import store
 from app.identity.directory.accounts.account import Account
+from app.identity.platform import events
+from app.identity.platform.context import Context
 from app.kit.clock import iso
 
 _MAX_HISTORY = 50
@@ -57,3 +62,32 @@ def _entry(version: str, source: str, now: datetime) -> dict[str, str | None]:
 def history_of(account: Account) -> list[dict[str, str]]:
     """Return every acceptance, newest first."""
     return list(account.private.get("privacy_policy_history") or ())
+
+
+def accept(context: Context, account: Account) -> Account:
+    """Record the acceptance of the current version, with source and time.
+
+    Raises NoPrivacyPolicy, PolicyAcceptedAlready.
+    """
+    version = current_version(context.tenant.settings.privacy_policy, context.now)
+    if version is None:
+        raise e.NoPrivacyPolicy
+    fresh = store.change(context, account.uid, {})
+    if fresh is None:
+        raise e.NotAuthenticated
+    if accepted_version(fresh) == version:
+        raise e.PolicyAcceptedAlready
+    source = f"{context.issuer}/privacy-policy" if context.visit else "API"
+    private = acceptance(fresh, version, source, context.now)
+    after = store.change(context, fresh.uid, {"private": private}) or fresh
+    context.audit.record("privacy_policy.accepted", uid=after.uid, version=version)
+    events.emit(context, "UpdateProfile", after, False)
+    return after
+
+
+def history(context: Context, account: Account) -> PolicyHistory:
+    """Return the accepted versions, the newest first. Raises NoPrivacyPolicy where the tenant has none."""
+    if not context.tenant.settings.privacy_policy.versions:
+        raise e.NoPrivacyPolicy
+    accepted = [AcceptedPolicy.model_validate(entry) for entry in history_of(account)]
+    return PolicyHistory(uid=account.uid, current=accepted[0] if accepted else None, history=accepted)

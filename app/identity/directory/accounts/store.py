@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import timedelta
 from functools import cache, partial
 from operator import attrgetter
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import and_, bindparam, delete, or_, select, update
 from sqlalchemy.engine import Row
@@ -25,6 +25,7 @@ from app.identity.directory.accounts.account import (
 from app.identity.directory.accounts.identifiers import IDENTITY, PREVIOUS_UID, PROFILE
 from app.identity.directory.accounts.tables import accounts, identifiers
 from app.identity.platform.context import Context
+from app.identity.platform.extension_points import ExtensionPoint
 from app.identity.platform.store import upserts
 from app.identity.platform.store.compiled import Compiled, change_row, changes, insert_row, row_class
 from app.identity.platform.store.unit import UnitOfWork
@@ -283,12 +284,16 @@ def mark_member(context: Context, uid: str) -> bool:
     return context.work.locked[uid]
 
 
-organization_entries: Callable[[Context, str], ProfileOrganizations] | None = None
-"""Reads the organizations of an account for its profile; the package `organizations` sets it."""
+organizations_of_profile: Final = ExtensionPoint[Callable[[Context, str], ProfileOrganizations]]()
+"""Reads the organizations of an account for its profile."""
 
 
 def _found(context: Context, row: Row[Any] | None) -> Account | None:
     return _account(context, row) if row is not None else None
+
+
+def _organizations(context: Context, uid: str) -> ProfileOrganizations:
+    return next((read(context, uid) for read in organizations_of_profile), no_organizations())
 
 
 def _account(context: Context, row: Row[Any]) -> Account:
@@ -297,8 +302,8 @@ def _account(context: Context, row: Row[Any]) -> Account:
     is_own_limit = row.session_limit != TENANT_LIMIT  # the account's wins (interface limits.md section 6)
     allowed = max(row.session_limit, 0) if is_own_limit else context.tenant.settings.session_limit
     organizations = no_organizations
-    if row.has_organizations and organization_entries is not None and context.tenant.settings.organizations.enabled:
-        organizations = partial(organization_entries, context, row.uid)
+    if row.has_organizations and context.tenant.settings.organizations.enabled:
+        organizations = partial(_organizations, context, row.uid)
     return Account(
         **row._mapping,
         read_at=context.now,

@@ -22,8 +22,6 @@ from app.identity.directory.organizations.organization import Membership, Organi
 from app.identity.platform import events
 from app.identity.platform.context import Context
 
-account_store.organization_entries = member_store.profile_entries
-
 
 def of(context: Context, account: Account) -> list[Membership]:
     """Return the memberships of an account in active organizations, the oldest organization first.

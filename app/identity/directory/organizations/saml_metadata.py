@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass, field
 from textwrap import wrap
 from typing import Any, Final
-from xml.parsers import expat
 
 _METADATA: Final = "urn:oasis:names:tc:SAML:2.0:metadata"
 _SIGNATURE: Final = "http://www.w3.org/2000/09/xmldsig#"
@@ -61,6 +60,8 @@ def read(content: bytes) -> SamlMetadata:
 
     Document type declarations are refused, so that no entity is expanded and no other document is read.
     """
+    from xml.parsers import expat
+
     found = SamlMetadata()
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.StartDoctypeDeclHandler = _refuse

@@ -24,6 +24,12 @@ def is_served(work: UnitOfWork, host: str) -> bool:
     return work.one(select(H.host).where(H.host == host, H.tenant_id == work.tenant_id)) is not None
 
 
+def of_tenant(work: UnitOfWork) -> tuple[str, ...]:
+    """Return the hosts of the unit of work's tenant, the first verified first."""
+    rows = work.all(select(H.host).where(H.tenant_id == work.tenant_id).order_by(H.verified_at, H.host))
+    return tuple(row.host for row in rows)
+
+
 def add(work: UnitOfWork, host: str, now: datetime) -> None:
     """Serve the host for the unit of work's tenant. Raises IntegrityError if it is served already."""
     work.run(insert(custom_hosts).values(host=host, tenant_id=work.tenant_id, verified_at=now))

@@ -24,6 +24,7 @@ from app.identity.platform.store.database import StoreUnavailable
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness, time_budget
 from app.kit.clock import Clock, monotonic
+from app.kit.lru_cache import LruCache
 
 OVERLAP = timedelta(days=2)  # longer than the lifetime of any token
 LEAD = timedelta(minutes=20)  # time between publication and first use: longer than clients cache the JWKS
@@ -32,6 +33,8 @@ _FRESH_SECONDS = 300.0
 _GLANCE_SECONDS = 0.2
 """How long verifiers wait for a newer key set than the cached one."""
 _LOCK_SECONDS = 30.0
+MOST_TENANTS = 10_000
+"""How many tenants' keys are in memory."""
 _FIRST, _LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 _K = signing_keys.c
 
@@ -60,11 +63,11 @@ class StoredSigningKeys:
         self._encryption = encryption
         self._clock = clock
         self._new_rsa_key = new_rsa_key
-        self._cached: dict[str, _Held] = {}
-        self._loaded: dict[tuple[str, str], Key] = {}
+        self._cached: LruCache[str, _Held] = LruCache(MOST_TENANTS)
+        self._loaded: LruCache[tuple[str, str], Key] = LruCache(2 * MOST_TENANTS)
         self._lock = threading.Lock()
         self._dropped = 0
-        self._versions: dict[str, int] = {}
+        self._versions: LruCache[str, int] = LruCache(MOST_TENANTS)
 
     def current(self, work: UnitOfWork, *algorithms: str) -> KeySet:
         """Return the tenant's key set; creates the first key of RS256 and of these algorithms, in a separate transaction."""
@@ -126,7 +129,7 @@ class StoredSigningKeys:
             )
             # A change may have happened during the read, and a transaction that has written may be rolled back.
             if dropped == self._dropped and not work.is_writing:
-                self._cached[work.tenant_id] = _Held(monotonic(), mark, keys, *_span(rows, now))
+                self._cached.put(work.tenant_id, _Held(monotonic(), mark, keys, *_span(rows, now)))
             return keys
 
     @contextmanager
@@ -154,7 +157,8 @@ class StoredSigningKeys:
                 created[(work.tenant_id, kid)] = key
             if held and created:  # other processes publish a key set without them
                 changes.change(transaction)
-        self._loaded.update(created)
+        for tenant_and_kid, key in created.items():
+            self._loaded.put(tenant_and_kid, key)
         return self._rows(work)
 
     def sign(self, work: UnitOfWork, claims: dict[str, Any], kind: str = "JWT", algorithm: str = DEFAULT) -> str:
@@ -209,13 +213,13 @@ class StoredSigningKeys:
     def refresh_if_changed(self, tenant_id: str, version: int) -> None:
         """Drop the tenant's cached keys if the tenant's version has changed."""
         if self._versions.get(tenant_id) != version:
-            self._versions[tenant_id] = version
+            self._versions.put(tenant_id, version)
             self.drop(tenant_id)
 
     def drop(self, tenant_id: str) -> None:
         """Drop the tenant's cached keys."""
         self._dropped += 1
-        self._cached.pop(tenant_id, None)
+        self._cached.drop(tenant_id)
 
     def clear_cache(self) -> None:
         """Drop the cached keys of all tenants."""
@@ -249,7 +253,7 @@ class StoredSigningKeys:
         if key is None:
             pem = self._encryption.decrypt(row.private_key, f"{work.tenant_id} {row.kid}")
             key = ALGORITHMS[row.algorithm].import_key(pem)
-            self._loaded[(work.tenant_id, row.kid)] = key
+            self._loaded.put((work.tenant_id, row.kid), key)
         return key
 
     def _add(self, work: UnitOfWork, algorithm: str, active_at: datetime) -> tuple[str, Key]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Final
 from urllib.parse import urlsplit
 
-from app.identity.platform.outbox.claims import Message
-from app.identity.platform.outbox.sender import DeliveryError, Sender
+from app.identity.platform.outbox.sender import DeliveryError, Message, Sender
 from app.kit.clock import Clock
 from app.kit.public_addresses import Resolver
 

@@ -9,8 +9,7 @@ from app.identity.messaging.senders.sms_gateway import SmsGateway
 from app.identity.messaging.senders.smtp import Smtp
 from app.identity.messaging.senders.sns import Sns
 from app.identity.messaging.senders.twilio import Twilio
-from app.identity.platform.outbox.claims import Message
-from app.identity.platform.outbox.sender import DeliveryError, Sender
+from app.identity.platform.outbox.sender import DeliveryError, Message, Sender
 from app.kit.clock import Clock
 from app.kit.public_addresses import Resolver
 from app.settings import Settings

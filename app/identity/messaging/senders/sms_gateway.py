@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-from app.identity.platform.outbox.claims import Message
-from app.identity.platform.outbox.sender import DeliveryError, Sender
+from app.identity.platform.outbox.sender import DeliveryError, Message, Sender
 
 if TYPE_CHECKING:
     import httpx

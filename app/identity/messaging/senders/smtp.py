@@ -16,8 +16,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from app.identity.directory.accounts.identifiers import smtp_address
-from app.identity.platform.outbox.claims import Message
-from app.identity.platform.outbox.sender import DeliveryError, Sender
+from app.identity.platform.outbox.sender import DeliveryError, Message, Sender
 from app.kit.clock import Clock
 
 TIMEOUT_SECONDS = 20

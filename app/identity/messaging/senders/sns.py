@@ -12,8 +12,7 @@ from urllib.parse import urlencode
 
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, pkcs12
 
-from app.identity.platform.outbox.claims import Message
-from app.identity.platform.outbox.sender import DeliveryError, Sender
+from app.identity.platform.outbox.sender import DeliveryError, Message, Sender
 from app.kit.aws import AwsKey, signed
 from app.kit.clock import Clock
 

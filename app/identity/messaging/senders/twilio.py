@@ -12,8 +12,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from pydantic_core import from_json
 
-from app.identity.platform.outbox.claims import Message
-from app.identity.platform.outbox.sender import DeliveryError, Sender
+from app.identity.platform.outbox.sender import DeliveryError, Message, Sender
 
 if TYPE_CHECKING:
     import httpx

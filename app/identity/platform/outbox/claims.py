@@ -20,7 +20,7 @@ from sqlalchemy import ColumnElement, LargeBinary, bindparam, case, func, or_, s
 from app.identity.platform.encryption import DecryptionError, Encryption, UnknownEncryptionKey, WrongAssociatedData
 from app.identity.platform.outbox.lanes import Lane, inlined
 from app.identity.platform.outbox.queue import DISCARDED, EMPTY_PAYLOAD, decrypt_payload, encrypt_payload, outbox
-from app.identity.platform.outbox.sender import DeliveryError
+from app.identity.platform.outbox.sender import DeliveryError, Message
 from app.identity.platform.store.compiled import Compiled
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit import UnitOfWork
@@ -37,17 +37,6 @@ _O = outbox.c
 _CLAIMED_PROBLEM = case((_O.last_problem == UNKNOWN_KEY, None), else_=_O.last_problem)
 _IS_UNSENT = _O.state.in_(("waiting", "dead"))
 _PAGE = 100
-
-
-@dataclass(frozen=True)
-class Message:
-    """A decrypted message, as a sender receives it."""
-
-    tenant_id: str
-    message_id: str
-    kind: str
-    payload: dict[str, Any]
-    attempts: int  # this one included
 
 
 @dataclass(frozen=True)

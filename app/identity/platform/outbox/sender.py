@@ -1,18 +1,27 @@
-"""The interface of a sender, and the error it raises for a message that was not delivered."""
+"""The interface of a sender: the message that it receives, and the error for one that was not delivered."""
 
 from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import Any
 
 from app.kit.logs import REDACTED
 
-if TYPE_CHECKING:
-    from app.identity.platform.outbox.claims import Message
-
 _SECRET = re.compile(r"[A-Za-z0-9_-]{40,}|(?<![0-9])[0-9]{6}(?![0-9])")
 """A link's token or a code: mail servers quote parts of the message in their rejections."""
+
+
+@dataclass(frozen=True)
+class Message:
+    """A decrypted message."""
+
+    tenant_id: str
+    message_id: str
+    kind: str
+    payload: dict[str, Any]
+    attempts: int  # this one included
 
 
 class DeliveryError(Exception):

@@ -12,11 +12,10 @@ from sqlalchemy import Column, LargeBinary, String, UniqueConstraint, delete, fu
 
 from app.identity.platform.context import Context
 from app.identity.platform.encryption import Encryption
-from app.identity.platform.resources.hooks import rules_of
 from app.identity.platform.resources.items import Item, StoreAccess
 from app.identity.platform.store.tables import Instant, Json, tenant_table
 from app.identity.platform.store.unit import UnitOfWork
-from app.kit.resource import InSettings, Resource
+from app.kit.resource import InTable, Resource
 
 resources = tenant_table(
     "resources",
@@ -125,16 +124,15 @@ def items_of(context: Context, resource: Resource) -> Mapping[tuple[str, ...], I
     """Return a resource's items by id, with their secrets, cached for each version of the tenant.
 
     A change is visible at once in this process and within 5 seconds elsewhere, as for the tenant itself. Raises TypeError for a
-    resource that is stored in the settings.
+    resource that the shared table does not have.
     """
-    if isinstance(resource.backing, InSettings):
-        raise TypeError(f"{resource.kind} is kept in the settings: read context.tenant.settings")
+    if not isinstance(resource.backing, InTable):
+        raise TypeError(f"{resource.kind} is stored elsewhere")
     key = (context.tenant.tenant_id, context.tenant.version, resource.kind)
     cached: Mapping[tuple[str, ...], Item] | None = context.services.resource_items.get(key)
     if cached is not None:
         return cached
     access = StoreAccess(context.work, context.services.encryption, context.now)
-    store = rules_of(resource).store or SHARED_TABLE
-    items = {item.id: item for item in store.items(access, resource)}
+    items = {item.id: item for item in SHARED_TABLE.items(access, resource)}
     context.services.resource_items.put(key, items, context.work)
     return items

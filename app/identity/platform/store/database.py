@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic_core import from_json, to_json
 from sqlalchemy import create_engine, event
@@ -18,6 +18,7 @@ from sqlalchemy.pool import QueuePool
 
 from app.identity.platform.store.built import BuiltStatements
 from app.identity.platform.store.compiled import Form, Parameters, Rows
+from app.identity.platform.store.first_statement import FirstStatement
 from app.identity.platform.store.pool import Borrowed, IdlePool
 from app.kit import time_budget
 from app.kit.clock import monotonic
@@ -51,14 +52,6 @@ class DiskFull(StoreUnavailable):
 
 class StoreContended(StoreUnavailable):
     """A deadlock: this transaction was rolled back and may be retried."""
-
-
-class FirstStatement(NamedTuple):
-    """How a PostgreSQL transaction begins."""
-
-    tenant_id: str
-    begins: bool
-    """False: the transaction ends with this statement."""
 
 
 class _Pool(QueuePool):

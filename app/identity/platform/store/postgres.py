@@ -17,7 +17,7 @@ from psycopg.pq.abc import PGresult
 from sqlalchemy import event
 from sqlalchemy.engine import Engine, make_url
 
-from app.identity.platform.store.database import FirstStatement
+from app.identity.platform.store.first_statement import FirstStatement
 from app.identity.platform.store.pipeline import Overdue, Pipelines, Statement
 from app.kit import time_budget
 from app.kit.clock import monotonic

@@ -19,7 +19,8 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.sql import Executable
 
 from app.identity.platform.store.compiled import Compiled, Form, Parameters, Rows
-from app.identity.platform.store.database import Database, FirstStatement, StoreUnavailable, translate, unavailable
+from app.identity.platform.store.database import Database, StoreUnavailable, translate, unavailable
+from app.identity.platform.store.first_statement import FirstStatement
 from app.identity.platform.store.pool import Borrowed
 
 _SAFE_ID = re.compile(r"[0-9A-Za-z_-]{1,64}\Z")

@@ -13,7 +13,7 @@ from app.identity.authentication.verification import phones
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.directory.accounts import identifiers, input_checks, pending_accounts, store
+from app.identity.directory.accounts import email_addresses, identifiers, input_checks, pending_accounts, store
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE
@@ -39,7 +39,7 @@ def set_emails(context: Context, req: contract.SetEmails) -> Profile:
     if len(entries) > MAX_EMAILS:
         raise e.EmailUpdateRefused
     try:
-        after = emails.store_order(context, before, entries, verified=given.forms)
+        after = email_addresses.store_in_order(context, before, entries, verified=given.forms)
     except store.IdentifierTaken as conflict:
         raise taken(conflict) from None
     for form in given.forms:

@@ -13,13 +13,13 @@ from app.identity.credentials import notifications
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import identifiers, privacy_policy, provider_tokens, store
 from app.identity.directory.accounts.account import Account, limit_column
+from app.identity.directory.accounts.account_changes import ChangedAccount, Columns
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE
 from app.identity.directory.accounts.input_checks import refuse_policy_version
 from app.identity.platform import continuation_tokens, events
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose
 from app.identity.programs.self_service import account_changes
-from app.identity.programs.self_service.account_changes import ChangedAccount, Columns
 
 UNLOCKED: dict[str, Any] = {"is_locked": False, "lock_type": "None", "locked_until": None, "failed_attempts": 0}
 LOCKED: dict[str, Any] = {"is_locked": True, "lock_type": "Block", "locked_until": None}

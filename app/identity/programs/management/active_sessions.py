@@ -47,13 +47,13 @@ def _listed_uid(context: Context, req: contract.ListSessions) -> str:
 
 def _session_id(holder: TokenHolder) -> str:
     """Return the id of the token's session; also for a token that outlives it."""
-    return holder.session_id or str(holder.facts.get(service.SID) or "")
+    return holder.session_id or (holder.claims.sid or "")
 
 
 def _active_session(context: Context, holder: TokenHolder, browser: BrowserSession | None) -> contract.ActiveSession:
     """Return an entry: a token of the interface's own sign-ins knows its device, one of an application is of its browser session."""
-    address = str(holder.facts.get("address") or (browser.address if browser else ""))
-    agent = parse_user_agent(str(holder.facts.get("agent") or (browser.agent if browser else "")))
+    address = holder.claims.address or (browser.address if browser else "")
+    agent = parse_user_agent(holder.claims.agent or (browser.agent if browser else ""))
     place = context.services.locations.place_of(address)
     return contract.ActiveSession(
         access_token=holder.token_hash,

@@ -1,8 +1,6 @@
-"""Account deletion by its owner: confirmed by link or code, kept for a grace period, then removed (user.md operations U18 to U21)."""
+"""Account deletion by its owner: confirmed by link or code, with what ends at once (user.md operations U18 to U21)."""
 
 from __future__ import annotations
-
-from datetime import timedelta
 
 from app.contract import errors as e
 from app.contract.messages import MailKind, SmsKind
@@ -12,7 +10,8 @@ from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import SMS_CODE, OneTimeToken, Purpose
 from app.identity.credentials.tokens import service as tokens
-from app.identity.directory.accounts import provider_tokens, store
+from app.identity.directory.accounts import deletion as account_deletion
+from app.identity.directory.accounts import store
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.tenants import allowed_addresses
 from app.identity.messaging import service as messaging
@@ -133,16 +132,14 @@ def delete(context: Context, uid: str, *, suppress_webhook: bool = False) -> Acc
     account = store.change(context, uid, {})
     if account is None or account.is_deleted:
         raise e.WrongDeleteToken
-    days = context.tenant.settings.deletion_days
-    if not days:
+    leaves_at = account_deletion.end_of_grace_period(context)
+    if leaves_at is None:
         sessions.end_all(context, uid, reason="account_delete")
         removal.delete_account_rows(context.work, uid)
         context.audit.record("account.deleted", uid=uid)
         events.emit(context, "DeleteAccount", account, suppress_webhook)
         return account
-    leaves_at = context.now + timedelta(days=days)
-    after = store.change(context, uid, {"is_deleted": True, "leaves_at": leaves_at}) or account
-    provider_tokens.delete_all(context, after)
+    after = account_deletion.begin_grace_period(context, account, leaves_at)
     sessions.end_all(context, uid, reason="account_delete")
     tokens.revoke_all(context, uid)
     one_time_tokens.close(context, uid, except_purpose=Purpose.ALARM)
@@ -162,15 +159,4 @@ def delete(context: Context, uid: str, *, suppress_webhook: bool = False) -> Acc
 def revert_by_token(context: Context, token: str) -> bool:
     """Revert a deletion by the token of a refused sign-in; return whether there was one."""
     uid = eligibility.uid_from_revert_token(context, token)
-    return uid is not None and revert(context, uid)
-
-
-def revert(context: Context, uid: str) -> bool:
-    """Revert a deletion within the grace period; return whether there was one."""
-    account = store.change(context, uid, {})
-    if account is None or account.leaves_at is None or account.leaves_at <= context.now:
-        return False
-    after = store.change(context, uid, {"is_deleted": False, "leaves_at": None}) or account
-    context.audit.record("account.kept", uid=uid)
-    events.emit(context, "UpdateProfile", after, False)
-    return True
+    return uid is not None and account_deletion.revert(context, uid)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
 
 from app.contract import errors as e
 from app.contract.messages import MailKind
@@ -13,10 +11,8 @@ from app.identity.authentication.verification import service as verification
 from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import MAIL_CODE, Purpose
-from app.identity.directory.accounts import confusables, identifiers, store
+from app.identity.directory.accounts import confusables, email_addresses, identifiers
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.identifiers import EMAIL
-from app.identity.directory.accounts.input_checks import MAX_EMAILS, PRIMARY
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.tenants import allowed_addresses
 from app.identity.messaging import service as messaging
@@ -49,12 +45,12 @@ def ask(context: Context, account: Account, new: NewAddress, *, hides_taken: boo
         EmailRefused, EmailDomainRefused, VerificationUrlRefused: the tenant's settings refuse it.
         MailLimitReached.
     """
-    account = _locked(context, account)
+    account = email_addresses.lock(context, account)
     form, owner = _free(context, account, new)
     if owner is not None and not hides_taken:
         raise e.EmailRegistered
     shown = identifiers.display_email(new.email)
-    _add_pending(context, account, new, form)
+    email_addresses.add_pending(context, account, new.type, new.email, form)
     facts = _new_link_and_code(context, account, new, form)
     language = notifications.page_language(context)
     if owner is not None:
@@ -73,11 +69,11 @@ def ask(context: Context, account: Account, new: NewAddress, *, hides_taken: boo
 
 def token_only(context: Context, account: Account, new: NewAddress) -> str:
     """Return the token of a link that the caller delivers; raises as `ask` does, except MailLimitReached."""
-    account = _locked(context, account)
+    account = email_addresses.lock(context, account)
     form, owner = _free(context, account, new)
     if owner is not None:
         raise e.EmailRegistered
-    _add_pending(context, account, new, form)
+    email_addresses.add_pending(context, account, new.type, new.email, form)
     return one_time_tokens.new_link(context, Purpose.ADD_EMAIL, account.uid, subject=form, facts=_facts(new))
 
 
@@ -105,14 +101,13 @@ def remove(
     form = identifiers.normalize_email(email or "")
     if form is None:
         raise e.MalformedEmail
-    fresh = _locked(context, account)
-    left = [entry for entry in fresh.emails if identifiers.normalize_email(entry["Value"]) != form]
-    gone = next((entry for entry in fresh.emails if entry not in left), None)
+    fresh = email_addresses.lock(context, account)
+    gone = email_addresses.entry_of(fresh, form)
     if gone is None:
         raise e.EmailNotOnProfile
-    if not _is_removable(fresh, gone, left):
+    if not email_addresses.is_removable(fresh, gone):
         raise e.LastEmail
-    after = store_order(context, fresh, left)
+    after = email_addresses.store_in_order(context, fresh, email_addresses.others_of(fresh, form))
     one_time_tokens.close(context, account.uid, subject=form)
     end_links(context, account.uid)
     context.audit.record("email.removed", uid=account.uid)
@@ -132,15 +127,16 @@ def make_primary(context: Context, account: Account, email: str) -> Account:
     form = identifiers.normalize_email(email)
     if form is None:
         raise e.MalformedEmail
-    fresh = _locked(context, account)
-    chosen = next((entry for entry in fresh.emails if identifiers.normalize_email(entry["Value"]) == form), None)
+    fresh = email_addresses.lock(context, account)
+    chosen = email_addresses.entry_of(fresh, form)
     if chosen is None:
         raise e.EmailNotOnProfile
     if not verification.is_verified(fresh, form):
         raise e.EmailNotAddable
     if chosen is fresh.emails[0]:
         return fresh
-    after = store_order(context, fresh, [chosen, *(entry for entry in fresh.emails if entry is not chosen)])
+    others = (entry for entry in fresh.emails if entry is not chosen)
+    after = email_addresses.store_in_order(context, fresh, [chosen, *others])
     end_links(context, account.uid)
     context.audit.record("email.primary_changed", uid=account.uid)
     shown = after.email or ""
@@ -164,13 +160,6 @@ def _free(context: Context, account: Account, new: NewAddress) -> tuple[str, Acc
     if owner is not None and owner.uid == account.uid:
         raise e.EmailTaken
     return form, owner
-
-
-def _add_pending(context: Context, account: Account, new: NewAddress, form: str) -> None:
-    """Add the address to the profile as pending."""
-    others = [entry for entry in account.emails if identifiers.normalize_email(entry["Value"]) != form]
-    pending = {"Type": new.type.strip(), "Value": identifiers.display_email(new.email), "pending": True}
-    store.change(context, account.uid, {"emails": [*others, pending]})
 
 
 def _facts(new: NewAddress) -> dict[str, str]:
@@ -203,73 +192,12 @@ def _new_link_and_code(context: Context, account: Account, new: NewAddress, form
 
 
 def _refuse(context: Context, account: Account, new: NewAddress, form: str) -> None:
-    if not new.type.strip():
-        raise e.EmailTypeMissing
-    if account.email and new.type.strip().lower() == PRIMARY:
-        raise e.EmailActionRefused
-    if account.email and not account.email_verified and context.tenant.settings.email_verification != "disabled":
-        raise e.EmailNotAddable
-    others = [entry for entry in account.emails if identifiers.normalize_email(entry["Value"]) != form]
-    if len(others) >= MAX_EMAILS:
-        raise e.EmailUpdateRefused
+    email_addresses.refuse_addition(context, account, new.type, form)
     requirements.refuse_address(context.tenant.settings.email_access, form)
     verification.refuse_url(context, new.url)
-
-
-def _is_removable(fresh: Account, gone: dict[str, Any], left: list[dict[str, Any]]) -> bool:
-    """Return whether an address remains without this one, and a verified one if this one is verified."""
-    if gone.get("pending"):
-        return True
-    remaining = [entry for entry in left if not entry.get("pending")]
-    is_verified = verification.is_verified(fresh, gone["Value"])
-    return (
-        any(verification.is_verified(fresh, entry["Value"]) for entry in remaining) if is_verified else bool(remaining)
-    )
 
 
 def end_links(context: Context, uid: str) -> None:
     """Revoke reset and deletion links sent to the previous addresses. Alert links stay valid: a thief could otherwise void them."""
     one_time_tokens.close(context, uid, Purpose.RESET_PASSWORD)
     one_time_tokens.close(context, uid, Purpose.DELETE_ACCOUNT)
-
-
-def _locked(context: Context, account: Account) -> Account:
-    fresh = store.change(context, account.uid, {})
-    if fresh is None:
-        raise e.NotAuthenticated
-    return fresh
-
-
-def store_order(
-    context: Context, fresh: Account, entries: list[dict[str, Any]], *, verified: Collection[str] = ()
-) -> Account:
-    """Store the addresses in this order: the primary one first, else the first verified one; pending ones last.
-
-    Args:
-        verified: normalized addresses that are verified by this change.
-
-    Raises store.IdentifierTaken.
-    """
-    pending = [entry for entry in entries if entry.get("pending")]
-    is_verified = {
-        entry["Value"]: identifiers.normalize_email(entry["Value"]) in verified
-        or verification.is_verified(fresh, entry["Value"])
-        for entry in entries
-    }
-    held = [{**entry, "verified": is_verified[entry["Value"]]} for entry in entries if not entry.get("pending")]
-    if held and held[0]["Value"] != fresh.email:
-        held.sort(key=lambda entry: not entry["verified"])
-    if not held:
-        return store.change(context, fresh.uid, {"emails": pending}) or fresh
-    types = [entry["Type"] for entry in fresh.emails] or ["Primary"]
-    first, *others = held
-    former = first["Type"] if str(first["Type"]).lower() != PRIMARY else "Secondary"
-    ordered = [{**first, "Type": types[0] if types[0].lower() == PRIMARY else "Primary"}]
-    ordered += [{**one, "Type": former} if str(one["Type"]).lower() == PRIMARY else one for one in others]
-    store.remove_identifiers(context, fresh.uid, EMAIL)
-    store.add_identifiers(
-        context, fresh.uid, [(EMAIL, identifiers.normalize(EMAIL, one["Value"]), one["verified"]) for one in ordered]
-    )
-    values = {"emails": [*ordered, *pending], "email": first["Value"], "email_verified": first["verified"]}
-    after = store.change(context, fresh.uid, values)
-    return after or fresh

@@ -13,6 +13,7 @@ from app.identity.authentication.sign_in import tenant_requirements
 from app.identity.authentication.sign_in.second_factor import from_facts
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials.tokens import service as tokens
+from app.identity.directory.accounts import privacy_policy
 from app.identity.directory.accounts import service as accounts
 from app.identity.messaging import service as messaging
 from app.identity.platform.context import Context
@@ -20,7 +21,6 @@ from app.identity.programs.self_service import (
     account_unlock,
     deletion,
     emails,
-    privacy_policy,
     profile,
 )
 from app.identity.programs.self_service.emails import NewAddress
@@ -85,10 +85,8 @@ def send_welcome(context: Context, req: contract.SendWelcomeEmail) -> Posted:
 def accept_policy(context: Context, req: contract.AcceptPolicy) -> Profile:
     """Accept the policy; the token of a refused sign-in then becomes a session, unless another requirement is unmet."""
     account = privacy_policy.accept(context, accounts.current(context))
-    authentication = context.account.facts.get(tenant_requirements.AUTHENTICATION_FACT)
-    if isinstance(authentication, dict) and not tenant_requirements.are_met(
-        context, account, tenant_requirements.POLICY
-    ):
+    authentication = context.account.claims.unfinished_sign_in
+    if authentication is not None and not tenant_requirements.are_met(context, account, tenant_requirements.POLICY):
         tokens.revoke_both(context, context.account.token_hash)
         tenant_requirements.refuse_unmet(context, account, from_facts(authentication), tenant_requirements.POLICY)
     return accounts.profile_for_owner(context, account, req.fields_)

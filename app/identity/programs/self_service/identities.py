@@ -156,7 +156,7 @@ def _not_linkable(context: Context, account: Account, token: str) -> Exception:
     if holder is None or holder.expires_at <= context.now:
         return refusals.WrongCandidate()
     other = accounts.by_uid(context, holder.uid)
-    is_linked = other is not None and other.uid != account.uid and holder.facts.get("provider") in _providers(other)
+    is_linked = other is not None and other.uid != account.uid and holder.claims.provider in _providers(other)
     return refusals.IdentityTaken() if is_linked else refusals.NotLinkable()
 
 

@@ -14,11 +14,11 @@ from app.identity.authentication.verification import service as verification
 from app.identity.authentication.verification.service import VerificationOptions
 from app.identity.credentials import current_password, notifications
 from app.identity.directory.accounts import input_checks, login_records, privacy_policy, profile_edits
+from app.identity.directory.accounts.account_changes import AccountChange, ChangedAccount
 from app.identity.directory.accounts.service import Account
 from app.identity.platform import events
 from app.identity.platform.context import Context
 from app.identity.programs.self_service import account_changes
-from app.identity.programs.self_service.account_changes import AccountChange, ChangedAccount
 
 WRITERS = frozenset({Write.ANYONE})
 
@@ -52,7 +52,7 @@ def update(
     if privacy_policy.must_accept(settings.privacy_policy, account, context.now):
         raise e.PrivacyPolicyOutdated
     verification.refuse_url(context, req.verification_url)
-    _refuse_answers(context, account, req.security_question_answer)
+    input_checks.refuse_own_answers(settings, account.security_answers, req.security_question_answer)
     requirements.refuse_edits(settings, req, clears=req.null_support)
     registration_data.refuse_invalid_links(context, req.free, account.profile)
     if not has_reauthenticated:
@@ -91,18 +91,6 @@ def _write(context: Context, account: Account, change: AccountChange) -> Changed
         return account_changes.write(context, account.uid, change)
     except e.UnknownUid:
         raise e.NotAuthenticated from None
-
-
-def _refuse_answers(context: Context, account: Account, answers: dict[str, str] | None) -> None:
-    if not answers:
-        return
-    if not context.tenant.settings.security_questions:
-        raise e.SecurityQuestionsOff
-    held = account.security_answers
-    if held and any(question not in held for question in answers):
-        raise e.UnknownSecurityQuestion
-    if any(not text.strip() for text in answers.values()):
-        raise e.BadParameter("The SecurityQuestionAnswer must not be empty.")
 
 
 def _require_password(context: Context, account: Account, req: UpdateOwnAccount) -> Account:

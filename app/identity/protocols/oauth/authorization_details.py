@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from app.contract.authorization_details import COMMON_FIELDS, MAX_LENGTH, AuthorizationDetailsType, StatedDetails
@@ -11,10 +12,9 @@ from app.contract.errors_oauth import InvalidAuthorizationDetails
 from app.contract.hub_models import DetailLine, DetailView
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
+from app.identity.platform.token_claims import TokenClaims
 from app.kit import strict_json
 
-FACT, GRANTED = "authorization_details", "granted_details"
-"""Facts of tokens: the details of this access token, and all that the person granted."""
 _MOST_OBJECTS, _MOST_VALUES, _DEEPEST, _LONGEST_NAME = 10, 100, 5, 60
 _JOINERS: Final = frozenset(
     "\u200c\u200d"
@@ -49,16 +49,21 @@ def narrow(granted: Sequence[Detail], narrower: StatedDetails | None) -> tuple[D
     return tuple(chosen)
 
 
-def facts(
-    context: Context, client: Application, granted: Sequence[Detail], narrower: StatedDetails | None
-) -> dict[str, Any]:
-    """Return the facts of tokens for the granted details, as far as the client may (still) use their types and the token request
-    selects them; none without any.
+def claimed(
+    context: Context,
+    client: Application,
+    claims: TokenClaims,
+    granted: Sequence[Detail],
+    narrower: StatedDetails | None = None,
+) -> TokenClaims:
+    """Return the claims with the granted details, as far as the client may (still) use their types and the token request selects
+    them; unchanged without any.
     """
     if not granted and narrower is None:
-        return {}
+        return claims
     types = supported(context, client)
-    return {FACT: list(narrow([one for one in granted if one["type"] in types], narrower)), GRANTED: list(granted)}
+    chosen = narrow([one for one in granted if one["type"] in types], narrower)
+    return replace(claims, authorization_details=chosen, granted_details=tuple(granted))
 
 
 def supported(context: Context, client: Application | None = None) -> tuple[str, ...]:

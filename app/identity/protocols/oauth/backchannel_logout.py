@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from app.identity.authentication.sign_in import session_ends
 from app.identity.authentication.sign_in.session_ends import EndedSession, Ending
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
@@ -26,7 +25,6 @@ _MOST_TOKENS: Final = 200
 """Of one application in one transaction: the most recent sessions."""
 
 
-@session_ends.listener
 def notify_applications(context: Context, ending: Ending) -> None:
     """Post a logout token for each session and address of each application that wants one for this reason (section 2.3)."""
     for client_id, sessions in _by_client(ending).items():

@@ -156,15 +156,14 @@ def userinfo(context: Context, app: str | None) -> Document:
     if account is None or not account.is_active or account.is_deleted:
         raise InvalidToken
     scopes = [one for one in scopes if one in client.scopes]  # what it may have now (decisions/0331)
-    held = holder.facts.get("userinfo_claims")
-    requested = registered(client, held) if isinstance(held, list) else []
+    requested = registered(client, holder.claims.userinfo_claims or ())
     mapping = client.settings.claims_mapping.userinfo
     payload = {
         **of(accounts.claimable_of(account), [*names(scopes), *requested]),
         **(mapped_claims.read(account, mapping, withheld(scopes, requested)) if mapping else {}),
         **role_claims.read(context, account, role_claims.names(client, scopes, requested)),
     }
-    payload = requested_values.matching(payload, holder.facts.get(requested_values.USERINFO))
+    payload = requested_values.matching(payload, holder.claims.userinfo_values)
     payload.update(organization_claims.read(_membership(context, holder), client, scopes))
     payload["sub"] = subjects.of(context, client, account.uid)
     algorithm = client.settings.userinfo_algorithm
@@ -186,4 +185,4 @@ def _known(value: Any) -> Any:
 
 
 def _membership(context: Context, holder: TokenHolder) -> Membership | None:
-    return organization_claims.membership_of(context, holder.uid, holder.facts)
+    return organization_claims.membership_of(context, holder.uid, holder.claims.org_id)

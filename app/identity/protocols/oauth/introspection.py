@@ -15,7 +15,8 @@ from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens import store as token_store
 from app.identity.platform.context import Context, TokenHolder
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import authorization_details, organization_claims, sender_constraints, subjects
+from app.identity.platform.token_claims import TokenClaims
+from app.identity.protocols.oauth import organization_claims, sender_constraints, subjects
 from app.kit import randomness
 
 INACTIVE = IntrospectionResponse(active=False)
@@ -41,8 +42,8 @@ def introspect(context: Context, client: Application, req: IntrospectionRequest)
         return INACTIVE
     if holder is None or holder.expires_at <= context.now:
         return INACTIVE
-    membership = organization_claims.membership_of(context, holder.uid, holder.facts)
-    if membership is None and organization_claims.FACT in holder.facts:
+    membership = organization_claims.membership_of(context, holder.uid, holder.claims.org_id)
+    if membership is None and holder.claims.org_id is not None:
         return INACTIVE
     issued_to = context.application(client_id=holder.client_id) if holder.client_id else None
     if holder.client_id and (issued_to is None or not issued_to.settings.is_active):
@@ -63,7 +64,7 @@ def revoke(context: Context, client: Application, req: RevocationRequest) -> Non
     row = token_store.refresh(context.work, token_hash)
     if row is not None:
         if row.client_id == client.client_id:
-            sid = row.session_id or row.facts.get(tokens.SID)
+            sid = row.session_id or TokenClaims.from_stored(row.facts).sid
             if row.uid is not None and sid is not None:
                 sessions.end_for_application(context, row.uid, client.client_id, sid)
             tokens.revoke_family(context, row.family_id)
@@ -90,7 +91,7 @@ def _unused_refresh_token(context: Context, client: Application, token: str) -> 
         session_id=row.session_id,
         client_id=row.client_id,
         scope=row.scope,
-        facts=sender_constraints.of_refresh_token(client, row.facts),
+        claims=sender_constraints.of_refresh_token(client, TokenClaims.from_stored(row.facts)),
         issued_at=row.issued_at,
         expires_at=row.expires_at,
     )
@@ -98,9 +99,8 @@ def _unused_refresh_token(context: Context, client: Application, token: str) -> 
 
 def _actors(context: Context, holder: TokenHolder, issued_to: Application | None) -> Actor | None:
     """Return who acts for the subject, the present actor first (RFC 8693 section 4.1)."""
-    act = holder.facts.get("act")
-    if isinstance(act, dict):
-        return Actor.model_validate(subjects.actors_of(context, issued_to, act))
+    if holder.claims.act is not None:
+        return Actor.model_validate(subjects.actors_of(context, issued_to, holder.claims.act))
     return Actor(sub=holder.actor) if holder.actor else None
 
 
@@ -123,27 +123,28 @@ def _describe(
     identifier: str,
 ) -> IntrospectionResponse:
     """Return what a valid token is; its subject as the client knows it that the token was issued to."""
-    facts: dict[str, Any] = holder.facts
+    claims = holder.claims
     issued = int(holder.issued_at.timestamp())
-    audience = facts.get("aud") or ([holder.client_id] if holder.client_id else None)
+    details = list(claims.authorization_details) if claims.authorization_details is not None else None
+    audience = list(claims.aud or ()) or ([holder.client_id] if holder.client_id else None)
     return IntrospectionResponse(
         active=True,
-        iss=facts.get("issuer"),
-        sub=subjects.of(context, issued_to, holder.uid) if holder.uid else facts.get("sub") or holder.client_id,
+        iss=claims.issuer,
+        sub=subjects.of(context, issued_to, holder.uid) if holder.uid else claims.sub or holder.client_id,
         aud=audience,
         client_id=holder.client_id,
         cid=holder.client_id,
         azp=holder.client_id,
         scope=holder.scope or None,
         scp=holder.scope.split(),
-        gty=facts.get("gty"),
-        token_type=sender_constraints.type_of(facts),
-        cnf=sender_constraints.confirmation(facts) or None,
+        gty=claims.gty,
+        token_type=sender_constraints.type_of(claims.cnf or {}),
+        cnf=dict(claims.cnf or {}) or None,
         iat=issued,
         nbf=issued,
         exp=int(holder.expires_at.timestamp()),
         jti=identifier,
-        authorization_details=facts.get(authorization_details.FACT),
+        authorization_details=details,
         act=_actors(context, holder, issued_to),
         **organization,
     )

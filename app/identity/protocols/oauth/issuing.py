@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from types import MappingProxyType
 from typing import Any
 
 from app.contract.errors_oauth import InvalidGrant
 from app.contract.oauth_tokens import TokenResponse
 from app.identity.credentials.tokens import service as tokens
+from app.identity.credentials.tokens.service import TokenGrant
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.organizations import in_force
@@ -18,8 +18,8 @@ from app.identity.directory.organizations.organization import Membership
 from app.identity.directory.tenants.signing_algorithms import half_hash
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
+from app.identity.platform.token_claims import NO_CLAIMS, TokenClaims
 from app.identity.protocols.oauth import (
-    authorization_details,
     claims,
     machine_tokens,
     mapped_claims,
@@ -36,25 +36,26 @@ from app.kit import randomness
 OPENID, OFFLINE = "openid", "offline_access"
 _ONE_FACTOR, _TWO_FACTORS = "1", "2"  # values of acr
 _MFA = "mfa"  # multiple factors (RFC 8176)
-FACTS_OF_REQUEST = (
+CLAIMS_OF_REQUEST = (
     "auth_time",
     "amr",
     "acr",
     "userinfo_claims",
     "id_token_claims",
-    requested_values.USERINFO,
-    requested_values.ID_TOKEN,
+    "userinfo_values",
+    "id_token_values",
     "resource",
+    "org_id",
 )
-"""Facts that tokens take over from the authorization request."""
+"""Claims that tokens take over from the authorization request."""
 
 
 @dataclass(frozen=True)
 class Grant:
     """The result of a grant of any kind.
 
-    `facts` are stored with the tokens: FACTS_OF_REQUEST, issuer, gty, org_id, and `granted`, the whole
-    scope of a family whose access token has a narrower one. `session_ends_at` is the absolute end of the session.
+    `claims` are stored with the tokens, with those that `token_response` adds. `session_ends_at` is the absolute end of the
+    session.
     """
 
     kind: str
@@ -65,9 +66,9 @@ class Grant:
     family_id: str | None = None
     nonce: str | None = None
     resource: str | None = None
-    facts: dict[str, Any] = field(default_factory=dict)
+    claims: TokenClaims = NO_CLAIMS
     is_access_only: bool = False  # no refresh token and no id_token
-    membership: Membership | None = None  # in the organization of the fact `org_id`
+    membership: Membership | None = None  # in the organization of the claim `org_id`
     retained_refresh: str | None = None  # the refresh token that stays
 
 
@@ -85,12 +86,10 @@ def has_refresh_token(client: Application, scope: Iterable[str]) -> bool:
     return "refresh_token" in settings.grant_types and (settings.refresh_tokens == "always" or OFFLINE in scope)
 
 
-def refresh_lifetime(
-    context: Context, client: Application, facts: Mapping[str, Any] = MappingProxyType({})
-) -> timedelta:
-    """Return the lifetime of a refresh token of the client, in the family with these facts or in a new family."""
+def refresh_lifetime(context: Context, client: Application, claims: TokenClaims = NO_CLAIMS) -> timedelta:
+    """Return the lifetime of a refresh token of the client, in the family with these claims or in a new family."""
     seconds = client.settings.refresh_token_seconds or context.tenant.settings.refresh_token_minutes * 60
-    return min(timedelta(seconds=seconds), tokens.absolute_end(context, facts) - context.now)
+    return min(timedelta(seconds=seconds), tokens.absolute_end(context, claims) - context.now)
 
 
 def access_lifetime(context: Context, client: Application) -> timedelta:
@@ -106,10 +105,10 @@ def active_account(context: Context, uid: str) -> Account:
     return account
 
 
-def active_membership(context: Context, uid: str, facts: Mapping[str, Any]) -> Membership | None:
-    """Return the membership that the facts name, None where they name no organization; raises InvalidGrant if it ended."""
-    membership = organization_claims.membership_of(context, uid, facts)
-    if membership is None and organization_claims.FACT in facts:
+def active_membership(context: Context, uid: str, org_id: str | None) -> Membership | None:
+    """Return the membership in an organization, None without one; raises InvalidGrant if it ended."""
+    membership = organization_claims.membership_of(context, uid, org_id)
+    if membership is None and org_id is not None:
         raise InvalidGrant("The user is not a member of the organization.")
     return membership
 
@@ -118,42 +117,36 @@ def token_response(
     context: Context, client: Application, issuer: Issuer, grant: Grant, account: Account | None
 ) -> TokenResponse:
     """Issue the tokens of a grant. They end with their session, unless they outlive it."""
-    scope, facts = _scope_and_facts(context, client, issuer, grant)
-    granted = str(facts.get("granted") or "").split() or grant.scope
-    grant = replace(grant, scope=scope)
+    scope, stored = _scope_and_claims(context, client, issuer, grant)
+    granted = (stored.granted or "").split() or grant.scope
+    grant = replace(grant, scope=scope, claims=stored)
     session_id, ends_at = grant.session_id, grant.session_ends_at
     if outlives_session(client, granted):
-        facts |= {tokens.SID: session_id} if session_id is not None else {}
+        stored = replace(stored, sid=session_id)
         session_id = ends_at = None
-    lifetime, refresh_seconds = _lifetimes(context, client, account, facts, ends_at)
-    roles = role_claims.of_tokens(context, client, issuer, account, grant.scope, facts.get("id_token_claims") or ())
-    mapping = client.settings.claims_mapping.access_token
-    mapped = mapped_claims.of_token(account, mapping, claims.withheld(scope)) if mapping else {}
-    signed = None
-    if client.settings.access_token_format == "jwt":
-        stored = replace(grant, facts=facts)
-        signed = _signed_access_token(context, client, stored, lifetime, {**mapped, **roles.access_token})
-    issued = tokens.issue(
-        context,
+    lifetime, refresh_seconds = _lifetimes(context, client, account, stored, ends_at)
+    roles = role_claims.of_tokens(context, client, issuer, account, scope, stored.id_token_claims or ())
+    token_grant = TokenGrant(
         uid=grant.uid,
+        claims=stored,
         client_id=client.client_id,
         session_id=session_id,
         session_ends_at=ends_at,
         scope=" ".join(scope),
-        facts=facts,
+        family_id=grant.family_id,
         access_seconds=lifetime,
         refresh_seconds=refresh_seconds,
-        with_refresh=account is not None and not grant.is_access_only and has_refresh_token(client, granted),
-        family_id=grant.family_id,
-        access_token=signed,
-        retained_refresh=grant.retained_refresh,
+        has_refresh_token=account is not None and not grant.is_access_only and has_refresh_token(client, granted),
+        signed_access_token=_signed_access_token(context, client, grant, account, lifetime, roles.access_token),
+        retained_refresh_token=grant.retained_refresh,
     )
+    issued = tokens.issue(context, token_grant)
     signed_id_token = None
     if account is not None and _has_id_token(issuer, grant):
         hashed = {"at_hash": issued.access_token}
         signed_id_token = id_token(context, client, issuer, grant, account, hashed, roles=roles.id_token)
     context.audit.record("tokens.issued", uid=grant.uid, client_id=client.client_id, grant=grant.kind)
-    return _response(context, issued, signed_id_token, lifetime, scope, facts)
+    return _response(context, issued, signed_id_token, lifetime, token_grant)
 
 
 def _response(
@@ -161,9 +154,9 @@ def _response(
     issued: tokens.IssuedTokens,
     signed_id_token: str | None,
     lifetime: int,
-    scope: tuple[str, ...],
-    facts: Mapping[str, Any],
+    grant: TokenGrant,
 ) -> TokenResponse:
+    details = grant.claims.authorization_details
     return TokenResponse(
         access_token=issued.access_token,
         token_type=sender_constraints.token_type(context),
@@ -171,8 +164,8 @@ def _response(
         expire_in=str(lifetime),
         refresh_token=issued.refresh_token,
         id_token=signed_id_token,
-        scope=" ".join(scope) or None,
-        authorization_details=facts.get(authorization_details.FACT),
+        scope=grant.scope or None,
+        authorization_details=list(details) if details is not None else None,
     )
 
 
@@ -180,40 +173,45 @@ def _has_id_token(issuer: Issuer, grant: Grant) -> bool:
     return not grant.is_access_only and OPENID in grant.scope and issuer.protocol == "oidc"
 
 
-def _scope_and_facts(
+def _scope_and_claims(
     context: Context, client: Application, issuer: Issuer, grant: Grant
-) -> tuple[tuple[str, ...], dict[str, Any]]:
-    """Return the scope of the access token, and the facts to store with it."""
-    scope = resource_indicators.narrow_scope(context, client, grant.scope, grant.resource)
-    facts = {**grant.facts, "issuer": issuer.url, "gty": grant.kind}
-    facts["aud"] = resource_indicators.audience(context, client, scope, grant.resource)
-    if scope != grant.scope:
-        facts.setdefault("granted", " ".join(grant.scope))
-    facts.pop(tokens.SID, None)
-    facts.pop(tokens.CNF, None)
-    if context.confirmation:
-        facts[tokens.CNF] = dict(context.confirmation)
-    return scope, facts
+) -> tuple[tuple[str, ...], TokenClaims]:
+    """Return the scope of the access token, and the claims to store with it."""
+    scope, granted = (
+        resource_indicators.narrow_scope(context, client, grant.scope, grant.resource),
+        grant.claims.granted,
+    )
+    if scope != grant.scope and granted is None:
+        granted = " ".join(grant.scope)
+    return scope, replace(
+        grant.claims,
+        issuer=issuer.url,
+        gty=grant.kind,
+        aud=tuple(resource_indicators.audience(context, client, scope, grant.resource)),
+        granted=granted,
+        sid=None,
+        cnf=dict(context.confirmation) or None,
+    )
 
 
 def _lifetimes(
     context: Context,
     client: Application,
     account: Account | None,
-    facts: dict[str, Any],
+    stored: TokenClaims,
     session_ends_at: datetime | None,
 ) -> tuple[int, int | None]:
     """Return the lifetimes of an access and a refresh token in seconds, shortened by the account's organizations."""
     own = client.settings
     access, refresh = in_force.shortened(context, account, own.access_token_seconds, own.refresh_token_seconds)
-    lifetime = _lifetime(context, client, facts, session_ends_at)
+    lifetime = _lifetime(context, client, stored, session_ends_at)
     return min(lifetime, access or lifetime), refresh
 
 
-def _lifetime(context: Context, client: Application, facts: dict[str, Any], session_ends_at: datetime | None) -> int:
+def _lifetime(context: Context, client: Application, stored: TokenClaims, session_ends_at: datetime | None) -> int:
     """Return the lifetime of an access token in seconds."""
     now = context.now
-    ends_at = tokens.absolute_end(context, facts, since=now)
+    ends_at = tokens.absolute_end(context, stored, since=now)
     remaining = (min(ends_at, session_ends_at) if session_ends_at else ends_at) - now
     return max(1, int(min(access_lifetime(context, client), remaining).total_seconds()))
 
@@ -250,8 +248,8 @@ def exchanged_id_token(
     """
     payload = _id_token_claims(context, client, issuer, grant, account, claims.names(grant.scope), None)
     payload["exp"] = min(payload["exp"], int(until.timestamp()))
-    if "act" in grant.facts:
-        payload["act"] = subjects.actors_of(context, client, grant.facts["act"])
+    if grant.claims.act is not None:
+        payload["act"] = subjects.actors_of(context, client, grant.claims.act)
     algorithm = client.settings.id_token_signed_response_alg
     return context.services.signing_keys.sign(context.work, payload, algorithm=algorithm)
 
@@ -265,8 +263,7 @@ def _id_token_claims(
     more_claims: Iterable[str],
     roles: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
-    facts = grant.facts
-    requested = claims.registered(client, (*(facts.get("id_token_claims") or ()), *more_claims))
+    requested = claims.registered(client, (*(grant.claims.id_token_claims or ()), *more_claims))
     if roles is None:
         roles = role_claims.of_tokens(context, client, issuer, account, grant.scope, requested).id_token
     payload: dict[str, Any] = claims.of(accounts.claimable_of(account), requested) if requested else {}
@@ -274,7 +271,7 @@ def _id_token_claims(
     if mapping:
         payload.update(mapped_claims.of_token(account, mapping, claims.withheld(grant.scope, requested)))
     payload.update(roles)
-    payload = requested_values.matching(payload, facts.get(requested_values.ID_TOKEN))
+    payload = requested_values.matching(payload, grant.claims.id_token_values)
     payload.update(organization_claims.of_token(grant.membership, client, grant.scope))
     now = context.now
     payload.update(
@@ -290,7 +287,7 @@ def _id_token_claims(
         "sid": subjects.sid_of(context, client, grant.session_id) if grant.session_id else None,
     }
     payload.update({name: value for name, value in optional.items() if value is not None})
-    payload.update(_authentication(facts))
+    payload.update(_authentication(grant.claims))
     return payload
 
 
@@ -300,29 +297,37 @@ def _audience(client: Application) -> str | list[str]:
     return list(dict.fromkeys((client.client_id, *others))) if others else client.client_id
 
 
-def _authentication(facts: Mapping[str, Any]) -> dict[str, Any]:
+def _authentication(stored: TokenClaims) -> dict[str, Any]:
     """Return how and when the user authenticated, as far as it is known (Core section 2, RFC 9068 section 2.2.1)."""
-    known = {name: facts[name] for name in ("auth_time", "amr") if facts.get(name) is not None}
-    if "amr" in known:
-        known["acr"] = facts.get("acr") or (_TWO_FACTORS if _MFA in known["amr"] else _ONE_FACTOR)
+    known: dict[str, Any] = {"auth_time": stored.auth_time} if stored.auth_time is not None else {}
+    if stored.amr is not None:
+        acr = stored.acr or (_TWO_FACTORS if _MFA in stored.amr else _ONE_FACTOR)
+        known |= {"amr": list(stored.amr), "acr": acr}
     return known
 
 
 def _signed_access_token(
-    context: Context, client: Application, grant: Grant, lifetime: int, more: Mapping[str, Any]
-) -> str:
-    """Return a JWT access token (RFC 9068 section 2).
+    context: Context,
+    client: Application,
+    grant: Grant,
+    account: Account | None,
+    lifetime: int,
+    roles: Mapping[str, Any],
+) -> str | None:
+    """Return a JWT access token (RFC 9068 section 2) with the mapped claims (section 2.2.2) and those of roles (section 2.2.3.1).
 
-    `more`: the mapped claims (section 2.2.2), and those of roles (section 2.2.3.1).
-
-    Its digest is stored like an opaque token's, so that it can be revoked.
+    Its digest is stored like an opaque token's, so that it can be revoked. None for a client that gets opaque tokens.
     """
-    now, audience = int(context.now.timestamp()), grant.facts["aud"]
+    if client.settings.access_token_format != "jwt":
+        return None
+    stored, now = grant.claims, int(context.now.timestamp())
+    mapping, audience = client.settings.claims_mapping.access_token, stored.aud or ()
     payload: dict[str, Any] = {
-        **more,
-        "iss": grant.facts["issuer"],
+        **(mapped_claims.of_token(account, mapping, claims.withheld(grant.scope)) if mapping else {}),
+        **roles,
+        "iss": stored.issuer,
         "sub": subjects.of(context, client, grant.uid) if grant.uid else client.client_id,
-        "aud": audience[0] if len(audience) == 1 else audience,
+        "aud": audience[0] if len(audience) == 1 else list(audience),
         "client_id": client.client_id,
         "iat": now,
         "exp": now + lifetime,
@@ -330,11 +335,10 @@ def _signed_access_token(
         "scope": " ".join(grant.scope),
     }
     payload.update(organization_claims.of_token(grant.membership, client, grant.scope))
-    payload.update(_authentication(grant.facts))
-    payload.update(
-        {name: grant.facts[name] for name in (tokens.CNF, authorization_details.FACT) if name in grant.facts}
-    )
-    if "act" in grant.facts:
-        payload["act"] = subjects.actors_of(context, client, grant.facts["act"])
+    payload.update(_authentication(stored))
+    bound = {"cnf": stored.cnf, "authorization_details": stored.authorization_details}
+    payload.update({name: value for name, value in bound.items() if value is not None})
+    if grant.claims.act is not None:
+        payload["act"] = subjects.actors_of(context, client, grant.claims.act)
     algorithm = client.settings.access_token_signing_alg
     return context.services.signing_keys.sign(context.work, payload, machine_tokens.KIND, algorithm)

@@ -10,10 +10,12 @@ from app.contract.errors_oauth import InvalidRequest, UnauthorizedClient, Unsupp
 from app.contract.oauth_tokens import MachineTokenRequest, TokenResponse
 from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens import store as token_store
+from app.identity.credentials.tokens.service import TokenGrant
 from app.identity.platform.context import Context
 from app.identity.platform.services import Services
 from app.identity.platform.store.unit import Cost
 from app.identity.platform.tenant import Application, Tenant
+from app.identity.platform.token_claims import TokenClaims
 from app.identity.protocols.oauth import claimed_issuers, issued_jwts, refusals, sender_constraints
 from app.kit import randomness
 
@@ -55,7 +57,7 @@ def verify(context: Context, token: str | None) -> dict[str, Any]:
     if token_store.access(context.work, randomness.digest(token or "")) is None:
         raise MachineRefused("The machine token was revoked.")
     try:
-        sender_constraints.check(context, token or "", claims, str(claims.get("cid")))
+        sender_constraints.check(context, token or "", claims.get("cnf") or {}, str(claims.get("cid")))
     except sender_constraints.SenderRefused as refusal:
         raise MachineRefused(refusal.reason) from None
     client = context.application(client_id=str(claims.get("cid")))
@@ -90,19 +92,19 @@ def issue(context: Context, client: Application, req: MachineTokenRequest) -> To
         raise refusals.scope_of_another(unknown)
     lifetime = client.settings.access_token_seconds or LIFETIME_SECONDS
     claims = _claims(context, client, req.audience, scopes, lifetime)
-    facts: dict[str, Any] = {"issuer": claims["iss"], "sub": claims["sub"], "aud": claims["aud"], "gty": GRANT}
-    if context.confirmation:
-        claims[tokens.CNF] = facts[tokens.CNF] = dict(context.confirmation)
-    issued = tokens.issue(
-        context,
+    cnf = dict(context.confirmation) or None
+    if cnf is not None:
+        claims["cnf"] = cnf
+    grant = TokenGrant(
         uid=None,
+        claims=TokenClaims(issuer=claims["iss"], sub=claims["sub"], aud=tuple(claims["aud"]), gty=GRANT, cnf=cnf),
         client_id=client.client_id,
         scope=claims["scope"],
-        facts=facts,
         access_seconds=lifetime,
-        with_refresh=False,
-        access_token=context.services.signing_keys.sign(context.work, claims, KIND),
+        has_refresh_token=False,
+        signed_access_token=context.services.signing_keys.sign(context.work, claims, KIND),
     )
+    issued = tokens.issue(context, grant)
     context.audit.record("tokens.issued", client_id=client.client_id, grant=GRANT, audience=req.audience)
     scope = claims["scope"] or None
     return TokenResponse(

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, Final
 
-from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.organizations import memberships
 from app.identity.directory.organizations.organization import Membership
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 
-FACT: Final = tokens.ORG_ID
-"""The fact of codes and tokens with the organization."""
 NAMES: Final = ("org_id", "org_name", "org_roles", "org_permissions")
 MAX_TOKEN_BYTES: Final = 1_500
 """JSON bytes of roles and permissions in a token, beside those of `role_claims`.
@@ -23,10 +20,9 @@ What does not fit is absent as a whole; userinfo and introspection have it.
 _PERMISSIONS: Final = "permissions"
 
 
-def membership_of(context: Context, uid: str | None, facts: Mapping[str, Any]) -> Membership | None:
+def membership_of(context: Context, uid: str | None, org_id: str | None) -> Membership | None:
     """Return the membership that a token is for, as it is now; None where it ended, and for tokens without an organization."""
-    org_id = facts.get(FACT)
-    return memberships.of_uid(context, uid, org_id) if uid is not None and isinstance(org_id, str) else None
+    return memberships.of_uid(context, uid, org_id) if uid is not None and org_id is not None else None
 
 
 def read(membership: Membership | None, client: Application | None, scope: Iterable[str]) -> dict[str, Any]:

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
-
-USERINFO, ID_TOKEN = "userinfo_values", "id_token_values"
-"""Facts of codes and tokens: the wanted values by claim."""
-_ANY: Final[dict[str, Any]] = {}
+from typing import Any
 
 
-def matching(claims: Mapping[str, Any], wanted: object) -> dict[str, Any]:
+def matching(claims: Mapping[str, Any], wanted: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return the claims without those that have none of their wanted values.
 
     Args:
-        wanted: the fact of a token; None if the request wanted no values.
+        wanted: the wanted values by claim; None if the request wanted no values.
     """
-    limits = wanted if isinstance(wanted, Mapping) else _ANY
+    limits = wanted or {}
     return {name: value for name, value in claims.items() if name not in limits or is_among(value, limits[name])}
 
 

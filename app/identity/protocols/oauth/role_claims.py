@@ -35,7 +35,7 @@ def names(client: Application, scope: Iterable[str], requested: Collection[str] 
 
 
 @dataclass(frozen=True)
-class TokenClaims:
+class RoleClaims:
     """The claims of both tokens of a response."""
 
     access_token: dict[str, Any]
@@ -49,14 +49,14 @@ def of_tokens(
     account: Account | None,
     scope: Collection[str],
     requested: Collection[str],
-) -> TokenClaims:
+) -> RoleClaims:
     """Return the claims of an access token, by its scope, and of an id_token, by the scope and the `claims` parameter."""
     by_scope, wanted = names(client, scope), names(client, scope, requested)
     if account is None or not wanted:
-        return TokenClaims({}, {})
+        return RoleClaims({}, {})
     values = read(context, account, wanted)
     source = issuer.browser_endpoint(_SOURCE) if issuer.protocol == OIDC and "openid" in scope else None
-    return TokenClaims(_fitted(values, by_scope, source), _fitted(values, wanted, source))
+    return RoleClaims(_fitted(values, by_scope, source), _fitted(values, wanted, source))
 
 
 def read(context: Context, account: Account, wanted: Collection[str]) -> dict[str, Any]:

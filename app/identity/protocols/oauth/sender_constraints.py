@@ -1,19 +1,20 @@
 """Tokens that are bound to what their sender holds (RFC 7800): the key of a DPoP proof (RFC 9449), or of a TLS
 certificate (RFC 8705).
 
-`context.confirmation` is what the sender of a client's request proved; the tokens that it gets have it as the fact `cnf`, and a
+`context.confirmation` is what the sender of a client's request proved; the tokens that it gets have it as their claim `cnf`, and a
 request with such a token must prove the same again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from app.contract.errors_oauth import InvalidDpopProof, InvalidGrant, InvalidRequest, UseDpopNonce
-from app.identity.credentials.tokens.service import CNF
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
+from app.identity.platform.token_claims import TokenClaims
 from app.identity.protocols.oauth import client_certificates, client_keys, dpop
 from app.identity.protocols.oauth.dpop import DpopProofRefused, Expected
 
@@ -66,23 +67,17 @@ def pushed_key(context: Context, client: Application, requested: str | None) -> 
 
 def token_type(context: Context) -> str:
     """Return the `token_type` of the tokens that this request gets (RFC 9449 section 5)."""
-    return type_of({CNF: context.confirmation})
+    return type_of(context.confirmation)
 
 
-def type_of(facts: Mapping[str, Any]) -> str:
-    """Return the `token_type` of a token with these facts (RFC 9449 section 6.2)."""
-    return "DPoP" if JKT in confirmation(facts) else "Bearer"
+def type_of(cnf: Mapping[str, str]) -> str:
+    """Return the `token_type` of a token with this `cnf` (RFC 9449 section 6.2)."""
+    return "DPoP" if JKT in cnf else "Bearer"
 
 
-def confirmation(facts: Mapping[str, Any]) -> dict[str, str]:
-    """Return the `cnf` of a token (RFC 7800 section 3.1); empty for a bearer token."""
-    held = facts.get(CNF)
-    return dict(held) if isinstance(held, dict) else {}
-
-
-def of_refresh_token(client: Application, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the facts of a refresh token without `cnf` for a confidential client, whose authentication binds it."""
-    return {name: fact for name, fact in facts.items() if name != CNF or client.settings.is_public}
+def of_refresh_token(client: Application, claims: TokenClaims) -> TokenClaims:
+    """Return the claims of a refresh token without `cnf` for a confidential client, whose authentication binds it."""
+    return claims if client.settings.is_public else replace(claims, cnf=None)
 
 
 def check_code(context: Context, request: Mapping[str, Any]) -> None:
@@ -92,20 +87,20 @@ def check_code(context: Context, request: Mapping[str, Any]) -> None:
         raise InvalidGrant("The code is bound to another DPoP key.")
 
 
-def check_refresh(context: Context, client: Application, facts: Mapping[str, Any]) -> None:
+def check_refresh(context: Context, client: Application, claims: TokenClaims) -> None:
     """Check the sender of a refresh token (RFC 9449 section 5).
 
     A public client's is bound to the key itself. A confidential client may change its key, but not go back to bearer tokens.
 
     Raises InvalidGrant.
     """
-    for name, bound in confirmation(facts).items():
+    for name, bound in (claims.cnf or {}).items():
         proved = context.confirmation.get(name)
         if proved is None or (client.settings.is_public and proved != bound):
             raise InvalidGrant("The refresh_token is bound to a key that the request does not prove.")
 
 
-def check_presented(context: Context, client: Application, facts: Mapping[str, Any], *, is_refresh: bool) -> None:
+def check_presented(context: Context, client: Application, claims: TokenClaims, *, is_refresh: bool) -> None:
     """Check that the client holds what a token is bound to that it presents for an exchange (RFC 9449 section 5, RFC 8705 section 3).
 
     The tokens that it gets are bound to the same, so an exchange never makes a bearer token of a bound one.
@@ -113,9 +108,9 @@ def check_presented(context: Context, client: Application, facts: Mapping[str, A
     Raises InvalidGrant.
     """
     if is_refresh:
-        check_refresh(context, client, facts)
+        check_refresh(context, client, claims)
         return
-    bound = confirmation(facts)
+    bound = claims.cnf or {}
     certificate = client_certificates.of(context) if X5T in bound else None
     proved = {JKT: context.confirmation.get(JKT), X5T: certificate.thumbprint if certificate else None}
     if any(proved.get(name) != value for name, value in bound.items()):
@@ -123,16 +118,19 @@ def check_presented(context: Context, client: Application, facts: Mapping[str, A
     context.confirmation.update(bound)
 
 
-def check(context: Context, token: str, facts: Mapping[str, Any], client_id: str | None) -> None:
+def check(context: Context, token: str, cnf: Mapping[str, str], client_id: str | None) -> None:
     """Check that the sender of a request holds what its access token is bound to (RFC 9449 section 7.1).
 
     A bound token is not taken as a bearer token, nor a bearer token with the scheme DPoP (RFC 9449 section 7.2).
 
+    Args:
+        cnf: that of the token (RFC 7800 section 3.1); empty for a bearer token.
+
     Raises SenderRefused.
     """
-    if (certificate := confirmation(facts).get(X5T)) is not None:
+    if (certificate := cnf.get(X5T)) is not None:
         _check_certificate(context, token, certificate)
-    bound, has_scheme = confirmation(facts).get(JKT), context.raw.auth_scheme == dpop.SCHEME
+    bound, has_scheme = cnf.get(JKT), context.raw.auth_scheme == dpop.SCHEME
     if bound is None and not has_scheme:
         return
     if bound is None:

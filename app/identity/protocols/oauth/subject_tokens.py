@@ -6,17 +6,17 @@ A client may present its own tokens, those whose audience it is, and those of ap
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from app.contract.errors_oauth import InvalidGrant
 from app.identity.authentication.federation.providers.id_tokens import is_time
 from app.identity.authentication.sign_in import sessions
-from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens import store as token_store
 from app.identity.platform.context import Context, TokenHolder
 from app.identity.platform.tenant import Application
+from app.identity.platform.token_claims import TokenClaims
 from app.identity.protocols.oauth import issued_jwts, sender_constraints, subjects
 from app.kit import randomness
 
@@ -28,7 +28,7 @@ TYPES: Final = (ACCESS_TOKEN, REFRESH_TOKEN, ID_TOKEN, JWT)
 MAX_ACTORS: Final = 4
 """How long a chain of actors may be."""
 _MAX_LENGTH: Final = 8_000
-_FACTS: Final = ("auth_time", "amr", "acr", tokens.ORG_ID, "act")
+_RETAINED: Final = ("auth_time", "amr", "acr", "org_id", "act")
 """What an exchange keeps of the subject token."""
 
 
@@ -45,7 +45,7 @@ class PresentedToken:
     scope: tuple[str, ...]
     session_id: str | None
     ends_at: datetime
-    facts: dict[str, Any]
+    claims: TokenClaims
     ends_with_session: bool
     """Whether it is good only while the session `session_id` lives; others only name the session that they came from."""
 
@@ -56,7 +56,7 @@ class PresentedToken:
     @property
     def actors(self) -> int:
         """How many actors it names (RFC 8693 section 4.1)."""
-        return depth(self.facts.get("act"))
+        return depth(self.claims.act)
 
 
 def depth(act: object) -> int:
@@ -78,7 +78,7 @@ def read(context: Context, client: Application, text: str, kind: str) -> Present
     if found.ends_at <= context.now or not _may_present(context, client, found):
         raise TokenRefused
     try:
-        sender_constraints.check_presented(context, client, found.facts, is_refresh=kind == REFRESH_TOKEN)
+        sender_constraints.check_presented(context, client, found.claims, is_refresh=kind == REFRESH_TOKEN)
     except InvalidGrant:
         raise TokenRefused from None
     return found
@@ -90,19 +90,20 @@ def _stored(context: Context, client: Application, text: str, kind: str) -> Pres
         row = token_store.refresh(context.work, randomness.digest(text))
         if row is None or row.used_at is not None or row.client_id != client.client_id:
             raise TokenRefused
-        return _presented(row.uid, row.client_id, str(row.facts.get("granted") or row.scope), row, dict(row.facts))
+        claims = TokenClaims.from_stored(row.facts)
+        return _presented(row.uid, row.client_id, claims.granted or row.scope, row, claims)
     holder = token_store.access(context.work, randomness.digest(text))
     is_jwt = text.count(".") == 2
     if holder is None or holder.client_id is None or (kind == JWT and not is_jwt):
         raise TokenRefused
-    return _presented(holder.uid or None, holder.client_id, holder.scope, holder, dict(holder.facts))
+    return _presented(holder.uid or None, holder.client_id, holder.scope, holder, holder.claims)
 
 
 def _presented(
-    uid: str | None, client_id: str, scope: str, row: TokenHolder | Any, facts: dict[str, Any]
+    uid: str | None, client_id: str, scope: str, row: TokenHolder | Any, claims: TokenClaims
 ) -> PresentedToken:
-    sid = row.session_id or facts.get(tokens.SID)
-    return PresentedToken(uid, client_id, tuple(scope.split()), sid, row.expires_at, facts, row.session_id is not None)
+    sid = row.session_id or claims.sid
+    return PresentedToken(uid, client_id, tuple(scope.split()), sid, row.expires_at, claims, row.session_id is not None)
 
 
 def _id_token(context: Context, text: str) -> PresentedToken:
@@ -116,16 +117,15 @@ def _id_token(context: Context, text: str) -> PresentedToken:
         raise TokenRefused
     if hint.session_id is None or sessions.lock_expiry(context, hint.session_id) is None:
         raise TokenRefused
-    facts = {name: claims[name] for name in _FACTS if name in claims}
-    if "act" in facts:
-        facts["act"] = subjects.actors_from(context, hint.client, facts["act"])
+    retained = TokenClaims.from_stored(claims).only(*_RETAINED)
+    if retained.act is not None:
+        retained = replace(retained, act=subjects.actors_from(context, hint.client, retained.act))
     until = datetime.fromtimestamp(float(ends_at or 0), UTC)
-    return PresentedToken(hint.uid, hint.client.client_id, ("openid",), hint.session_id, until, facts, True)
+    return PresentedToken(hint.uid, hint.client.client_id, ("openid",), hint.session_id, until, retained, True)
 
 
 def _may_present(context: Context, client: Application, token: PresentedToken) -> bool:
-    audience = token.facts.get("aud")
-    if client.client_id == token.client_id or (isinstance(audience, list) and client.client_id in audience):
+    if client.client_id == token.client_id or client.client_id in (token.claims.aud or ()):
         return True
     return may_act(context, client.client_id, token)
 
@@ -136,7 +136,6 @@ def may_act(context: Context, client_id: str, token: PresentedToken) -> bool:
     return issued_to is not None and issued_to.settings.is_active and client_id in issued_to.settings.may_act
 
 
-def retained_facts(token: PresentedToken) -> dict[str, Any]:
+def retained_claims(token: PresentedToken) -> TokenClaims:
     """Return what an exchanged token takes over; it ends no later than the presented one."""
-    retained = {name: token.facts[name] for name in _FACTS if name in token.facts}
-    return {**retained, tokens.ENDS_AT: int(token.ends_at.timestamp())}
+    return replace(token.claims.only(*_RETAINED), ends_at=int(token.ends_at.timestamp()))

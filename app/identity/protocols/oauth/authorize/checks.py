@@ -1,9 +1,5 @@
 """The checks of an authorization request, in their order."""
 
-from collections.abc import Callable
-
-from app.identity.platform.context import Context
-from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth.authorize import (
     acr_values,
     authorization_details,
@@ -29,10 +25,7 @@ from app.identity.protocols.oauth.authorize import (
     scope,
     state,
 )
-from app.identity.protocols.oauth.authorize.request import Authorization, UncheckedRequest
-
-Check = Callable[[UncheckedRequest], None]
-Recheck = Callable[[Context, Application, Authorization], bool]
+from app.identity.protocols.oauth.authorize.request import Check, Recheck
 
 # Until these pass, nothing is sent to the redirect URI (RFC 6749 section 4.1.2.1): they raise RefusedOnPage.
 CLIENT_CHECKS: tuple[Check, ...] = (

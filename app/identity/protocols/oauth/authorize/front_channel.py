@@ -5,6 +5,7 @@ Core sections 3.2.2.5 and 3.3.2.5). No refresh token is among them.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -15,11 +16,10 @@ from app.identity.directory.accounts.service import Account
 from app.identity.directory.organizations.organization import Membership
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
+from app.identity.platform.token_claims import TokenClaims
 from app.identity.protocols.oauth import authorization_details, claims, issuers, issuing
 from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect
 from app.identity.protocols.oauth.issuing import Grant
-
-_FACTS = (*issuing.FACTS_OF_REQUEST, "org_id", authorization_details.FACT, authorization_details.GRANTED)
 
 
 def parameters(
@@ -29,13 +29,14 @@ def parameters(
     session: BrowserSession,
     account: Account,
     code: tuple[str, str] | None,
-    facts: dict[str, Any],
+    code_request: Mapping[str, Any],
     membership: Membership | None,
 ) -> dict[str, str | None]:
     """Return the response parameters for the tokens of the request's response type.
 
     Args:
         code: the text and the token family of the code that the response brings too: reuse of the code revokes these tokens.
+        code_request: the request as the code stores it.
 
     Raises:
         RefusedByRedirect: the session ended meanwhile.
@@ -45,8 +46,9 @@ def parameters(
     if ends_at is None:
         raise RefusedByRedirect("login_required", "The session was ended.")
     issuer = issuers.named(context, client, request.issuer)
-    facts = facts | authorization_details.facts(context, client, request.authorization_details, None)
-    grant = _grant(request, session, ends_at, code, facts, membership)
+    stored = TokenClaims.from_stored(code_request).only(*issuing.CLAIMS_OF_REQUEST)
+    stored = authorization_details.claimed(context, client, stored, request.authorization_details)
+    grant = _grant(request, session, ends_at, code, stored, membership)
     sent: dict[str, str | None] = {}
     access_token = None
     if types.TOKEN in words:
@@ -74,7 +76,7 @@ def _grant(
     session: BrowserSession,
     ends_at: datetime,
     code: tuple[str, str] | None,
-    facts: dict[str, Any],
+    stored: TokenClaims,
     membership: Membership | None,
 ) -> Grant:
     return Grant(
@@ -86,7 +88,7 @@ def _grant(
         family_id=code[1] if code is not None else None,
         nonce=request.nonce,
         resource=request.resource,
-        facts={name: facts[name] for name in _FACTS if name in facts},
+        claims=stored,
         membership=membership,
         is_access_only=True,
     )

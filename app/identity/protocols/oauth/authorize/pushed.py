@@ -7,9 +7,9 @@ Profile section 5.3.2.2, decisions/0252).
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from app.contract import errors_oauth as oauth
 from app.contract.oauth_authorization import PushedRequest, PushedResponse
@@ -20,14 +20,9 @@ from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import NO_ACCOUNT, ContinuationPurpose, ContinuationToken
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import issuers, sender_constraints
-from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, RefusedOnPage, UncheckedRequest
+from app.identity.protocols.oauth.authorize.request import Check, RefusedByRedirect, RefusedOnPage, UncheckedRequest
 from app.kit import randomness
 from app.kit.errors import OAuthError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from app.identity.protocols.oauth.authorize.checks import Check
 
 LIFETIME: Final = timedelta(seconds=90)
 PREFIX: Final = "urn:ietf:params:oauth:request_uri:"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -140,3 +140,9 @@ class UncheckedRequest:
 
     def to_authorization(self) -> Authorization:
         return Authorization(client_id=self.client.client_id, issuer=self.issuer.url, **self.accepted)
+
+
+Check = Callable[[UncheckedRequest], None]
+"""Raises RefusedOnPage or RefusedByRedirect."""
+Recheck = Callable[[Context, Application, Authorization], bool]
+"""Returns whether a request that was checked before still holds."""

@@ -12,11 +12,11 @@ from app.identity.authentication.sign_in import sessions
 from app.identity.credentials.tokens import store as token_store
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
+from app.identity.platform.token_claims import TokenClaims
 from app.identity.protocols.oauth import (
     authorization_details,
     codes,
     issuing,
-    organization_claims,
     resource_indicators,
     sender_constraints,
 )
@@ -55,7 +55,7 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     if code.session_id is not None and ends_at is None:
         raise InvalidGrant("The session was ended.")  # the end of a session ends its unused codes
     account = issuing.active_account(context, code.uid)
-    stored = (*issuing.FACTS_OF_REQUEST, organization_claims.FACT)
+    claims = TokenClaims.from_stored(request).only(*issuing.CLAIMS_OF_REQUEST)
     grant = Grant(
         kind=NAME,
         scope=tuple(request.get("scope") or ()),
@@ -65,13 +65,10 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         family_id=code.family_id,
         nonce=request.get("nonce"),
         resource=resource_indicators.resolve(context, client, request.get("resource"), req.resource),
-        facts={
-            **{name: request[name] for name in stored if name in request},
-            **authorization_details.facts(
-                context, client, request.get("authorization_details") or (), req.authorization_details
-            ),
-        },
-        membership=issuing.active_membership(context, account.uid, request),
+        claims=authorization_details.claimed(
+            context, client, claims, request.get("authorization_details") or (), req.authorization_details
+        ),
+        membership=issuing.active_membership(context, account.uid, claims.org_id),
     )
     return issuing.token_response(context, client, issuer, grant, account)
 

@@ -5,6 +5,7 @@ Its tokens end with a session of their own, which the person sees and ends like 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from app.contract.application_file import DEVICE_GRANT
@@ -13,11 +14,11 @@ from app.contract.oauth_tokens import TokenRequest, TokenResponse
 from app.identity.authentication.sign_in import sessions
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
+from app.identity.platform.token_claims import TokenClaims
 from app.identity.protocols.oauth import (
     authorization_details,
     device_codes,
     issuing,
-    organization_claims,
     resource_indicators,
 )
 from app.identity.protocols.oauth.issuers import Issuer
@@ -47,11 +48,8 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         authenticated_at=datetime.fromtimestamp(facts["auth_time"], UTC),
     )
     resource = resource_indicators.resolve(context, client, facts.get("resource"), req.resource)
-    stored = ("auth_time", "amr", organization_claims.FACT)
-    stored_facts = {name: facts[name] for name in stored if name in facts} | (
-        {"resource": resource} if resource else {}
-    )
-    stored_facts |= authorization_details.facts(context, client, facts.get("details") or (), req.authorization_details)
+    claims = replace(TokenClaims.from_stored(facts).only("auth_time", "amr", "org_id"), resource=resource or None)
+    details = facts.get("details") or ()
     grant = Grant(
         NAME,
         scope,
@@ -59,7 +57,7 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         session.session_id,
         session.expires_at,
         resource=resource,
-        facts=stored_facts,
-        membership=issuing.active_membership(context, account.uid, facts),
+        claims=authorization_details.claimed(context, client, claims, details, req.authorization_details),
+        membership=issuing.active_membership(context, account.uid, claims.org_id),
     )
     return issuing.token_response(context, client, issuer, grant, account)

@@ -7,6 +7,7 @@ The client's tokens end with a session of their own, or with the browser session
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -26,8 +27,8 @@ from app.kit import randomness
 NAME = EXCHANGE_TOKEN
 SPELLING = re.compile(r"https?://[A-Za-z0-9.:-]{1,253}/oauth/grant-type/exchange_token")
 _MAX_LENGTH = 8_000
-_FACTS = ("auth_time", "amr", tokens.ORG_ID, "act", tokens.ENDS_AT)
-"""What the client's tokens take over of the presented one: also its absolute end."""
+_RETAINED = ("auth_time", "amr", "org_id", "act")
+"""What the client's tokens take over of the presented one, beside its absolute end."""
 
 
 def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRequest) -> TokenResponse:
@@ -44,14 +45,12 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         raise InvalidGrant("Something must be accepted first, which this grant cannot ask for.")
     has_refresh = issuing.has_refresh_token(client, scope)
     granted = client.granted(scope if has_refresh else tuple(name for name in scope if name != issuing.OFFLINE))
-    facts: dict[str, Any] = {name: holder.facts[name] for name in _FACTS if name in holder.facts}
-    facts.setdefault(tokens.ENDS_AT, int(tokens.absolute_end(context, holder.facts, holder.issued_at).timestamp()))
-    if resource is not None:
-        facts["resource"] = resource
-    session_id, ends_at = _session(context, client, issuer, holder, has_refresh=has_refresh)
+    ends_at = int(tokens.absolute_end(context, holder.claims, holder.issued_at).timestamp())
+    claims = replace(holder.claims.only(*_RETAINED), ends_at=ends_at, resource=resource)
+    session_id, session_ends_at = _session(context, client, issuer, holder, has_refresh=has_refresh)
     grant = Grant(
-        NAME, granted, account.uid, session_id, ends_at, resource=resource, facts=facts,
-        membership=issuing.active_membership(context, account.uid, facts),
+        NAME, granted, account.uid, session_id, session_ends_at, resource=resource, claims=claims,
+        membership=issuing.active_membership(context, account.uid, claims.org_id),
     )  # fmt: skip
     return issuing.token_response(context, client, issuer, grant, account)
 
@@ -64,8 +63,8 @@ def _holder(context: Context, text: str) -> TokenHolder:
         and holder.client_id is None
         and bool(holder.uid)
         and holder.expires_at > context.now
-        and "cnf" not in holder.facts
-        and tenant_requirements.AUTHENTICATION_FACT not in holder.facts
+        and holder.claims.cnf is None
+        and holder.claims.unfinished_sign_in is None
     )
     if holder is None or not is_valid:
         raise InvalidGrant("The token is not valid.")
@@ -81,16 +80,14 @@ def _session(
         if ends_at is None:
             raise InvalidGrant("The session was ended.")
         return holder.session_id, ends_at
-    methods: Any = holder.facts.get("amr")
-    at: Any = holder.facts.get("auth_time")  # an impersonation token has none
     lifetime = issuing.refresh_lifetime(context, client) if has_refresh else issuing.access_lifetime(context, client)
     session = sessions.start_for_grant(
         context,
         holder.uid,
-        tuple(methods) if isinstance(methods, list) else (),
+        holder.claims.amr or (),
         client.client_id,
         lifetime,
         issuer=issuer.url,
-        authenticated_at=datetime.fromtimestamp(at if isinstance(at, int) else 0, UTC),
+        authenticated_at=datetime.fromtimestamp(holder.claims.auth_time or 0, UTC),  # an impersonation token has none
     )
     return session.session_id, session.expires_at

@@ -14,6 +14,7 @@ from app.identity.authentication.sign_in.sessions import FEDERATED
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
+from app.identity.platform.token_claims import TokenClaims
 from app.identity.protocols.oauth import assertion_accounts, assertions, issuing, refusals, resource_indicators
 from app.identity.protocols.oauth.assertion_accounts import CONFLICTS, AccountRefused
 from app.identity.protocols.oauth.assertions import AssertionRefused
@@ -44,7 +45,7 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     )
     grant = Grant(
         NAME, scope, account.uid, session.session_id, session.expires_at,
-        resource=resource, facts={"amr": [FEDERATED]}, is_access_only=True,
+        resource=resource, claims=TokenClaims(amr=(FEDERATED,)), is_access_only=True,
     )  # fmt: skip
     return issuing.token_response(context, client, issuer, grant, account)
 

@@ -6,8 +6,6 @@ The rules of the sign-in page apply: the same counter and locks, and unknown acc
 
 from __future__ import annotations
 
-from typing import Any
-
 from app.contract.errors import TooManyRequests
 from app.contract.errors_oauth import InvalidGrant, InvalidRequest, SlowDown
 from app.contract.oauth_tokens import TokenRequest, TokenResponse
@@ -17,6 +15,7 @@ from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.authentication.verification.service import VerificationOptions
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
+from app.identity.platform.token_claims import TokenClaims
 from app.identity.protocols.oauth import issuing, refusals, resource_indicators
 from app.identity.protocols.oauth.issuers import Issuer
 from app.identity.protocols.oauth.issuing import Grant
@@ -51,13 +50,11 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     account = verified.account
     if not tenant_requirements.are_met(context, account):
         raise InvalidGrant("Something must be accepted first, which this grant cannot ask for.")
-    facts: dict[str, Any] = {"auth_time": int(context.now.timestamp()), "amr": [sign_in.PASSWORD]}
-    if resource is not None:
-        facts["resource"] = resource
+    claims = TokenClaims(auth_time=int(context.now.timestamp()), amr=(sign_in.PASSWORD,), resource=resource)
     lifetime = issuing.refresh_lifetime(context, client) if has_refresh else issuing.access_lifetime(context, client)
     session = sessions.start_for_grant(
         context, account.uid, (sign_in.PASSWORD,), client.client_id, lifetime, issuer=issuer.url
     )
     granted = client.granted(scope)
-    grant = Grant(NAME, granted, account.uid, session.session_id, session.expires_at, resource=resource, facts=facts)
+    grant = Grant(NAME, granted, account.uid, session.session_id, session.expires_at, resource=resource, claims=claims)
     return issuing.token_response(context, client, issuer, grant, account)

@@ -6,12 +6,14 @@ A client whose tokens are bound to it may keep its refresh token (FAPI 2.0 Secur
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from app.contract.errors_oauth import InvalidGrant, InvalidRequest, InvalidScope
 from app.contract.oauth_tokens import TokenRequest, TokenResponse
 from app.identity.authentication.sign_in import sessions
 from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens import store as token_store
-from app.identity.credentials.tokens.service import SID, RefreshRefused, SpentRefreshToken
+from app.identity.credentials.tokens.service import RefreshRefused, SpentRefreshToken
 from app.identity.directory.organizations.organization import Membership
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
@@ -31,19 +33,18 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         raise InvalidRequest.names("refresh_token")
     is_retained = client.settings.keeps_refresh_tokens and not client.settings.is_public
     spent = _take(context, client, req.refresh_token, is_retained=is_retained)
-    if spent.facts.get("issuer") != issuer.url or spent.uid is None:
+    if spent.claims.issuer != issuer.url or spent.uid is None:
         raise InvalidGrant("The refresh_token was issued by another issuer.")
-    sender_constraints.check_refresh(context, client, spent.facts)
-    granted = spent.facts.get("granted") or spent.scope
+    sender_constraints.check_refresh(context, client, spent.claims)
+    granted = spent.claims.granted or spent.scope
     scope = _narrow(granted.split(), req.scope)
-    resource = resource_indicators.resolve(context, client, spent.facts.get("resource"), req.resource)
-    facts = {name: value for name, value in spent.facts.items() if name not in ("issuer", "gty")} | {"granted": granted}
-    details = facts.get(authorization_details.GRANTED) or ()
-    facts |= authorization_details.facts(context, client, details, req.authorization_details)
-    session_id = spent.session_id or facts.get(SID)
+    resource = resource_indicators.resolve(context, client, spent.claims.resource, req.resource)
+    claims, details = replace(spent.claims, granted=granted), spent.claims.granted_details or ()
+    claims = authorization_details.claimed(context, client, claims, details, req.authorization_details)
+    session_id = spent.session_id or claims.sid
     ends_at = None
     if session_id is not None:
-        ends_at = sessions.extend_on_refresh(context, session_id, issuing.refresh_lifetime(context, client, facts))
+        ends_at = sessions.extend_on_refresh(context, session_id, issuing.refresh_lifetime(context, client, claims))
         if ends_at is None and not issuing.outlives_session(client, granted.split()):
             raise InvalidGrant("The session was ended.")
     account = issuing.active_account(context, spent.uid)
@@ -56,7 +57,7 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         ends_at,
         spent.family_id,
         resource=resource,
-        facts=facts,
+        claims=claims,
         membership=membership,
         retained_refresh=req.refresh_token if is_retained else None,
     )
@@ -79,7 +80,7 @@ def _take(context: Context, client: Application, refresh_token: str, *, is_retai
 def _membership(context: Context, client: Application, spent: SpentRefreshToken) -> Membership | None:
     """Return the membership that the family is for; a family of a membership that ended is revoked."""
     try:
-        return issuing.active_membership(context, spent.uid or "", spent.facts)
+        return issuing.active_membership(context, spent.uid or "", spent.claims.org_id)
     except InvalidGrant:
         context.work.rollback()
         with context.work.separate_transaction() as transaction:

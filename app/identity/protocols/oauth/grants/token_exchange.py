@@ -6,6 +6,7 @@ section 1.1). A client that exchanges its own token only narrows it.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -43,18 +44,19 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     act = _act(context, client, req, subject)
     resource = _target(context, client, req)
     scope = _narrowed(client, subject, req.scope)
-    facts = subject_tokens.retained_facts(subject) | ({"act": act} if act else {})
+    claims = subject_tokens.retained_claims(subject)
+    claims = replace(claims, act=act) if act else claims
     ends_at = sessions.lock_expiry(context, subject.session_id) if subject.session_id is not None else None
     if ends_at is None and subject.ends_with_session:
         raise InvalidRequest("The subject_token is not valid.")  # a sign-out came between
     try:
         account = issuing.active_account(context, subject.uid)
-        membership = issuing.active_membership(context, account.uid, facts)
+        membership = issuing.active_membership(context, account.uid, claims.org_id)
     except InvalidGrant as refusal:
         raise InvalidRequest(refusal.description) from None
     grant = Grant(
         NAME, scope, account.uid, subject.session_id, ends_at,
-        resource=resource, facts=facts, membership=membership, is_access_only=True,
+        resource=resource, claims=claims, membership=membership, is_access_only=True,
     )  # fmt: skip
     if kind == ID_TOKEN:
         response = _id_token(context, client, issuer, grant, account, min(ends_at or subject.ends_at, subject.ends_at))
@@ -120,7 +122,7 @@ def _presented(context: Context, client: Application, name: str, text: str | Non
 
 def _act(context: Context, client: Application, req: TokenRequest, subject: PresentedToken) -> dict[str, Any] | None:
     """Return the actors of the new token, the present one first (RFC 8693 section 4.1)."""
-    before = subject.facts.get("act")
+    before = subject.claims.act
     if req.actor_token is None and req.actor_token_type is not None:
         raise InvalidRequest("The actor_token_type comes without an actor_token.")
     actor = f"{client.client_id}@client"
@@ -132,10 +134,10 @@ def _act(context: Context, client: Application, req: TokenRequest, subject: Pres
             raise InvalidRequest("The client of the actor_token may not act for the subject.")
         actor = presented.subject
     elif subject.client_id == client.client_id:
-        return before if isinstance(before, dict) else None
+        return dict(before) if before is not None else None
     if subject.actors >= subject_tokens.MAX_ACTORS:
         raise InvalidRequest("The chain of actors is too long.")
-    return {"sub": actor, **({"act": before} if isinstance(before, dict) else {})}
+    return {"sub": actor, **({"act": before} if before is not None else {})}
 
 
 def _may_be_actor(context: Context, client: Application, presented: PresentedToken, subject: PresentedToken) -> bool:
