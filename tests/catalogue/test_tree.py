@@ -1,7 +1,8 @@
-"""The shape of the tree: modules import one way, also in a function or for type checkers alone."""
+"""The shape of the tree: modules import one way, also in a function or for type checkers alone, and an import changes no other module."""
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import sources
+from tools import syntax
 
 pytestmark = pytest.mark.usefixtures("sources_last")
 
@@ -19,6 +21,19 @@ def test_no_modules_import_one_another() -> None:
         TopologicalSorter({name: {*imported(name)} - {name} for name in modules()}).prepare()
     except CycleError as found:
         pytest.fail(" imports ".join(reversed(found.args[1])))
+
+
+def test_no_module_assigns_into_another_at_import() -> None:
+    found = [
+        f"{name}:{node.lineno}: {ast.unparse(node)}"
+        for name, path in modules().items()
+        if name.startswith("app.")
+        for tree in [ast.parse(sources.text(path))]
+        for node in tree.body
+        if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign)
+        and not imported_names(tree).isdisjoint(owners(node))
+    ]
+    assert found == [], "app/identity/entry/connections.py connects what a package calls of a higher one"
 
 
 @cache
@@ -33,3 +48,16 @@ def imported(name: str) -> Iterator[str]:
     for imported_name in sources.imports(modules()[name]):
         parent = imported_name.rpartition(".")[0]
         yield from [one for one in (imported_name, parent) if one in modules()][:1]
+
+
+def imported_names(tree: ast.Module) -> set[str]:
+    imports = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    return {(one.asname or one.name).partition(".")[0] for node in imports for one in node.names}
+
+
+def owners(node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> set[str]:
+    """Return the names whose attributes or members the statement sets."""
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    parts = [part for target in targets for part in syntax.nodes(target)]
+    inner = [part.value for part in parts if isinstance(part, ast.Attribute | ast.Subscript)]
+    return {one.id for one in inner if isinstance(one, ast.Name)}
