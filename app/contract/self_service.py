@@ -132,8 +132,8 @@ update = operation(
     "/identity/v2/auth/phone/otp`.",
 )  # fmt: skip
 set_username = operation(
-    "self_service.set_username", "PUT /identity/v2/auth/username", SetUsername, Posted, auth=K & U, access=CREDENTIALS, visits=True,
-    row="U22",
+    "self_service.set_username", "PUT /identity/v2/auth/username", SetUsername, Posted, auth=K & U, access=CREDENTIALS, row="U22",
+    visits=True,
     errors=(e.UsernameTaken, e.UsernameFixed, e.UsernameFormatRefused, e.UsernameMissing, e.MalformedUsername, e.PrivacyPolicyOutdated),
     summary="Set the username",
     description="Sets or changes the username of the signed-in account.",

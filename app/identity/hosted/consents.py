@@ -1,4 +1,4 @@
-"""Consent forms on our pages: answered during a sign-in, shown and changed on the account page."""
+"""Consent forms on our pages: answered during a sign-in, shown on the account page."""
 
 from __future__ import annotations
 
