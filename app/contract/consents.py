@@ -112,7 +112,7 @@ give = operation(
 )  # fmt: skip
 change = operation(
     "consents.change", "PUT /identity/v2/auth/consent", UpdateOwnConsents, ConsentProfile, auth=K & U, access=WRITE, accepts=Accept.JSON,
-    row="U85", errors=(*_ERRORS, e.ConsentRefused),
+    row="U85", visits=True, errors=(*_ERRORS, e.ConsentRefused),
     summary="Change consents",
     description="Changes what the signed-in account agreed to. Only the options in the request change.",
 )  # fmt: skip

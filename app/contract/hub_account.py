@@ -72,10 +72,6 @@ class ReauthenticationStep(Wire):
     has_password: bool = True
 
 
-class UsernameEdit(WithPassword):
-    username: Address
-
-
 class EmailEdit(WithPassword):
     email: Address
 
@@ -141,11 +137,6 @@ edit_profile = hub_operation(
     "hub.edit_profile", "POST /hub/own/profile", ProfileEdit, Posted, hashing=HASHES_SECRETS, errors=FORM_ERRORS,
     summary="Change the account's profile.",
 )  # fmt: skip
-edit_username = hub_operation(
-    "hub.edit_username", "POST /hub/own/username", UsernameEdit, SessionRenewal, hashing=HASHES_SECRETS,
-    errors=(*REAUTHENTICATION, e.UsernameMissing, e.MalformedUsername, e.UsernameFormatRefused, e.UsernameTaken),
-    summary="Set or change the account's username.",
-)  # fmt: skip
 add_email = hub_operation(
     "hub.add_email", "POST /hub/own/emails/add", EmailEdit, SessionRenewal, hashing=HASHES_SECRETS,
     errors=(*ADDED_EMAIL, *REAUTHENTICATION, *EMAIL_SENDING),
@@ -160,10 +151,6 @@ confirm_email = hub_operation(
     "hub.confirm_email", "POST /hub/own/emails/confirm", EmailCode, Posted,
     errors=(*LOCKS, *EMAIL_CODE, e.NotAuthenticated, e.MalformedEmail, e.EmailRegistered, e.EmailVerifiedBefore, e.ClosedLink),
     summary="Verify an address with an emailed code.",
-)  # fmt: skip
-remove_email = hub_operation(
-    "hub.remove_email", "POST /hub/own/emails/remove", EmailEdit, SessionRenewal, hashing=HASHES_SECRETS,
-    errors=(*REAUTHENTICATION, e.MalformedEmail, e.EmailNotOnProfile, e.LastEmail), summary="Remove an email address.",
 )  # fmt: skip
 make_primary = hub_operation(
     "hub.make_primary", "POST /hub/own/emails/primary", EmailEdit, SessionRenewal, hashing=HASHES_SECRETS,
@@ -184,18 +171,9 @@ confirm_phone = hub_operation(
     errors=(*SMS_CODE, *LOCKS, e.NotAuthenticated, e.PhoneLoginOff, e.PhoneTaken),
     summary="Verify the pending number with a texted code.",
 )  # fmt: skip
-remove_phone = hub_operation(
-    "hub.remove_phone", "POST /hub/own/phone/remove", WithPassword, SessionRenewal, hashing=HASHES_SECRETS,
-    errors=(*REAUTHENTICATION, e.PhoneLoginOff, e.NoPhoneRegistered, e.NoPhoneOnProfile, e.NotProcessable),
-    summary="Remove the phone number.",
-)  # fmt: skip
 edit_answers = hub_operation(
     "hub.edit_answers", "POST /hub/own/answers", AnswersEdit, SessionRenewal, hashing=HASHES, errors=(*FORM_ERRORS, *REAUTHENTICATION),
     summary="Change the answers to security questions.",
-)  # fmt: skip
-request_deletion = hub_operation(
-    "hub.ask_deletion", "POST /hub/own/deletion", WithPassword, SessionRenewal, hashing=HASHES_SECRETS,
-    errors=(*REAUTHENTICATION, *EMAIL_SENDING, e.NoEmailOnProfile, e.NotProcessable), summary="Email a link that deletes the account.",
 )  # fmt: skip
 read_deletion = hub_operation(
     "hub.read_deletion", "GET /hub/deletion", DeletionLinkRequest, DeletionView, errors=(e.WrongDeleteToken, e.UsedLink, e.ExpiredLink),

@@ -6,7 +6,6 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.consent_forms import MOST_OPTIONS
-from app.contract.groups import Posted
 from app.contract.hub import Next
 from app.contract.hub_models import NoParameters
 from app.contract.operations import hub_operation
@@ -50,10 +49,6 @@ class OwnConsents(Wire):
     policies: list[AcceptedPolicy]
 
 
-class ConsentsUpdate(Wire):
-    choices: dict[Name, bool] = Field(max_length=5 * MOST_OPTIONS)
-
-
 answer_forms = hub_operation(
     "hub.answer_consent_forms", "POST /hub/consent-forms", ConsentFormsAnswer, Next,
     errors=(e.NotAuthenticated, e.NoConsentForm, e.ConsentRefused),
@@ -62,8 +57,4 @@ answer_forms = hub_operation(
 read_consents = hub_operation(
     "hub.own_consents", "GET /hub/own/consents", NoParameters, OwnConsents, errors=(e.NotAuthenticated,),
     summary="Read the account's consents and their history.",
-)  # fmt: skip
-edit_consents = hub_operation(
-    "hub.edit_consents", "POST /hub/own/consents", ConsentsUpdate, Posted,
-    errors=(e.NotAuthenticated, e.ConsentsOff, e.NoConsentForm, e.ConsentRefused), summary="Change the account's consents.",
 )  # fmt: skip

@@ -71,10 +71,6 @@ class RenamePasskeyRequest(Wire):
     name: Name
 
 
-class RemovePasskeyRequest(WithPassword):
-    id: Id
-
-
 class OfferRequest(Wire):
     attempt: Annotated[str | None, From.QUERY] = None
 
@@ -129,10 +125,6 @@ add = hub_operation(
 rename = hub_operation(
     "hub.rename_passkey", "POST /hub/own/passkeys/rename", RenamePasskeyRequest, Posted, errors=(e.NotAuthenticated, e.UnknownPasskey),
     summary="Rename a passkey.",
-)  # fmt: skip
-remove = hub_operation(
-    "hub.remove_passkey", "POST /hub/own/passkeys/remove", RemovePasskeyRequest, SessionRenewal, hashing=HASHES_SECRETS,
-    errors=(*REAUTHENTICATION, e.UnknownPasskey), summary="Remove a passkey.",
 )  # fmt: skip
 read_offer = hub_operation(
     "hub.read_passkey_offer", "GET /hub/passkeys/offer", OfferRequest, Offer, errors=(e.NotAuthenticated,),

@@ -2,11 +2,13 @@
 
 import importlib
 import pkgutil
+from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from app import __version__, contract
-from app.contract.auth import H, Host, S
-from app.contract.error_groups import HUB, MAIN
+from app.contract.auth import AuthScheme, H, Host, S
+from app.contract.error_groups import HUB, MAIN, REAUTHENTICATION
+from app.contract.errors import NotAuthenticated
 from app.contract.examples import load_examples
 from app.contract.introduction import publication
 from app.contract.paging import Paged
@@ -74,13 +76,15 @@ def operation(
     hashing: Hashing | None = None,
     takes_blank_segments: bool = False,
     is_cached: bool = False,
+    visits: bool = False,
     catalogue: Catalogue = CATALOGUE,
 ) -> Operation[Req, Res]:
     """Declare an operation and add it to the catalogue; the parameters are described at the groups of `Operation`.
 
     `address` is "METHOD /path". An operation for the tenant's servers has `auth=K & S | M` and the `scope` of
     tenant-config.md section 1. One that takes an account's access token, as a credential or as a parameter, declares in
-    `access` what a token of an application needs. `takes_secret`: the API secret is optional.
+    `access` what a token of an application needs. `takes_secret`: the API secret is optional. `visits`: the hub calls it, too, for
+    the signed-in person of a visit (`for_visits`).
     """
     method, _, path = address.partition(" ")
     if issubclass(request, Paged) and not request.has_default:
@@ -92,8 +96,40 @@ def operation(
         Documentation(summary, described(request, description), row),
         hashing, takes_blank_segments, is_cached,
     )  # fmt: skip
+    return _added(catalogue, declared, visits=visits)
+
+
+def _added(catalogue: Catalogue, declared: Operation[Req, Res], *, visits: bool) -> Operation[Req, Res]:
     catalogue.add(declared)
+    if visits:
+        catalogue.add(_of_visits(declared))
     return declared
+
+
+def _of_visits(declared: Operation[Req, Res]) -> Operation[Req, Res]:
+    """Return the same operation as one of the hub: its own address on the internal host, and the visit as its only caller.
+
+    Raises ValueError for one that a program may call without an access token: a visit stands in for that token alone.
+    """
+    admission = declared.admission
+    needs_token = all(AuthScheme.ACCESS_TOKEN in schemes for schemes in admission.auth.alternatives)
+    if admission.access is None or not admission.auth.alternatives or not needs_token:
+        raise ValueError(f"{declared.name} takes no visits: it needs no access token")
+    is_sensitive = admission.access.may_need_reauthentication
+    made = replace(
+        declared, name=f"hub.{declared.name}", path=f"/hub{declared.path}", also=(), host=Host.INSIDE, error_profile=HUB,
+        errors=(*declared.errors, *(REAUTHENTICATION if is_sensitive else (NotAuthenticated,))),
+        admission=Admission(H, visitor=admission.access),
+        documentation=Documentation(declared.documentation.summary, is_public=False),
+        hashing=HASHES if is_sensitive else declared.hashing,
+    )  # fmt: skip
+    object.__setattr__(made, "_handlers", declared._handlers)
+    return made
+
+
+def for_visits(declared: Operation[Req, Res]) -> Operation[Req, Res]:
+    """Return an operation of programs as the hub calls it; raises KeyError for one that is not declared with `visits`."""
+    return CATALOGUE[f"hub.{declared.name}"]
 
 
 def hub_operation(

@@ -93,7 +93,7 @@ change = operation(
 )  # fmt: skip
 remove = operation(
     "phones.remove", "DELETE /identity/v2/auth/phone", RemovePhone, Deleted, auth=K & U, access=CREDENTIALS, row="U66",
-    errors=(e.NoPhoneRegistered, e.NoPhoneOnProfile, e.PhoneLoginOff, e.NotProcessable, e.PrivacyPolicyOutdated),
+    visits=True, errors=(e.NoPhoneRegistered, e.NoPhoneOnProfile, e.PhoneLoginOff, e.NotProcessable, e.PrivacyPolicyOutdated),
     summary="Remove the phone number",
     description="Removes the phone number of the signed-in account. It can’t sign in with it anymore.",
 )  # fmt: skip

@@ -133,6 +133,7 @@ update = operation(
 )  # fmt: skip
 set_username = operation(
     "self_service.set_username", "PUT /identity/v2/auth/username", SetUsername, Posted, auth=K & U, access=CREDENTIALS, row="U22",
+    visits=True,
     errors=(e.UsernameTaken, e.UsernameFixed, e.UsernameFormatRefused, e.UsernameMissing, e.MalformedUsername, e.PrivacyPolicyOutdated),
     summary="Set the username",
     description="Sets or changes the username of the signed-in account.",
@@ -145,7 +146,7 @@ add_email = operation(
 )  # fmt: skip
 remove_email = operation(
     "self_service.remove_email", "DELETE /identity/v2/auth/email", RemoveEmail, Deleted, auth=K & U, access=CREDENTIALS, row="U24",
-    errors=(e.LastEmail, e.EmailActionRefused, e.EmailNotOnProfile, e.MalformedEmail, e.PrivacyPolicyOutdated),
+    visits=True, errors=(e.LastEmail, e.EmailActionRefused, e.EmailNotOnProfile, e.MalformedEmail, e.PrivacyPolicyOutdated),
     summary="Remove an email address",
     description="Removes an email address from the signed-in account. The last one can’t be removed.",
 )  # fmt: skip
@@ -183,7 +184,7 @@ managed_policy_history = operation(
 )  # fmt: skip
 ask_deletion = operation(
     "self_service.ask_deletion", "DELETE /identity/v2/auth/account", RequestDeletion, DeletionRequested, auth=K & U, access=CREDENTIALS,
-    row="U18", errors=(*EMAIL_SENDING, e.EmailMissing, e.NoEmailOnProfile, e.NotProcessable, e.PrivacyPolicyOutdated),
+    row="U18", visits=True, errors=(*EMAIL_SENDING, e.EmailMissing, e.NoEmailOnProfile, e.NotProcessable, e.PrivacyPolicyOutdated),
     summary="Request account deletion by email",
     description="Emails a link that deletes the signed-in account. Nothing is deleted until the link is opened.",
 )  # fmt: skip

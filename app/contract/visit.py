@@ -3,9 +3,12 @@
 import base64
 from typing import Final
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 VISIT_HEADER: Final = "X-Gatehouse-Visit"
+SESSION_HEADER: Final = "X-Gatehouse-Session"
+"""In a response to the hub: the session's new cookie, as `Session` in JSON."""
+MOST_PASSWORD_CHARACTERS: Final = 1024
 
 
 class Visit(BaseModel):
@@ -15,6 +18,9 @@ class Visit(BaseModel):
     scheme: str = "http"
     session: str | None = None  # the browser session's cookie
     others: tuple[str, ...] = ()  # the cookies of sessions of other accounts
+    password: str | None = Field(
+        default=None, max_length=MOST_PASSWORD_CHARACTERS, repr=False
+    )  # typed, to reauthenticate
     account: str = ""  # uid of the account that the page of the posted form showed; empty: unknown
     trusted: str | None = None  # the trusted-browser cookie
     binding: str | None = None  # the browser's secret of the interaction

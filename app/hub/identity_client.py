@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from app.contract.auth import Host
 from app.contract.errors import AnotherAccount
+from app.contract.operations import for_visits
 from app.contract.visit import VISIT_HEADER
 from app.contract.visit import Visit as SignedVisit
 from app.kit import randomness
@@ -37,13 +38,14 @@ class AccountChanged(Exception):
 
 @dataclass
 class _VisitClient(Client):
-    """Calls through another client, and raises AccountChanged for AnotherAccount."""
+    """Calls through another client, operations of programs as `for_visits`; raises AccountChanged for AnotherAccount."""
 
     client: Client
 
     def __call__(self, operation: Operation[Req, Res], req: Req) -> Res:
+        called = operation if operation.host is Host.INSIDE else for_visits(operation)
         try:
-            return self.client(operation, req)
+            return self.client(called, req)
         except AnotherAccount:
             raise AccountChanged from None
 

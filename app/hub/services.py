@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from flask import Flask, current_app
 
+from app.contract.hub_models import Session
+from app.contract.visit import SESSION_HEADER
 from app.hub.cached_responses import ResponseCache
 from app.hub.encryption import CookieCipher, derive_key
 from app.hub.identity_client import IdentityClient
@@ -144,13 +146,18 @@ def services() -> Services:
     return shared
 
 
-def api() -> Client:
-    """Return the client of the identity service for the current visit."""
+def api(password: str | None = None) -> Client:
+    """Return the client of the identity service for the current visit.
+
+    `password`: the one typed to reauthenticate; the session is renewed if it was needed, and the change is made.
+    """
     shared, visit = services(), current_visit()
 
     def on_response(headers: ResponseHeaders) -> None:
         shared.tenancy.on_response(visit.host, headers)
         if cost := headers.get(COST_HEADER):
             visit.costs.append(cost)
+        if renewed := headers.get(SESSION_HEADER):
+            visit.renew(Session.model_validate_json(renewed))
 
-    return shared.identity_client.for_visit(visit.to_signed_visit(current_language()), on_response)
+    return shared.identity_client.for_visit(visit.to_signed_visit(current_language(), password), on_response)

@@ -173,13 +173,14 @@ class Visit:
         """Name of the application that asked for the sign-in; empty outside of an interaction."""
         return self.interaction.relying_party if self.interaction else ""
 
-    def to_signed_visit(self, language: Language) -> SignedVisit:
-        """Return the visit as it is signed and sent to the identity service."""
+    def to_signed_visit(self, language: Language, password: str | None = None) -> SignedVisit:
+        """Return the visit as it is signed and sent to the identity service; `password` reauthenticates the person."""
         return SignedVisit(
             host=self.host,
             scheme=self.scheme,
             session=self.session or None,
             others=self.others,
+            password=password,
             account=self.posted_uid,
             trusted=self.trusted or None,
             binding=(self.interaction.binding if self.interaction else self.binding) or None,

@@ -131,6 +131,8 @@ class Admission:
     access: Access | None = None
     """What an application's token needs; None: no such token opens the operation."""
     cors: Cors = Cors.NONE
+    visitor: Access | None = None
+    """A browser session of ours stands in for the token: what it needs, as `access` says it of an application's token."""
     spans_tenants: bool = False
     """Whether it belongs to no single tenant: no host is looked up for it, and its unit of work is no tenant's."""
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support.authenticator import Authenticator
+from tests.support.identity_service import pass_time
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person
 from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
@@ -155,6 +156,29 @@ def test_list_marks_the_passkey_of_this_device(
     assert "Last used" in browser.open("/passkeys").text
     other = new_visitor_at(tenant)
     assert "This device" not in sign_in_here(other, tenant, device, attachment="cross-platform").open("/passkeys").text
+
+
+def test_removal_of_no_passkey_shows_the_list(browser: Visitor, ada: Person, subtests: pytest.Subtests) -> None:
+    has_passkey(browser, ada, Authenticator(browser.home))
+    found = re.findall(r"/passkeys/edit\?id=\w+", browser.open("/passkeys").html)
+    for sent in ("", "0" * 32, "../account", "a/b", "..", "é", "x\x00"):
+        with subtests.test(sent=sent):
+            page = browser.open(found[0]).press("Delete passkey", passkey=sent)
+            assert (page.status, page.heading) == (200, "Passkeys")
+            assert re.findall(r"/passkeys/edit\?id=\w+", page.html) == found
+
+
+def test_password_that_is_too_long_is_refused_at_its_field(tenant: World, browser: Visitor, ada: Person) -> None:
+    has_passkey(browser, ada, Authenticator(browser.home))
+    found = re.findall(r"/passkeys/edit\?id=\w+", browser.open("/passkeys").html)
+    pass_time(tenant.services, minutes=6)
+    page = browser.open(found[0])
+    refused = page.press("Delete passkey", password="x" * 1025)
+    assert (refused.status, "Use 1024 characters or fewer." in refused.text) == (422, True)
+    longest = page.press("Delete passkey", password="\N{SNOWMAN WITHOUT SNOW}" * 1024)
+    assert (longest.status, "Wrong password." in longest.text) == (401, True)
+    assert page.press("Delete passkey", password=ada.password).heading == "Passkeys"
+    assert "/passkeys/edit?id=" not in browser.open("/passkeys").html
 
 
 def sign_in_here(visitor: Visitor, tenant: World, device: Authenticator, **changes: Any) -> Visitor:

@@ -87,6 +87,10 @@ class Browser:
     cost: str = ""
     shown: str = ""
     """The account that the last page named."""
+    typed: str | None = None
+    """The password that the person typed to reauthenticate, for operations of programs."""
+    posted: str = ""
+    """The account that the page of the posted form showed."""
 
     @property
     def host(self) -> str:
@@ -190,6 +194,8 @@ class Browser:
             session=self.session,
             others=self.others,
             binding=binding,
+            password=self.typed,
+            account=self.posted,
             address=self.address,
             agent="Test/1.0",
         ).to_header()

@@ -51,7 +51,7 @@ listed = operation(
 )  # fmt: skip
 remove = operation(
     "passkeys.remove", f"DELETE {_OWN}/passkey/{{passkeyid}}", RemoveOwnPasskey, Deleted, auth=K & U, access=CREDENTIALS,
-    accepts=Accept.JSON, row="M60", errors=(e.UnknownPasskey,),
+    accepts=Accept.JSON, row="M60", visits=True, errors=(e.UnknownPasskey,),
     summary="Delete a passkey",
     description="Deletes a passkey of the signed-in account. It can’t sign in anymore.",
 )  # fmt: skip

@@ -7,11 +7,12 @@ from urllib.parse import urlencode
 
 from flask import Response
 from wtforms import Field, HiddenField, PasswordField, StringField
-from wtforms.validators import InputRequired, Length
+from wtforms.validators import InputRequired, Length, ValidationError
 
 from app.contract import errors as e
 from app.contract.credential_settings import Pins
 from app.contract.hub import AccountView
+from app.contract.visit import MOST_PASSWORD_CHARACTERS
 from app.hub import journey
 from app.hub.forms.code import ENOUGH_TEXTS
 from app.hub.forms.tenant_forms import tenant_form
@@ -33,6 +34,11 @@ class PasswordConfirmationForm(HubForm):
     account = HiddenField()
     """The username for password managers."""
     password = PasswordField(_l("Your password"), render_kw={"autocomplete": "current-password"})
+
+    def validate_password(self, field: Field) -> None:
+        """Refuse what no visit can carry."""
+        if len(field.data or "") > MOST_PASSWORD_CHARACTERS:
+            raise ValidationError(too_long(MOST_PASSWORD_CHARACTERS))
 
     @property
     def first_fields(self) -> tuple[str, ...]:

@@ -10,9 +10,11 @@ from typing import Any, Final
 from flask import Response
 from flask_babel import format_date
 
+from app.contract import consents
 from app.contract import errors as e
 from app.contract import hub_consents as contract
 from app.contract.consent_forms import ConsentForm
+from app.contract.consents import ConsentAnswer
 from app.contract.hub_models import NoParameters
 from app.contract.self_service import AcceptedPolicy
 from app.hub import journey, oidc_client
@@ -144,7 +146,8 @@ def submit_consents() -> Response:
     try:
         choices = {option: yes for option, yes in form.ticked.items() if option in shown_ids}
         if choices:
-            api()(contract.edit_consents, contract.ConsentsUpdate(choices=choices))
+            answers = [ConsentAnswer(consent_option_id=option, is_accepted=yes) for option, yes in choices.items()]
+            api()(consents.change, consents.UpdateOwnConsents(Consents=answers))
         return journey.redirect_to(f"{ADDRESS}?saved=1")
     except e.NotAuthenticated:
         return oidc_client.start_login(ADDRESS)

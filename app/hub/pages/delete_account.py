@@ -13,6 +13,7 @@ from flask import Response
 from app.contract import errors as e
 from app.contract import hub_account as contract
 from app.contract.hub_models import LinkToken
+from app.contract.self_service import RequestDeletion, ask_deletion
 from app.hub import journey, oidc_client
 from app.hub.cookies import set_session
 from app.hub.forms.account import (
@@ -43,9 +44,6 @@ _UNCONFIRMED: Final = Notice(
 
 class RequestForm(PasswordConfirmationForm):
     """Requests the mail that confirms the deletion."""
-
-    def to_request(self) -> contract.WithPassword:
-        return contract.WithPassword(password=self.current_password)
 
 
 class ConfirmForm(HubForm):
@@ -175,7 +173,7 @@ def submit_delete_account() -> Response:
     if not form.validate():
         return DeleteAccountPage(form).render(form.error_status)
     try:
-        current_visit().renew(api()(contract.request_deletion, form.to_request()).session)
+        api(form.current_password)(ask_deletion, RequestDeletion())
     except e.NotAuthenticated:
         return oidc_client.start_login(ADDRESS)
     except ApiError as refusal:

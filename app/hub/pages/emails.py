@@ -13,6 +13,7 @@ from wtforms.validators import InputRequired
 from app.contract import errors as e
 from app.contract import hub_account as contract
 from app.contract.mailed_links import ALERT_LINK_DAYS
+from app.contract.self_service import RemoveEmail, remove_email
 from app.hub import journey, oidc_client
 from app.hub.forms.account import (
     PasswordConfirmationForm,
@@ -254,9 +255,11 @@ def submit_change_email() -> Response:
     if not form.validate():
         return ChangeEmailPage(form).render(form.error_status)
     action = PRIMARY if form.action.data == PRIMARY else REMOVE
-    operation = contract.make_primary if action == PRIMARY else contract.remove_email
     try:
-        current_visit().renew(api()(operation, form.to_request()).session)
+        if action == PRIMARY:
+            current_visit().renew(api()(contract.make_primary, form.to_request()).session)
+        else:
+            api(form.current_password)(remove_email, RemoveEmail(email=form.request.email))
     except e.NotAuthenticated:
         return redirect_to_confirmation(EMAILS)  # the list itself needs no reauthentication
     except e.EmailNotOnProfile:

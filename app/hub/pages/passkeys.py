@@ -17,6 +17,7 @@ from wtforms import HiddenField, StringField
 from app.contract import errors as e
 from app.contract import hub_passkeys as contract
 from app.contract.hub_models import NoParameters
+from app.contract.passkeys import account
 from app.hub import journey, oidc_client
 from app.hub.forms.account import (
     NEEDED,
@@ -308,12 +309,12 @@ def _rename() -> Response:
 def _remove() -> Response:
     form = RemoveForm()
     passkey_id = (form.passkey.data or "")[:100]
+    if not (passkey_id.isascii() and passkey_id.isalnum()):
+        return journey.redirect_to(ADDRESS)  # no id of ours, and no segment of a path
     problem, status = None, form.error_status
     if form.validate():
         try:
-            result = api()(
-                contract.remove, contract.RemovePasskeyRequest(id=passkey_id, password=form.current_password)
-            )
+            api(form.current_password)(account.remove, account.RemoveOwnPasskey(passkey_id=passkey_id))
         except e.NotAuthenticated:
             return oidc_client.start_login(ADDRESS)
         except e.UnknownPasskey:
@@ -321,7 +322,6 @@ def _remove() -> Response:
         except ApiError as refusal:
             problem, status = _problem(form, refusal), refusal.status
         else:
-            current_visit().renew(result.session)
             return journey.redirect_to(f"{ADDRESS}?done=removed")
     view = read_passkeys()
     if view is None or passkey_id not in {passkey.id for passkey in view.passkeys}:

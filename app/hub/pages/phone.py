@@ -13,6 +13,7 @@ from wtforms.validators import InputRequired
 
 from app.contract import errors as e
 from app.contract import hub_account as contract
+from app.contract import phones
 from app.contract.hub_models import SentTo
 from app.hub import journey, oidc_client
 from app.hub.forms import code
@@ -72,9 +73,6 @@ class ResendForm(code.ButtonForm):
 
 class RemoveForm(PasswordConfirmationForm):
     """Confirms the removal."""
-
-    def to_request(self) -> contract.WithPassword:
-        return contract.WithPassword(password=self.current_password)
 
 
 _NUMBER_ERRORS: Final[dict[type[ApiError], Any]] = {
@@ -279,7 +277,7 @@ def submit_remove_phone() -> Response:
     if not form.validate():
         return RemovePhonePage(form).render(form.error_status)
     try:
-        current_visit().renew(api()(contract.remove_phone, form.to_request()).session)
+        api(form.current_password)(phones.remove, phones.RemovePhone())
     except e.NotAuthenticated:
         return oidc_client.start_login(REMOVE)
     except (e.NoPhoneOnProfile, e.NoPhoneRegistered):

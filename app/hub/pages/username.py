@@ -11,8 +11,7 @@ from wtforms import StringField
 from wtforms.validators import InputRequired
 
 from app.contract import errors as e
-from app.contract.hub_account import UsernameEdit
-from app.contract.hub_account import edit_username as operation
+from app.contract.self_service import SetUsername, set_username
 from app.hub import journey, oidc_client
 from app.hub.forms.account import NEEDED, PasswordConfirmationForm, refusal_notice, require_confirmation
 from app.hub.forms.registration_fields import USERNAME_FORMAT
@@ -21,7 +20,6 @@ from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts.account import read_profile
 from app.hub.services import api
-from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 ADDRESS: Final = "/username"
@@ -37,8 +35,8 @@ class UsernameForm(PasswordConfirmationForm):
         render_kw={"autocomplete": "username", "autocapitalize": "none", "spellcheck": "false", "dir": "auto"},
     )
 
-    def to_request(self) -> UsernameEdit:
-        return UsernameEdit(username=self.username.data or "", password=self.current_password)
+    def to_request(self) -> SetUsername:
+        return SetUsername(username=(self.username.data or "").strip())
 
     def add_refusal(self, refusal: ApiError) -> bool:
         """Add the error to its field; return whether there is a field for it."""
@@ -99,7 +97,7 @@ def submit_username() -> Response:
     if not form.validate():
         return UsernamePage(form).render(form.error_status)
     try:
-        current_visit().renew(api()(operation, form.to_request()).session)
+        api(form.current_password)(set_username, form.to_request())
     except e.NotAuthenticated:
         return oidc_client.start_login(ADDRESS)
     except ApiError as refusal:

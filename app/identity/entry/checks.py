@@ -50,6 +50,15 @@ def person(operation: AnyOperation) -> Sequence[CallerCheck]:
     return (admission.person_check(operation),)
 
 
+def visitor(operation: AnyOperation) -> Sequence[CallerCheck]:
+    """The account behind the session of a visit, where the hub calls an operation of programs."""
+    if operation.admission.visitor is None:
+        return ()
+    from app.identity.entry import visitors
+
+    return (visitors.visitor_check(operation, operation.admission.visitor),)
+
+
 _OF_PROGRAMS: Final = frozenset({AuthScheme.MACHINE_TOKEN, AuthScheme.QUERY_CLIENT_SECRET, AuthScheme.API_SECRET})
 BEFORE_BODY: tuple[Callable[[AnyOperation], Sequence[ProgramCheck]], ...] = (program,)
-WITH_BODY: tuple[Callable[[AnyOperation], Sequence[CallerCheck]], ...] = (client, person)
+WITH_BODY: tuple[Callable[[AnyOperation], Sequence[CallerCheck]], ...] = (client, person, visitor)

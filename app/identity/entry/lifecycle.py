@@ -100,10 +100,13 @@ class IdentityLifecycle:
             refusals.log(refusal.code, refusal.description)
         if refusal is None or (isinstance(refusal, ApiError) and refusal.commit_on_raise):
             try:
+                renew = context.visitor.renew_session if context.visitor is not None and refusal is None else None
+                headers = renew() if renew is not None else {}
                 context.commit()
             except BaseException:
                 context.work.rollback()
                 raise
+            context.raw.response_headers.update(headers)  # not before: a refused change leaves the session as it was
             return
         context.work.rollback()
         if not context.audit.is_empty:

@@ -93,13 +93,6 @@ def confirm_email(context: Context, req: contract.EmailCode) -> Posted:
     return Posted()
 
 
-@contract.remove_email.implements
-def remove_email(context: Context, req: contract.EmailEdit) -> contract.SessionRenewal:
-    confirmed = reauthenticate(context, req)
-    emails.remove(context, confirmed.account, req.email)
-    return renew_session(context, confirmed)
-
-
 @contract.make_primary.implements
 def make_primary(context: Context, req: contract.EmailEdit) -> contract.SessionRenewal:
     confirmed = reauthenticate(context, req)
@@ -154,14 +147,6 @@ def confirm_phone(context: Context, req: contract.PhoneCode) -> Posted:
         raise _with_number(refusal, requested or "", seconds) from None
     phones.confirm(context, token)
     return Posted()
-
-
-@contract.remove_phone.implements
-def remove_phone(context: Context, req: contract.WithPassword) -> contract.SessionRenewal:
-    confirmed = reauthenticate(context, req)
-    phone_handlers.require_enabled(context)
-    phones.remove(context, confirmed.account)
-    return renew_session(context, confirmed)
 
 
 def _view(account: Account, entry: dict[str, Any], delays: dict[str, int], can_verify: bool) -> AddressView:

@@ -44,13 +44,6 @@ def edit_profile(context: Context, req: contract.ProfileEdit) -> Posted:
     return Posted()
 
 
-@contract.edit_username.implements
-def edit_username(context: Context, req: contract.UsernameEdit) -> contract.SessionRenewal:
-    confirmed = reauthenticate(context, req)
-    profile.set_username(context, confirmed.account, req.username.strip())
-    return renew_session(context, confirmed)
-
-
 @contract.edit_answers.implements
 def edit_answers(context: Context, req: contract.AnswersEdit) -> contract.SessionRenewal:
     confirmed = reauthenticate(context, req)
@@ -92,13 +85,6 @@ def set_first_password(context: Context, req: passwords.SetPasswordRequest) -> p
     new_password.write(context, locked, password_hash, suppress_webhook=False, event="SetPassword")
     text = sessions.mark_reauthenticated(context, confirmed.session)
     return passwords.PasswordChanged(session=views.cookie(context, confirmed.session, text))
-
-
-@contract.request_deletion.implements
-def request_deletion(context: Context, req: contract.WithPassword) -> contract.SessionRenewal:
-    confirmed = reauthenticate(context, req)
-    deletion.ask(context, confirmed.account)
-    return renew_session(context, confirmed)
 
 
 @contract.read_deletion.implements

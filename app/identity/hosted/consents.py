@@ -1,4 +1,4 @@
-"""Consent forms on our pages: answered during a sign-in, shown and changed on the account page."""
+"""Consent forms on our pages: answered during a sign-in, shown on the account page."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 from app.contract import errors as e
 from app.contract import hub_consents as contract
 from app.contract.consents import ConsentAnswer, ConsentAnswers, ConsentEvent
-from app.contract.groups import Posted
 from app.contract.hub import Next
 from app.contract.hub_models import NoParameters
 from app.contract.self_service import AcceptedPolicy
@@ -45,15 +44,6 @@ def read_consents(context: Context, req: NoParameters) -> contract.OwnConsents: 
         history=[_entry(one) for one in service.history(context, account)],
         policies=[AcceptedPolicy.model_validate(entry) for entry in privacy_policy.history_of(account)],
     )
-
-
-@contract.edit_consents.implements
-def edit_consents(context: Context, req: contract.ConsentsUpdate) -> Posted:
-    _, account = require_account(context)
-    service.require_enabled(context)
-    answers = [ConsentAnswer(consent_option_id=option, is_accepted=yes) for option, yes in req.choices.items()]
-    service.change(context, account, answers, suppress_webhook=False)
-    return Posted()
 
 
 def _given(context: Context, req: contract.ConsentFormsAnswer) -> ConsentAnswers:

@@ -151,13 +151,6 @@ def rename(context: Context, req: contract.RenamePasskeyRequest) -> Posted:
     return Posted()
 
 
-@contract.remove.implements
-def remove(context: Context, req: contract.RemovePasskeyRequest) -> SessionRenewal:
-    confirmed = account_settings.reauthenticate(context, req)
-    management.remove(context, confirmed.account, req.id)
-    return account_settings.renew_session(context, confirmed)
-
-
 @contract.read_offer.implements
 def read_offer(context: Context, req: contract.OfferRequest) -> contract.Offer:
     session, account = account_settings.require_account(context)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
@@ -51,10 +52,23 @@ class TokenHolder:
         return str(self.claims.act.get("sub")) if self.claims.act is not None else None
 
 
+@dataclass(frozen=True)
+class Visitor:
+    """The account of a visit that calls an operation of programs.
+
+    Attributes:
+        renew_session: marks the session as reauthenticated, once the operation is done; returns headers for the hub.
+    """
+
+    uid: str
+    renew_session: Callable[[], Mapping[str, str]] | None = None
+
+
 class Context:
     """Everything that a handler needs for one request. What a request does not use is never made."""
 
     holder: TokenHolder | None = None  # set for ACCESS_TOKEN
+    visitor: Visitor | None = None  # set for HUB, at operations of programs
     client: Application | None = None  # set for CLIENT
     machine: dict[str, object] | None = None  # set for MACHINE_TOKEN: the token's claims
     program_scopes: frozenset[str] = frozenset()
@@ -157,6 +171,11 @@ class Context:
         if self.holder is None:
             raise e.NotAuthenticated
         return self.holder
+
+    @property
+    def account_uid(self) -> str:
+        """The id of the signed-in account, by its access token or its visit; raises 1409 without either."""
+        return self.visitor.uid if self.visitor is not None else self.account.uid
 
     @property
     def issuer(self) -> str:

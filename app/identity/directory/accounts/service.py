@@ -60,8 +60,8 @@ def by_phone(context: Context, value: str) -> Account | None:
 
 
 def current(context: Context) -> Account:
-    """Return the account of the access token; raises 1409 if it is closed or gone."""
-    account = store.by_uid(context, context.account.uid)
+    """Return the account of the access token or the visit; raises 1409 if it is closed or gone."""
+    account = store.by_uid(context, context.account_uid)
     if account is None or not account.is_active or account.is_deleted:
         raise e.NotAuthenticated
     return account
@@ -138,9 +138,12 @@ def profile_for_server(context: Context, account: Account, fields: str | None) -
 
 
 def profile_for_owner(context: Context, account: Account, fields: str | None) -> Profile:
-    """Return the members of the profile that `fields` names, without a provider's tokens where an application's token reads it."""
+    """Return the members of the profile that `fields` names.
+
+    It has a provider's tokens for the token of a sign-in of ours alone: neither for an application's, nor for a visit.
+    """
     is_of_application = context.holder is not None and context.holder.client_id is not None
-    return _profile(account, fields, has_tokens=not is_of_application)
+    return _profile(account, fields, has_tokens=not is_of_application and context.visitor is None)
 
 
 def _profile(account: Account, fields: str | None, *, has_tokens: bool) -> Profile:
