@@ -1,4 +1,7 @@
-"""Reads what operations, tables, the configuration file and the command line promise, without the names of our code."""
+"""Reads what public operations, tables, the configuration file and the command line promise, without the names of our code.
+
+Operations that only the hub calls promise nothing: the hub and the identity service have the same version.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from app import cli
+from app.contract.auth import Host
 from app.contract.operations import load_catalogue
 from app.contract.tenant_file import ConfigurationFile
 from app.identity.entry.tables import metadata
@@ -67,7 +71,8 @@ def read() -> dict[str, Lines]:
     operations: Lines = {}
     errors: dict[str, set[str]] = {}
     for operation in load_catalogue():
-        operations.update(_operation(operation, shapes))
+        if operation.host is not Host.INSIDE:  # hub and identity service have one version
+            operations.update(_operation(operation, shapes))
         for error in operation.every_error:
             errors.setdefault(_code(error), set()).add(_message(error))
     configuration = {"the whole file": [shapes.name(ConfigurationFile)]}

@@ -1,10 +1,9 @@
 """Operations for the hub: one per use case, callers H only, outside the public OpenAPI.
 
-A response that moves the visitor is a `Next`. The identity service decides the step; the hub renders it.
+A response that moves the visitor is a `StepResponse`. The identity service decides the step; the hub renders it.
 The visit (tenant host, session cookie, browser binding, address, agent, languages) is sent and signed with each call.
 """
 
-from enum import StrEnum
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -17,97 +16,17 @@ from app.contract.credential_settings import Pins
 from app.contract.error_groups import IDENTIFIER_KINDS, LOCKS
 from app.contract.groups import SecurityAnswer
 from app.contract.hub_models import (
-    AccountOption,
     AddressView,
     BrandView,
-    DetailView,
     InteractionDecision,
-    InvitationHint,
-    JoinableOrganization,
     NoParameters,
-    OrganizationLook,
-    OrganizationOption,
-    OtherSessions,
+    PersonView,
     SwitchAccountRequest,
 )
-from app.contract.hub_models import Session as Session
 from app.contract.operations import HASHES, hub_operation
-from app.contract.organizations_models import MethodLimit
 from app.contract.registration_form import FormField
+from app.contract.steps import StepResponse
 from app.kit.wire import From, Wire
-
-
-class Step(StrEnum):
-    """The visitor's step. `app/hub/journey.py` has a page or a response for each; only the sign-out page handles CONFIRM_SIGN_OUT."""
-
-    LOGIN = "login"
-    REGISTER = "register"
-    CHECK_MAIL = "check_mail"  # a link or a code was sent to `sent_to`; the same for every address
-    EMAIL_CONFIRMED = "email_confirmed"  # `problem` is `before` if it was verified earlier
-    FORGOT = "forgot"
-    RESET_SENT = "reset_sent"  # a link or a code was sent to `sent_to`; the same for every identifier
-    PIN_SENT = "pin_sent"  # as RESET_SENT, for a PIN
-    SIGN_IN_SENT = "sign_in_sent"  # sent to `sent_to` by `problem` (mail, sms or device); the same for every identifier
-    NEW_PASSWORD = "new_password"  # `address` is the token for the page that sets it
-    NEW_PIN = "new_pin"  # as NEW_PASSWORD, for a PIN
-    SECOND_FACTOR = "second_factor"  # the first factor is verified; the interaction keeps it for ten minutes
-    PASSKEY_OFFER = "passkey_offer"  # signed in; offer a passkey for the next sign-in
-    BACKUP_CODES = "backup_codes"  # the account has no saved backup codes; `problem`: last (just used), replaced (newer ones exist)
-    INVITATION = "invitation"  # to an organization, which this account cannot join
-    QR_CODE = "qr_code"  # show the code of `fields` (code, number, state) until a phone approves it
-    APPROVE_SIGN_IN = "approve_sign_in"  # ask to approve the browser of `fields`; `problem`: wrong, or what was decided
-    ELSEWHERE = "elsewhere"  # ask to approve the sign-in of a program on another device; `problem`: done, no
-    SELECT_ORGANIZATION = "select_organization"  # choose one of `organizations`, or the personal account if `can_skip`
-    SELECT_ACCOUNT = "select_account"  # choose one of `accounts`, or another one
-    CONSENT = "consent"
-    DEVICE_CODE = "device_code"  # type the code that a device shows; `problem`: wrong
-    DEVICE = "device"  # allow the device of `fields` (user_code, device, place); `scopes` as for CONSENT
-    DEVICE_DONE = "device_done"  # `problem`: allowed, denied, or expired
-    PRIVACY_POLICY = "privacy_policy"  # the current version is not accepted yet
-    CONSENT_FORMS = "consent_forms"  # the tenant's forms for the events in `consents` are not answered
-    PIN = "pin"  # the account has no PIN; `can_skip` if it is optional
-    CONFIRM = "confirm"  # signed in, but the application requires a second factor
-    MISSING_FIELDS = "missing_fields"  # the tenant's form requires `missing`, and the account lacks it
-    REDIRECT = "redirect"  # go to `address`, which is at the relying party or at a page of the hub
-    FORM_POST = "form_post"  # post `fields` to `address` (OAuth 2.0 Form Post Response Mode)
-    PROFILE = "profile"
-    SIGNED_OUT = "signed_out"
-    CONFIRM_SIGN_OUT = "confirm_sign_out"
-    REFUSED = "refused"  # an error page; never a redirect, because the redirect address is not verified
-    START_AGAIN = "start_again"  # the interaction is gone; `relying_party` says where to start again
-
-
-class RelyingPartyView(Wire):
-    """The relying party, as pages show it."""
-
-    name: str  # empty for the tenant's own pages
-    client_id: str
-    home: str | None = None  # where "back to the app" and "start again" lead
-    logo: str | None = None
-    redirect_origin: str | None = None  # scheme://host[:port] of the redirect address, or its bare scheme
-    policy: str | None = None
-    terms: str | None = None
-    is_self_registered: bool = False  # the tenant does not vouch for it
-    document_host: str | None = None  # of the client-id metadata document that describes it
-
-
-class ScopeView(Wire):
-    """A requested scope; the page describes the standard scopes."""
-
-    name: str
-    description: str | None = None
-    is_optional: bool = False  # the person may leave it out
-    is_granted: bool = False  # before; the page asks for the others
-
-
-class PersonView(Wire):
-    """The signed-in account, as pages show it."""
-
-    uid: str
-    label: str  # email, username or phone
-    name: str | None = None
-    language: str | None = None  # the profile's LocalLanguage, unchanged
-    has_organizations: bool = False  # the account joined one at some time
 
 
 class AccountView(Wire):
@@ -116,55 +35,6 @@ class AccountView(Wire):
     person: PersonView
     needs_password: bool = False  # the last authentication is too old for sensitive changes
     must_confirm: bool = False  # as `needs_password`, but the password alone is not sufficient
-
-
-PASSWORD_METHOD, PASSKEY_METHOD, CONNECTION_METHOD = "password", "passkey", "connection:"
-"""Keys of `Next.ways` beside the passwordless methods; the last is followed by the name of a connection."""
-
-
-class Next(Wire):
-    """The visitor's next step."""
-
-    step: Step
-    attempt: str | None = None  # in the address and the form
-    binding: str | None = None  # set for a new interaction: the browser's secret, for the interaction's cookie
-    address: str | None = None
-    # CHECK_MAIL, RESET_SENT, PIN_SENT, SIGN_IN_SENT: `number` and `state` (waits, approved ...) of the waiting page, what mails `carries`
-    fields: dict[str, str] = Field(default_factory=dict)
-    relying_party: RelyingPartyView | None = None
-    person: PersonView | None = None
-    scopes: list[ScopeView] = Field(default_factory=list)
-    details: list[DetailView] = Field(default_factory=list)  # CONSENT: what the application asks to do, once
-    consents: list[str] = Field(default_factory=list)  # events of the tenant's consent forms
-    agreed: list[str] = Field(default_factory=list)  # CONSENT_FORMS: options that are accepted already
-    missing: list[str] = Field(default_factory=list)  # field names of the tenant's form
-    organizations: list[OrganizationOption] = Field(default_factory=list)  # SELECT_ORGANIZATION
-    organization: OrganizationLook | None = None  # pages show it from now on; None leaves what they show
-    can_skip: bool = False  # PIN; SELECT_ORGANIZATION: whether the personal account is offered
-    joinable: list[JoinableOrganization] = Field(default_factory=list)  # SELECT_ORGANIZATION: organizations to ask
-    can_create: bool = False  # SELECT_ORGANIZATION: whether the account can create an organization
-    invitations: InvitationHint = Field(default_factory=InvitationHint)  # SELECT_ORGANIZATION
-    login_hint: str | None = None
-    connection: str | None = None  # LOGIN: go straight to this identity provider
-    method_limit: MethodLimit | None = None  # LOGIN, if `problem` is `method`: an organization requires another method
-    invitation: str | None = None  # the organization that a sign-in or registration joins at its end
-    ui_locales: str | None = None
-    display: str | None = None
-    must_reauthenticate: bool = False  # `person` is signed in and must authenticate again (prompt=login, max_age)
-    ways: dict[str, str] = Field(default_factory=dict)  # resume: methods for that, each with the account's identifier
-    sent_to: str | None = None  # CHECK_MAIL: the address as typed, or a number if `problem` is `sms`
-    resend_in_seconds: int = 0  # CHECK_MAIL: wait before the next resend
-    can_change: bool = False  # CHECK_MAIL: this browser registered, and may change the address or number
-    session: Session | None = None  # set the session cookie to it
-    accounts: list[AccountOption] = Field(default_factory=list)  # SELECT_ACCOUNT; SIGNED_OUT: who stays
-    other_sessions: OtherSessions | None = None  # set their cookie; None leaves it
-    ends_session: bool = False  # delete the session cookie
-    frames: list[str] = Field(default_factory=list)  # SIGNED_OUT, REDIRECT: addresses to load in frames first
-    browser_state: str | None = None  # the session's state for the session iframe; set its cookie to it
-    trusted: Session | None = None  # set the trusted-browser cookie to it
-    error: str | None = None  # REFUSED: the OAuth error, for example invalid_request
-    error_description: str | None = None  # REFUSED: what the application's developers mend
-    problem: str | None = None  # REFUSED: the rule, one word: client, redirect_uri, request, tenant, return_url ...
 
 
 class ConnectionView(Wire):
@@ -236,7 +106,7 @@ class AuthorizeRequest(Wire):
 
 
 authorize = hub_operation(
-    "hub.authorize", "POST /hub/authorize", AuthorizeRequest, Next, summary="Open an authorization request.",
+    "hub.authorize", "POST /hub/authorize", AuthorizeRequest, StepResponse, summary="Open an authorization request.",
 )  # fmt: skip
 
 
@@ -251,30 +121,31 @@ class ReturnRequest(Wire):
 
 
 open_return = hub_operation(
-    "hub.open_return", "POST /hub/return", ReturnRequest, Next, summary="Open a sign-in that ends at a return address or at the profile.",
+    "hub.open_return", "POST /hub/return", ReturnRequest, StepResponse,
+    summary="Open a sign-in that ends at a return address or at the profile.",
 )  # fmt: skip
 
 
 class InteractionRequest(Wire):
-    attempt: Annotated[str, From.PATH]
+    interaction_id: Annotated[str, From.PATH]
 
 
 resume = hub_operation(
-    "hub.resume", "GET /hub/attempts/{attempt}", InteractionRequest, Next,
+    "hub.resume", "GET /hub/interactions/{interactionid}", InteractionRequest, StepResponse,
     summary="Read the current step of an interaction: for Back, refresh and a reopened page.",
 )  # fmt: skip
 
 
 reopen = hub_operation(
-    "hub.reopen", "POST /hub/attempts/{attempt}/reopen", InteractionRequest, Next,
+    "hub.reopen", "POST /hub/interactions/{interactionid}/reopen", InteractionRequest, StepResponse,
     summary="Read what the pages of an interaction show, whose cookie is gone; one that expired starts anew.",
 )  # fmt: skip
 
 
 class SignInRequest(Wire):
-    """The sign-in form. `attempt` is None if /login was opened without one; the profile follows then."""
+    """The sign-in form. `interaction_id` is None if /login was opened without one; the profile follows then."""
 
-    attempt: str | None = None
+    interaction_id: str | None = None
     identifier: str = Field(max_length=320)
     password: str = Field(max_length=1024)
     remember: bool = False
@@ -296,7 +167,7 @@ SIGN_IN_ERRORS = (
 )  # fmt: skip
 
 sign_in = hub_operation(
-    "hub.sign_in", "POST /hub/sign-in", SignInRequest, Next, hashing=HASHES, errors=SIGN_IN_ERRORS,
+    "hub.sign_in", "POST /hub/sign-in", SignInRequest, StepResponse, hashing=HASHES, errors=SIGN_IN_ERRORS,
     summary="Sign in with identifier and password in an interaction. The `Data` of a lock error is a `captcha.Lock`.",
 )  # fmt: skip
 
@@ -308,12 +179,12 @@ class ConsentRequest(InteractionDecision):
 
 
 consent = hub_operation(
-    "hub.consent", "POST /hub/consent", ConsentRequest, Next, summary="Answer the consent page of an interaction.",
+    "hub.consent", "POST /hub/consent", ConsentRequest, StepResponse, summary="Answer the consent page of an interaction.",
 )  # fmt: skip
 
 
 switch_account = hub_operation(
-    "hub.switch_account", "POST /hub/switch-account", SwitchAccountRequest, Next,
+    "hub.switch_account", "POST /hub/switch-account", SwitchAccountRequest, StepResponse,
     summary="End the session and return to the interaction's sign-in step.",
 )  # fmt: skip
 
@@ -370,7 +241,7 @@ class EndSessionRequest(Wire):
 
 
 end_session = hub_operation(
-    "hub.end_session", "POST /hub/sessions/end", EndSessionRequest, Next, errors=(e.NotAuthenticated, e.SessionExpired),
+    "hub.end_session", "POST /hub/sessions/end", EndSessionRequest, StepResponse, errors=(e.NotAuthenticated, e.SessionExpired),
     summary="Sign out other sessions of the signed-in person.",
 )  # fmt: skip
 

@@ -20,10 +20,10 @@ from app.contract.error_groups import (
     SMS_SENDING,
 )
 from app.contract.groups import Posted, SecurityAnswer
-from app.contract.hub import Next, PersonView, Session
-from app.contract.hub_models import InteractionOnly, LinkToken, Token
+from app.contract.hub_models import InteractionOnly, LinkToken, PersonView, Session, Token
 from app.contract.operations import HASHES, HASHES_SECRETS, hub_operation
 from app.contract.registration_form import MOST_LETTERS, FormField
+from app.contract.steps import StepResponse
 from app.kit.wire import From, Wire
 
 FieldText = Annotated[str, Field(max_length=MOST_LETTERS + 24)]  # one character too many is reported by the field
@@ -60,13 +60,15 @@ class ReauthenticationRequest(Wire):
     """`landing`: the path on this host that follows."""
 
     landing: str = Field(pattern=r"^/[a-z][a-z/-]*(\?(kind|id|provider)=[A-Za-z0-9_-]{1,64})?$", max_length=100)
-    attempt: str | None = None  # the interaction of an application that requires a second factor; it continues instead
+    interaction_id: str | None = (
+        None  # the interaction of an application that requires a second factor; it continues instead
+    )
 
 
 class ReauthenticationStep(Wire):
     """`next`: the second factor's page; else whether the password or a new sign-in is required."""
 
-    next: Next | None = None
+    next: StepResponse | None = None
     person: PersonView
     is_needed: bool = True
     has_password: bool = True
@@ -124,7 +126,7 @@ class KeepRequest(Wire):
 
 
 class MissingFieldsRequest(Wire):
-    attempt: str
+    interaction_id: str
     fields: dict[str, FieldText] = Field(max_length=60)
 
 
@@ -188,11 +190,11 @@ cancel_deletion = hub_operation(
     summary="Cancel a scheduled deletion with the token of a refused sign-in.",
 )  # fmt: skip
 accept_policy = hub_operation(
-    "hub.accept_policy", "POST /hub/own/privacy-policy", InteractionOnly, Next, errors=(e.NotAuthenticated,),
+    "hub.accept_policy", "POST /hub/own/privacy-policy", InteractionOnly, StepResponse, errors=(e.NotAuthenticated,),
     summary="Accept the current privacy policy, and continue the interaction.",
 )  # fmt: skip
 fill_missing = hub_operation(
-    "hub.fill_missing", "POST /hub/own/missing-fields", MissingFieldsRequest, Next, hashing=HASHES_SECRETS, errors=FORM_ERRORS,
+    "hub.fill_missing", "POST /hub/own/missing-fields", MissingFieldsRequest, StepResponse, hashing=HASHES_SECRETS, errors=FORM_ERRORS,
     summary="Submit the missing fields of the tenant's form, and continue the interaction.",
 )  # fmt: skip
 begin_reauthentication = hub_operation(

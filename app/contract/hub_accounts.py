@@ -3,14 +3,15 @@
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.hub import InteractionRequest, Next, PersonView
-from app.contract.hub_models import InteractionOnly
+from app.contract.hub import InteractionRequest
+from app.contract.hub_models import InteractionOnly, PersonView
 from app.contract.operations import hub_operation
+from app.contract.steps import StepResponse
 from app.kit.wire import Wire
 
 
 class ChooseAccountRequest(InteractionOnly):
-    """`account` and `sign_out` are ids of `Next.accounts`; without either, the person signs in to another account."""
+    """`account` and `sign_out` are ids of `StepResponse.accounts`; without either, the person signs in to another account."""
 
     account: str = Field(default="", max_length=64)
     sign_out: str = Field(default="", max_length=64)
@@ -28,11 +29,11 @@ class AccountsCompared(Wire):
 
 
 accounts = hub_operation(
-    "hub.accounts", "GET /hub/accounts/{attempt}", InteractionRequest, Next,
+    "hub.accounts", "GET /hub/accounts/{interactionid}", InteractionRequest, StepResponse,
     summary="Read the accounts that an interaction may continue with.",
 )  # fmt: skip
 choose = hub_operation(
-    "hub.choose_account", "POST /hub/accounts/choose", ChooseAccountRequest, Next,
+    "hub.choose_account", "POST /hub/accounts/choose", ChooseAccountRequest, StepResponse,
     summary="Continue an interaction with one of the browser's accounts, or sign out of one.",
 )  # fmt: skip
 compare = hub_operation(
@@ -40,6 +41,6 @@ compare = hub_operation(
     summary="Read the current account, and the one that a refused form was for.",
 )  # fmt: skip
 switch_back = hub_operation(
-    "hub.switch_back", "POST /hub/accounts/switch-back", FormAccount, Next, errors=(e.NotAuthenticated,),
+    "hub.switch_back", "POST /hub/accounts/switch-back", FormAccount, StepResponse, errors=(e.NotAuthenticated,),
     summary="Make another account that the browser is signed in to the current one.",
 )  # fmt: skip

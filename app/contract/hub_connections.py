@@ -6,19 +6,20 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.errors import federation as refusals
-from app.contract.hub import SIGN_IN_ERRORS, Next
+from app.contract.hub import SIGN_IN_ERRORS
 from app.contract.hub_models import InteractionDecision
 from app.contract.operations import HASHES_SECRETS, hub_operation
+from app.contract.steps import StepResponse
 from app.kit.wire import From, Wire
 
 Text = Annotated[str, Field(max_length=4_000)]
 
 
 class ConnectionStart(Wire):
-    """`provider` is the connection's name; `attempt` as at sign-in."""
+    """`provider` is the connection's name; `interaction_id` as at sign-in."""
 
     provider: Annotated[str, Field(max_length=100)]
-    attempt: str | None = None
+    interaction_id: str | None = None
 
 
 class ConnectionHandler(Wire):
@@ -44,7 +45,7 @@ class ConnectionCallback(Wire):
 
 
 class ConnectedProfileRequest(Wire):
-    attempt: Annotated[str, From.QUERY]
+    interaction_id: Annotated[str, From.QUERY]
 
 
 class ConnectedProfile(Wire):
@@ -57,20 +58,21 @@ class ConnectedProfile(Wire):
 _NOT_THERE = (refusals.UnknownConnection, refusals.ConnectionNotConfigured)
 
 start = hub_operation(
-    "hub.start_connection", "POST /hub/connections/start", ConnectionStart, Next, errors=_NOT_THERE,
+    "hub.start_connection", "POST /hub/connections/start", ConnectionStart, StepResponse, errors=_NOT_THERE,
     summary="Start a sign-in through a provider: REDIRECT to it.",
 )  # fmt: skip
 handle = hub_operation(
-    "hub.handle_connection", "POST /hub/connections/handle", ConnectionHandler, Next,
+    "hub.handle_connection", "POST /hub/connections/handle", ConnectionHandler, StepResponse,
     errors=(*_NOT_THERE, refusals.NoCallbackLoginOff, e.WrongClientGuid, e.ClientGuidTaken, e.UnknownKey),
     summary="Start a sign-in through a provider for a program, and return to the program afterwards (user.md row U14).",
 )  # fmt: skip
 finish = hub_operation(
-    "hub.finish_connection", "POST /hub/connections/finish", ConnectionCallback, Next, hashing=HASHES_SECRETS, errors=SIGN_IN_ERRORS,
+    "hub.finish_connection", "POST /hub/connections/finish", ConnectionCallback, StepResponse,
+    hashing=HASHES_SECRETS, errors=SIGN_IN_ERRORS,
     summary="Process the provider's response: sign in, link, register, or ask first.",
 )  # fmt: skip
 decide_handoff = hub_operation(
-    "hub.hand_over", "POST /hub/connections/hand-over", InteractionDecision, Next,
+    "hub.hand_over", "POST /hub/connections/hand-over", InteractionDecision, StepResponse,
     summary="Approve or deny the sign-in on another device with the result of this interaction.",
 )  # fmt: skip
 read_profile = hub_operation(

@@ -6,10 +6,10 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.consent_forms import MOST_OPTIONS
-from app.contract.hub import Next
 from app.contract.hub_models import NoParameters
 from app.contract.operations import hub_operation
 from app.contract.self_service import AcceptedPolicy
+from app.contract.steps import StepResponse
 from app.kit.wire import Wire
 
 Name = Annotated[str, Field(max_length=100)]
@@ -18,7 +18,7 @@ Name = Annotated[str, Field(max_length=100)]
 class ConsentFormsAnswer(Wire):
     """`accepted`: accepted options of these forms; all others are declined."""
 
-    attempt: str
+    interaction_id: str
     events: list[Name] = Field(min_length=1, max_length=30)
     accepted: list[Name] = Field(max_length=5 * MOST_OPTIONS)
 
@@ -50,7 +50,7 @@ class OwnConsents(Wire):
 
 
 answer_forms = hub_operation(
-    "hub.answer_consent_forms", "POST /hub/consent-forms", ConsentFormsAnswer, Next,
+    "hub.answer_consent_forms", "POST /hub/consent-forms", ConsentFormsAnswer, StepResponse,
     errors=(e.NotAuthenticated, e.NoConsentForm, e.ConsentRefused),
     summary="Answer the tenant's consent forms, and continue the interaction.",
 )  # fmt: skip

@@ -4,9 +4,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from app.contract.hub import Next
 from app.contract.hub_models import InteractionDecision
 from app.contract.operations import hub_operation
+from app.contract.steps import StepResponse
 from app.kit.wire import Wire
 
 
@@ -17,11 +17,11 @@ class UserCode(Wire):
 
 
 start = hub_operation(
-    "hub.start_device", "POST /hub/device", UserCode, Next,
+    "hub.start_device", "POST /hub/device", UserCode, StepResponse,
     summary="Begin the interaction of a device's code; DEVICE_CODE with the problem `wrong` for an unknown, used or expired one.",
 )  # fmt: skip
 
 decide = hub_operation(
-    "hub.decide_device", "POST /hub/device/decision", InteractionDecision, Next,
+    "hub.decide_device", "POST /hub/device/decision", InteractionDecision, StepResponse,
     summary="Allow or deny the device of an interaction; DEVICE_DONE with what was decided.",
 )  # fmt: skip

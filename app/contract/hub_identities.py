@@ -7,10 +7,11 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.error_groups import REAUTHENTICATION
 from app.contract.errors import federation as refusals
-from app.contract.hub import AccountView, ConnectionView, Next
+from app.contract.hub import AccountView, ConnectionView
 from app.contract.hub_account import SessionRenewal, WithPassword
 from app.contract.hub_models import NoParameters
 from app.contract.operations import HASHES_SECRETS, hub_operation
+from app.contract.steps import StepResponse
 from app.kit.wire import Wire
 
 Name = Annotated[str, Field(max_length=60)]
@@ -49,7 +50,7 @@ read = hub_operation(
     summary="Read the identities that are linked to the account's account.",
 )  # fmt: skip
 connect = hub_operation(
-    "hub.link_identity", "POST /hub/own/identities", LinkIdentityRequest, Next, hashing=HASHES_SECRETS,
+    "hub.link_identity", "POST /hub/own/identities", LinkIdentityRequest, StepResponse, hashing=HASHES_SECRETS,
     errors=(*REAUTHENTICATION, refusals.AccountLinkingOff, refusals.UnknownConnection, refusals.ConnectionNotConfigured),
     summary="Start linking an identity: returns the provider's address and the interaction of its response.",
 )  # fmt: skip

@@ -6,9 +6,9 @@ from typing import Literal
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.hub import Next
 from app.contract.hub_models import MAX_RETURN_URL, Token
 from app.contract.operations import hub_operation
+from app.contract.steps import StepResponse
 from app.kit.wire import Wire
 
 
@@ -35,7 +35,7 @@ class InvitationReference(Wire):
     """An invitation by the token of its link, or by the interaction of this browser that it began."""
 
     token: Token = ""
-    attempt: str = ""
+    interaction_id: str = ""
 
 
 class InvitationRole(Wire):
@@ -78,7 +78,7 @@ read = hub_operation(
     summary="Read an invitation without using it.",
 )  # fmt: skip
 go_on = hub_operation(
-    "hub.continue_invitation", "POST /hub/invitation/continue", ContinueInvitation, Next, errors=(e.ClosedInvitation,),
+    "hub.continue_invitation", "POST /hub/invitation/continue", ContinueInvitation, StepResponse, errors=(e.ClosedInvitation,),
     summary="Join the organization with the session, or begin the sign-in or registration that joins at its end.",
 )  # fmt: skip
 decline = hub_operation(

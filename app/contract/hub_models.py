@@ -5,6 +5,8 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from app.contract.branding import ButtonShape, Scene
+from app.contract.messages import Carries
+from app.contract.step_reasons import Channel
 from app.kit.wire import Wire
 
 MAX_TOKEN_LENGTH: Final = 300
@@ -24,7 +26,7 @@ class NoParameters(Wire):
 
 
 class InteractionOnly(Wire):
-    attempt: str
+    interaction_id: str
 
 
 class InteractionDecision(InteractionOnly):
@@ -53,6 +55,30 @@ class OtherSessions(Wire):
     lifetime_seconds: int | None = None
 
 
+class PersonView(Wire):
+    """The signed-in account, as pages show it."""
+
+    uid: str
+    label: str  # email, username or phone
+    name: str | None = None
+    language: str | None = None  # the profile's LocalLanguage, unchanged
+    has_organizations: bool = False  # the account joined one at some time
+
+
+class RelyingPartyView(Wire):
+    """The relying party, as pages show it."""
+
+    name: str  # empty for the tenant's own pages
+    client_id: str
+    home: str | None = None  # where "back to the app" and "start again" lead
+    logo: str | None = None
+    redirect_origin: str | None = None  # scheme://host[:port] of the redirect address, or its bare scheme
+    policy: str | None = None
+    terms: str | None = None
+    is_self_registered: bool = False  # the tenant does not vouch for it
+    document_host: str | None = None  # of the client-id metadata document that describes it
+
+
 class AccountOption(Wire):
     """An account that the browser is signed in to."""
 
@@ -60,6 +86,15 @@ class AccountOption(Wire):
     label: str
     name: str | None = None
     is_current: bool = False
+
+
+class ScopeView(Wire):
+    """A requested scope; the page describes the standard scopes."""
+
+    name: str
+    description: str | None = None
+    is_optional: bool = False  # the person may leave it out
+    is_granted: bool = False  # before; the page asks for the others
 
 
 class DetailLine(Wire):
@@ -145,9 +180,9 @@ class LinkToken(Wire):
 
 
 class LinkRequest(LinkToken):
-    """`attempt`: the interaction to continue; None begins one. `number`: of the page that waits in another browser, if typed."""
+    """`interaction_id`: the interaction to continue; None begins one. `number`: of the page that waits in another browser, if typed."""
 
-    attempt: str | None = None
+    interaction_id: str | None = None
     number: str = Field(default="", max_length=20)
 
 
@@ -172,7 +207,7 @@ class AddressView(Wire):
     is_asked: bool = False  # pending: not verified yet
     can_resend: bool = False  # its link and code may be sent again
     resend_in_seconds: int = 0
-    carries: str = "both"  # if it can be resent: what the mail contains, as in the fields of `Next`
+    carries: Carries = "both"  # if it can be resent: what the mail contains
 
 
 class SentTo(Wire):
@@ -180,7 +215,7 @@ class SentTo(Wire):
 
     sent_to: str = ""
     resend_in_seconds: int = 0
-    by: str = "mail"  # or sms
-    can_change: bool = False  # as in `Next`
-    number: str = ""  # as in the fields of `Next`
-    carries: str = "both"  # as in the fields of `Next`
+    channel: Channel = Channel.MAIL
+    can_change: bool = False  # as in `CheckMailStep`
+    number: str = ""  # as in `MessageSent`
+    carries: Carries = "both"

@@ -6,10 +6,11 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.error_groups import REAUTHENTICATION
-from app.contract.hub import AccountView, Next
+from app.contract.hub import AccountView
 from app.contract.hub_account import SessionRenewal, WithPassword
 from app.contract.hub_models import InteractionOnly, InvitationHint, JoinableOrganization, NoParameters
 from app.contract.operations import HASHES_SECRETS, hub_operation
+from app.contract.steps import StepResponse
 from app.kit.wire import From, Wire
 
 Id = Annotated[str, Field(max_length=64)]
@@ -23,7 +24,7 @@ class ChooseOrganizationRequest(InteractionOnly):
 
 
 choose = hub_operation(
-    "hub.choose_organization", "POST /hub/organization", ChooseOrganizationRequest, Next,
+    "hub.choose_organization", "POST /hub/organization", ChooseOrganizationRequest, StepResponse,
     summary="Continue an interaction with one of the visitor's organizations, or with the personal account.",
 )  # fmt: skip
 

@@ -7,12 +7,13 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.error_groups import LINK, PASSKEY, REAUTHENTICATION
 from app.contract.groups import Posted
-from app.contract.hub import AccountView, Next, PersonView
+from app.contract.hub import AccountView
 from app.contract.hub_account import SessionRenewal, WithPassword
-from app.contract.hub_models import LinkLookup, LinkToken, LinkView, NoParameters
+from app.contract.hub_models import LinkLookup, LinkToken, LinkView, NoParameters, PersonView
 from app.contract.operations import HASHES_SECRETS, hub_operation
 from app.contract.passkeys.shapes import ListedPasskey, PresentedCredential
 from app.contract.passkeys.signing_in import SIGN_IN_ERRORS
+from app.contract.steps import StepResponse
 from app.kit.wire import From, Wire
 
 Name = Annotated[str, Field(max_length=60)]
@@ -30,7 +31,7 @@ class BeginOwnRequest(Wire):
 
 
 class PasskeySignIn(Wire):
-    attempt: str | None = None
+    interaction_id: str | None = None
     credential: PresentedCredential
     remember: bool = False
 
@@ -72,7 +73,7 @@ class RenamePasskeyRequest(Wire):
 
 
 class OfferRequest(Wire):
-    attempt: Annotated[str | None, From.QUERY] = None
+    interaction_id: Annotated[str | None, From.QUERY] = None
 
 
 class Offer(Wire):
@@ -80,19 +81,19 @@ class Offer(Wire):
 
     is_local: bool = False
     person: PersonView | None = None
-    next: Next | None = None
+    next: StepResponse | None = None
 
 
 class OfferAnswer(Wire):
     """A new passkey; None skips the offer for some time."""
 
-    attempt: str | None = None
+    interaction_id: str | None = None
     credential: PresentedCredential | None = None
 
 
 class LostPasskeyRequest(Wire):
     identifier: str = Field(max_length=320)
-    attempt: str | None = None
+    interaction_id: str | None = None
 
 
 class FinishReplacementRequest(LinkToken):
@@ -107,7 +108,7 @@ begin_sign_in = hub_operation(
     summary="Start a sign-in with any passkey of the browser.",
 )  # fmt: skip
 sign_in = hub_operation(
-    "hub.sign_in_by_passkey", "POST /hub/passkeys/sign-in", PasskeySignIn, Next,
+    "hub.sign_in_by_passkey", "POST /hub/passkeys/sign-in", PasskeySignIn, StepResponse,
     errors=(*SIGN_IN_ERRORS, *PASSKEY, e.AccountLeaving, e.PhoneUnverified), summary="Sign in with a passkey in an interaction.",
 )  # fmt: skip
 read_own = hub_operation(
@@ -131,7 +132,7 @@ read_offer = hub_operation(
     summary="Read whether to offer a passkey after this sign-in.",
 )  # fmt: skip
 answer_offer = hub_operation(
-    "hub.answer_passkey_offer", "POST /hub/passkeys/offer", OfferAnswer, Next, errors=(*PASSKEY, e.NotAuthenticated),
+    "hub.answer_passkey_offer", "POST /hub/passkeys/offer", OfferAnswer, StepResponse, errors=(*PASSKEY, e.NotAuthenticated),
     summary="Accept or skip the offer of a passkey, and continue the interaction.",
 )  # fmt: skip
 lost = hub_operation(
@@ -147,6 +148,7 @@ begin_lost = hub_operation(
     summary="Start replacing a lost passkey with an emailed link.",
 )  # fmt: skip
 finish_lost = hub_operation(
-    "hub.finish_lost_passkey", "POST /hub/passkeys/reset", FinishReplacementRequest, Next, errors=(*_LINK, *PASSKEY, e.TooManyRequests),
+    "hub.finish_lost_passkey", "POST /hub/passkeys/reset", FinishReplacementRequest, StepResponse,
+    errors=(*_LINK, *PASSKEY, e.TooManyRequests),
     summary="Replace a lost passkey with an emailed link.",
 )  # fmt: skip

@@ -5,11 +5,11 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.error_groups import LINK, REAUTHENTICATION
 from app.contract.groups import Posted, SecurityAnswer
-from app.contract.hub import Next
 from app.contract.hub_account import SessionRenewal, WithPassword
 from app.contract.hub_models import LinkLookup, Token
 from app.contract.hub_recovery import RecoveryLinkView
 from app.contract.operations import HASHES, hub_operation
+from app.contract.steps import StepResponse
 from app.kit.wire import Wire
 
 
@@ -20,7 +20,7 @@ class SetPinRequest(WithPassword):
 class PinStepRequest(WithPassword):
     """Set a PIN, or skip it if it is optional."""
 
-    attempt: str
+    interaction_id: str
     pin: str = Field(default="", max_length=64)
     skip: bool = False
 
@@ -39,7 +39,7 @@ class PinReset(Wire):
 
 
 set_at_sign_in = hub_operation(
-    "hub.set_pin_at_sign_in", "POST /hub/pin", PinStepRequest, Next, hashing=HASHES, errors=REAUTHENTICATION,
+    "hub.set_pin_at_sign_in", "POST /hub/pin", PinStepRequest, StepResponse, hashing=HASHES, errors=REAUTHENTICATION,
     summary="Set the PIN that the tenant requires, and continue the interaction. 908: the PIN is not allowed.",
 )  # fmt: skip
 set_own = hub_operation(

@@ -7,9 +7,9 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.configuration import PasswordPolicy
 from app.contract.error_groups import EMAIL_CODE, LINK, LOCK_CHALLENGES, NEW_PASSWORD, REAUTHENTICATION, SMS_CODE
-from app.contract.hub import Next, Session
-from app.contract.hub_models import CodeRequest, InteractionOnly, LinkLookup, LinkRequest, LinkToken, LinkView
+from app.contract.hub_models import CodeRequest, InteractionOnly, LinkLookup, LinkRequest, LinkToken, LinkView, Session
 from app.contract.operations import HASHES, hub_operation
+from app.contract.steps import StepResponse
 from app.kit.wire import Wire
 
 
@@ -25,9 +25,9 @@ class RecoveryLinkView(LinkView):
 
 
 class ForgotRequest(Wire):
-    """`attempt`: the interaction; None begins one. `of`: the forgotten credential."""
+    """`interaction_id`: the interaction; None begins one. `of`: the forgotten credential."""
 
-    attempt: str | None = None
+    interaction_id: str | None = None
     of: Literal["password", "pin"] = "password"
     identifier: str = Field(max_length=320)
 
@@ -53,23 +53,23 @@ class PasswordChanged(Wire):
 
 
 forgot = hub_operation(
-    "hub.forgot", "POST /hub/password/forgot", ForgotRequest, Next, errors=(e.PinOff,),
+    "hub.forgot", "POST /hub/password/forgot", ForgotRequest, StepResponse, errors=(e.PinOff,),
     summary="Send a link or a code that resets a password or PIN; the response is the same for every identifier.",
 )  # fmt: skip
 read_recovery = hub_operation(
-    "hub.recovery", "POST /hub/password/recovery", InteractionOnly, Next,
+    "hub.recovery", "POST /hub/password/recovery", InteractionOnly, StepResponse,
     summary="Read the state of a recovery: for Back, refresh and a reopened page.",
 )  # fmt: skip
 resend = hub_operation(
-    "hub.forgot_again", "POST /hub/password/again", InteractionOnly, Next,
+    "hub.forgot_again", "POST /hub/password/again", InteractionOnly, StepResponse,
     summary="Resend it, unless it was sent a moment ago. `Data` of an error is a `SentTo`.",
 )  # fmt: skip
 continue_reset = hub_operation(
-    "hub.continue_reset", "POST /hub/password/continue", InteractionOnly, Next,
+    "hub.continue_reset", "POST /hub/password/continue", InteractionOnly, StepResponse,
     summary="Continue after the password was reset in this browser, or in another browser with the number of the waiting page.",
 )  # fmt: skip
 reset_code = hub_operation(
-    "hub.reset_code", "POST /hub/password/code", CodeRequest, Next, errors=(*LOCK_CHALLENGES, *SMS_CODE, *EMAIL_CODE),
+    "hub.reset_code", "POST /hub/password/code", CodeRequest, StepResponse, errors=(*LOCK_CHALLENGES, *SMS_CODE, *EMAIL_CODE),
     summary="Verify the code. `Data` of an error is a `SentTo`.",
 )  # fmt: skip
 read_reset = hub_operation(
@@ -77,12 +77,12 @@ read_reset = hub_operation(
     summary="Read the state of an emailed link without using it.",
 )  # fmt: skip
 reset = hub_operation(
-    "hub.reset", "POST /hub/password/reset", ResetPasswordRequest, Next, hashing=HASHES,
+    "hub.reset", "POST /hub/password/reset", ResetPasswordRequest, StepResponse, hashing=HASHES,
     errors=(*NEW_PASSWORD, *LINK, e.AccountBlocked, e.WrongMailCode),
     summary="Set a new password with a link, and sign in if the tenant allows it.",
 )  # fmt: skip
 renew_reset = hub_operation(
-    "hub.renew_reset", "POST /hub/password/renewal", LinkRequest, Next, errors=(e.UnknownLink,),
+    "hub.renew_reset", "POST /hub/password/renewal", LinkRequest, StepResponse, errors=(e.UnknownLink,),
     summary="Email a new link in place of an expired one.",
 )  # fmt: skip
 change = hub_operation(
@@ -103,6 +103,6 @@ confirm_change = hub_operation(
     summary="Confirm the change: this alert and earlier ones to the same address can no longer revert it.",
 )  # fmt: skip
 revert_change = hub_operation(
-    "hub.alarm", "POST /hub/password/alarm", LinkToken, Next, hashing=HASHES, errors=(*LINK, e.AccountBlocked),
+    "hub.alarm", "POST /hub/password/alarm", LinkToken, StepResponse, hashing=HASHES, errors=(*LINK, e.AccountBlocked),
     summary="Revert the change: end every session, disable the password, and email a link that sets a new one.",
 )  # fmt: skip

@@ -7,21 +7,21 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.captcha import CaptchaAnswer
 from app.contract.error_groups import PASSKEY
-from app.contract.hub import Next
 from app.contract.hub_passkeys import PasskeyOptions
 from app.contract.operations import HASHES_IN_BULK, hub_operation
 from app.contract.passkeys.shapes import PresentedCredential
 from app.contract.registration import REGISTRATION_ERRORS
 from app.contract.registration_form import MOST_LETTERS
+from app.contract.steps import StepResponse
 from app.kit.wire import Wire
 
 FieldText = Annotated[str, Field(max_length=MOST_LETTERS + 24)]  # one character too many is reported by the field
 
 
 class RegisterRequest(Wire):
-    """The registration form: values by the field names of the tenant's form. `attempt` as at sign-in."""
+    """The registration form: values by the field names of the tenant's form. `interaction_id` as at sign-in."""
 
-    attempt: str | None = None
+    interaction_id: str | None = None
     fields: dict[str, FieldText] = Field(max_length=60)
     captcha: CaptchaAnswer | None = None
     credential: PresentedCredential | None = None  # a passkey instead of a password
@@ -29,7 +29,7 @@ class RegisterRequest(Wire):
 
 
 register = hub_operation(
-    "hub.register", "POST /hub/register", RegisterRequest, Next, hashing=HASHES_IN_BULK,
+    "hub.register", "POST /hub/register", RegisterRequest, StepResponse, hashing=HASHES_IN_BULK,
     errors=(*REGISTRATION_ERRORS, *PASSKEY, e.WrongCaptcha),
     summary="Register. The response is the same for an address that has an account; its owner gets an email.",
 )  # fmt: skip

@@ -7,10 +7,11 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.error_groups import EMAIL_CODE, LOCKS, REAUTHENTICATION, SMS_CODE, SMS_SENDING
 from app.contract.groups import SecurityAnswer
-from app.contract.hub import Next, PersonView
 from app.contract.hub_account import SessionRenewal, WithPassword
+from app.contract.hub_models import PersonView
 from app.contract.operations import HASHES_SECRETS, hub_operation
 from app.contract.second_factors.challenge import DUO_REDIRECT, FactorKind, Question
+from app.contract.steps import StepResponse
 from app.kit.wire import From, Wire
 
 
@@ -55,7 +56,7 @@ class FactorView(Wire):
 
 
 class FactorRequest(Wire):
-    attempt: Annotated[str, From.PATH]
+    interaction_id: Annotated[str, From.PATH]
     kind: Annotated[FactorKind | None, From.QUERY] = None
 
 
@@ -63,13 +64,13 @@ class FactorStep(Wire):
     """The view, or another step instead."""
 
     view: FactorView | None = None
-    next: Next | None = None
+    next: StepResponse | None = None
 
 
 class ChooseFactorRequest(Wire):
     """The factor to use or to enrol; `target`: the number or the address for enrolment."""
 
-    attempt: str
+    interaction_id: str
     kind: FactorKind
     target: str | None = Field(default=None, max_length=320)
 
@@ -77,7 +78,7 @@ class ChooseFactorRequest(Wire):
 class FactorAnswer(Wire):
     """The visitor's input or the result of the browser's API; each kind reads its own fields."""
 
-    attempt: str
+    interaction_id: str
     kind: FactorKind
     code: str = Field(default="", max_length=1_000)
     answers: dict[str, SecurityAnswer] = Field(default_factory=dict, max_length=10)
@@ -107,14 +108,15 @@ FACTOR_ERRORS = (
 """The errors of all authenticators."""
 
 read_factor = hub_operation(
-    "hub.read_factor", "GET /hub/second-factor/{attempt}", FactorRequest, FactorStep, summary="Read the view of the second factor page.",
+    "hub.read_factor", "GET /hub/second-factor/{interactionid}", FactorRequest, FactorStep,
+    summary="Read the view of the second factor page.",
 )  # fmt: skip
 choose_factor = hub_operation(
     "hub.choose_factor", "POST /hub/second-factor/choose", ChooseFactorRequest, FactorStep, errors=FACTOR_ERRORS,
     summary="Choose another factor or start enrolling one, and send its code if there is one.",
 )  # fmt: skip
 verify_factor = hub_operation(
-    "hub.prove_factor", "POST /hub/second-factor", FactorAnswer, Next, hashing=HASHES_SECRETS, errors=FACTOR_ERRORS,
+    "hub.prove_factor", "POST /hub/second-factor", FactorAnswer, StepResponse, hashing=HASHES_SECRETS, errors=FACTOR_ERRORS,
     summary="Verify the second factor. `Data` of an error is the page's view.",
 )  # fmt: skip
 
@@ -131,7 +133,7 @@ class SaveBackupCodesRequest(Wire):
     """The codes that the person saved; an empty `batch` continues the sign-in without codes."""
 
     batch: str = Field(default="", max_length=64)
-    attempt: str | None = None
+    interaction_id: str | None = None
 
 
 create_backup_codes = hub_operation(
@@ -140,6 +142,6 @@ create_backup_codes = hub_operation(
     summary="Create backup codes, which replace the account's once they are saved.",
 )  # fmt: skip
 save_backup_codes = hub_operation(
-    "hub.save_backup_codes", "POST /hub/own/backup-codes/saved", SaveBackupCodesRequest, Next, errors=(e.NotAuthenticated,),
+    "hub.save_backup_codes", "POST /hub/own/backup-codes/saved", SaveBackupCodesRequest, StepResponse, errors=(e.NotAuthenticated,),
     summary="Put new backup codes into use, and continue the sign-in; without codes only if the tenant allows that.",
 )  # fmt: skip

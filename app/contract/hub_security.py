@@ -8,10 +8,10 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.error_groups import REAUTHENTICATION
 from app.contract.groups import Posted
-from app.contract.hub import PersonView, ScopeView, SessionView
+from app.contract.hub import SessionView
 from app.contract.hub_account import SessionRenewal, WithPassword
 from app.contract.hub_account_factors import FactorsView
-from app.contract.hub_models import NoParameters
+from app.contract.hub_models import NoParameters, PersonView, ScopeView
 from app.contract.operations import HASHES_SECRETS, hub_operation
 from app.kit.wire import Wire
 

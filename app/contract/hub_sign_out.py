@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from app.contract.hub import Next
 from app.contract.operations import hub_operation
+from app.contract.steps import StepResponse
 from app.kit.wire import Wire
 
 CHECK_SESSION_PATH: Final = "/service/oidc/check-session"
@@ -25,6 +25,6 @@ class SignOutRequest(Wire):
 
 
 sign_out = hub_operation(
-    "hub.sign_out", "POST /hub/sign-out", SignOutRequest, Next,
+    "hub.sign_out", "POST /hub/sign-out", SignOutRequest, StepResponse,
     summary="End the browser session: REDIRECT, SIGNED_OUT, or CONFIRM_SIGN_OUT if the request is not authenticated by an ID token.",
 )  # fmt: skip

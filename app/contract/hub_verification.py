@@ -4,9 +4,9 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.error_groups import CONTACT_TAKEN, EMAIL_CODE, EMAIL_DOMAINS, LOCKS, SMS_CODE, SMS_SENDING
-from app.contract.hub import Next
 from app.contract.hub_models import InteractionOnly, LinkLookup, LinkRequest
 from app.contract.operations import HASHES_SECRETS, hub_operation
+from app.contract.steps import StepResponse
 from app.kit.wire import Wire
 
 
@@ -24,7 +24,7 @@ class VerificationLinkView(Wire):
 
 
 class VerifyLinkRequest(LinkRequest):
-    """`attempt`: the pending interaction, if this browser began it. `password`: from registration."""
+    """`interaction_id`: the pending interaction, if this browser began it. `password`: from registration."""
 
     password: str = Field(default="", max_length=1000, repr=False)
 
@@ -51,24 +51,24 @@ _OPEN_LINK_ERRORS = (
     e.UnknownLink, e.ExpiredLink, e.ClosedLink, e.EmailRegistered, e.PasswordMissing, e.WrongCredentials, e.WrongMailCode,
 )  # fmt: skip
 open_link = hub_operation(
-    "hub.open_link", "POST /hub/verification/link", VerifyLinkRequest, Next, hashing=HASHES_SECRETS, errors=_OPEN_LINK_ERRORS,
+    "hub.open_link", "POST /hub/verification/link", VerifyLinkRequest, StepResponse, hashing=HASHES_SECRETS, errors=_OPEN_LINK_ERRORS,
     summary="Verify an address with its link, and continue the sign-in that waits for it. 1089: several registrations used "
     "the address, so the password from registration must select one.",
 )  # fmt: skip
 renew_link = hub_operation(
-    "hub.renew_link", "POST /hub/verification/renewal", VerifyLinkRequest, Next, errors=(e.UnknownLink, e.ClosedLink),
+    "hub.renew_link", "POST /hub/verification/renewal", VerifyLinkRequest, StepResponse, errors=(e.UnknownLink, e.ClosedLink),
     summary="Email a new link in place of an expired one.",
 )  # fmt: skip
 enter_code = hub_operation(
-    "hub.enter_code", "POST /hub/verification/code", OptionalCodeRequest, Next, errors=CODE_ERRORS,
+    "hub.enter_code", "POST /hub/verification/code", OptionalCodeRequest, StepResponse, errors=CODE_ERRORS,
     summary="Verify an address with its code. `Data` of an error is a `SentTo`.",
 )  # fmt: skip
 mail_again = hub_operation(
-    "hub.mail_again", "POST /hub/verification/mail", InteractionOnly, Next, errors=(*SMS_SENDING, e.MailLimitReached),
+    "hub.mail_again", "POST /hub/verification/mail", InteractionOnly, StepResponse, errors=(*SMS_SENDING, e.MailLimitReached),
     summary="Resend the link and the code. `Data` of an error is a `SentTo`.",
 )  # fmt: skip
 change_address = hub_operation(
-    "hub.change_address", "POST /hub/verification/address", ChangeAddressRequest, Next,
+    "hub.change_address", "POST /hub/verification/address", ChangeAddressRequest, StepResponse,
     errors=(*EMAIL_DOMAINS, e.MalformedEmail, e.MalformedPhone, e.EmailUnverified),
     summary="Change the address of this browser's registration; links and codes sent to the first one become invalid.",
 )  # fmt: skip

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.hub import Session
+from app.contract.hub_models import Session
 from app.contract.operations import hub_operation
 from app.kit.wire import Wire
 

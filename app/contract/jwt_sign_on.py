@@ -10,9 +10,10 @@ from app.contract import errors as e
 from app.contract.auth import NEVER, Host, K, U
 from app.contract.error_groups import SIGN_ON
 from app.contract.groups import AT
-from app.contract.hub import SIGN_IN_ERRORS, Next
+from app.contract.hub import SIGN_IN_ERRORS
 from app.contract.operations import HASHES, HASHES_SECRETS, hub_operation, operation
 from app.contract.sign_in import LOGIN_ERRORS, PasswordLogin
+from app.contract.steps import StepResponse
 from app.kit.wire import From, Wire
 
 Query = From.QUERY
@@ -106,11 +107,11 @@ older_token = operation(
 )  # fmt: skip
 
 authorize = hub_operation(
-    "hub.authorize_jwt", "POST /hub/jwt/authorize", JwtAuthorize, Next, errors=_APP_ERRORS,
+    "hub.authorize_jwt", "POST /hub/jwt/authorize", JwtAuthorize, StepResponse, errors=_APP_ERRORS,
     summary="Start a sign-in for an app that gets a JWT by redirect (interface federation.md section 7).",
 )  # fmt: skip
 access = hub_operation(
-    "hub.access_by_jwt", "POST /hub/jwt/access", JwtAccess, Next, hashing=HASHES_SECRETS,
+    "hub.access_by_jwt", "POST /hub/jwt/access", JwtAccess, StepResponse, hashing=HASHES_SECRETS,
     errors=(*SIGN_IN_ERRORS, e.JwtRefused, e.JwtWithoutSubject),
     summary="Sign in by the JWT of another identity provider, once (interface federation.md section 7).",
 )  # fmt: skip

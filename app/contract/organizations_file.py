@@ -6,7 +6,7 @@ from pydantic import Field
 
 from app.contract.branding import Hex
 from app.contract.configuration_model import ConfigurationModel, Picture
-from app.contract.organizations_models import SignInMethod
+from app.contract.organization_settings import SignInMethod
 
 _Name = Annotated[str, Field(min_length=1, max_length=100)]
 _PermissionName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.:/*-]{0,99}$")]

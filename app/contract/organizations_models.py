@@ -7,6 +7,7 @@ from pydantic import AfterValidator, Field
 
 from app.contract import errors as e
 from app.contract.connections import is_provider_address
+from app.contract.organization_settings import SignInMethod
 from app.kit.partial_update import PartialUpdate
 from app.kit.web_addresses import is_web_address
 from app.kit.wire import From, Wire
@@ -225,8 +226,6 @@ class SessionPolicy(PartialUpdate):
     refresh_token_ttl: Annotated[int | None, Field(alias="RefreshTokenTTL", ge=60, le=31_536_000)] = None
 
 
-SignInMethod = Literal["password", "passkey", "email", "sms", "connection", "pin"]
-"""The first factor of a sign-in: `email` is a link or code by email, `connection` an identity provider, `pin` renews a session."""
 Methods = Annotated[list[SignInMethod], Field(min_length=1, max_length=20)]
 
 
@@ -234,13 +233,6 @@ class MethodPolicy(PartialUpdate):
     """How members may sign in. Members who haven’t set up any of these ways may use another."""
 
     allowed_methods: Methods | None = None
-
-
-class MethodLimit(Wire):
-    """`Data` of error 1220: the methods that an organization of the account allows, one of which it has set up."""
-
-    organization: str  # its display name
-    allowed_methods: list[SignInMethod]
 
 
 class Policies(Wire):

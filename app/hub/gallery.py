@@ -97,19 +97,19 @@ TENANTS: Final = {
 }
 """Sample brandings: common colours, and extreme ones."""
 
-_SAMPLE_ATTEMPT: Final = Interaction("sample", "binding", relying_party="Acme Shop", redirect_origin="https:")
+_SAMPLE_INTERACTION: Final = Interaction("sample", "binding", relying_party="Acme Shop", redirect_origin="https:")
 
 _APPLICATION: Final = replace(
-    _SAMPLE_ATTEMPT,
+    _SAMPLE_INTERACTION,
     logo=_logo("%230b5c8a"),
     policy="https://shop.example.com/privacy",
     terms="https://shop.example.com/terms",
 )
 """The same for an application with a logo and links of its own."""
 
-_ORGANIZATION: Final = replace(_SAMPLE_ATTEMPT, organization="Globex Gardens", organization_colour="#0b7a5b")
+_ORGANIZATION: Final = replace(_SAMPLE_INTERACTION, organization="Globex Gardens", organization_colour="#0b7a5b")
 _WITH_LOGO: Final = replace(_ORGANIZATION, organization_logo=_logo("%230b7a5b"))
-_ATTEMPTS: Final = {"harbor": _APPLICATION, "member": _ORGANIZATION, "member-logo": _WITH_LOGO}
+_INTERACTIONS: Final = {"harbor": _APPLICATION, "member": _ORGANIZATION, "member-logo": _WITH_LOGO}
 """Interactions of the tenants whose samples show more than the application's name."""
 
 
@@ -132,7 +132,7 @@ def use_sample_tenant(look: str, language: str) -> None:
     """Make the current visit one of a sample tenant."""
     visit = current_visit()
     visit.tenant = Tenant(look, TENANTS[look], registration=Registration(()))
-    visit.interaction = replace(_ATTEMPTS.get(look, _SAMPLE_ATTEMPT), languages=(language,))
+    visit.interaction = replace(_INTERACTIONS.get(look, _SAMPLE_INTERACTION), languages=(language,))
     visit.choose_language()
 
 

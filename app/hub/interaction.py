@@ -10,9 +10,9 @@ from dataclasses import dataclass, fields, replace
 from operator import attrgetter, itemgetter
 from typing import Any, Final
 
-from app.contract.hub import Next
 from app.contract.hub_models import COPIED_LOGOS, OrganizationLook
-from app.contract.organizations_models import MethodLimit
+from app.contract.organization_settings import MethodLimit
+from app.contract.steps import StepResponse
 from app.hub.encryption import CookieCipher
 from app.kit import randomness
 from app.kit.languages import tags_in
@@ -131,26 +131,26 @@ class Interaction:
         return replace(self, languages=(language,))
 
 
-def interaction_from_step(step: Next, binding: str, now: int, lifetime_seconds: int) -> Interaction:
+def interaction_from_step(response: StepResponse, binding: str, now: int, lifetime_seconds: int) -> Interaction:
     """Return the interaction that a response of the identity service starts."""
-    relying_party = step.relying_party
+    relying_party = response.relying_party
     interaction = Interaction(
-        id=step.attempt or "",
+        id=response.interaction_id or "",
         binding=binding,
         relying_party=relying_party.name[:80] if relying_party else "",
         home=(relying_party.home or "")[:200] if relying_party else "",
         redirect_origin=(relying_party.redirect_origin or "")[:120] if relying_party else "",
-        languages=tags_in(step.ui_locales or ""),
-        hint=(step.login_hint or "")[:120],
-        display=(step.display or "")[:10],
+        languages=tags_in(response.ui_locales or ""),
+        hint=(response.login_hint or "")[:120],
+        display=(response.display or "")[:10],
         opened_at=now,
         expires_at=now + lifetime_seconds,
         logo=_short(relying_party.logo) if relying_party else "",
         policy=_short(relying_party.policy) if relying_party else "",
         terms=_short(relying_party.terms) if relying_party else "",
-        invitation=(step.invitation or "")[:80],
+        invitation=(response.invitation or "")[:80],
     )
-    return interaction.with_organization(step.organization)
+    return interaction.with_organization(response.organization)
 
 
 def _short(address: str | None) -> str:

@@ -2,14 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeVar, cast
 from urllib.parse import urlencode
 
 from flask import Response
 
-from app.contract.hub import InteractionRequest, Next, Step, resume
+from app.contract.hub import InteractionRequest, resume
+from app.contract.hub_models import RelyingPartyView
+from app.contract.step_reasons import RefusedPart
+from app.contract.steps import (
+    ApproveProgramStep,
+    ApproveSignInStep,
+    BackupCodesStep,
+    CheckMailStep,
+    ConfirmStep,
+    ConsentFormsStep,
+    ConsentStep,
+    DeviceCodeStep,
+    DeviceDoneStep,
+    DeviceStep,
+    EmailConfirmedStep,
+    ForgotStep,
+    FormPostStep,
+    InvitationStep,
+    LoginStep,
+    MissingFieldsStep,
+    NewPasswordStep,
+    NewPinStep,
+    PasskeyOfferStep,
+    PinSentStep,
+    PinStep,
+    PrivacyPolicyStep,
+    ProfileStep,
+    QrCodeStep,
+    RedirectStep,
+    RefusedStep,
+    RegisterStep,
+    ResetSentStep,
+    SecondFactorStep,
+    SelectAccountStep,
+    SelectOrganizationStep,
+    SignedOutStep,
+    SignInSentStep,
+    StartAgainStep,
+    StepResponse,
+)
 from app.hub.cookies import (
     delete_cookie,
     remember_application,
@@ -22,7 +61,7 @@ from app.hub.cookies import (
     set_state_cookie,
 )
 from app.hub.interaction import Interaction, interaction_from_step
-from app.hub.parts.error_pages import CookiesBlockedPage, ErrorPage, RequestError, StartAgainPage
+from app.hub.parts.error_pages import CookiesBlockedPage, ErrorPage, Explanation, RequestError, StartAgainPage
 from app.hub.parts.form_post import FormPostPage, ReturnToAppPage, opens_app
 from app.hub.parts.sign_in_methods import complete_method
 from app.hub.parts.signed_out import SignedOutPage
@@ -31,70 +70,31 @@ from app.hub.services import api, services
 from app.hub.short_links import link_address
 from app.hub.visit import Visit, current_visit, own_address, requested_interaction_id
 from app.hub.web.responses import redirect
-
-PAGES: Final = {
-    Step.LOGIN: "/login",
-    Step.REGISTER: "/register",
-    Step.SECOND_FACTOR: "/second-factor",
-    Step.PASSKEY_OFFER: "/passkeys/offer",
-    Step.BACKUP_CODES: "/backup-codes",
-    Step.QR_CODE: "/sign-in/phone",
-    Step.APPROVE_SIGN_IN: "/sign-in/phone/approve",
-    Step.ELSEWHERE: "/sign-in/elsewhere",
-    Step.SELECT_ACCOUNT: "/choose-account",
-    Step.SELECT_ORGANIZATION: "/select-organization",
-    Step.CONSENT: "/consent",
-    Step.DEVICE_CODE: "/device",
-    Step.DEVICE: "/device/confirm",
-    Step.DEVICE_DONE: "/device/done",
-    Step.PROFILE: "/profile",
-    Step.INVITATION: "/invitation",
-    Step.PRIVACY_POLICY: "/privacy-policy",
-    Step.CONSENT_FORMS: "/consent-forms",
-    Step.PIN: "/set-pin",
-    Step.CONFIRM: "/confirm",
-    Step.MISSING_FIELDS: "/missing-fields",
-    Step.CHECK_MAIL: "/verify",
-    Step.FORGOT: "/forgot-password",
-    Step.RESET_SENT: "/forgot-password/sent",
-    Step.PIN_SENT: "/forgot-pin/sent",
-    Step.SIGN_IN_SENT: "/sign-in/sent",
-    Step.NEW_PASSWORD: "/reset-password",
-    Step.NEW_PIN: "/reset-pin",
-    Step.EMAIL_CONFIRMED: "/verify",
-}
-"""Addresses of the steps that have a page."""
-
+from app.kit.wire import Wire
 
 _COOKIES: Final = "cookies"
 _ASKED: Final = "asked"
 """The parameter, and its value, of an address to which a browser without cookies is redirected once, to find out whether it blocks them."""
 _MAX_ID_LENGTH: Final = 64
+PROFILE: Final = "/profile"
 WITH_PROVIDER: Final = "/sign-in/with"
 """The address that redirects to an identity provider."""
 
 
-def follow(step: Next, **parameters: str) -> Response:
+def follow(response: StepResponse, **parameters: str) -> Response:
     """Return the response that leads to a step, with its cookies; `parameters` go into the page's address."""
-    address = PAGES.get(step.step)
-    if step.connection:
-        address, parameters = WITH_PROVIDER, {**parameters, "provider": step.connection}
-    if address and step.step in (Step.NEW_PASSWORD, Step.NEW_PIN):
-        address = link_address(address, step.address or "")
-    if address and step.frames:
-        response = _load_frames(step, f"{address}{_query(step, parameters)}")
-    else:
-        response = redirect_to(f"{address}{_query(step, parameters)}") if address else _RESPONSES[step.step](step)
-    set_cookies(response, step)
-    return response
+    page = JOURNEY[type(response.step)](response, parameters)
+    set_cookies(page, response)
+    return page
 
 
-def follow_home(step: Next) -> Response:
+def follow_home(response: StepResponse) -> Response:
     """Return the response for a waiting page; the application's home where another tab finished its sign-in."""
-    interaction = current_visit().interaction
-    if step.step is Step.PROFILE and not step.attempt and not step.session and interaction and interaction.home:
+    interaction, is_profile = current_visit().interaction, isinstance(response.step, ProfileStep)
+    is_elsewhere = is_profile and not response.interaction_id and not response.session
+    if is_elsewhere and interaction and interaction.home:
         return redirect_to(interaction.home)
-    return follow(step)
+    return follow(response)
 
 
 def redirect_to(address: str) -> Response:
@@ -102,67 +102,48 @@ def redirect_to(address: str) -> Response:
     return redirect(address, 303 if current_visit().is_post else 302)
 
 
-def _query(step: Next, parameters: dict[str, str]) -> str:
-    if step.step is Step.PROFILE:
-        if step.problem == "return_url":
-            return "?landing=refused"  # hosted-pages.md §8
-        return "?changed=password" if parameters.get("changed") == "password" else ""
-    if step.step is Step.LOGIN and step.problem:
-        parameters = {"needs": step.problem, **parameters}
-    if step.step is Step.BACKUP_CODES and step.problem:
-        parameters = {"state": step.problem, **parameters}
-    if step.step is Step.REGISTER and step.problem:
-        parameters = {"with": step.problem, **parameters}
-    if step.step in (Step.ELSEWHERE, Step.APPROVE_SIGN_IN) and step.problem:
-        parameters = {"said": step.problem, **parameters}
-    if step.step is Step.EMAIL_CONFIRMED:
-        parameters = {"confirmed": step.problem or "now", **parameters}
-    if step.step is Step.DEVICE_DONE and step.problem:
-        parameters = {"state": step.problem, **parameters}
-    parameters = {**({"attempt": step.attempt} if step.attempt else {}), **parameters}
-    return f"?{urlencode(parameters)}" if parameters else ""
-
-
-def set_cookies(response: Response, step: Next) -> None:
-    """Set the cookies of a step."""
+def set_cookies(page: Response, response: StepResponse) -> None:
+    """Set the cookies that a step brings."""
     shared, visit = services(), current_visit()
-    visit.adopt_binding(step.binding)
-    application = step.relying_party.name if step.relying_party else ""
-    if visit.interaction and visit.interaction.home and step.step in (Step.REDIRECT, Step.FORM_POST):
-        remember_application(response, visit.interaction.relying_party, visit.interaction.home)
-    if step.session:
-        complete_method(response)
-        set_session(response, step.session, step.browser_state)
+    visit.adopt_binding(response.binding)
+    application = response.relying_party.name if response.relying_party else ""
+    if visit.interaction and visit.interaction.home and isinstance(response.step, RedirectStep | FormPostStep):
+        remember_application(page, visit.interaction.relying_party, visit.interaction.home)
+    if response.session:
+        complete_method(page)
+        set_session(page, response.session, response.browser_state)
         if shared.identifier_cookie in visit.cookies:
-            delete_cookie(response, shared.identifier_cookie)
-    elif step.ends_session:
-        set_session(response, None, step.browser_state)
-    elif visit.tenant.has_session_management and step.browser_state:
-        set_state_cookie(response, step.browser_state)
-    if step.other_sessions is not None:
-        set_other_sessions(response, step.other_sessions)
-    if step.trusted:
-        set_cookie(response, shared.trusted_cookie, step.trusted.token, step.trusted.lifetime_seconds)
-    if step.step is Step.EMAIL_CONFIRMED and step.relying_party and step.attempt and not visit.interaction:
-        remember_relying_party(response, step.attempt, application, step.relying_party.home or "")
-    elif (interaction := _changed_interaction(step, visit, shared.now())) is not None:
-        set_interaction_cookie(response, interaction)
+            delete_cookie(page, shared.identifier_cookie)
+    elif response.ends_session:
+        set_session(page, None, response.browser_state)
+    elif visit.tenant.has_session_management and response.browser_state:
+        set_state_cookie(page, response.browser_state)
+    if response.other_sessions is not None:
+        set_other_sessions(page, response.other_sessions)
+    if response.trusted:
+        set_cookie(page, shared.trusted_cookie, response.trusted.token, response.trusted.lifetime_seconds)
+    is_confirmed = isinstance(response.step, EmailConfirmedStep) and not visit.interaction
+    if is_confirmed and response.relying_party and response.interaction_id:
+        remember_relying_party(page, response.interaction_id, application, response.relying_party.home or "")
+    elif (interaction := _changed_interaction(response, visit, shared.now())) is not None:
+        set_interaction_cookie(page, interaction)
 
 
-def _changed_interaction(step: Next, visit: Visit, now: int) -> Interaction | None:
+def _changed_interaction(response: StepResponse, visit: Visit, now: int) -> Interaction | None:
     """Return the interaction that a step begins, or whose pages show more after it; None if the cookie stays as it is."""
     held, lifetime_seconds = visit.interaction, visit.tenant.sign_in_page_seconds
-    if step.attempt and step.binding:
-        begun = interaction_from_step(step, step.binding, now, lifetime_seconds)
-        return begun.with_method_limit(step.method_limit) if step.method_limit else begun
-    if held is None or step.attempt != held.id:
+    limit = response.step.method_limit if isinstance(response.step, LoginStep) else None
+    if response.interaction_id and response.binding:
+        begun = interaction_from_step(response, response.binding, now, lifetime_seconds)
+        return begun.with_method_limit(limit) if limit else begun
+    if held is None or response.interaction_id != held.id:
         return None
-    changed = held.with_organization(step.organization)
-    if step.method_limit is not None:
-        changed = changed.with_method_limit(step.method_limit)
-    elif step.relying_party and step.relying_party.name and not held.relying_party:
+    changed = held.with_organization(response.organization)
+    if limit is not None:
+        changed = changed.with_method_limit(limit)
+    elif response.relying_party and response.relying_party.name and not held.relying_party:
         changed = replace(
-            interaction_from_step(step, held.binding, now, lifetime_seconds),
+            interaction_from_step(response, held.binding, now, lifetime_seconds),
             expires_at=held.expires_at,
             organization=changed.organization,
             organization_logo=changed.organization_logo,
@@ -171,38 +152,37 @@ def _changed_interaction(step: Next, visit: Visit, now: int) -> Interaction | No
     return changed if changed != held else None
 
 
-def _redirect(step: Next) -> Response:
-    if step.frames:
-        return _signed_out(step)
+def _redirect(response: StepResponse, step: RedirectStep) -> Response:
+    if response.frames:
+        return _after_sign_out(response, step.address)
     if opens_app(step.address):
-        name = step.relying_party.name if step.relying_party else current_visit().relying_party
-        return ReturnToAppPage(step.address or "", name).render()
-    return redirect_to(step.address or PAGES[Step.PROFILE])
+        name = response.relying_party.name if response.relying_party else current_visit().relying_party
+        return ReturnToAppPage(step.address, name).render()
+    return redirect_to(step.address)
 
 
-def _form_post(step: Next) -> Response:
-    name = step.relying_party.name if step.relying_party else ""
-    return FormPostPage(step.address or "", tuple(step.fields.items()), name).render()
+def _form_post(response: StepResponse, step: FormPostStep) -> Response:
+    name = response.relying_party.name if response.relying_party else ""
+    return FormPostPage(step.address, tuple(step.fields.items()), name).render()
 
 
-def _signed_out(step: Next) -> Response:
-    application = step.relying_party
+def _signed_out(response: StepResponse, step: SignedOutStep) -> Response:
+    return _after_sign_out(response, "", tuple(account.label for account in step.accounts))
+
+
+def _after_sign_out(response: StepResponse, address: str, accounts: tuple[str, ...] = ()) -> Response:
+    """Return the page after a sign-out: it loads the frames of applications, then continues."""
+    application = response.relying_party
     name, home = (application.name, application.home or "") if application else ("", "")
-    accounts = tuple(account.label for account in step.accounts)
     current_visit().forget_account()
-    return SignedOutPage(name, home, tuple(step.frames), step.address or "", accounts).render()
+    return SignedOutPage(name, home, tuple(response.frames), address, accounts).render()
 
 
-def _load_frames(step: Next, address: str) -> Response:
-    """Load the frames of a session that ended, then continue at the step's page."""
-    return SignedOutPage(frames=tuple(step.frames), onward=address).render()
-
-
-def _refused(step: Next) -> Response:
-    application, visit = step.relying_party, current_visit()
-    explanation = _REFUSED.get(step.problem or "", RequestError.BAD_REQUEST)
+def _refused(response: StepResponse, step: RefusedStep) -> Response:
+    application, visit = response.relying_party, current_visit()
+    explanation = _REFUSED.get(step.part, RequestError.BAD_REQUEST)
     back = (application.name, application.home or "") if application else ("", "")
-    detail = ": ".join(text for text in (step.error or step.problem, step.error_description) if text)
+    detail = ": ".join(text for text in (step.error, step.description) if text)
     return ErrorPage(explanation, 400, visit.reference, *back, detail=detail).render(400)
 
 
@@ -237,18 +217,18 @@ def continue_signed_in() -> Response | None:
     visit = current_visit()
     if not visit.session or visit.interaction is None:
         return None
-    step = api()(resume, InteractionRequest(attempt=visit.interaction.id))
-    return None if step.step in (Step.LOGIN, Step.REGISTER) else follow(step)
+    response = api()(resume, InteractionRequest(interaction_id=visit.interaction.id))
+    return None if isinstance(response.step, LoginStep | RegisterStep) else follow(response)
 
 
-def start_again(step: Next | None = None) -> Response:
-    """Return the page of an interaction that is gone; it links to the application that the step or a cookie names.
+def start_again(application: RelyingPartyView | None = None) -> Response:
+    """Return the page of an interaction that is gone; it links to the application, or to the one that a cookie names.
 
     A browser without any cookie of ours is asked for one, once: it may block all.
     """
     if (without_cookies := _cookie_probe()) is not None:
         return without_cookies
-    application, interaction = step.relying_party if step else None, current_visit().interaction
+    interaction = current_visit().interaction
     if application:
         return StartAgainPage(application.name, application.home or "").render(410)
     if interaction:
@@ -273,15 +253,87 @@ def _cookie_probe() -> Response | None:
     return redirect(f"{path}?{query}", 303 if visit.is_post else 302)
 
 
-_RESPONSES: Final[dict[Step, Callable[[Next], Response]]] = {
-    Step.REDIRECT: _redirect,
-    Step.FORM_POST: _form_post,
-    Step.SIGNED_OUT: _signed_out,
-    Step.REFUSED: _refused,
-    Step.START_AGAIN: start_again,
-}
-_REFUSED: Final = {
-    "client": RequestError.UNKNOWN_APPLICATION,
-    "redirect_uri": RequestError.WRONG_ADDRESS,
-    "post_logout_redirect_uri": RequestError.WRONG_ADDRESS,
+S = TypeVar("S", bound=Wire)
+_Follow = Callable[[StepResponse, dict[str, str]], Response]
+_Entry = tuple[type[Wire], _Follow]
+
+
+def _page(
+    kind: type[S], address: str | Callable[[S], str], query: Callable[[S], Mapping[str, str | None]] | None = None
+) -> _Entry:
+    """Return the entry of a step that has a page; `query` has parameters of its address beside that of the interaction."""
+
+    def follow_to_page(response: StepResponse, parameters: dict[str, str]) -> Response:
+        step = cast("S", response.step)
+        place = address if isinstance(address, str) else address(step)
+        own = {name: text for name, text in (query(step) if query else {}).items() if text}
+        interaction = {"attempt": response.interaction_id} if response.interaction_id else {}
+        text = urlencode({**interaction, **own, **parameters})
+        return _to_address(response, f"{place}?{text}" if text else place)
+
+    return kind, follow_to_page
+
+
+def _answer(kind: type[S], make: Callable[[StepResponse, S], Response]) -> _Entry:
+    """Return the entry of a step that is a response by itself."""
+    return kind, lambda response, _: make(response, cast("S", response.step))
+
+
+def _to_profile(response: StepResponse, parameters: dict[str, str]) -> Response:
+    """Lead to the profile page, whose address has no interaction."""
+    step = cast("ProfileStep", response.step)
+    is_changed = parameters.get("changed") == "password"
+    query = "?landing=refused" if step.is_return_refused else "?changed=password" if is_changed else ""
+    return _to_address(response, f"{PROFILE}{query}")
+
+
+def _to_address(response: StepResponse, address: str) -> Response:
+    """Redirect to a page of ours; after the frames of a session that ended."""
+    if response.frames:
+        return SignedOutPage(frames=tuple(response.frames), onward=address).render()
+    return redirect_to(address)
+
+
+JOURNEY: Final[Mapping[type[Wire], _Follow]] = dict((
+    _page(LoginStep, lambda step: WITH_PROVIDER if step.connection else "/login",
+          lambda step: {"needs": step.reason, "provider": step.connection}),
+    _page(RegisterStep, "/register", lambda step: {"with": step.connection}),
+    _page(CheckMailStep, "/verify"),
+    _page(EmailConfirmedStep, "/verify", lambda step: {"confirmed": "before" if step.was_confirmed_before else "now"}),
+    _page(ForgotStep, "/forgot-password"),
+    _page(ResetSentStep, "/forgot-password/sent"),
+    _page(PinSentStep, "/forgot-pin/sent"),
+    _page(SignInSentStep, "/sign-in/sent"),
+    _page(NewPasswordStep, lambda step: link_address("/reset-password", step.token)),
+    _page(NewPinStep, lambda step: link_address("/reset-pin", step.token)),
+    _page(SecondFactorStep, "/second-factor"),
+    _page(PasskeyOfferStep, "/passkeys/offer"),
+    _page(BackupCodesStep, "/backup-codes", lambda step: {"state": step.reason}),
+    _page(InvitationStep, "/invitation"),
+    _page(QrCodeStep, "/sign-in/phone"),
+    _page(ApproveSignInStep, "/sign-in/phone/approve", lambda step: {"said": step.outcome}),
+    _page(ApproveProgramStep, "/sign-in/elsewhere", lambda step: {"said": step.outcome}),
+    _page(SelectAccountStep, "/choose-account"),
+    _page(SelectOrganizationStep, "/select-organization"),
+    _page(ConsentStep, "/consent"),
+    _page(DeviceCodeStep, "/device"),
+    _page(DeviceStep, "/device/confirm"),
+    _page(DeviceDoneStep, "/device/done", lambda step: {"state": step.outcome}),
+    _page(PrivacyPolicyStep, "/privacy-policy"),
+    _page(ConsentFormsStep, "/consent-forms"),
+    _page(PinStep, "/set-pin"),
+    _page(ConfirmStep, "/confirm"),
+    _page(MissingFieldsStep, "/missing-fields"),
+    (ProfileStep, _to_profile),
+    _answer(RedirectStep, _redirect),
+    _answer(FormPostStep, _form_post),
+    _answer(SignedOutStep, _signed_out),
+    _answer(RefusedStep, _refused),
+    _answer(StartAgainStep, lambda response, _: start_again(response.relying_party)),
+))  # fmt: skip
+"""The page or the response of each step; only the sign-out page handles ConfirmSignOutStep."""
+_REFUSED: Final[Mapping[RefusedPart | None, Explanation]] = {
+    RefusedPart.CLIENT: RequestError.UNKNOWN_APPLICATION,
+    RefusedPart.REDIRECT_URI: RequestError.WRONG_ADDRESS,
+    RefusedPart.POST_LOGOUT_REDIRECT_URI: RequestError.WRONG_ADDRESS,
 }

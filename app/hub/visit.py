@@ -11,7 +11,7 @@ from flask import g  # noqa: TID251 - the one module that stores the visit
 from werkzeug.datastructures import EnvironHeaders
 from werkzeug.wsgi import get_path_info
 
-from app.contract.hub import PersonView, Session
+from app.contract.hub_models import PersonView, Session
 from app.contract.visit import Visit as SignedVisit
 from app.hub.brand import Brand
 from app.hub.interaction import Interaction

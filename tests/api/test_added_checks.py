@@ -14,8 +14,9 @@ from werkzeug.test import TestResponse
 from app.contract import hub, oauth_metadata, oauth_tokens
 from app.contract.auth import AuthScheme, Host
 from app.contract.errors import BadParameter
-from app.contract.hub import Next, Step
 from app.contract.operations import CATALOGUE, load_catalogue
+from app.contract.step_reasons import RefusedPart
+from app.contract.steps import ConsentStep, RefusedStep, StartAgainStep
 from app.contract.visit import Visit
 from app.identity import create_app, create_service
 from app.identity.entry import admission, checks
@@ -26,6 +27,7 @@ from app.kit.auth import Auth
 from app.kit.local_calls import LocalClient
 from app.kit.operation import AnyOperation
 from app.kit.reading import WRITES
+from tests.support.answered_step import AnsweredStep
 from tests.support.machines import audience, machine
 from tests.support.oauth_world import World
 from tests.support.organizations import PATH as ORGANIZATIONS
@@ -57,7 +59,7 @@ class AddedCheck:
 
     def know_client(self, _request: UncheckedRequest) -> None:
         if self.refuses:
-            raise RefusedOnPage("client", "invalid_request", ADDED)
+            raise RefusedOnPage(RefusedPart.CLIENT, "invalid_request", ADDED)
 
     def still_holds(self, *_: Any) -> bool:
         return not self.refuses
@@ -306,7 +308,7 @@ def test_secret_added_to_a_hub_operation_is_demanded(new_asker: NewAsker) -> Non
         assert {answer.status_code for answer in answers} == {500}  # no operation of the hub declares 923
 
 
-def kinds_of_authorization(asker: Asker) -> Iterator[tuple[str, Callable[[Browser], Next]]]:
+def kinds_of_authorization(asker: Asker) -> Iterator[tuple[str, Callable[[Browser], AnsweredStep]]]:
     """Yield each kind of authorization request, already pushed or signed, for a browser to bring."""
     client = asker.client
     plain = client.authorization_parameters()
@@ -322,7 +324,7 @@ def kinds_of_authorization(asker: Asker) -> Iterator[tuple[str, Callable[[Browse
         yield name, lambda browser, address=address: browser.authorize(address)  # type: ignore[misc]  # bound now
 
 
-def refused_authorizations(asker: Asker, added: AddedCheck) -> Iterator[tuple[str, Next]]:
+def refused_authorizations(asker: Asker, added: AddedCheck) -> Iterator[tuple[str, AnsweredStep]]:
     """Yield what the added check makes of each kind of request, after each was accepted once: twice signed in, and once not."""
     for _, send in list(kinds_of_authorization(asker)):
         assert parameters_of(send(asker.browser))["code"]
@@ -352,11 +354,11 @@ def test_added_client_check_refuses_every_authorization(
     monkeypatch.setattr(authorization_checks, "CLIENT_CHECKS", table)
     asker = new_asker()
     for name, page in refused_authorizations(asker, added):
-        assert (page.step, page.error_description, page.address) == (Step.REFUSED, ADDED, None), name
+        assert (page.kind, page.description, page.address) == (RefusedStep, ADDED, None), name
     assert asker.client.push().json == {"error": "invalid_request", "error_description": ADDED}
 
 
-STEPS: Final[Mapping[str, Callable[[Browser, str, Person], Next]]] = {
+STEPS: Final[Mapping[str, Callable[[Browser, str, Person], AnsweredStep]]] = {
     "sign in": lambda browser, attempt, person: browser.sign_in(attempt, person.email, person.password),
     "resume": lambda browser, attempt, _: browser.resume(attempt),
     "accounts": lambda browser, attempt, _: browser.accounts(attempt),
@@ -376,9 +378,9 @@ def test_added_recheck_ends_every_sign_in_that_began_before(
     for refuses in (False, True):
         for name, send in kinds_of_authorization(asker):
             added.refuses, browser = False, asker.world.browser()
-            attempt = send(browser).attempt or ""
+            attempt = send(browser).interaction_id or ""
             if step != "sign in":
-                assert browser.sign_in(attempt, asker.person.email, asker.person.password).step is Step.CONSENT
+                assert browser.sign_in(attempt, asker.person.email, asker.person.password).kind is ConsentStep
             added.refuses = refuses
             answer = STEPS[step](browser, attempt, asker.person)
-            assert (answer.step is Step.START_AGAIN) is refuses, name
+            assert (answer.kind is StartAgainStep) is refuses, name

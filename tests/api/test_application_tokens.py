@@ -149,7 +149,7 @@ def test_browser_reauthentication_counts_as_recent(world: World, ada: Person) ->
     with moved(world.services, minutes=15):
         assert refused(ask(world, token, *change)) == (403, 1193)
         step = browser.authorize(shop.authorization_parameters(prompt="login"))
-        browser.sign_in(step.attempt, ada.email, ada.password)
+        browser.sign_in(step.interaction_id, ada.email, ada.password)
         assert ask(world, token, *change).status_code == 200
 
 
@@ -222,7 +222,7 @@ def test_new_access_requires_consent_again(world: World, ada: Person) -> None:
     browser = world.browser().signed_in(ada)
     step = browser.authorize(asking.authorization_parameters(scope="openid"))
     assert [one.name for one in step.scopes] == ["openid"]
-    assert browser.consent(step.attempt or "", allow=True).address
+    assert browser.consent(step.interaction_id or "", allow=True).address
     world.change(asking, interface_access="full")
     world.change_settings()
     again = browser.authorize(asking.authorization_parameters(scope="openid"))

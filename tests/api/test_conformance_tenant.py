@@ -13,12 +13,13 @@ import pytest
 import yaml
 from werkzeug.test import Client as WsgiClient
 
-from app.contract.hub import Next, Step
+from app.contract.steps import ConsentStep
 from app.identity import create_app, create_service
 from app.identity.administration.configuration import apply as configuration
 from app.identity.administration.configuration.reading import read
 from app.identity.platform.services import Services
 from app.kit.package_files import HOME
+from tests.support.answered_step import AnsweredStep
 from tests.support.client_certificates import certificate
 from tests.support.dpop import Prover
 from tests.support.plain_client import PlainClient
@@ -99,7 +100,7 @@ def suite(own_services: Services) -> Suite:
     return Suite(own_services, PlainClient(create_app(create_service(own_services))))
 
 
-def read_response(step: Next) -> dict[str, str]:
+def read_response(step: AnsweredStep) -> dict[str, str]:
     """Return the parameters of a response, also of one that is a JWT."""
     held = parameters_of(step)
     return {name: str(value) for name, value in claims_in(held["response"]).items()} if "response" in held else held
@@ -166,7 +167,7 @@ def test_fapi_clients_of_the_file_get_tokens(suite: Suite, name: str) -> None:
         client = suite.client(name, suffix)
         pkce, prover = Pkce(), Prover(client)
         step = browser.authorize(suite.push(client, pkce, prover))
-        step = browser.consent(step.attempt or "", allow=True) if step.step is Step.CONSENT else step
+        step = browser.consent(step.interaction_id or "", allow=True) if step.kind is ConsentStep else step
         response = read_response(step)
         assert ("dummy1=lorem&dummy2=ipsum" in (step.address or "")) is bool(suffix)
         given = {"grant_type": "authorization_code", "code": response["code"], "redirect_uri": client.redirect_uri}
@@ -182,5 +183,7 @@ def test_person_can_refuse_the_fapi_clients(suite: Suite, subtests: pytest.Subte
             client = suite.client(name, DUMMY if name.endswith("-second") else "")
             for _ in range(2):
                 step = browser.authorize(suite.push(client, Pkce(), Prover(client)))
-                assert step.step is Step.CONSENT
-                assert read_response(browser.consent(step.attempt or "", allow=False))["error"] == "access_denied"
+                assert step.kind is ConsentStep
+                assert (
+                    read_response(browser.consent(step.interaction_id or "", allow=False))["error"] == "access_denied"
+                )

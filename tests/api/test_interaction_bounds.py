@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import insert, select
 
-from app.contract.hub import Step
+from app.contract.steps import RedirectStep, StartAgainStep
 from app.identity.authentication.sign_in.interactions import MOST_OF_NETWORK, PUSH_OUT
 from app.identity.authentication.sign_in.tables import interactions
 from app.identity.entry import cleaning
@@ -53,7 +53,7 @@ def left(world: World) -> set[str]:
 
 def open_pages(world: World, app: RelyingParty, number: int) -> list[str]:
     browser = world.browser()
-    return [str(browser.authorize(app.authorization_parameters()).attempt) for _ in range(number)]
+    return [str(browser.authorize(app.authorization_parameters()).interaction_id) for _ in range(number)]
 
 
 @pytest.mark.both_databases
@@ -71,11 +71,11 @@ def test_oldest_of_a_network_goes_first(tenant: World, app: RelyingParty) -> Non
 
 def test_page_that_was_pushed_out_starts_again(tenant: World, app: RelyingParty) -> None:
     ada, browser = tenant.person("ada@example.test"), tenant.browser()
-    first = browser.authorize(app.authorization_parameters()).attempt
+    first = browser.authorize(app.authorization_parameters()).interaction_id
     tenant.services.clock.advance(minutes=10)  # type: ignore[attr-defined]  # the tests' own
     leave(tenant, HERE, MOST_OF_NETWORK)
     (newest, *_) = open_pages(tenant, app, 101)[::-1]
-    assert browser.sign_in(first, ada.email, ada.password).step is Step.START_AGAIN
+    assert browser.sign_in(first, ada.email, ada.password).kind is StartAgainStep
     assert newest
 
 
@@ -126,8 +126,8 @@ def test_cleaning_bounds_each_tenant(tenant: World, new_world: NewWorld) -> None
 def test_cleaning_keeps_what_can_restart(tenant: World, app: RelyingParty) -> None:
     ada, browser = tenant.person("ada@example.test"), tenant.browser()
     (open_page,) = open_pages(tenant, app, 1)
-    answered = browser.authorize(app.authorization_parameters()).attempt
-    assert browser.sign_in(answered, ada.email, ada.password).step is Step.REDIRECT
+    answered = browser.authorize(app.authorization_parameters()).interaction_id
+    assert browser.sign_in(answered, ada.email, ada.password).kind is RedirectStep
     for hours, number in ((0, 2), (1, 1), (79, 1), (81, 0)):
         cleaning.clean(tenant.services.database, tenant.services.clock.now() + timedelta(hours=hours))
         assert len(left(tenant)) == number, (hours, open_page)

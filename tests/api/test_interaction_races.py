@@ -24,7 +24,7 @@ A = interactions.c
 def test_restart_overwrites_no_other_request(
     services: Services, world: World, shop: RelyingParty, browser: Browser, is_done: bool
 ) -> None:
-    attempt = str(browser.authorize(shop.authorization_parameters()).attempt)
+    attempt = str(browser.authorize(shop.authorization_parameters()).interaction_id)
     pass_time(services, hours=9)
     now = services.clock.now()
     ours = A.tenant_id == world.tenant_id
@@ -43,7 +43,7 @@ def test_restart_overwrites_no_other_request(
             reopened = pool.submit(browser.reopen, attempt)
             time.sleep(0.3)  # until it has read the expired one, and waits to write
             other.commit()
-            assert reopened.result().attempt == attempt
+            assert reopened.result().interaction_id == attempt
     finally:
         other.rollback()
     with UnitOfWork(services.database, world.tenant_id).separate_transaction() as work:

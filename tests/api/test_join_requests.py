@@ -70,7 +70,7 @@ def test_account_that_may_ask_shows_the_tab_without_a_mark(joining: Joining, ser
         assert answered(browser.send("GET", OWN, b""))["Person"]["HasOrganizations"] is is_shown
         step = world.browser()
         begun = step.authorize(shop.authorization_parameters())
-        step.sign_in(begun.attempt, person.email, person.password)
+        step.sign_in(begun.interaction_id, person.email, person.password)
     joining.open_request()
     assert marks() == [None], "a sign-in of an account without organizations costs no statement"
 

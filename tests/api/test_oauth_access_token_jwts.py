@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from joserfc import jws
 
-from app.contract.hub import Step
+from app.contract.steps import ConfirmSignOutStep
 from app.identity.platform.services import Services
 from app.identity.protocols.oauth import issued_jwts
 from tests.support.callers import call_of
@@ -101,7 +101,7 @@ def test_access_token_is_never_an_id_token(machine_readable: RelyingParty, brows
     token = tokens_of(machine_readable, browser, ada)["access_token"]
     step = browser.authorize(machine_readable.authorization_parameters(id_token_hint=token, prompt="none"))
     assert parameters_of(step)["error"] == "invalid_request"
-    assert browser.sign_out(id_token_hint=token).step is Step.CONFIRM_SIGN_OUT
+    assert browser.sign_out(id_token_hint=token).kind is ConfirmSignOutStep
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.contract.hub import Next, Step
+from app.contract.steps import ConsentStep, LoginStep, RedirectStep, SelectAccountStep
+from tests.support.answered_step import AnsweredStep
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Browser, Person, RelyingParty, claims_in, code_of, parameters_of
 
@@ -14,40 +15,40 @@ def grace(world: World) -> Person:
     return world.person("grace@example.test")
 
 
-def ask(browser: Browser, shop: RelyingParty, **changed: str | None) -> Next:
+def ask(browser: Browser, shop: RelyingParty, **changed: str | None) -> AnsweredStep:
     return browser.authorize(shop.authorization_parameters(**changed))
 
 
-def choosing(browser: Browser, shop: RelyingParty, **changed: str | None) -> Next:
+def choosing(browser: Browser, shop: RelyingParty, **changed: str | None) -> AnsweredStep:
     step = ask(browser, shop, prompt="select_account", **changed)
-    assert step.step is Step.SELECT_ACCOUNT
+    assert step.kind is SelectAccountStep
     return step
 
 
-def add(browser: Browser, shop: RelyingParty, person: Person) -> Next:
+def add(browser: Browser, shop: RelyingParty, person: Person) -> AnsweredStep:
     """Sign in to one more account through the page."""
     step = choosing(browser, shop)
-    login = browser.choose_account(step.attempt or "")
-    assert (login.step, login.person, login.must_reauthenticate) == (Step.LOGIN, None, False)
-    return browser.sign_in(step.attempt, person.email, person.password)
+    login = browser.choose_account(step.interaction_id or "")
+    assert (login.kind, login.person, login.reauthentication is not None) == (LoginStep, None, False)
+    return browser.sign_in(step.interaction_id, person.email, person.password)
 
 
-def subject(shop: RelyingParty, step: Next) -> str:
+def subject(shop: RelyingParty, step: AnsweredStep) -> str:
     return str(claims_in((shop.redeem(code_of(step)).json or {})["id_token"])["sub"])
 
 
-def labels(step: Next) -> list[str]:
+def labels(step: AnsweredStep) -> list[str]:
     return [account.label for account in step.accounts]
 
 
-def id_of(step: Next, person: Person) -> str:
-    return next(account.id for account in step.accounts if account.label == person.email)
+def id_of(step: AnsweredStep, person: Person) -> str:
+    return next(str(account.id) for account in step.accounts if account.label == person.email)
 
 
 def test_page_lists_one_account(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     step = choosing(browser.signed_in(ada), shop)
     assert [(one.label, one.name, one.is_current) for one in step.accounts] == [(ada.email, "Ada Lovelace", True)]
-    assert subject(shop, browser.choose_account(step.attempt or "", step.accounts[0].id)) == ada.uid
+    assert subject(shop, browser.choose_account(step.interaction_id or "", step.accounts[0].id)) == ada.uid
 
 
 def test_second_account_is_added_beside_the_first(
@@ -57,7 +58,7 @@ def test_second_account_is_added_beside_the_first(
     assert subject(shop, add(browser, shop, grace)) == grace.uid
     step = choosing(browser, shop)
     assert labels(step) == [grace.email, ada.email]
-    assert subject(shop, browser.choose_account(step.attempt or "", id_of(step, ada))) == ada.uid
+    assert subject(shop, browser.choose_account(step.interaction_id or "", id_of(step, ada))) == ada.uid
     assert labels(choosing(browser, shop)) == [ada.email, grace.email]
     assert subject(shop, ask(browser, shop)) == ada.uid  # the account chosen last is the current one
 
@@ -76,7 +77,7 @@ def test_hints_pick_an_account_silently(shop: RelyingParty, browser: Browser, ad
     assert subject(shop, ask(browser, shop, login_hint=grace.email)) == grace.uid
     assert subject(shop, ask(browser, shop, id_token_hint=id_token, prompt="none")) == ada.uid
     unknown = ask(browser, shop, login_hint="nobody@example.test")
-    assert (unknown.step, unknown.login_hint) == (Step.LOGIN, "nobody@example.test")
+    assert (unknown.kind, unknown.login_hint) == (LoginStep, "nobody@example.test")
     contrary = ask(browser, shop, id_token_hint=id_token, login_hint=grace.email, prompt="none")
     assert parameters_of(contrary)["error"] == "login_required"
 
@@ -89,8 +90,8 @@ def test_hint_whose_account_must_be_asked_shows_the_accounts(
     add(browser, shop, grace)
     asking = world.application("asking", require_consent=True)
     step = ask(browser, asking, login_hint=ada.email)
-    assert (step.step, labels(step)) == (Step.SELECT_ACCOUNT, [grace.email, ada.email])
-    assert browser.choose_account(step.attempt or "", id_of(step, ada)).step is Step.CONSENT
+    assert (step.kind, labels(step)) == (SelectAccountStep, [grace.email, ada.email])
+    assert browser.choose_account(step.interaction_id or "", id_of(step, ada)).kind is ConsentStep
 
 
 @pytest.mark.both_databases
@@ -98,13 +99,13 @@ def test_sign_out_of_one_leaves_the_other(shop: RelyingParty, browser: Browser, 
     first = shop.redeem(browser.code(shop, ada)).json or {}
     second = shop.redeem(code_of(add(browser, shop, grace))).json or {}
     step = choosing(browser, shop)
-    left = browser.choose_account(step.attempt or "", sign_out=id_of(step, ada))
-    assert (left.step, labels(left)) == (Step.SELECT_ACCOUNT, [grace.email])
+    left = browser.choose_account(step.interaction_id or "", sign_out=id_of(step, ada))
+    assert (left.kind, labels(left)) == (SelectAccountStep, [grace.email])
     assert shop.introspect(first["access_token"])["active"] is False
     assert shop.introspect(second["access_token"])["active"] is True
     assert browser.others == ()
-    last = browser.choose_account(step.attempt or "", sign_out=id_of(left, grace))
-    assert last.step is Step.LOGIN
+    last = browser.choose_account(step.interaction_id or "", sign_out=id_of(left, grace))
+    assert last.kind is LoginStep
     assert browser.session is None
 
 
@@ -112,13 +113,13 @@ def test_sign_out_of_current_offers_the_other(shop: RelyingParty, browser: Brows
     browser.signed_in(ada)
     add(browser, shop, grace)
     step = choosing(browser, shop)
-    left = browser.choose_account(step.attempt or "", sign_out=id_of(step, grace))
+    left = browser.choose_account(step.interaction_id or "", sign_out=id_of(step, grace))
     assert labels(left) == [ada.email]
     assert browser.session is None
     again = ask(browser, shop)
-    assert (again.step, labels(again)) == (Step.SELECT_ACCOUNT, [ada.email])
+    assert (again.kind, labels(again)) == (SelectAccountStep, [ada.email])
     assert parameters_of(ask(browser, shop, prompt="none"))["error"] == "login_required"
-    assert subject(shop, browser.choose_account(again.attempt or "", id_of(again, ada))) == ada.uid
+    assert subject(shop, browser.choose_account(again.interaction_id or "", id_of(again, ada))) == ada.uid
 
 
 def test_foreign_or_guessed_id_chooses_nothing(
@@ -129,11 +130,11 @@ def test_foreign_or_guessed_id_chooses_nothing(
     foreign = choosing(other, shop).accounts[0].id
     step = choosing(browser, shop)
     for guess in (foreign, grace.uid, ada.uid, "x", "../"):
-        answer = browser.choose_account(step.attempt or "", guess)
-        assert (answer.step, labels(answer), answer.session) == (Step.SELECT_ACCOUNT, [ada.email], None)
-        answer = browser.choose_account(step.attempt or "", sign_out=guess)
+        answer = browser.choose_account(step.interaction_id or "", guess)
+        assert (answer.kind, labels(answer), answer.session) == (SelectAccountStep, [ada.email], None)
+        answer = browser.choose_account(step.interaction_id or "", sign_out=guess)
         assert labels(answer) == [ada.email]
-    assert ask(other, shop).step is Step.REDIRECT
+    assert ask(other, shop).kind is RedirectStep
 
 
 @pytest.mark.both_databases
@@ -153,7 +154,7 @@ def test_plain_sign_in_still_ends_the_former_session(
     """Only a person who asks for one more account keeps the former one: a planted session must not stay."""
     first = shop.redeem(browser.code(shop, ada)).json or {}
     step = ask(browser, shop, prompt="login")
-    browser.sign_in(step.attempt, grace.email, grace.password)
+    browser.sign_in(step.interaction_id, grace.email, grace.password)
     assert shop.introspect(first["access_token"])["active"] is False
     assert labels(choosing(browser, shop)) == [grace.email]
 
@@ -174,9 +175,9 @@ def test_at_most_five_accounts_are_signed_in(world: World, shop: RelyingParty, b
         add(browser, shop, world.person(f"p{number}@example.test"))
     step = choosing(browser, shop)
     assert len(step.accounts) == 5
-    assert browser.choose_account(step.attempt or "").step is Step.SELECT_ACCOUNT
-    browser.choose_account(step.attempt or "", sign_out=id_of(step, ada))
-    assert browser.choose_account(step.attempt or "").step is Step.LOGIN
+    assert browser.choose_account(step.interaction_id or "").kind is SelectAccountStep
+    browser.choose_account(step.interaction_id or "", sign_out=id_of(step, ada))
+    assert browser.choose_account(step.interaction_id or "").kind is LoginStep
 
 
 def test_closed_account_is_not_offered(shop: RelyingParty, browser: Browser, ada: Person, grace: Person) -> None:
@@ -184,7 +185,7 @@ def test_closed_account_is_not_offered(shop: RelyingParty, browser: Browser, ada
     add(browser, shop, grace)
     ada.close()
     assert labels(choosing(browser, shop)) == [grace.email]
-    assert ask(browser, shop, login_hint=ada.email).step is Step.LOGIN
+    assert ask(browser, shop, login_hint=ada.email).kind is LoginStep
 
 
 def test_chosen_account_still_meets_the_request(
@@ -194,25 +195,25 @@ def test_chosen_account_still_meets_the_request(
     browser.signed_in(ada)
     add(browser, shop, grace)
     step = choosing(browser, shop, max_age="0")
-    answer = browser.choose_account(step.attempt or "", id_of(step, ada))
-    assert (answer.step, answer.must_reauthenticate) == (Step.LOGIN, True)
+    answer = browser.choose_account(step.interaction_id or "", id_of(step, ada))
+    assert (answer.kind, answer.reauthentication is not None) == (LoginStep, True)
     assert answer.person is not None
     assert answer.person.label == ada.email
-    assert ask(browser, shop, prompt="select_account login").step is Step.LOGIN
+    assert ask(browser, shop, prompt="select_account login").kind is LoginStep
 
 
 def test_back_from_sign_in_page_shows_accounts_again(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     step = choosing(browser.signed_in(ada), shop)
-    assert browser.choose_account(step.attempt or "").step is Step.LOGIN
-    again = browser.accounts(step.attempt or "")
+    assert browser.choose_account(step.interaction_id or "").kind is LoginStep
+    again = browser.accounts(step.interaction_id or "")
     assert labels(again) == [ada.email]
-    assert subject(shop, browser.choose_account(step.attempt or "", again.accounts[0].id)) == ada.uid
+    assert subject(shop, browser.choose_account(step.interaction_id or "", again.accounts[0].id)) == ada.uid
 
 
 def test_choice_is_bound_to_its_browser(world: World, shop: RelyingParty, browser: Browser, ada: Person) -> None:
     step = choosing(browser.signed_in(ada), shop)
     thief = world.browser()
-    assert thief.choose_account(step.attempt or "", step.accounts[0].id).step is not Step.REDIRECT
+    assert thief.choose_account(step.interaction_id or "", step.accounts[0].id).kind is not RedirectStep
 
 
 def test_queries_do_not_grow_with_the_accounts(world: World, shop: RelyingParty, browser: Browser, ada: Person) -> None:

@@ -6,7 +6,16 @@ from typing import Any
 
 import pytest
 
-from app.contract.hub import Next, Step
+from app.contract.steps import (
+    ConfirmSignOutStep,
+    ConsentStep,
+    DeviceStep,
+    LoginStep,
+    RedirectStep,
+    SelectAccountStep,
+    SignedOutStep,
+)
+from tests.support.answered_step import AnsweredStep
 from tests.support.oauth_world import World
 from tests.support.relying_party import Browser, Person, RelyingParty, claims_in, code_of, parameters_of
 
@@ -31,28 +40,33 @@ def both(shop: RelyingParty, browser: Browser, ada: Person, grace: Person) -> Br
     return browser
 
 
-def add(browser: Browser, shop: RelyingParty, person: Person, *, remember: bool = False) -> Next:
+def add(browser: Browser, shop: RelyingParty, person: Person, *, remember: bool = False) -> AnsweredStep:
     step = ask(browser, shop, prompt="select_account")
-    browser.choose_account(step.attempt or "")
-    members = {"Attempt": step.attempt, "Identifier": person.email, "Password": person.password, "Remember": remember}
-    return browser._post("/hub/sign-in", members, step.attempt)
+    browser.choose_account(step.interaction_id or "")
+    members = {
+        "InteractionId": step.interaction_id,
+        "Identifier": person.email,
+        "Password": person.password,
+        "Remember": remember,
+    }
+    return browser._post("/hub/sign-in", members, step.interaction_id)
 
 
-def ask(browser: Browser, shop: RelyingParty, **changed: str | None) -> Next:
+def ask(browser: Browser, shop: RelyingParty, **changed: str | None) -> AnsweredStep:
     return browser.authorize(shop.authorization_parameters(**changed))
 
 
-def redeemed(shop: RelyingParty, step: Next) -> dict[str, Any]:
+def redeemed(shop: RelyingParty, step: AnsweredStep) -> dict[str, Any]:
     return shop.redeem(code_of(step)).json or {}
 
 
-def subject(shop: RelyingParty, step: Next) -> str:
+def subject(shop: RelyingParty, step: AnsweredStep) -> str:
     return str(claims_in(redeemed(shop, step)["id_token"])["sub"])
 
 
-def choose(browser: Browser, step: Next, person: Person) -> Next:
+def choose(browser: Browser, step: AnsweredStep, person: Person) -> AnsweredStep:
     account = next(account.id for account in step.accounts if account.label == person.email)
-    return browser.choose_account(step.attempt or "", account)
+    return browser.choose_account(step.interaction_id or "", account)
 
 
 def test_silent_hint_leaves_the_current_account(shop: RelyingParty, both: Browser, ada: Person, grace: Person) -> None:
@@ -69,11 +83,11 @@ def test_silent_hint_leaves_the_current_account(shop: RelyingParty, both: Browse
 def test_page_for_a_hinted_account_comes_after_its_choice(both: Browser, bank: RelyingParty, grace: Person) -> None:
     assert parameters_of(ask(both, bank, login_hint=grace.email, prompt="none"))["error"] == "consent_required"
     step = ask(both, bank, login_hint=grace.email)
-    assert (step.step, step.session, len(step.accounts)) == (Step.SELECT_ACCOUNT, None, 2)
-    assert both.resume(step.attempt or "").step is Step.SELECT_ACCOUNT
+    assert (step.kind, step.session, len(step.accounts)) == (SelectAccountStep, None, 2)
+    assert both.resume(step.interaction_id or "").kind is SelectAccountStep
     asked = choose(both, step, grace)
-    assert (asked.step, asked.person and asked.person.uid) == (Step.CONSENT, grace.uid)
-    assert subject(bank, both.consent(step.attempt or "", allow=True)) == grace.uid
+    assert (asked.kind, asked.person and asked.person.uid) == (ConsentStep, grace.uid)
+    assert subject(bank, both.consent(step.interaction_id or "", allow=True)) == grace.uid
 
 
 def test_hinted_account_is_offered_without_a_current_one(
@@ -82,8 +96,8 @@ def test_hinted_account_is_offered_without_a_current_one(
     both.sign_out(confirmed=True)
     assert subject(shop, ask(both, shop, login_hint=grace.email, prompt="none")) == grace.uid
     step = ask(both, bank, login_hint=grace.email)
-    assert (step.step, both.session) == (Step.SELECT_ACCOUNT, None)
-    assert choose(both, step, grace).step is Step.CONSENT
+    assert (step.kind, both.session) == (SelectAccountStep, None)
+    assert choose(both, step, grace).kind is ConsentStep
 
 
 @pytest.mark.parametrize("shown", ["ada", ""])
@@ -91,13 +105,13 @@ def test_consent_is_the_one_of_the_account_that_the_page_showed(
     shop: RelyingParty, both: Browser, bank: RelyingParty, ada: Person, grace: Person, shown: str
 ) -> None:
     page = ask(both, bank)
-    assert (page.step, both.shown) == (Step.CONSENT, ada.uid)
+    assert (page.kind, both.shown) == (ConsentStep, ada.uid)
     choose(both, ask(both, shop, prompt="select_account"), grace)  # in another tab
     both.shown = ada.uid if shown else ""
-    again = both.consent(page.attempt or "", allow=True)
-    assert (again.step, again.person and again.person.uid) == (Step.CONSENT, grace.uid)
-    assert ask(both, bank).step is Step.CONSENT
-    assert subject(bank, both.consent(page.attempt or "", allow=True)) == grace.uid
+    again = both.consent(page.interaction_id or "", allow=True)
+    assert (again.kind, again.person and again.person.uid) == (ConsentStep, grace.uid)
+    assert ask(both, bank).kind is ConsentStep
+    assert subject(bank, both.consent(page.interaction_id or "", allow=True)) == grace.uid
 
 
 def test_device_is_allowed_by_the_account_that_the_page_showed(
@@ -107,11 +121,11 @@ def test_device_is_allowed_by_the_account_that_the_page_showed(
     tv = world.application("tv", client_id="tv", grant_types=[grant])
     device = tv.start_device(scope="openid").json or {}
     page = both.type_code(device["user_code"])
-    assert (page.step, both.shown) == (Step.DEVICE, ada.uid)
+    assert (page.kind, both.shown) == (DeviceStep, ada.uid)
     choose(both, ask(both, shop, prompt="select_account"), grace)
     both.shown = ada.uid
-    again = both.allow_device(page.attempt)
-    assert (again.step, again.person and again.person.uid) == (Step.DEVICE, grace.uid)
+    again = both.allow_device(page.interaction_id)
+    assert (again.kind, again.person and again.person.uid) == (DeviceStep, grace.uid)
     assert (tv.poll(device["device_code"]).json or {})["error"] == "authorization_pending"
 
 
@@ -120,14 +134,18 @@ def test_switch_leaves_the_account_that_the_page_showed(
 ) -> None:
     page = ask(both, bank)
     choose(both, ask(both, shop, prompt="select_account"), grace)
-    step = both._post("/hub/switch-account", {"Attempt": page.attempt, "Account": ada.uid}, page.attempt)
-    assert (step.step, step.ends_session) == (Step.CONSENT, False)
+    step = both._post(
+        "/hub/switch-account", {"InteractionId": page.interaction_id, "Account": ada.uid}, page.interaction_id
+    )
+    assert (step.kind, step.ends_session) == (ConsentStep, False)
     assert subject(shop, ask(both, shop)) == grace.uid
 
 
-def choosing(browser: Browser, page: Next) -> Next:
+def choosing(browser: Browser, page: AnsweredStep) -> AnsweredStep:
     """Leave a page by its link to the accounts."""
-    return browser._post("/hub/switch-account", {"Attempt": page.attempt, "Chooses": True}, page.attempt)
+    return browser._post(
+        "/hub/switch-account", {"InteractionId": page.interaction_id, "Chooses": True}, page.interaction_id
+    )
 
 
 def test_switch_keeps_the_session_until_the_choice(
@@ -136,16 +154,16 @@ def test_switch_keeps_the_session_until_the_choice(
     held = redeemed(shop, ask(browser.signed_in(ada), shop))
     page = ask(browser, bank)
     step = choosing(browser, page)
-    assert (step.step, step.ends_session, len(step.accounts)) == (Step.SELECT_ACCOUNT, False, 1)
-    assert browser.resume(page.attempt or "").step is Step.SELECT_ACCOUNT
-    assert browser.consent(page.attempt or "", allow=True).step is Step.SELECT_ACCOUNT
-    assert choose(browser, step, ada).step is Step.CONSENT
+    assert (step.kind, step.ends_session, len(step.accounts)) == (SelectAccountStep, False, 1)
+    assert browser.resume(page.interaction_id or "").kind is SelectAccountStep
+    assert browser.consent(page.interaction_id or "", allow=True).kind is SelectAccountStep
+    assert choose(browser, step, ada).kind is ConsentStep
     choosing(browser, page)
-    assert browser.choose_account(page.attempt or "").step is Step.LOGIN
-    asked = browser.sign_in(page.attempt, grace.email, grace.password)
-    assert (asked.step, asked.person and asked.person.uid) == (Step.CONSENT, grace.uid)
+    assert browser.choose_account(page.interaction_id or "").kind is LoginStep
+    asked = browser.sign_in(page.interaction_id, grace.email, grace.password)
+    assert (asked.kind, asked.person and asked.person.uid) == (ConsentStep, grace.uid)
     assert shop.introspect(held["access_token"])["active"] is True
-    assert subject(bank, browser.consent(page.attempt or "", allow=True)) == grace.uid
+    assert subject(bank, browser.consent(page.interaction_id or "", allow=True)) == grace.uid
 
 
 def test_account_that_just_signed_in_may_be_switched(
@@ -153,17 +171,17 @@ def test_account_that_just_signed_in_may_be_switched(
 ) -> None:
     """Its authentication in this interaction counts neither for the wish to use another account nor for that account."""
     page = ask(browser, bank)
-    assert browser.sign_in(page.attempt, ada.email, ada.password).step is Step.CONSENT
+    assert browser.sign_in(page.interaction_id, ada.email, ada.password).kind is ConsentStep
     step = choosing(browser, page)
-    assert step.step is Step.SELECT_ACCOUNT
-    login = browser.choose_account(page.attempt or "")
-    assert (login.step, login.person) == (Step.LOGIN, None)
-    assert browser.resume(page.attempt or "").step is Step.LOGIN
-    assert browser.consent(page.attempt or "", allow=True).step is Step.LOGIN
-    assert browser.accounts(page.attempt or "").step is Step.SELECT_ACCOUNT
-    assert browser.sign_in(page.attempt, grace.email, grace.password).step is Step.CONSENT
-    assert choose(browser, choosing(browser, page), ada).step is Step.CONSENT
-    assert subject(bank, browser.consent(page.attempt or "", allow=True)) == ada.uid
+    assert step.kind is SelectAccountStep
+    login = browser.choose_account(page.interaction_id or "")
+    assert (login.kind, login.person) == (LoginStep, None)
+    assert browser.resume(page.interaction_id or "").kind is LoginStep
+    assert browser.consent(page.interaction_id or "", allow=True).kind is LoginStep
+    assert browser.accounts(page.interaction_id or "").kind is SelectAccountStep
+    assert browser.sign_in(page.interaction_id, grace.email, grace.password).kind is ConsentStep
+    assert choose(browser, choosing(browser, page), ada).kind is ConsentStep
+    assert subject(bank, browser.consent(page.interaction_id or "", allow=True)) == ada.uid
 
 
 @pytest.mark.both_databases
@@ -173,11 +191,11 @@ def test_sign_out_leaves_no_session_of_its_account(
     """Grace signs in as she always does, while the browser holds a session of hers."""
     held = redeemed(shop, ask(both, shop, login_hint=grace.email))
     step = ask(both, shop, prompt="login")
-    both.sign_in(step.attempt, grace.email, grace.password)
+    both.sign_in(step.interaction_id, grace.email, grace.password)
     assert both.others == ()
     assert shop.introspect(held["access_token"])["active"] is False
     both.sign_out(confirmed=True)
-    assert ask(both, shop).step is Step.LOGIN
+    assert ask(both, shop).kind is LoginStep
 
 
 @pytest.mark.parametrize("leave", ["sign-out", "switch", "chooser", "reauthenticate"])
@@ -192,13 +210,13 @@ def test_second_session_of_one_account_ends_with_the_first(
     if leave == "sign-out":
         browser.sign_out(confirmed=True)
     elif leave == "switch":
-        browser._post("/hub/switch-account", {"Attempt": step.attempt}, step.attempt)
+        browser._post("/hub/switch-account", {"InteractionId": step.interaction_id}, step.interaction_id)
     elif leave == "chooser":
-        browser.choose_account(step.attempt or "", sign_out=step.accounts[0].id)
+        browser.choose_account(step.interaction_id or "", sign_out=step.accounts[0].id)
     else:
-        browser.sign_in(step.attempt, ada.email, ada.password)
+        browser.sign_in(step.interaction_id, ada.email, ada.password)
     assert shop.introspect(held["access_token"])["active"] is False
-    assert ask(other, shop).step is Step.LOGIN
+    assert ask(other, shop).kind is LoginStep
 
 
 def test_application_signs_out_the_account_of_its_id_token(
@@ -206,7 +224,7 @@ def test_application_signs_out_the_account_of_its_id_token(
 ) -> None:
     held = redeemed(shop, ask(both, shop, login_hint=grace.email))
     step = both.sign_out(id_token_hint=held["id_token"], post_logout_redirect_uri=BYE)
-    assert (step.step, step.address, step.ends_session) == (Step.REDIRECT, BYE, False)
+    assert (step.kind, step.address, step.ends_session) == (RedirectStep, BYE, False)
     assert both.others == ()
     assert shop.introspect(held["access_token"])["active"] is False
     assert subject(shop, ask(both, shop)) == ada.uid
@@ -218,9 +236,9 @@ def test_sign_out_question_names_the_account_of_the_id_token(
     hint = redeemed(shop, ask(both, shop, login_hint=grace.email))["id_token"]
     asked: dict[str, Any] = {"id_token_hint": hint, "post_logout_redirect_uri": "https://elsewhere.example/"}
     step = both.sign_out(**asked)
-    assert (step.step, step.person and step.person.uid) == (Step.CONFIRM_SIGN_OUT, grace.uid)
+    assert (step.kind, step.person and step.person.uid) == (ConfirmSignOutStep, grace.uid)
     step = both.sign_out(**asked, confirmed=True)
-    assert (step.step, step.ends_session, both.others) == (Step.SIGNED_OUT, False, ())
+    assert (step.kind, step.ends_session, both.others) == (SignedOutStep, False, ())
     assert subject(shop, ask(both, shop)) == ada.uid
 
 
@@ -229,7 +247,7 @@ def test_id_token_of_a_third_browser_ends_nothing_unasked(
 ) -> None:
     hint = redeemed(shop, ask(world.browser().signed_in(grace), shop))["id_token"]
     step = both.sign_out(id_token_hint=hint)
-    assert (step.step, step.person and step.person.uid) == (Step.CONFIRM_SIGN_OUT, ada.uid)
+    assert (step.kind, step.person and step.person.uid) == (ConfirmSignOutStep, ada.uid)
 
 
 @pytest.mark.parametrize("is_remembered", [True, False])

@@ -15,7 +15,7 @@ from joserfc import jws, jwt
 from joserfc.jwk import ECKey, KeySet, RSAKey
 from sqlalchemy import text
 
-from app.contract.hub import Step
+from app.contract.steps import SignedOutStep
 from app.identity import create_services
 from app.identity.administration import key_revocation
 from app.identity.directory.accounts.tables import accounts
@@ -168,7 +168,7 @@ def test_id_token_hint_of_any_algorithm_is_read(world: World, browser: Browser, 
     hint = tokens_of(client, browser, ada)["id_token"]
     step = browser.authorize(client.authorization_parameters(id_token_hint=hint, prompt="none"))
     assert "code" in parameters_of(step)
-    assert browser.sign_out(id_token_hint=hint).step is Step.SIGNED_OUT
+    assert browser.sign_out(id_token_hint=hint).kind is SignedOutStep
 
 
 def test_token_with_another_algorithm_than_its_key_is_refused(

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from app.contract.hub import Next, Step
+from app.contract.steps import ConsentStep, RedirectStep
+from tests.support.answered_step import AnsweredStep
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Browser, Person, RelyingParty, claims_in, code_of, parameters_of
 from tests.support.signed_requests import Signer, client_key, public_jwks
@@ -45,16 +46,16 @@ def asked(client: RelyingParty, details: Any, **changed: str | None) -> dict[str
 def allowed(browser: Browser, client: RelyingParty, person: Person, details: Any = BOTH) -> dict[str, Any]:
     """Return the token response after the person allowed the details."""
     step = browser.signed_in(person).authorize(asked(client, details))
-    return client.redeem(code_of(browser.consent(step.attempt or "", allow=True))).json or {}
+    return client.redeem(code_of(browser.consent(step.interaction_id or "", allow=True))).json or {}
 
 
-def outcome(step: Next) -> str:
+def outcome(step: AnsweredStep) -> str:
     return parameters_of(step)["error"]
 
 
 def test_consent_page_gets_every_value(bank: RelyingParty, browser: Browser, ada: Person) -> None:
     step = browser.signed_in(ada).authorize(asked(bank, BOTH))
-    assert step.step is Step.CONSENT
+    assert step.kind is ConsentStep
     payment, listing = step.details
     assert (payment.type, payment.title) == ("payment", {"en": "Make a payment"})
     assert [(line.name, line.values) for line in payment.lines] == [
@@ -70,14 +71,14 @@ def test_consent_page_gets_every_value(bank: RelyingParty, browser: Browser, ada
 
 def test_details_are_asked_each_time(bank: RelyingParty, browser: Browser, ada: Person) -> None:
     allowed(browser, bank, ada)
-    assert browser.authorize(asked(bank, BOTH)).step is Step.CONSENT
+    assert browser.authorize(asked(bank, BOTH)).kind is ConsentStep
     assert outcome(browser.authorize(asked(bank, BOTH, prompt="none"))) == "consent_required"
-    assert browser.authorize(bank.authorization_parameters()).step is Step.REDIRECT
+    assert browser.authorize(bank.authorization_parameters()).kind is RedirectStep
 
 
 def test_denied_details_give_no_code(bank: RelyingParty, browser: Browser, ada: Person) -> None:
     step = browser.signed_in(ada).authorize(asked(bank, BOTH))
-    assert outcome(browser.consent(step.attempt or "", allow=False)) == "access_denied"
+    assert outcome(browser.consent(step.interaction_id or "", allow=False)) == "access_denied"
 
 
 def test_details_are_in_response_token_and_introspection(bank: RelyingParty, browser: Browser, ada: Person) -> None:
@@ -90,7 +91,7 @@ def test_details_are_in_response_token_and_introspection(bank: RelyingParty, bro
 
 def test_token_request_narrows_details(bank: RelyingParty, browser: Browser, ada: Person) -> None:
     step = browser.signed_in(ada).authorize(asked(bank, BOTH))
-    code = code_of(browser.consent(step.attempt or "", allow=True))
+    code = code_of(browser.consent(step.interaction_id or "", allow=True))
     wider = {**PAYMENT, "amount": {"currency": "EUR", "value": "9123.50"}}
     for stated in ([wider], [*BOTH, {"type": "other"}], [{"type": "payment"}], "[", "{}", "[]"):
         text = stated if isinstance(stated, str) else json.dumps(stated)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.contract.hub import Step
+from app.contract.steps import FormPostStep, RedirectStep, RefusedStep
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Browser, Person, Pkce, RelyingParty, parameters_of
 
@@ -52,17 +52,17 @@ def test_redirect_uri_that_differs_from_registered_is_refused(
     for uri in FORGED_REDIRECT_URIS:
         with subtests.test(uri[:60]):
             step = browser.authorize(shop.authorization_parameters(redirect_uri=uri))
-            assert (step.step, step.problem, step.address) == (Step.REFUSED, "redirect_uri", None)
+            assert (step.kind, step.part, step.address) == (RefusedStep, "redirect_uri", None)
             assert step.relying_party is not None
             assert step.relying_party.home == "https://shop.example/"
 
 
 def test_missing_or_repeated_redirect_uri_is_refused(shop: RelyingParty, browser: Browser) -> None:
-    assert browser.authorize(shop.authorization_parameters(redirect_uri=None)).step is Step.REFUSED
+    assert browser.authorize(shop.authorization_parameters(redirect_uri=None)).kind is RefusedStep
     pairs = [(name, value) for name, value in shop.authorization_parameters().items() if value]
     for name in ("redirect_uri", "client_id"):
         twice = browser.authorize([*pairs, (name, "https://evil.example")])
-        assert (twice.step, twice.address) == (Step.REFUSED, None)
+        assert (twice.kind, twice.address) == (RefusedStep, None)
 
 
 LOOPBACK = [
@@ -94,7 +94,7 @@ def test_native_client_may_choose_loopback_port(
     for uri, is_allowed in LOOPBACK:
         with subtests.test(uri):
             step = browser.authorize(phone.authorization_parameters(redirect_uri=uri, code_challenge=Pkce().challenge))
-            assert step.step is (Step.REDIRECT if is_allowed else Step.REFUSED)
+            assert step.kind is (RedirectStep if is_allowed else RefusedStep)
 
 
 UNREADABLE = (
@@ -124,7 +124,7 @@ def test_native_client_may_choose_localhost_port(
     for uri, is_allowed in LOCALHOST:
         with subtests.test(uri):
             asked = terminal.authorization_parameters(redirect_uri=uri, code_challenge=Pkce().challenge)
-            assert browser.authorize(asked).step is (Step.REDIRECT if is_allowed else Step.REFUSED)
+            assert browser.authorize(asked).kind is (RedirectStep if is_allowed else RefusedStep)
 
 
 def test_localhost_port_is_exact_for_web_and_fapi(
@@ -141,7 +141,7 @@ def test_localhost_port_is_exact_for_web_and_fapi(
         )
         step = browser.authorize(asked)
         with subtests.test(str(kind)):
-            assert (step.step, step.problem) == (Step.REFUSED, "redirect_uri")
+            assert (step.kind, step.part) == (RefusedStep, "redirect_uri")
 
 
 def test_unreadable_registered_address_is_refused_on_page(
@@ -153,17 +153,17 @@ def test_unreadable_registered_address_is_refused_on_page(
         shop = world.application(f"old{number}", redirect_uris=[uri], application_type="native")
         with subtests.test(uri):
             step = browser.authorize(shop.authorization_parameters())
-            assert (step.step, step.problem, step.address) == (Step.REFUSED, "redirect_uri", None)
+            assert (step.kind, step.part, step.address) == (RefusedStep, "redirect_uri", None)
             out = browser.sign_out(client_id=shop.client_id, post_logout_redirect_uri=uri)
             assert out.address is None
 
 
 def test_web_client_may_not_choose_port(loopback_web: RelyingParty, browser: Browser, ada: Person) -> None:
     browser.signed_in(ada)
-    assert browser.authorize(loopback_web.authorization_parameters()).step is Step.REDIRECT
+    assert browser.authorize(loopback_web.authorization_parameters()).kind is RedirectStep
     assert (
-        browser.authorize(loopback_web.authorization_parameters(redirect_uri="http://127.0.0.1:51004/cb")).step
-        is Step.REFUSED
+        browser.authorize(loopback_web.authorization_parameters(redirect_uri="http://127.0.0.1:51004/cb")).kind
+        is RefusedStep
     )
 
 
@@ -173,17 +173,17 @@ def test_unknown_or_foreign_client_gets_error_page(shop: RelyingParty, browser: 
         shop.authorization_parameters(client_id=None),
         shop.authorization_parameters(client_id="x" * 500),
     ):
-        assert browser.authorize(parameters).problem == "client"
-    assert browser.authorize(shop.authorization_parameters(), app=legacy.app, protocol="oauth").problem == "client"
-    assert browser.authorize(shop.authorization_parameters(), app="nobody").problem == "client"
+        assert browser.authorize(parameters).part == "client"
+    assert browser.authorize(shop.authorization_parameters(), app=legacy.app, protocol="oauth").part == "client"
+    assert browser.authorize(shop.authorization_parameters(), app="nobody").part == "client"
     assert (
-        browser.authorize(shop.authorization_parameters(), app=shop.at_own_issuer().app, protocol="oauth").problem
+        browser.authorize(shop.authorization_parameters(), app=shop.at_own_issuer().app, protocol="oauth").part
         == "client"
     )
 
 
 def test_deactivated_client_gets_error_page(retired: RelyingParty, browser: Browser) -> None:
-    assert browser.authorize(retired.authorization_parameters()).problem == "client"
+    assert browser.authorize(retired.authorization_parameters()).part == "client"
 
 
 REDIRECTED_ERRORS: list[tuple[Any, str]] = [
@@ -250,7 +250,7 @@ def test_unknown_scope_is_ignored(shop: RelyingParty, browser: Browser, ada: Per
 
 def test_error_follows_requested_response_mode(shop: RelyingParty, browser: Browser) -> None:
     step = browser.authorize(shop.authorization_parameters(response_mode="form_post", prompt="none"))
-    assert step.step is Step.FORM_POST
+    assert step.kind is FormPostStep
     assert step.fields["error"] == "login_required"
     assert "#error=" in (
         browser.authorize(shop.authorization_parameters(response_mode="fragment", prompt="none")).address or ""
@@ -268,7 +268,7 @@ def test_refused_request_object_is_answered_in_its_response_mode(
 ) -> None:
     text = request_object(response_mode="form_post", state="of the object")
     step = browser.signed_in(ada).authorize(shop.authorization_parameters(request=text, state=None))
-    assert (step.step, step.fields["error"]) == (Step.FORM_POST, "request_not_supported")
+    assert (step.kind, step.fields["error"]) == (FormPostStep, "request_not_supported")
     assert step.fields["state"] == "of the object"
     beside = browser.authorize(shop.authorization_parameters(request=text, response_mode="fragment"))
     assert "#error=request_not_supported" in (beside.address or "")
@@ -335,7 +335,7 @@ def test_client_without_redirect_uris_uses_tenant_whitelist(new_world: NewWorld)
     browser = world.browser()
     browser.signed_in(world.person("ada@example.test"))
     assert (
-        browser.authorize(bare.authorization_parameters(redirect_uri="https://listed.example/cb")).step is Step.REDIRECT
+        browser.authorize(bare.authorization_parameters(redirect_uri="https://listed.example/cb")).kind is RedirectStep
     )
     for uri in (
         "https://listed.example/",
@@ -343,9 +343,8 @@ def test_client_without_redirect_uris_uses_tenant_whitelist(new_world: NewWorld)
         "https://listed.example.evil.example/cb",
         "https://shop.example/cb",
     ):
-        assert browser.authorize(bare.authorization_parameters(redirect_uri=uri)).problem == "redirect_uri"
+        assert browser.authorize(bare.authorization_parameters(redirect_uri=uri)).part == "redirect_uri"
     own = world.application("own", redirect_uris=["https://own.example/cb"])
     assert (
-        browser.authorize(own.authorization_parameters(redirect_uri="https://listed.example/cb")).problem
-        == "redirect_uri"
+        browser.authorize(own.authorization_parameters(redirect_uri="https://listed.example/cb")).part == "redirect_uri"
     )

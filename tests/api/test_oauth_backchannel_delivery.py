@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.contract.hub import Step
+from app.contract.steps import ConfirmSignOutStep
 from app.identity.messaging.senders.backchannel_logout import BackchannelLogout
 from app.identity.platform.outbox.sender import DeliveryError, Message
 from app.identity.platform.services import Services
@@ -28,7 +28,7 @@ def test_failed_sign_out_posts_nothing(
 ) -> None:
     """The token is in the outbox if and only if the session is gone: one transaction."""
     signed_in(browser, desk, ada)
-    assert browser.sign_out().step is Step.CONFIRM_SIGN_OUT
+    assert browser.sign_out().kind is ConfirmSignOutStep
     assert receiver.posted(world, desk) == []
 
 

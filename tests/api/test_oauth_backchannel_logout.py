@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import select, update
 
 from app.contract.application_file import DEVICE_GRANT
-from app.contract.hub import Step
+from app.contract.steps import ConfirmSignOutStep, SignedOutStep
 from app.identity.authentication.sign_in.sessions import MAX_RELYING_PARTIES
 from app.identity.authentication.sign_in.tables import sessions
 from app.identity.platform.services import Services
@@ -121,11 +121,11 @@ Act = Callable[[World, Browser, Person], None]
 
 
 def by_page(world: World, browser: Browser, person: Person) -> None:
-    assert browser.sign_out(confirmed=True).step is Step.SIGNED_OUT
+    assert browser.sign_out(confirmed=True).kind is SignedOutStep
 
 
 def by_application(world: World, browser: Browser, person: Person) -> None:
-    assert browser.sign_out(client_id="desk", confirmed=True).step is Step.SIGNED_OUT
+    assert browser.sign_out(client_id="desk", confirmed=True).kind is SignedOutStep
 
 
 def by_password(world: World, browser: Browser, person: Person) -> None:
@@ -197,7 +197,7 @@ def test_device_gets_a_token_when_its_own_session_ends(
         "tv", secret=None, grant_types=[DEVICE_GRANT], redirect_uris=[], backchannel_logout_uri=receiver.address
     )
     held = tv.start_device(scope="openid").json or {}
-    browser.allow_device(browser.signed_in(ada).type_code(held["user_code"]).attempt)
+    browser.allow_device(browser.signed_in(ada).type_code(held["user_code"]).interaction_id)
     sid = claims_in((tv.poll(held["device_code"]).json or {})["id_token"])["sid"]
     browser.sign_out(confirmed=True)
     assert receiver.posted(world, tv) == [], "the browser's session is another one"
@@ -347,7 +347,7 @@ def test_sign_out_without_a_key_of_the_algorithm_posts_nothing(
     """A key is never created while sessions end; without one the application has no id_token either."""
     browser.code(desk, ada)
     world.change(desk, id_token_signed_response_alg="EdDSA")
-    assert browser.sign_out(confirmed=True).step is Step.SIGNED_OUT
+    assert browser.sign_out(confirmed=True).kind is SignedOutStep
     assert receiver.rows(world) == []
 
 
@@ -372,7 +372,7 @@ def test_logout_token_is_no_id_token_hint(
     receiver.deliver()
     token = receiver.tokens[0]
     again = world.browser().signed_in(ada)
-    assert again.sign_out(id_token_hint=token).step is Step.CONFIRM_SIGN_OUT
+    assert again.sign_out(id_token_hint=token).kind is ConfirmSignOutStep
     assert desk.introspect(token) == {"active": False}
     assert desk.userinfo(token).status_code == 401
 

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from app.contract.application_file import DEVICE_GRANT
-from app.contract.hub import Next, Step
+from app.contract.steps import ConsentStep, DeviceCodeStep, DeviceDoneStep, DeviceStep, LoginStep, StartAgainStep
 from app.identity.directory.tenants import changes
 from app.identity.platform.store.unit import UnitOfWork
+from tests.support.answered_step import AnsweredStep
 from tests.support.oauth_world import World
 from tests.support.relying_party import Browser, Person, Pkce, RelyingParty, claims_in, code_of, moved, parameters_of
 from tests.support.signed_requests import Signer, client_key, public_jwks
@@ -46,7 +47,7 @@ def detailed(world: World) -> World:
     return world
 
 
-def opened(world: World, browser: Browser, number: int) -> tuple[RelyingParty, Next]:
+def opened(world: World, browser: Browser, number: int) -> tuple[RelyingParty, AnsweredStep]:
     """Open a request that uses all that its client may do, in a browser that is signed out; return the client and the page."""
     client = world.application(
         f"client-{number}",
@@ -56,7 +57,7 @@ def opened(world: World, browser: Browser, number: int) -> tuple[RelyingParty, N
     )
     details = '[{"type": "payment", "amount": "7"}]'
     step = browser.authorize(client.authorization_parameters(resource=API, authorization_details=details))
-    assert step.step is Step.LOGIN
+    assert step.kind is LoginStep
     return client, step
 
 
@@ -66,8 +67,8 @@ def test_sign_in_of_a_tightened_client_starts_again(detailed: World, ada: Person
             browser = detailed.browser()
             client, page = opened(detailed, browser, number)
             detailed.change(client, **settings)
-            step = browser.sign_in(page.attempt, ada.email, ada.password)
-            assert (step.step, step.address) == (Step.START_AGAIN, None)
+            step = browser.sign_in(page.interaction_id, ada.email, ada.password)
+            assert (step.kind, step.address) == (StartAgainStep, None)
 
 
 def test_consent_of_a_tightened_client_starts_again(detailed: World, ada: Person, subtests: pytest.Subtests) -> None:
@@ -75,11 +76,11 @@ def test_consent_of_a_tightened_client_starts_again(detailed: World, ada: Person
         with subtests.test(name):
             browser = detailed.browser()
             client, page = opened(detailed, browser, number)
-            asked = browser.sign_in(page.attempt, ada.email, ada.password)
-            assert asked.step is Step.CONSENT
+            asked = browser.sign_in(page.interaction_id, ada.email, ada.password)
+            assert asked.kind is ConsentStep
             detailed.change(client, **settings)
-            step = browser.consent(page.attempt or "", allow=True)
-            assert (step.step, step.address) == (Step.START_AGAIN, None)
+            step = browser.consent(page.interaction_id or "", allow=True)
+            assert (step.kind, step.address) == (StartAgainStep, None)
 
 
 def test_sign_in_of_a_widened_client_goes_on(detailed: World, ada: Person, subtests: pytest.Subtests) -> None:
@@ -88,15 +89,15 @@ def test_sign_in_of_a_widened_client_goes_on(detailed: World, ada: Person, subte
             browser = detailed.browser()
             client, page = opened(detailed, browser, number)
             detailed.change(client, **settings)
-            browser.sign_in(page.attempt, ada.email, ada.password)
-            assert code_of(browser.consent(page.attempt or "", allow=True))
+            browser.sign_in(page.interaction_id, ada.email, ada.password)
+            assert code_of(browser.consent(page.interaction_id or "", allow=True))
 
 
 def test_start_again_names_a_client_that_is_still_active(detailed: World, ada: Person) -> None:
     browser = detailed.browser()
     client, page = opened(detailed, browser, 0)
     detailed.change(client, require_pkce=True)
-    step = browser.sign_in(page.attempt, ada.email, ada.password)
+    step = browser.sign_in(page.interaction_id, ada.email, ada.password)
     assert step.relying_party is not None
     assert (step.relying_party.name, step.relying_party.home) == ("client-0", "https://shop.example/")
     assert step.relying_party.redirect_origin is None
@@ -115,7 +116,7 @@ def test_request_as_demanded_survives_the_demand(world: World, ada: Person) -> N
         require_signed_request_object=True,
         require_pkce=True,
     )
-    step = browser.sign_in(page.attempt, ada.email, ada.password)
+    step = browser.sign_in(page.interaction_id, ada.email, ada.password)
     assert client.redeem(code_of(step), code_verifier=pkce.verifier).status_code == 200
 
 
@@ -125,8 +126,8 @@ def test_tokens_need_the_grant_when_they_are_issued(world: World, ada: Person) -
     asked = client.authorization_parameters(response_type="id_token token", nonce="n")
     page = browser.authorize(asked)
     world.change(client, grant_types=["authorization_code"])
-    step = browser.sign_in(page.attempt, ada.email, ada.password)
-    assert (step.step, step.address) == (Step.START_AGAIN, None)
+    step = browser.sign_in(page.interaction_id, ada.email, ada.password)
+    assert (step.kind, step.address) == (StartAgainStep, None)
 
 
 def test_unsigned_push_is_refused_once_signing_is_due(world: World, browser: Browser, ada: Person) -> None:
@@ -193,12 +194,12 @@ def test_new_demand_for_a_sign_in_meets_an_older_session(world: World, ada: Pers
     browser = world.browser().signed_in(ada)
     with moved(world.services, minutes=2):
         page = browser.authorize(client.authorization_parameters())
-        assert page.step is Step.CONSENT
+        assert page.kind is ConsentStep
         world.change(client, **demand)
-        step = browser.consent(page.attempt or "", allow=True)
-        assert (step.step, step.must_reauthenticate) == (Step.LOGIN, True)
-        assert browser.sign_in(page.attempt, ada.email, ada.password).step is Step.CONSENT
-        assert code_of(browser.consent(page.attempt or "", allow=True))
+        step = browser.consent(page.interaction_id or "", allow=True)
+        assert (step.kind, step.reauthentication is not None) == (LoginStep, True)
+        assert browser.sign_in(page.interaction_id, ada.email, ada.password).kind is ConsentStep
+        assert code_of(browser.consent(page.interaction_id or "", allow=True))
 
 
 def test_claims_of_a_lost_scope_end_the_sign_in(world: World, browser: Browser, ada: Person) -> None:
@@ -206,8 +207,8 @@ def test_claims_of_a_lost_scope_end_the_sign_in(world: World, browser: Browser, 
     wanted = '{"id_token": {"email": null}}'
     page = browser.authorize(client.authorization_parameters(scope="openid", claims=wanted))
     world.change(client, scope="openid profile")
-    step = browser.sign_in(page.attempt, ada.email, ada.password)
-    assert (step.step, step.address) == (Step.START_AGAIN, None)
+    step = browser.sign_in(page.interaction_id, ada.email, ada.password)
+    assert (step.kind, step.address) == (StartAgainStep, None)
 
 
 def test_tokens_have_what_their_client_may_have_now(detailed: World, browser: Browser, ada: Person) -> None:
@@ -222,7 +223,7 @@ def test_tokens_have_what_their_client_may_have_now(detailed: World, browser: Br
         return tokens["scope"], types, "email" in profile, "name" in profile, "name" in id_token
 
     page = browser.signed_in(ada).authorize(client.authorization_parameters(**asked))
-    code = code_of(browser.consent(page.attempt or "", allow=True))
+    code = code_of(browser.consent(page.interaction_id or "", allow=True))
     detailed.change(client, scope="openid profile", authorization_details_types=["receipt"])
     tokens = client.redeem(code).json or {}
     assert seen(tokens) == ("openid", ["receipt"], False, True, True)
@@ -276,14 +277,14 @@ def test_device_of_a_tightened_client_is_not_allowed(detailed: World, ada: Perso
         client, held = device_started(detailed, number)
         with subtests.test(f"{name}, code typed"):
             typed = browser.type_code(held["user_code"])
-            assert typed.step is Step.DEVICE
+            assert typed.kind is DeviceStep
             detailed.change(client, **TIGHTER[name])
-            assert browser.resume(typed.attempt or "").step is Step.DEVICE_DONE
-            done = browser.allow_device(typed.attempt)
-            assert (done.step, done.problem) == (Step.DEVICE_DONE, "expired")
+            assert browser.resume(typed.interaction_id or "").kind is DeviceDoneStep
+            done = browser.allow_device(typed.interaction_id)
+            assert (done.kind, done.outcome) == (DeviceDoneStep, "expired")
         with subtests.test(f"{name}, code not typed"):
             step = browser.type_code(held["user_code"])
-            assert (step.step, step.problem) == (Step.DEVICE_CODE, "wrong")
+            assert step.kind is DeviceCodeStep
             assert (client.poll(held["device_code"]).json or {})["error"] == DEVICE_LOSES[name]
 
 
@@ -294,7 +295,7 @@ def test_tightened_client_gets_no_tokens_for_an_allowed_device(
     for number, (name, error) in enumerate(DEVICE_LOSES.items()):
         with subtests.test(name):
             client, held = device_started(detailed, number)
-            assert browser.allow_device(browser.type_code(held["user_code"]).attempt).problem == "allowed"
+            assert browser.allow_device(browser.type_code(held["user_code"]).interaction_id).outcome == "allowed"
             detailed.change(client, **TIGHTER[name])
             assert (client.poll(held["device_code"]).json or {})["error"] == error
 
@@ -303,5 +304,5 @@ def test_device_of_a_widened_client_gets_its_tokens(detailed: World, browser: Br
     client, held = device_started(detailed, 0)
     step = browser.signed_in(ada).type_code(held["user_code"])
     detailed.change(client, **WIDER["scope"])
-    assert browser.allow_device(step.attempt).problem == "allowed"
+    assert browser.allow_device(step.interaction_id).outcome == "allowed"
     assert (client.poll(held["device_code"]).json or {})["scope"] == "openid email"

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from app.contract.hub import Next, Step
+from app.contract.steps import ConsentStep, LoginStep, RedirectStep, SelectAccountStep
+from tests.support.answered_step import AnsweredStep
 from tests.support.oauth_world import World
 from tests.support.relying_party import Browser, Person, RelyingParty, claims_in, code_of, parameters_of
 
@@ -24,25 +25,25 @@ def both(shop: RelyingParty, browser: Browser, ada: Person, grace: Person) -> Br
     """The browser is signed in to both accounts; Ada's is the current one."""
     browser.signed_in(grace)
     step = browser.authorize(shop.authorization_parameters(prompt="select_account"))
-    browser.choose_account(step.attempt or "")
-    browser.sign_in(step.attempt, ada.email, ada.password)
+    browser.choose_account(step.interaction_id or "")
+    browser.sign_in(step.interaction_id, ada.email, ada.password)
     return browser
 
 
-def ask(browser: Browser, client: RelyingParty, claims: Any, **changed: str | None) -> Next:
+def ask(browser: Browser, client: RelyingParty, claims: Any, **changed: str | None) -> AnsweredStep:
     text = claims if isinstance(claims, str) else json.dumps(claims)
     return browser.authorize(client.authorization_parameters(claims=text, **changed))
 
 
-def error(step: Next) -> str | None:
+def error(step: AnsweredStep) -> str | None:
     return parameters_of(step).get("error")
 
 
-def subject(client: RelyingParty, step: Next) -> str:
+def subject(client: RelyingParty, step: AnsweredStep) -> str:
     return str(claims_in((client.redeem(code_of(step)).json or {})["id_token"])["sub"])
 
 
-def received(client: RelyingParty, step: Next) -> dict[str, dict[str, Any]]:
+def received(client: RelyingParty, step: AnsweredStep) -> dict[str, dict[str, Any]]:
     """Return the claims that both places have of the account."""
     held = client.redeem(code_of(step)).json or {}
     return {"id_token": claims_in(held["id_token"]), "userinfo": dict(client.userinfo(held["access_token"]).json or {})}
@@ -60,10 +61,10 @@ def test_response_is_never_about_another_account(
     assert subject(shop, ask(browser, shop, wanted(ada), prompt="none")) == ada.uid
     assert error(ask(browser, shop, wanted(grace), prompt="none")) == "login_required"
     step = ask(browser, shop, wanted(grace))
-    assert (step.step, step.person, step.must_reauthenticate) == (Step.LOGIN, None, False)
-    assert error(browser.sign_in(step.attempt, ada.email, ada.password)) == "login_required"
+    assert (step.kind, step.person, step.reauthentication is not None) == (LoginStep, None, False)
+    assert error(browser.sign_in(step.interaction_id, ada.email, ada.password)) == "login_required"
     step = ask(browser, shop, wanted(grace))
-    assert subject(shop, browser.sign_in(step.attempt, grace.email, grace.password)) == grace.uid
+    assert subject(shop, browser.sign_in(step.interaction_id, grace.email, grace.password)) == grace.uid
 
 
 def test_one_of_several_accounts_suffices(
@@ -75,9 +76,9 @@ def test_one_of_several_accounts_suffices(
     other = world.browser().signed_in(eve)
     assert error(ask(other, shop, claims, prompt="none")) == "login_required"
     step = ask(other, shop, claims)
-    assert subject(shop, other.sign_in(step.attempt, grace.email, grace.password)) == grace.uid
+    assert subject(shop, other.sign_in(step.interaction_id, grace.email, grace.password)) == grace.uid
     step = ask(other, shop, claims, prompt="login")
-    assert error(other.sign_in(step.attempt, eve.email, eve.password)) == "login_required"
+    assert error(other.sign_in(step.interaction_id, eve.email, eve.password)) == "login_required"
 
 
 def test_preferred_account_of_the_browser_answers(
@@ -96,20 +97,20 @@ def test_chosen_account_must_be_the_requested_one(
 ) -> None:
     step = ask(both, shop, {"id_token": {"sub": {"value": grace.uid}}}, prompt="select_account")
     ids = {account.label: account.id for account in step.accounts}
-    refused = both.choose_account(step.attempt or "", ids[ada.email])
-    assert (refused.step, refused.person) == (Step.LOGIN, None)
-    assert subject(shop, both.choose_account(step.attempt or "", ids[grace.email])) == grace.uid
+    refused = both.choose_account(step.interaction_id or "", ids[ada.email])
+    assert (refused.kind, refused.person) == (LoginStep, None)
+    assert subject(shop, both.choose_account(step.interaction_id or "", ids[grace.email])) == grace.uid
 
 
 def test_consent_does_not_widen_the_subject(world: World, both: Browser, ada: Person, grace: Person) -> None:
     bank = world.application("bank", client_id="bank", require_consent=True)
     step = ask(both, bank, {"userinfo": {"sub": {"value": grace.uid}}})
-    assert step.step is Step.SELECT_ACCOUNT
+    assert step.kind is SelectAccountStep
     both.shown = ada.uid
-    assert both.consent(step.attempt or "", allow=True).step is not Step.REDIRECT
+    assert both.consent(step.interaction_id or "", allow=True).kind is not RedirectStep
     ids = {account.label: account.id for account in step.accounts}
-    assert both.choose_account(step.attempt or "", ids[grace.email]).step is Step.CONSENT
-    assert subject(bank, both.consent(step.attempt or "", allow=True)) == grace.uid
+    assert both.choose_account(step.interaction_id or "", ids[grace.email]).kind is ConsentStep
+    assert subject(bank, both.consent(step.interaction_id or "", allow=True)) == grace.uid
 
 
 def test_hint_and_both_members_must_agree(shop: RelyingParty, browser: Browser, ada: Person, grace: Person) -> None:

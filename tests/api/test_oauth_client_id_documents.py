@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from app.contract.hub import Step
+from app.contract.steps import ConsentStep, LoginStep, RefusedStep
 from app.identity.entry import cleaning
 from app.identity.platform.openid_metadata import ProviderMetadataCache
 from app.identity.platform.store.tables import all_tables
@@ -69,20 +69,20 @@ def test_document_signs_in_after_consent_with_its_host(
     browser = taking.browser().signed_in(taking.person("ada@example.test"))
     step = browser.authorize(asked(client, pkce))
     shown = step.relying_party
-    assert step.step is Step.CONSENT
+    assert step.kind is ConsentStep
     assert shown is not None
     assert (shown.name, shown.is_self_registered) == ("Code Editor", True)
     assert shown.document_host == fake_provider.url.removeprefix("http://")
-    code = code_of(browser.consent(step.attempt or "", allow=True))
+    code = code_of(browser.consent(step.interaction_id or "", allow=True))
     tokens = client.redeem(code, code_verifier=pkce.verifier).json or {}
     assert client.refresh(tokens["refresh_token"]).status_code == 200
-    assert browser.authorize(asked(client, pkce)).step is Step.CONSENT, "any program of the device may ask in its name"
+    assert browser.authorize(asked(client, pkce)).kind is ConsentStep, "any program of the device may ask in its name"
     assert fake_provider.asked_for("/editor.json") == 1, "it is cached"
 
 
 def test_tenant_that_takes_none_does_not_fetch(world: World, publish: Publish, fake_provider: FakeProvider) -> None:
     client = editor(world, publish())
-    assert world.browser().authorize(asked(client, Pkce())).problem == "client"
+    assert world.browser().authorize(asked(client, Pkce())).part == "client"
     assert client.push().status_code == 401
     assert fake_provider.asked_for("/editor.json") == 0
     assert "client_id_metadata_document_supported" not in (client.get("/.well-known/openid-configuration").json or {})
@@ -98,11 +98,11 @@ def test_switching_off_ends_what_documents_began(taking: World, publish: Publish
     client, pkce = editor(taking, publish()), Pkce()
     browser = taking.browser().signed_in(taking.person("ada@example.test"))
     step = browser.authorize(asked(client, pkce))
-    code = code_of(browser.consent(step.attempt or "", allow=True))
+    code = code_of(browser.consent(step.interaction_id or "", allow=True))
     tokens = client.redeem(code, code_verifier=pkce.verifier).json or {}
     taking.change_settings(client_registration={"client_id_documents": False})
     assert client.userinfo(tokens["access_token"]).status_code == 401
-    assert browser.authorize(asked(client, pkce)).problem == "client"
+    assert browser.authorize(asked(client, pkce)).part == "client"
 
 
 WRONG: list[dict[str, Any]] = [
@@ -128,7 +128,7 @@ WRONG: list[dict[str, Any]] = [
 def test_wrong_document_is_refused_on_the_page(taking: World, publish: Publish, changed: dict[str, Any]) -> None:
     client = editor(taking, publish(**changed))
     step = taking.browser().authorize(asked(client, Pkce()))
-    assert (step.step, step.problem) == (Step.REFUSED, "client")
+    assert (step.kind, step.part) == (RefusedStep, "client")
     answer = client.push(code_challenge=Pkce().challenge)
     assert (answer.status_code, (answer.json or {})["error"]) == (401, "invalid_client")
 
@@ -142,12 +142,12 @@ def test_unreadable_document_is_refused(
 ) -> None:
     client = editor(taking, publish())
     fake_provider.answers["/editor.json"] = (status, {**JSON_TYPE, "Location": f"{fake_provider.url}/keys"}, content)
-    assert taking.browser().authorize(asked(client, Pkce())).problem == "client"
+    assert taking.browser().authorize(asked(client, Pkce())).part == "client"
 
 
 def test_redirect_uri_must_be_in_the_document(taking: World, publish: Publish) -> None:
     client = editor(taking, publish(), "https://evil.example/cb")
-    assert taking.browser().authorize(asked(client, Pkce())).problem == "redirect_uri"
+    assert taking.browser().authorize(asked(client, Pkce())).part == "redirect_uri"
 
 
 def test_old_document_is_read_again_and_a_removed_one_ends(
@@ -155,7 +155,7 @@ def test_old_document_is_read_again_and_a_removed_one_ends(
 ) -> None:
     client, pkce = editor(taking, publish()), Pkce()
     browser = taking.browser()
-    assert browser.authorize(asked(client, pkce)).step is Step.LOGIN
+    assert browser.authorize(asked(client, pkce)).kind is LoginStep
     with moved(taking.services, hours=2):
         publish(client_name="Renamed Editor")
         step = browser.authorize(asked(client, pkce))
@@ -163,19 +163,19 @@ def test_old_document_is_read_again_and_a_removed_one_ends(
         assert step.relying_party.name == "Renamed Editor"
     fake_provider.answers["/editor.json"] = (500, {}, b"")
     with moved(taking.services, hours=4):
-        assert browser.authorize(asked(client, pkce)).step is Step.LOGIN, "an outage does not end it at once"
+        assert browser.authorize(asked(client, pkce)).kind is LoginStep, "an outage does not end it at once"
     with moved(taking.services, hours=27):
-        assert browser.authorize(asked(client, pkce)).problem == "client"
+        assert browser.authorize(asked(client, pkce)).part == "client"
     fake_provider.answers["/editor.json"] = (404, {}, b"")
     with moved(taking.services, hours=4):
-        assert browser.authorize(asked(client, pkce)).problem == "client", "its owner removed it"
+        assert browser.authorize(asked(client, pkce)).part == "client", "its owner removed it"
 
 
 def test_document_is_read_again_after_clock_was_put_back(taking: World, publish: Publish) -> None:
     client, pkce = editor(taking, publish()), Pkce()
     browser = taking.browser()
     with moved(taking.services, hours=5):
-        assert browser.authorize(asked(client, pkce)).step is Step.LOGIN
+        assert browser.authorize(asked(client, pkce)).kind is LoginStep
     publish(client_name="Renamed Editor")
     step = browser.authorize(asked(client, pkce))
     assert step.relying_party is not None
@@ -185,17 +185,17 @@ def test_document_is_read_again_after_clock_was_put_back(taking: World, publish:
 @pytest.mark.both_databases
 def test_document_that_is_read_again_stays_blocked(taking: World, publish: Publish) -> None:
     client, pkce, browser = editor(taking, publish()), Pkce(), taking.browser()
-    assert browser.authorize(asked(client, pkce)).step is Step.LOGIN
+    assert browser.authorize(asked(client, pkce)).kind is LoginStep
     taking.change(client, is_active=False, interface_access="full")
     with moved(taking.services, hours=2):
         publish(client_name="Renamed Editor")
-        assert browser.authorize(asked(client, pkce)).problem == "client"
+        assert browser.authorize(asked(client, pkce)).part == "client"
         taking.change(client, is_active=True)
         page = browser.authorize(asked(client, pkce))
         assert page.relying_party is not None
         assert page.relying_party.name == "Renamed Editor"
         ada = taking.person("ada@example.test")
-        step = browser.sign_in(page.attempt, ada.email, ada.password)
+        step = browser.sign_in(page.interaction_id, ada.email, ada.password)
         assert {one.name for one in step.scopes} == {"openid", "email", "profile"}, "powers are not for other metadata"
 
 
@@ -223,19 +223,19 @@ def test_consent_ends_when_the_document_gets_another_name(taking: World, publish
     client = editor(taking, publish(redirect_uris=[uri]), uri)
     browser = taking.browser().signed_in(taking.person("ada@example.test"))
     page = browser.authorize(asked(client, pkce))
-    assert code_of(browser.consent(page.attempt or "", allow=True))
+    assert code_of(browser.consent(page.interaction_id or "", allow=True))
     with moved(taking.services, minutes=90):
         assert code_of(browser.authorize(asked(client, pkce))), "it was read again, and is the same"
         publish(redirect_uris=[uri], client_name="Your bank")
     with moved(taking.services, minutes=180):
-        assert browser.authorize(asked(client, pkce)).step is Step.CONSENT
+        assert browser.authorize(asked(client, pkce)).kind is ConsentStep
 
 
 def test_configured_client_with_such_an_id_is_not_fetched(
     taking: World, publish: Publish, fake_provider: FakeProvider
 ) -> None:
     client = taking.application("shop", client_id=publish())
-    assert taking.browser().authorize(client.authorization_parameters()).step is Step.LOGIN
+    assert taking.browser().authorize(client.authorization_parameters()).kind is LoginStep
     assert fake_provider.asked_for("/editor.json") == 0
 
 
@@ -251,21 +251,21 @@ def test_first_requests_at_once_add_one_application(
     taking: World, publish: Publish, fake_provider: FakeProvider
 ) -> None:
     client = editor(taking, publish())
-    steps = at_once([lambda: taking.browser().authorize(asked(client, Pkce())).step] * 10)
-    assert set(steps) == {Step.LOGIN}
+    steps = at_once([lambda: taking.browser().authorize(asked(client, Pkce())).kind] * 10)
+    assert set(steps) == {LoginStep}
 
 
 def test_reads_of_one_network_are_limited(taking: World, publish: Publish, fake_provider: FakeProvider) -> None:
     client_id = f"{fake_provider.url}/nothing"
     steps = [taking.browser().authorize(asked(editor(taking, f"{client_id}{n}"), Pkce())) for n in range(40)]
-    assert {step.problem for step in steps} == {"client"}
+    assert {step.part for step in steps} == {"client"}
     assert sum(fake_provider.asked_for(f"/nothing{n}") for n in range(40)) == 30
 
 
 def test_document_may_have_keys(taking: World, publish: Publish) -> None:
     keys = public_jwks(client_key("ES256"))
     client = editor(taking, publish(jwks=keys, token_endpoint_auth_method="private_key_jwt"))
-    assert taking.browser().authorize(asked(client, Pkce())).step is Step.LOGIN
+    assert taking.browser().authorize(asked(client, Pkce())).kind is LoginStep
     assert client.push(code_challenge=Pkce().challenge).status_code == 401
 
 
@@ -275,7 +275,7 @@ def test_keys_at_an_address_verify_the_first_request(
     client = editor(taking, publish(jwks_uri=f"{fake_provider.url}/keys"))
     signed = Signer(client, "RS256", key(1)).request_object(**asked(client, Pkce()))
     step = taking.browser().authorize({"client_id": client.client_id, "request": signed})
-    assert step.step is Step.LOGIN
+    assert step.kind is LoginStep
 
 
 def test_pushed_object_is_verified_by_keys_at_an_address(
@@ -283,7 +283,7 @@ def test_pushed_object_is_verified_by_keys_at_an_address(
 ) -> None:
     """No row is written before the keys are fetched, because the database connection is returned meanwhile."""
     client = editor(taking, publish(jwks_uri=f"{fake_provider.url}/keys"))
-    assert taking.browser().authorize(asked(client, Pkce())).step is Step.LOGIN
+    assert taking.browser().authorize(asked(client, Pkce())).kind is LoginStep
     held = taking.services.provider_metadata
     taking.services.provider_metadata = ProviderMetadataCache(taking.services.clock, held.resolver)
     signed = Signer(client, "RS256", key(1)).request_object(**asked(client, Pkce()))
@@ -295,21 +295,21 @@ def test_pushed_object_is_verified_by_keys_at_an_address(
 def test_documents_of_one_network_are_bounded(new_world: NewWorld, publish: Publish) -> None:
     taking = new_world(client_registration={"client_id_documents": True, "max_applications_per_address": 2})
     ids = [publish(f"/editor{number}.json") for number in range(3)]
-    steps = [taking.browser().authorize(asked(editor(taking, one), Pkce())).step for one in ids]
-    assert steps == [Step.LOGIN, Step.LOGIN, Step.REFUSED]
+    steps = [taking.browser().authorize(asked(editor(taking, one), Pkce())).kind for one in ids]
+    assert steps == [LoginStep, LoginStep, RefusedStep]
 
 
 def test_stored_document_outlives_a_full_window(
     taking: World, publish: Publish, fake_provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client = editor(taking, publish())
-    assert taking.browser().authorize(asked(client, Pkce())).step is Step.LOGIN
+    assert taking.browser().authorize(asked(client, Pkce())).kind is LoginStep
     monkeypatch.setattr(documents, "_READS_OF_NETWORK", Rate(1, 60))
     with moved(taking.services, hours=2):
-        assert taking.browser().authorize(asked(client, Pkce())).step is Step.LOGIN, "first reads have their own window"
+        assert taking.browser().authorize(asked(client, Pkce())).kind is LoginStep, "first reads have their own window"
         assert fake_provider.asked_for("/editor.json") == 2
     with moved(taking.services, hours=4):
-        assert taking.browser().authorize(asked(client, Pkce())).step is Step.LOGIN
+        assert taking.browser().authorize(asked(client, Pkce())).kind is LoginStep
         assert fake_provider.asked_for("/editor.json") == 2, "the window is full"
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from app.contract.application_file import DEVICE_GRANT
-from app.contract.hub import Step
+from app.contract.steps import LoginStep, RedirectStep
 from tests.support.machines import ask, machine
 from tests.support.managed_clients import CLIENTS, SHOP
 from tests.support.oauth_world import World
@@ -70,17 +70,15 @@ def test_client_without_pushed_requests_may_push_none(world: World, browser: Bro
     pushed = (client.push().json or {})["request_uri"]
     held = (client.push().json or {})["request_uri"]
     step = browser.authorize({"client_id": client.client_id, "request_uri": held})
-    assert step.step is Step.LOGIN
+    assert step.kind is LoginStep
     world.change(client, pushed_authorization_requests=False)
     assert (client.push().json or {})["error"] == "unauthorized_client"
     late = browser.authorize({"client_id": client.client_id, "request_uri": pushed})
-    assert late.step is not Step.LOGIN, "it was pushed before"
+    assert late.kind is not LoginStep, "it was pushed before"
     assert "code" not in parameters_of(late)
-    done = browser.sign_in(
-        step.interaction_id if hasattr(step, "interaction_id") else step.attempt, ada.email, ada.password
-    )
-    assert "code" not in (parameters_of(done) if done.step is Step.REDIRECT else {}), "its page was open"
-    assert browser.authorize(client.authorization_parameters()).step in (Step.LOGIN, Step.REDIRECT)
+    done = browser.sign_in(step.interaction_id, ada.email, ada.password)
+    assert "code" not in (parameters_of(done) if done.kind is RedirectStep else {}), "its page was open"
+    assert browser.authorize(client.authorization_parameters()).kind in (LoginStep, RedirectStep)
 
 
 def test_device_polls_at_the_interval_of_its_client(world: World) -> None:

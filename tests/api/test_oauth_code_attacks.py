@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from werkzeug.test import TestResponse
 
-from app.contract.hub import Step
+from app.contract.steps import LoginStep, StartAgainStep
 from app.identity.platform.services import Services
 from tests.support.races import at_once
 from tests.support.relying_party import Browser, Person, Pkce, RelyingParty, code_of, moved
@@ -149,17 +149,17 @@ def test_interaction_of_another_tenant_is_refused(
     shop: RelyingParty, foreign_shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     step = browser.authorize(shop.authorization_parameters())
-    assert step.attempt is not None
+    assert step.interaction_id is not None
     foreign = Browser(browser.services, browser.wsgi, foreign_shop.tenant_name, bindings=browser.bindings)
-    assert foreign.resume(step.attempt).step is Step.START_AGAIN
-    assert foreign.sign_in(step.attempt, ada.email, ada.password).step is Step.START_AGAIN
+    assert foreign.resume(step.interaction_id).kind is StartAgainStep
+    assert foreign.sign_in(step.interaction_id, ada.email, ada.password).kind is StartAgainStep
 
 
 @pytest.mark.both_databases
 def test_session_of_another_tenant_is_ignored(foreign_shop: RelyingParty, browser: Browser, ada: Person) -> None:
     browser.signed_in(ada)
     foreign = Browser(browser.services, browser.wsgi, foreign_shop.tenant_name, session=browser.session)
-    assert foreign.authorize(foreign_shop.authorization_parameters()).step is Step.LOGIN
+    assert foreign.authorize(foreign_shop.authorization_parameters()).kind is LoginStep
 
 
 @pytest.mark.both_databases
@@ -169,7 +169,7 @@ def test_parallel_submits_of_one_sign_in_get_distinct_codes(shop: RelyingParty, 
 
     def submit(_: int) -> str:
         tab = Browser(browser.services, browser.wsgi, browser.tenant_name, bindings=dict(bindings))
-        return code_of(tab.sign_in(step.attempt, ada.email, ada.password))
+        return code_of(tab.sign_in(step.interaction_id, ada.email, ada.password))
 
     with ThreadPoolExecutor(6) as pool:
         codes = list(pool.map(submit, range(6)))

@@ -7,21 +7,21 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import KeySet
 
-from app.contract.hub import Step
+from app.contract.steps import FormPostStep, LoginStep, RedirectStep
 from tests.support.relying_party import Browser, Person, Pkce, RelyingParty, claims_in, code_of, parameters_of
 
 
 def test_browser_without_session_signs_in_and_gets_code(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     step = browser.authorize(shop.authorization_parameters(login_hint=ada.email, ui_locales="de en", display="popup"))
-    assert step.step is Step.LOGIN
-    assert step.attempt is not None
+    assert step.kind is LoginStep
+    assert step.interaction_id is not None
     assert step.binding is not None
     assert (step.login_hint, step.ui_locales, step.display) == (ada.email, "de en", "popup")
     assert step.relying_party is not None
     assert step.relying_party.client_id == shop.client_id
     assert step.relying_party.redirect_origin == "https://shop.example"
-    back = browser.sign_in(step.attempt, ada.email, ada.password)
-    assert back.step is Step.REDIRECT
+    back = browser.sign_in(step.interaction_id, ada.email, ada.password)
+    assert back.kind is RedirectStep
     assert back.address is not None
     assert back.address.startswith(shop.redirect_uri + "?")
     held = parameters_of(back)
@@ -33,8 +33,8 @@ def test_browser_without_session_signs_in_and_gets_code(shop: RelyingParty, brow
 def test_browser_with_session_gets_code_without_page(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     browser.sign_in(None, ada.email, ada.password)
     step = browser.authorize(shop.authorization_parameters())
-    assert step.step is Step.REDIRECT
-    assert step.attempt is None
+    assert step.kind is RedirectStep
+    assert step.interaction_id is None
     assert step.binding is None
 
 
@@ -103,7 +103,7 @@ def test_response_modes_return_code_state_and_issuer(shop: RelyingParty, browser
         address = browser.authorize(shop.authorization_parameters(response_mode=mode)).address or ""
         assert address.startswith(shop.redirect_uri + mark)
     posted = browser.authorize(shop.authorization_parameters(response_mode="form_post"))
-    assert posted.step is Step.FORM_POST
+    assert posted.kind is FormPostStep
     assert posted.address == shop.redirect_uri
     assert set(posted.fields) == {"code", "state", "iss"}
 

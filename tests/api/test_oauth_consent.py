@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from app.contract.hub import Step
+from app.contract.steps import ConsentStep, RedirectStep
 from tests.support.oauth_world import World
 from tests.support.relying_party import Browser, Person, RelyingParty, claims_in, code_of
 
@@ -20,14 +20,14 @@ def answer(
     browser: Browser, client: RelyingParty, refused: tuple[str, ...] = (), **changed: str | None
 ) -> dict[str, str]:
     step = browser.authorize(client.authorization_parameters(**changed))
-    assert step.step is Step.CONSENT
-    return client.redeem(code_of(browser.consent(step.attempt or "", allow=True, refused=refused))).json or {}
+    assert step.kind is ConsentStep
+    return client.redeem(code_of(browser.consent(step.interaction_id or "", allow=True, refused=refused))).json or {}
 
 
 def shown(browser: Browser, client: RelyingParty, **changed: str | None) -> dict[str, bool]:
     """Return the scopes of the consent page, and whether each is granted already."""
     step = browser.authorize(client.authorization_parameters(**changed))
-    assert step.step is Step.CONSENT
+    assert step.kind is ConsentStep
     return {scope.name: scope.is_granted for scope in step.scopes}
 
 
@@ -37,7 +37,7 @@ def test_wider_request_asks_for_new_scopes(asks: RelyingParty, browser: Browser,
     answer(browser, asks)
     wider = shown(browser, asks, scope="openid profile email address")
     assert wider == {"openid": True, "profile": True, "email": True, "address": False}
-    assert browser.authorize(asks.authorization_parameters(scope="openid email")).step is Step.REDIRECT
+    assert browser.authorize(asks.authorization_parameters(scope="openid email")).kind is RedirectStep
 
 
 def test_application_without_consent_gets_optional_scopes(world: World, browser: Browser, ada: Person) -> None:
@@ -66,7 +66,7 @@ def test_optional_scope_is_left_out_of_tokens(asks: RelyingParty, browser: Brows
 def test_answer_is_remembered_until_asked_again(asks: RelyingParty, browser: Browser, ada: Person) -> None:
     answer(browser.signed_in(ada), asks, ("email",))
     step = browser.authorize(asks.authorization_parameters())
-    assert step.step is Step.REDIRECT
+    assert step.kind is RedirectStep
     assert (asks.redeem(code_of(step)).json or {})["scope"] == "openid profile"
     assert answer(browser, asks, prompt="consent")["scope"] == "openid profile email"
     step = browser.authorize(asks.authorization_parameters())
@@ -90,7 +90,7 @@ def test_required_scope_cannot_be_left_out(asks: RelyingParty, browser: Browser,
 
 def test_second_submit_gets_the_same_scopes(asks: RelyingParty, browser: Browser, ada: Person) -> None:
     step = browser.signed_in(ada).authorize(asks.authorization_parameters())
-    first = browser.consent(step.attempt or "", allow=True, refused=("email",))
-    second = browser.consent(step.attempt or "", allow=True)
+    first = browser.consent(step.interaction_id or "", allow=True, refused=("email",))
+    second = browser.consent(step.interaction_id or "", allow=True)
     assert (asks.redeem(code_of(first)).json or {})["scope"] == "openid profile"
     assert (asks.redeem(code_of(second)).json or {})["scope"] == "openid profile"

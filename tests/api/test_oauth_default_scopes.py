@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from app.contract.application_file import DEVICE_GRANT
-from app.contract.hub import Step
+from app.contract.steps import ConsentStep
 from tests.support.oauth_world import NewWorld, World
 from tests.support.registrations import Registrar
 from tests.support.relying_party import Person, Pkce, RelyingParty, code_of, parameters_of
@@ -20,8 +20,8 @@ def scope_of(world: World, client: RelyingParty, ada: Person) -> set[str]:
     browser = world.browser().signed_in(ada)
     asked = client.authorization_parameters(scope=None, code_challenge=pkce.challenge)
     step = browser.authorize(asked, app=client.app, protocol=client.protocol)
-    if step.step is Step.CONSENT:
-        step = browser.consent(step.attempt or "", allow=True)
+    if step.kind is ConsentStep:
+        step = browser.consent(step.interaction_id or "", allow=True)
     answer = client.redeem(code_of(step), code_verifier=pkce.verifier)
     assert answer.status_code == 200, answer.text
     return set((answer.json or {}).get("scope", "").split())

@@ -8,11 +8,12 @@ import pytest
 from werkzeug.test import TestResponse
 
 from app.contract.application_file import DEVICE_GRANT
-from app.contract.hub import Next, Step
+from app.contract.steps import DeviceCodeStep, DeviceDoneStep, DeviceStep, LoginStep, RefusedStep, StartAgainStep
 from app.identity.platform.services import Services
 from app.identity.protocols.oauth.authorize import device
 from app.kit import randomness
 from app.kit.limits import Rate
+from tests.support.answered_step import AnsweredStep
 from tests.support.oauth_world import World
 from tests.support.races import at_once
 from tests.support.relying_party import Browser, Person, RelyingParty, claims_in, moved
@@ -36,9 +37,9 @@ def started(client: RelyingParty, **changed: str | None) -> dict[str, Any]:
     return answer.json or {}
 
 
-def asked(browser: Browser, held: dict[str, Any]) -> Next:
+def asked(browser: Browser, held: dict[str, Any]) -> AnsweredStep:
     step = browser.type_code(held["user_code"])
-    assert step.step is Step.DEVICE, step
+    assert step.kind is DeviceStep, step
     return step
 
 
@@ -51,10 +52,10 @@ def test_device_gets_tokens_once_a_person_allowed_it(tv: RelyingParty, browser: 
     step = asked(browser.signed_in(ada), held)
     assert step.relying_party is not None
     assert (step.relying_party.name, step.person.label if step.person else "") == ("tv", ada.email)
-    assert (step.fields["user_code"], step.fields["address"]) == (held["user_code"], tv.address)
+    assert (step.user_code, step.device.address) == (held["user_code"], tv.address)
     assert [scope.name for scope in step.scopes] == ["openid", "email", "offline_access"]
-    done = browser.allow_device(step.attempt)
-    assert (done.step, done.problem) == (Step.DEVICE_DONE, "allowed")
+    done = browser.allow_device(step.interaction_id)
+    assert (done.kind, done.outcome) == (DeviceDoneStep, "allowed")
     tokens = tv.poll(held["device_code"]).json or {}
     assert (tokens["scope"], claims_in(tokens["id_token"])["sub"]) == ("openid email offline_access", ada.uid)
     assert (tv.userinfo(tokens["access_token"]).json or {})["email"] == ada.email
@@ -65,12 +66,12 @@ def test_device_gets_tokens_once_a_person_allowed_it(tv: RelyingParty, browser: 
 def test_signed_out_person_signs_in_first(tv: RelyingParty, browser: Browser, ada: Person) -> None:
     held = started(tv, scope="openid")
     step = browser.type_code(held["user_code"].lower().replace("-", " "))
-    assert (step.step, step.relying_party.name if step.relying_party else "") == (Step.LOGIN, "tv")
-    step = browser.sign_in(step.attempt, ada.email, ada.password)
-    assert step.step is Step.DEVICE
-    assert browser.resume(step.attempt or "").step is Step.DEVICE
+    assert (step.kind, step.relying_party.name if step.relying_party else "") == (LoginStep, "tv")
+    step = browser.sign_in(step.interaction_id, ada.email, ada.password)
+    assert step.kind is DeviceStep
+    assert browser.resume(step.interaction_id or "").kind is DeviceStep
     assert outcome(tv.poll(held["device_code"]))[1] == "authorization_pending", "a sign-in is no permission"
-    assert browser.allow_device(step.attempt).problem == "allowed"
+    assert browser.allow_device(step.interaction_id).outcome == "allowed"
     assert tv.poll(held["device_code"]).status_code == 200
 
 
@@ -82,7 +83,7 @@ def test_drawn_user_code_of_another_device_is_drawn_again(
     first, second = started(tv), started(tv)
     assert (first["user_code"], second["user_code"]) == ("BCDF-GHJK", "LMNP-QRST")
     browser.signed_in(ada)
-    assert browser.allow_device(asked(browser, first).attempt).problem == "allowed"
+    assert browser.allow_device(asked(browser, first).interaction_id).outcome == "allowed"
     assert tv.poll(first["device_code"]).status_code == 200
     assert outcome(tv.poll(second["device_code"]))[1] == "authorization_pending"
 
@@ -90,8 +91,8 @@ def test_drawn_user_code_of_another_device_is_drawn_again(
 def test_denied_device_gets_no_tokens(tv: RelyingParty, browser: Browser, ada: Person) -> None:
     held = started(tv)
     step = asked(browser.signed_in(ada), held)
-    assert browser.allow_device(step.attempt, allow=False).problem == "denied"
-    assert browser.allow_device(step.attempt, allow=True).problem == "denied", "the first answer is final"
+    assert browser.allow_device(step.interaction_id, allow=False).outcome == "denied"
+    assert browser.allow_device(step.interaction_id, allow=True).outcome == "denied", "the first answer is final"
     for _ in range(2):
         assert outcome(tv.poll(held["device_code"])) == (400, "access_denied")
 
@@ -111,10 +112,10 @@ def test_codes_expire(services: Services, world: World, tv: RelyingParty, browse
     held, late = started(tv), started(tv)
     step = asked(browser.signed_in(ada), late)
     with moved(services, seconds=301):
-        assert browser.type_code(held["user_code"]).problem == "wrong"
+        assert browser.type_code(held["user_code"]).kind is DeviceCodeStep
         assert outcome(tv.poll(held["device_code"])) == (400, "expired_token")
-        done = browser.allow_device(step.attempt)
-        assert (done.step, done.problem) == (Step.DEVICE_DONE, "expired")
+        done = browser.allow_device(step.interaction_id)
+        assert (done.kind, done.outcome) == (DeviceDoneStep, "expired")
         assert outcome(tv.poll(late["device_code"])) == (400, "expired_token")
     world.change(tv, device_code_seconds=1_800)
     assert started(tv)["expires_in"] == 1_800
@@ -123,7 +124,7 @@ def test_codes_expire(services: Services, world: World, tv: RelyingParty, browse
 @pytest.mark.parametrize("typed", ["", "BBBB-BBBB", "BBBB", "<script>", "x" * 40, "ßßßß-ßßßß", "١٢٣٤-١٢٣٤"])
 def test_wrong_user_code_leads_back_to_the_field(browser: Browser, ada: Person, typed: str) -> None:
     step = browser.signed_in(ada).type_code(typed)
-    assert (step.step, step.problem, step.attempt) == (Step.DEVICE_CODE, "wrong", None)
+    assert (step.kind, step.interaction_id) == (DeviceCodeStep, None)
 
 
 FULL_WIDTH = {ord(letter): ord(letter) + 0xFEE0 for letter in "BCDFGHJKLMNPQRSTVWXZbcdfghjklmnpqrstvwxz-"}
@@ -138,14 +139,14 @@ def test_user_code_is_read_as_people_type_it(tv: RelyingParty, browser: Browser,
     typed = written.format(*code.split("-"))
     if written.startswith("full"):
         typed = (code.lower() if "lower" in written else code).translate(FULL_WIDTH)
-    assert browser.signed_in(ada).type_code(typed).step is Step.DEVICE
-    assert browser.type_code(typed.lower()).step is Step.DEVICE
+    assert browser.signed_in(ada).type_code(typed).kind is DeviceStep
+    assert browser.type_code(typed.lower()).kind is DeviceStep
 
 
 def test_used_user_code_is_wrong(tv: RelyingParty, browser: Browser, ada: Person) -> None:
     held = started(tv)
-    browser.allow_device(asked(browser.signed_in(ada), held).attempt)
-    assert browser.type_code(held["user_code"]).problem == "wrong"
+    browser.allow_device(asked(browser.signed_in(ada), held).interaction_id)
+    assert browser.type_code(held["user_code"]).kind is DeviceCodeStep
 
 
 def test_guesses_of_user_codes_are_limited(browser: Browser, ada: Person) -> None:
@@ -167,7 +168,7 @@ def test_wrong_user_codes_of_a_tenant_are_limited(
         return browser.send("POST", "/hub/device", body).status_code
 
     right = Browser(world.services, world.wsgi, world.name)
-    assert [right.type_code(held["user_code"]).step for _ in range(4)] == [Step.LOGIN] * 4
+    assert [right.type_code(held["user_code"]).kind for _ in range(4)] == [LoginStep] * 4
     assert [guess(number) for number in range(5)] == [200, 200, 200, 429, 429]
     assert guess(9, foreign_shop.tenant_name) == 200
 
@@ -177,8 +178,8 @@ def test_code_is_bound_to_client_issuer_and_tenant(
 ) -> None:
     held = started(tv)
     foreign = Browser(browser.services, browser.wsgi, foreign_shop.tenant_name)
-    assert foreign.type_code(held["user_code"]).problem == "wrong"
-    browser.allow_device(asked(browser.signed_in(ada), held).attempt)
+    assert foreign.type_code(held["user_code"]).kind is DeviceCodeStep
+    browser.allow_device(asked(browser.signed_in(ada), held).interaction_id)
     other = world.application("radio", secret=None, grant_types=GRANTS, redirect_uris=[])
     assert outcome(other.poll(held["device_code"])) == (400, "invalid_grant")
     assert outcome(tv.at_own_issuer().poll(held["device_code"])) == (400, "invalid_grant")
@@ -190,7 +191,7 @@ def test_code_is_bound_to_client_issuer_and_tenant(
 @pytest.mark.both_databases
 def test_one_of_many_polls_gets_the_tokens(tv: RelyingParty, browser: Browser, ada: Person) -> None:
     held = started(tv)
-    browser.allow_device(asked(browser.signed_in(ada), held).attempt)
+    browser.allow_device(asked(browser.signed_in(ada), held).interaction_id)
     statuses = at_once([lambda: tv.poll(held["device_code"]).status_code] * 20)
     assert sorted(statuses) == [200, *[400] * 19]
 
@@ -202,7 +203,7 @@ def test_one_of_many_answers_counts(world: World, tv: RelyingParty, ada: Person)
     steps = [asked(browser, held) for browser in browsers]
     pairs = list(zip(browsers, steps, [True, False] * 3, strict=True))
     with ThreadPoolExecutor(6) as pool:
-        done = list(pool.map(lambda one: one[0].allow_device(one[1].attempt, allow=one[2]).problem, pairs))
+        done = list(pool.map(lambda one: one[0].allow_device(one[1].interaction_id, allow=one[2]).outcome, pairs))
     assert sorted(problem == "expired" for problem in done) == [False, *[True] * 5], done
 
 
@@ -210,12 +211,12 @@ def test_question_is_bound_to_its_browser(world: World, tv: RelyingParty, browse
     step = asked(browser.signed_in(ada), started(tv))
     thief = world.browser()
     thief.signed_in(world.person("thief@example.test"))
-    assert thief.allow_device(step.attempt).step is Step.START_AGAIN
+    assert thief.allow_device(step.interaction_id).kind is StartAgainStep
 
 
 def test_signing_out_ends_a_permission_that_was_not_used(tv: RelyingParty, browser: Browser, ada: Person) -> None:
     held = started(tv)
-    browser.allow_device(asked(browser.signed_in(ada), held).attempt)
+    browser.allow_device(asked(browser.signed_in(ada), held).interaction_id)
     browser.sign_out(confirmed=True)
     assert outcome(tv.poll(held["device_code"])) == (400, "invalid_grant")
 
@@ -223,7 +224,7 @@ def test_signing_out_ends_a_permission_that_was_not_used(tv: RelyingParty, brows
 def test_tokens_of_a_device_outlive_the_browser_session(tv: RelyingParty, browser: Browser, ada: Person) -> None:
     """They end with a session of their own, which is listed under the application's name (decisions/0144)."""
     held = started(tv, scope="openid")
-    browser.allow_device(asked(browser.signed_in(ada), held).attempt)
+    browser.allow_device(asked(browser.signed_in(ada), held).interaction_id)
     tokens = tv.poll(held["device_code"]).json or {}
     browser.sign_out(confirmed=True)
     assert tv.userinfo(tokens["access_token"]).status_code == 200
@@ -232,7 +233,7 @@ def test_tokens_of_a_device_outlive_the_browser_session(tv: RelyingParty, browse
 
 def test_closed_account_gets_no_tokens(tv: RelyingParty, browser: Browser, ada: Person) -> None:
     held = started(tv)
-    browser.allow_device(asked(browser.signed_in(ada), held).attempt)
+    browser.allow_device(asked(browser.signed_in(ada), held).interaction_id)
     ada.close()
     assert outcome(tv.poll(held["device_code"])) == (400, "invalid_grant")
 
@@ -243,7 +244,7 @@ def test_application_that_must_be_in_an_organization_is_refused(
     world.change(tv, organization_usage="require")
     held = started(tv)
     step = browser.signed_in(ada).type_code(held["user_code"])
-    assert (step.step, step.error) == (Step.REFUSED, "access_denied")
+    assert (step.kind, step.error) == (RefusedStep, "access_denied")
     assert outcome(tv.poll(held["device_code"])) == (400, "access_denied")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from app.contract.application_file import DEVICE_GRANT
-from app.contract.hub import Step
+from app.contract.steps import DeviceStep
 from tests.api.test_oauth_authorization_details import BOTH, PAYMENT, REFUSED, TYPES
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Browser, Person, RelyingParty, claims_in
@@ -35,14 +35,14 @@ def allowed(till: RelyingParty, browser: Browser, person: Person, details: Any) 
     """Return the device's code after the person allowed the details."""
     held = till.start_device(scope="openid", authorization_details=json.dumps(details)).json or {}
     step = browser.signed_in(person).type_code(held["user_code"])
-    assert browser.allow_device(step.attempt).problem == "allowed"
+    assert browser.allow_device(step.interaction_id).outcome == "allowed"
     return str(held["device_code"])
 
 
 def test_page_gets_every_value_of_a_device(till: RelyingParty, browser: Browser, ada: Person) -> None:
     held = till.start_device(authorization_details=json.dumps(BOTH)).json or {}
     step = browser.signed_in(ada).type_code(held["user_code"])
-    assert step.step is Step.DEVICE
+    assert step.kind is DeviceStep
     payment, listing = step.details
     assert (payment.type, payment.title) == ("payment", {"en": "Make a payment"})
     assert {line.name: sorted(line.values) for line in payment.lines} == {
@@ -50,7 +50,7 @@ def test_page_gets_every_value_of_a_device(till: RelyingParty, browser: Browser,
         "locations": ["https://bank.example"],
     }
     assert {line.name: line.values for line in listing.lines} == {"actions": ["list", "read"], "identifier": ["DE02"]}
-    assert [detail.type for detail in browser.resume(step.attempt or "").details] == [payment.type, listing.type]
+    assert [detail.type for detail in browser.resume(step.interaction_id or "").details] == [payment.type, listing.type]
 
 
 def test_device_gets_the_allowed_details(till: RelyingParty, browser: Browser, ada: Person) -> None:
@@ -80,7 +80,7 @@ def test_poll_narrows_details_and_adds_none(till: RelyingParty, browser: Browser
 
 def test_device_without_details_gets_none_at_its_poll(till: RelyingParty, browser: Browser, ada: Person) -> None:
     held = till.start_device(scope="openid").json or {}
-    browser.allow_device(browser.signed_in(ada).type_code(held["user_code"]).attempt)
+    browser.allow_device(browser.signed_in(ada).type_code(held["user_code"]).interaction_id)
     refused = till.poll(held["device_code"], authorization_details=json.dumps([PAYMENT]))
     assert (refused.json or {})["error"] == "invalid_authorization_details"
     tokens = till.poll(held["device_code"]).json or {}
@@ -90,7 +90,7 @@ def test_device_without_details_gets_none_at_its_poll(till: RelyingParty, browse
 
 def test_denied_details_give_no_token(till: RelyingParty, browser: Browser, ada: Person) -> None:
     held = till.start_device(authorization_details=json.dumps([PAYMENT])).json or {}
-    browser.allow_device(browser.signed_in(ada).type_code(held["user_code"]).attempt, allow=False)
+    browser.allow_device(browser.signed_in(ada).type_code(held["user_code"]).interaction_id, allow=False)
     assert (till.poll(held["device_code"]).json or {})["error"] == "access_denied"
 
 

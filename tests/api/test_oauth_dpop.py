@@ -230,7 +230,7 @@ def test_device_and_machine_get_bound_tokens(world: World, browser: Browser, ada
     prover = Prover(world.application("tv", grant_types=[device, "client_credentials"], redirect_uris=[]))
     started = prover.client.start_device(scope="openid").json or {}
     step = browser.signed_in(ada).type_code(started["user_code"])
-    browser.allow_device(step.attempt)
+    browser.allow_device(step.interaction_id)
     form = {"grant_type": device, "device_code": started["device_code"], **prover.client.client_credentials()}
     held = prover.post("token", form).json or {}
     assert (held["token_type"], prover.userinfo(held["access_token"]).status_code) == ("DPoP", 200)

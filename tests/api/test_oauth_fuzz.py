@@ -7,7 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.contract.hub import Next, Step
+from app.contract.steps import FormPostStep, LoginStep, RedirectStep, StepResponse
+from tests.support.answered_step import AnsweredStep
 from tests.support.oauth_world import NewWorld
 from tests.support.relying_party import Browser, Person, RelyingParty
 
@@ -50,8 +51,8 @@ def test_fuzzed_authorization_request_is_answered_safely(
     answer = browser.signed_in(ada).send("POST", "/hub/authorize", body)
     assert answer.status_code in (200, 400), answer.text
     if answer.status_code == 200:
-        step = Next.model_validate_json(answer.data)
-        if step.step in (Step.REDIRECT, Step.FORM_POST):
+        step = AnsweredStep(StepResponse.model_validate_json(answer.data))
+        if step.kind in (RedirectStep, FormPostStep):
             assert (step.address or "").startswith("https://shop.example/cb")
             assert "\n" not in (step.address or "")
             assert "\r" not in (step.address or "")
@@ -99,11 +100,11 @@ def test_authorization_requests_are_limited_per_ip_address(new_world: NewWorld) 
     world = new_world(limits={"authorize_per_minute_per_address": 3})
     shop, browser = world.application("shop"), world.browser()
     for _ in range(3):
-        assert browser.authorize(shop.authorization_parameters()).step is Step.LOGIN
+        assert browser.authorize(shop.authorization_parameters()).kind is LoginStep
     body = json.dumps({"Protocol": "oidc", "App": None, "Parameters": []}).encode()
     limited = browser.send("POST", "/hub/authorize", body)
     assert limited.status_code == 429
     assert int(limited.headers["Retry-After"]) >= 1
     assert world.browser().send("POST", "/hub/authorize", body).status_code == 429
     elsewhere = Browser(browser.services, browser.wsgi, browser.tenant_name, address="192.0.2.8")
-    assert elsewhere.authorize(shop.authorization_parameters()).step is Step.LOGIN
+    assert elsewhere.authorize(shop.authorization_parameters()).kind is LoginStep

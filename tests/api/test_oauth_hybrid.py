@@ -9,7 +9,8 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import KeySet
 
-from app.contract.hub import Next, Step
+from app.contract.steps import ConsentStep, FormPostStep, LoginStep, RedirectStep
+from tests.support.answered_step import AnsweredStep
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Browser, Person, Pkce, RelyingParty, claims_in, parameters_of
 from tests.support.signed_requests import Signer, client_key, public_jwks
@@ -27,13 +28,13 @@ def half_hash(text: str) -> str:
     return urlsafe_b64encode(hashlib.sha256(text.encode()).digest()[:16]).rstrip(b"=").decode()
 
 
-def ask(browser: Browser, client: RelyingParty, response_type: str, **changed: str | None) -> Next:
+def ask(browser: Browser, client: RelyingParty, response_type: str, **changed: str | None) -> AnsweredStep:
     parameters = client.authorization_parameters(response_type=response_type, **{"nonce": "a nonce", **changed})
     return browser.authorize(parameters, app=client.app, protocol=client.protocol)
 
 
-def fragment_of(step: Next) -> dict[str, str]:
-    assert step.step is Step.REDIRECT
+def fragment_of(step: AnsweredStep) -> dict[str, str]:
+    assert step.kind is RedirectStep
     parts = urlsplit(step.address or "")
     assert parts.query == ""
     return parameters_of(step)
@@ -199,26 +200,26 @@ def test_query_is_refused_for_tokens(hybrid: RelyingParty, browser: Browser, ada
 
 def test_form_post_brings_tokens(hybrid: RelyingParty, browser: Browser, ada: Person) -> None:
     step = ask(browser.signed_in(ada), hybrid, "code id_token", response_mode="form_post")
-    assert step.step is Step.FORM_POST
+    assert step.kind is FormPostStep
     assert set(step.fields) == {"code", "id_token", "state", "iss"}
     refused = ask(browser, hybrid, "code id_token", response_mode="form_post", nonce=None)
-    assert (refused.step, refused.fields["error"]) == (Step.FORM_POST, "invalid_request")
+    assert (refused.kind, refused.fields["error"]) == (FormPostStep, "invalid_request")
 
 
 def test_refusals_after_sign_in_are_in_fragment(hybrid: RelyingParty, browser: Browser, ada: Person) -> None:
     assert fragment_of(ask(browser, hybrid, "id_token", prompt="none"))["error"] == "login_required"
     browser.signed_in(ada)
     step = ask(browser, hybrid, "id_token", prompt="consent")
-    assert step.step is Step.CONSENT
-    assert fragment_of(browser.consent(step.attempt or "", allow=False))["error"] == "access_denied"
+    assert step.kind is ConsentStep
+    assert fragment_of(browser.consent(step.interaction_id or "", allow=False))["error"] == "access_denied"
 
 
 def test_pages_continue_to_tokens_and_repeat_them(hybrid: RelyingParty, browser: Browser, ada: Person) -> None:
     step = ask(browser, hybrid, "code id_token token")
-    assert step.step is Step.LOGIN
-    first = fragment_of(browser.sign_in(step.attempt, ada.email, ada.password))
+    assert step.kind is LoginStep
+    first = fragment_of(browser.sign_in(step.interaction_id, ada.email, ada.password))
     assert claims_in(first["id_token"])["sub"] == ada.uid
-    again = fragment_of(browser.sign_in(step.attempt, ada.email, ada.password))
+    again = fragment_of(browser.sign_in(step.interaction_id, ada.email, ada.password))
     assert again["code"] != first["code"]
     assert again["token"] != first["token"]
 

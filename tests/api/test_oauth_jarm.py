@@ -8,21 +8,22 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import KeySet
 
-from app.contract.hub import Next, Step
+from app.contract.steps import FormPostStep
 from app.identity.platform.services import Services
+from tests.support.answered_step import AnsweredStep
 from tests.support.oauth_world import World
 from tests.support.relying_party import Browser, Person, RelyingParty, claims_in, parameters_of
 
 CARRIERS = {"jwt": "query", "query.jwt": "query", "fragment.jwt": "fragment", "form_post.jwt": "form"}
 
 
-def carrier_of(step: Next) -> str:
-    if step.step is Step.FORM_POST:
+def carrier_of(step: AnsweredStep) -> str:
+    if step.kind is FormPostStep:
         return "form"
     return "fragment" if urlsplit(step.address or "").fragment else "query"
 
 
-def response_of(client: RelyingParty, step: Next, algorithm: str = "RS256") -> dict[str, object]:
+def response_of(client: RelyingParty, step: AnsweredStep, algorithm: str = "RS256") -> dict[str, object]:
     """Return the verified claims of a response that is one JWT and nothing else."""
     held = parameters_of(step)
     assert set(held) == {"response"}
@@ -55,7 +56,7 @@ def test_errors_are_signed_too(shop: RelyingParty, browser: Browser, ada: Person
     claims = response_of(shop, malformed)
     assert (claims["error"], claims["aud"], claims["iss"]) == ("invalid_request", shop.client_id, shop.issuer)
     step = browser.signed_in(ada).authorize(shop.authorization_parameters(response_mode=mode, prompt="consent"))
-    denied = browser.consent(step.attempt or "", allow=False)
+    denied = browser.consent(step.interaction_id or "", allow=False)
     assert response_of(shop, denied)["error"] == "access_denied"
 
 

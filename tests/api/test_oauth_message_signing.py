@@ -16,18 +16,18 @@ from joserfc import jwt
 from joserfc.jwk import KeySet, OctKey
 from werkzeug.test import TestResponse
 
-from app.contract.hub import Next, Step
 from app.contract.oauth_tokens import INTROSPECTION_JWT
+from app.contract.steps import RedirectStep, RefusedStep
 from app.identity.platform.services import Services
 from app.kit import randomness
+from tests.support.answered_step import AnsweredStep
 from tests.support.client_certificates import Certificate, certificate
 from tests.support.dpop import Prover
 from tests.support.oauth_world import World
 from tests.support.relying_party import Browser, Person, Pkce, RelyingParty, claims_in, moved, parameters_of
 from tests.support.signed_requests import Signer, client_key, part, public_jwks
 
-KEY, CERTIFICATE = "private_key_jwt", "tls_client_auth"
-DPOP, MTLS = "dpop", "mtls"
+KEY, CERTIFICATE, DPOP, MTLS = "private_key_jwt", "tls_client_auth", "dpop", "mtls"
 PROFILES: Final = tuple(itertools.product((KEY, CERTIFICATE), (DPOP, MTLS)))
 HOUR: Final = 3_600
 
@@ -89,7 +89,7 @@ class Bank:
         headers = {"Authorization": f"{scheme} {token}", **self.dpop_headers("GET", path, token)}
         return self.client.get(path, headers=headers, environ_overrides=self.environ())
 
-    def read(self, step: Next) -> dict[str, Any]:
+    def read(self, step: AnsweredStep) -> dict[str, Any]:
         """Return the verified claims of a response that is one JWT and nothing else (JARM section 2.4)."""
         held = parameters_of(step)
         assert set(held) == {"response"}
@@ -309,7 +309,7 @@ def test_request_uri_counts_once(bank: Bank, browser: Browser, ada: Person) -> N
     taken = bank.pushed()
     assert "code" in bank.read(browser.signed_in(ada).authorize(taken))
     again = browser.authorize(taken)
-    assert (again.step, again.error, again.address) == (Step.REFUSED, "invalid_request_uri", None)
+    assert (again.kind, again.error, again.address) == (RefusedStep, "invalid_request_uri", None)
     beside = {**taken, "redirect_uri": bank.client.redirect_uri, "state": "s"}
     assert bank.read(browser.authorize(beside))["error"] == "invalid_request_uri"
 
@@ -320,7 +320,7 @@ def test_one_of_many_browsers_uses_a_signed_request(world: World, any_bank: Bank
     browsers = [world.browser().signed_in(ada) for _ in range(4)]
     with ThreadPoolExecutor(4) as pool:
         steps = list(pool.map(lambda one: one.authorize(taken), browsers))
-    read = [any_bank.read(step) if step.step is Step.REDIRECT else {} for step in steps]
+    read = [any_bank.read(step) if step.kind is RedirectStep else {} for step in steps]
     assert [one.get("error", step.error) for one, step in zip(read, steps, strict=True) if "code" not in one] == [
         "invalid_request_uri"
     ] * 3
@@ -358,7 +358,7 @@ def test_parameters_beside_the_object_do_not_count(bank: Bank, browser: Browser,
 def test_refusal_of_the_person_is_signed(world: World, bank: Bank, browser: Browser, ada: Person) -> None:
     """FAPI 2.0 Message Signing section 5.4.1"""
     step = browser.signed_in(ada).authorize(bank.pushed(prompt="consent"))
-    assert bank.read(browser.consent(step.attempt or "", allow=False))["error"] == "access_denied"
+    assert bank.read(browser.consent(step.interaction_id or "", allow=False))["error"] == "access_denied"
     assert bank.read(world.browser().authorize(bank.pushed(prompt="none")))["error"] == "login_required"
 
 

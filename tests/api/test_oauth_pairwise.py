@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
-from app.contract.hub import Step
+from app.contract.steps import ConfirmSignOutStep, SignedOutStep
 from app.identity import create_services
 from app.identity.directory.accounts.tables import accounts
 from app.identity.directory.tenants.tables import subject_secrets
@@ -132,8 +132,8 @@ def test_id_token_hint_names_the_account(world: World, browser: Browser, ada: Pe
 def test_id_token_hint_confirms_sign_out(world: World, browser: Browser, ada: Person) -> None:
     client, eve = pairwise(world, "app"), world.person("eve@example.test")
     hint = tokens_of(client, browser, ada)["id_token"]
-    assert world.browser().signed_in(eve).sign_out(id_token_hint=hint).step is Step.CONFIRM_SIGN_OUT
-    assert browser.sign_out(id_token_hint=hint).step is Step.SIGNED_OUT
+    assert world.browser().signed_in(eve).sign_out(id_token_hint=hint).kind is ConfirmSignOutStep
+    assert browser.sign_out(id_token_hint=hint).kind is SignedOutStep
 
 
 def test_requested_subject_is_read_as_the_client_knows_it(world: World, browser: Browser, ada: Person) -> None:

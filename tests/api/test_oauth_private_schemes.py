@@ -11,7 +11,7 @@ from sqlalchemy import update
 
 from app.contract.application_file import RedirectUri
 from app.contract.client_registration import ClientRegistration
-from app.contract.hub import Step
+from app.contract.steps import ConsentStep, RefusedStep, SignedOutStep
 from app.identity.directory.tenants.tables import applications
 from app.identity.platform.store.unit import UnitOfWork
 from tests.support.machines import ask, machine
@@ -108,7 +108,7 @@ def test_scheme_in_a_document_is_judged(new_world: NewWorld, fake_provider: Fake
         client = RelyingParty(world.services, world.wsgi, world.name, world.api_key, client_id, uri, "editor")
         pkce = Pkce()
         asked = client.authorization_parameters(code_challenge=pkce.challenge, code_challenge_method="S256")
-        assert world.browser().authorize(asked).problem == problem
+        assert world.browser().authorize(asked).part == problem
 
 
 def test_tenant_lists_the_schemes_without_a_dot(new_world: NewWorld) -> None:
@@ -171,12 +171,12 @@ def test_stored_scheme_is_judged_at_each_use(registrar: Registrar) -> None:
         client = registrar.relying_party(made, redirect_uri=uri)
         asked = client.authorization_parameters(code_challenge=pkce.challenge, code_challenge_method="S256")
         step = browser.authorize(asked)
-        assert (step.step is Step.CONSENT, step.problem == "redirect_uri") == (is_led, not is_led)
+        assert (step.kind is ConsentStep, step.part == "redirect_uri") == (is_led, not is_led)
         left = world.browser().sign_out(client_id=client.client_id, post_logout_redirect_uri=uri)
-        assert (left.step, left.address) == (Step.SIGNED_OUT if is_led else Step.REFUSED, None)
+        assert (left.kind, left.address) == (SignedOutStep if is_led else RefusedStep, None)
     store_uris(world, made["client_id"], "cursor://x")
     world.change_settings(client_registration={"mode": "open", "redirect_schemes": []})
-    assert browser.authorize({**asked, "redirect_uri": "cursor://x"}).problem == "redirect_uri"
+    assert browser.authorize({**asked, "redirect_uri": "cursor://x"}).part == "redirect_uri"
 
 
 def test_tenant_itself_registers_applications_schemes_only(acme: TenantServer, subtests: pytest.Subtests) -> None:

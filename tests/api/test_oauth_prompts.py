@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from app.contract.hub import Step
+from app.contract.steps import ConsentStep, LoginStep, RedirectStep, SelectAccountStep, StartAgainStep
 from app.identity.platform.services import Services
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Browser, Person, RelyingParty, claims_in, code_of, moved, parameters_of
@@ -26,20 +26,20 @@ def test_prompt_login_requires_reauthentication(
 ) -> None:
     browser.signed_in(ada)
     step = browser.authorize(shop.authorization_parameters(prompt="login"))
-    assert (step.step, step.must_reauthenticate) == (Step.LOGIN, True)
+    assert (step.kind, step.reauthentication is not None) == (LoginStep, True)
     assert step.person is not None
     assert step.person.uid == ada.uid
-    assert step.attempt is not None
-    assert browser.resume(step.attempt).step is Step.LOGIN
+    assert step.interaction_id is not None
+    assert browser.resume(step.interaction_id).kind is LoginStep
     with moved(services, seconds=5):
-        held = shop.redeem(code_of(browser.sign_in(step.attempt, ada.email, ada.password))).json or {}
+        held = shop.redeem(code_of(browser.sign_in(step.interaction_id, ada.email, ada.password))).json or {}
     assert claims_in(held["id_token"])["auth_time"] >= int(services.clock.now().timestamp())
 
 
 def test_client_with_forced_reauthentication_gets_login_page(world: World, browser: Browser, ada: Person) -> None:
     bank = world.application("bank", force_reauthentication=True)
     browser.signed_in(ada)
-    assert browser.authorize(bank.authorization_parameters()).step is Step.LOGIN
+    assert browser.authorize(bank.authorization_parameters()).kind is LoginStep
     assert parameters_of(browser.authorize(bank.authorization_parameters(prompt="none")))["error"] == "login_required"
 
 
@@ -47,21 +47,21 @@ def test_max_age_counts_from_last_sign_in(
     services: Services, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     browser.signed_in(ada)
-    assert browser.authorize(shop.authorization_parameters(max_age="60")).step is Step.REDIRECT
+    assert browser.authorize(shop.authorization_parameters(max_age="60")).kind is RedirectStep
     with moved(services, seconds=90):
         step = browser.authorize(shop.authorization_parameters(max_age="60"))
-        assert (step.step, step.must_reauthenticate) == (Step.LOGIN, True)
+        assert (step.kind, step.reauthentication is not None) == (LoginStep, True)
         assert "code" in parameters_of(browser.authorize(shop.authorization_parameters(max_age="9999999999")))
     with moved(services, seconds=1):
-        assert browser.authorize(shop.authorization_parameters(max_age="0")).step is Step.LOGIN
+        assert browser.authorize(shop.authorization_parameters(max_age="0")).kind is LoginStep
 
 
 def test_acr_value_forces_reauthentication_and_is_echoed(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     browser.signed_in(ada)
     name = "vendor:nist:level:1:re-auth"
     step = browser.authorize(shop.authorization_parameters(acr_values=f"other {name}"))
-    assert step.step is Step.LOGIN
-    held = shop.redeem(code_of(browser.sign_in(step.attempt, ada.email, ada.password))).json or {}
+    assert step.kind is LoginStep
+    held = shop.redeem(code_of(browser.sign_in(step.interaction_id, ada.email, ada.password))).json or {}
     assert claims_in(held["id_token"])["acr"] == name
 
 
@@ -72,8 +72,8 @@ def test_voluntary_acr_claim_is_no_demand(shop: RelyingParty, browser: Browser, 
     wishes: list[object] = [{"value": name}, {"values": ["urn:x", name]}, {"essential": False, "value": name}]
     for acr in wishes:
         asked = shop.authorization_parameters(claims=json.dumps({"id_token": {"acr": acr}}))
-        assert browser.authorize(asked).step is Step.LOGIN
-        assert browser.authorize({**asked, "acr_values": "1"}).step is Step.REDIRECT
+        assert browser.authorize(asked).kind is LoginStep
+        assert browser.authorize({**asked, "acr_values": "1"}).kind is RedirectStep
     unmet: list[object] = [{"value": "urn:x"}, {"values": ["2"]}, {"values": []}, None]
     for acr in unmet:
         asked = shop.authorization_parameters(claims=json.dumps({"id_token": {"acr": acr}}))
@@ -138,8 +138,8 @@ def test_each_display_is_accepted(shop: RelyingParty, browser: Browser, display:
 
 def test_select_account_shows_the_accounts(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     asked = shop.authorization_parameters(prompt="select_account")
-    assert browser.authorize(asked).step is Step.LOGIN
-    assert browser.signed_in(ada).authorize(asked).step is Step.SELECT_ACCOUNT
+    assert browser.authorize(asked).kind is LoginStep
+    assert browser.signed_in(ada).authorize(asked).kind is SelectAccountStep
 
 
 def test_login_hint_of_another_account_shows_sign_in(
@@ -147,14 +147,14 @@ def test_login_hint_of_another_account_shows_sign_in(
 ) -> None:
     grace = world.person("grace@example.test")
     browser.signed_in(ada)
-    assert browser.authorize(shop.authorization_parameters(login_hint="ADA@example.test")).step is Step.REDIRECT
+    assert browser.authorize(shop.authorization_parameters(login_hint="ADA@example.test")).kind is RedirectStep
     step = browser.authorize(shop.authorization_parameters(login_hint=grace.email))
-    assert (step.step, step.login_hint, step.person) == (Step.LOGIN, grace.email, None)
+    assert (step.kind, step.login_hint, step.person) == (LoginStep, grace.email, None)
     assert (
         parameters_of(browser.authorize(shop.authorization_parameters(login_hint=grace.email, prompt="none")))["error"]
         == "login_required"
     )
-    assert "code" in parameters_of(browser.sign_in(step.attempt, grace.email, grace.password))
+    assert "code" in parameters_of(browser.sign_in(step.interaction_id, grace.email, grace.password))
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_login_hint_of_another_form_leaves_the_session_alone(
 ) -> None:
     """It is no identifier with which people sign in here, so it cannot be somebody else's."""
     asked = shop.authorization_parameters(login_hint=hint)
-    assert browser.authorize(asked).step is Step.LOGIN
+    assert browser.authorize(asked).kind is LoginStep
     assert "code" in parameters_of(browser.signed_in(ada).authorize(asked))
     assert "code" in parameters_of(browser.authorize({**asked, "prompt": "none"}))
 
@@ -183,7 +183,7 @@ def test_login_hint_names_any_identifier_of_the_account(
     for own in ("ADA@example.test", "ada.king@example.test", "Ada", "020 7946 0123", "+44 20 7946 0123", ada.uid):
         assert "code" in parameters_of(browser.authorize(shop.authorization_parameters(login_hint=own))), own
     for other in ("new@example.test", "grace", "+442079460124", "nobody@example.test"):
-        assert browser.authorize(shop.authorization_parameters(login_hint=other)).step is Step.LOGIN, other
+        assert browser.authorize(shop.authorization_parameters(login_hint=other)).kind is LoginStep, other
 
 
 def test_id_token_hint_must_match_signed_in_account(
@@ -192,7 +192,7 @@ def test_id_token_hint_must_match_signed_in_account(
     hint = (shop.redeem(browser.code(shop, ada)).json or {})["id_token"]
     with moved(services, hours=3):
         later = world.browser()
-        assert later.signed_in(ada).authorize(shop.authorization_parameters(id_token_hint=hint)).step is Step.REDIRECT
+        assert later.signed_in(ada).authorize(shop.authorization_parameters(id_token_hint=hint)).kind is RedirectStep
     grace = world.person("grace@example.test")
     other = world.browser()
     other.signed_in(grace)
@@ -201,8 +201,8 @@ def test_id_token_hint_must_match_signed_in_account(
         == "login_required"
     )
     step = other.authorize(shop.authorization_parameters(id_token_hint=hint))
-    assert step.step is Step.LOGIN
-    assert parameters_of(other.sign_in(step.attempt, grace.email, grace.password))["error"] == "login_required"
+    assert step.kind is LoginStep
+    assert parameters_of(other.sign_in(step.interaction_id, grace.email, grace.password))["error"] == "login_required"
 
 
 def test_id_token_hint_of_another_client_or_tenant_is_refused(
@@ -229,15 +229,15 @@ def test_id_token_hint_of_another_client_or_tenant_is_refused(
 
 def test_consent_is_remembered_per_scope(asking: RelyingParty, browser: Browser, ada: Person) -> None:
     step = browser.signed_in(ada).authorize(asking.authorization_parameters())
-    assert step.step is Step.CONSENT
+    assert step.kind is ConsentStep
     assert [scope.name for scope in step.scopes] == ["openid", "profile", "email"]
     assert step.person is not None
     assert step.person.label == ada.email
-    assert step.attempt is not None
-    assert "code" in parameters_of(browser.consent(step.attempt, allow=True))
-    assert browser.authorize(asking.authorization_parameters()).step is Step.REDIRECT
-    assert browser.authorize(asking.authorization_parameters(scope="openid phone")).step is Step.CONSENT
-    assert browser.authorize(asking.authorization_parameters(prompt="consent")).step is Step.CONSENT
+    assert step.interaction_id is not None
+    assert "code" in parameters_of(browser.consent(step.interaction_id, allow=True))
+    assert browser.authorize(asking.authorization_parameters()).kind is RedirectStep
+    assert browser.authorize(asking.authorization_parameters(scope="openid phone")).kind is ConsentStep
+    assert browser.authorize(asking.authorization_parameters(prompt="consent")).kind is ConsentStep
 
 
 @pytest.mark.parametrize("place", ["userinfo", "id_token"])
@@ -246,13 +246,13 @@ def test_consent_covers_single_requested_claims(
 ) -> None:
     """Consent to `openid` alone does not release the email that the application requests as a single claim."""
     allowed = browser.signed_in(ada).authorize(asking.authorization_parameters(scope="openid"))
-    assert browser.consent(allowed.attempt or "", allow=True).step is Step.REDIRECT
+    assert browser.consent(allowed.interaction_id or "", allow=True).kind is RedirectStep
     single = {"scope": "openid", "claims": json.dumps({place: {"email": None, "phone_number": None}})}
     silent = parameters_of(browser.authorize(asking.authorization_parameters(prompt="none", **single)))
     assert silent["error"] == "consent_required"
     step = browser.authorize(asking.authorization_parameters(**single))
     assert [scope.name for scope in step.scopes] == ["openid", "email", "phone"]
-    held = asking.redeem(code_of(browser.consent(step.attempt or "", allow=True))).json or {}
+    held = asking.redeem(code_of(browser.consent(step.interaction_id or "", allow=True))).json or {}
     assert held["scope"] == "openid"
     assert "code" in parameters_of(browser.authorize(asking.authorization_parameters(prompt="none", **single)))
 
@@ -263,57 +263,57 @@ def test_request_without_scope_requires_consent(world: World, browser: Browser, 
     step = browser.signed_in(ada).authorize(
         legacy.authorization_parameters(scope=scope), protocol="oauth", app="Legacy"
     )
-    assert step.step is Step.CONSENT
-    assert step.attempt is not None
-    assert "code" in parameters_of(browser.consent(step.attempt, allow=True))
+    assert step.kind is ConsentStep
+    assert step.interaction_id is not None
+    assert "code" in parameters_of(browser.consent(step.interaction_id, allow=True))
     again = browser.authorize(legacy.authorization_parameters(scope=scope), protocol="oauth", app="Legacy")
-    assert again.step is Step.REDIRECT
+    assert again.kind is RedirectStep
 
 
 def test_repeated_consent_gets_code_and_later_denial_does_not(
     asking: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     step = browser.signed_in(ada).authorize(asking.authorization_parameters())
-    assert step.attempt is not None
-    codes = [code_of(browser.consent(step.attempt, allow=True)) for _ in range(2)]
+    assert step.interaction_id is not None
+    codes = [code_of(browser.consent(step.interaction_id, allow=True)) for _ in range(2)]
     assert [asking.redeem(code).status_code for code in codes] == [200, 200]
-    assert browser.consent(step.attempt, allow=False).step is Step.START_AGAIN
+    assert browser.consent(step.interaction_id, allow=False).kind is StartAgainStep
 
 
 def test_repeated_consent_of_closed_account_gets_no_code(asking: RelyingParty, browser: Browser, ada: Person) -> None:
     step = browser.signed_in(ada).authorize(asking.authorization_parameters())
-    assert step.attempt is not None
-    browser.consent(step.attempt, allow=True)
+    assert step.interaction_id is not None
+    browser.consent(step.interaction_id, allow=True)
     ada.close()
-    assert browser.consent(step.attempt, allow=True).step is Step.START_AGAIN
+    assert browser.consent(step.interaction_id, allow=True).kind is StartAgainStep
 
 
 def test_denied_consent_returns_access_denied_and_is_final(asking: RelyingParty, browser: Browser, ada: Person) -> None:
     step = browser.signed_in(ada).authorize(asking.authorization_parameters())
-    assert step.attempt is not None
-    held = parameters_of(browser.consent(step.attempt, allow=False))
+    assert step.interaction_id is not None
+    held = parameters_of(browser.consent(step.interaction_id, allow=False))
     assert (held["error"], held["state"], held["iss"]) == ("access_denied", "a state", asking.issuer)
     for allow in (True, False):
-        assert parameters_of(browser.consent(step.attempt, allow=allow))["error"] == "access_denied"
-    assert browser.authorize(asking.authorization_parameters()).step is Step.CONSENT
+        assert parameters_of(browser.consent(step.interaction_id, allow=allow))["error"] == "access_denied"
+    assert browser.authorize(asking.authorization_parameters()).kind is ConsentStep
 
 
 def test_consent_requires_session_of_same_browser(
     asking: RelyingParty, browser: Browser, ada: Person, world: World
 ) -> None:
     step = browser.authorize(asking.authorization_parameters())
-    assert step.attempt is not None
-    assert browser.consent(step.attempt, allow=True).step is Step.LOGIN
+    assert step.interaction_id is not None
+    assert browser.consent(step.interaction_id, allow=True).kind is LoginStep
     thief = world.browser()
     thief.signed_in(world.person("thief@example.test"))
-    assert thief.consent(step.attempt, allow=True).step is Step.START_AGAIN
+    assert thief.consent(step.interaction_id, allow=True).kind is StartAgainStep
 
 
 def test_sign_in_continues_to_consent(asking: RelyingParty, browser: Browser, ada: Person) -> None:
     step = browser.authorize(asking.authorization_parameters())
-    consent = browser.sign_in(step.attempt, ada.email, ada.password)
-    assert consent.step is Step.CONSENT
-    assert "code" in parameters_of(browser.consent(consent.attempt or "", allow=True))
+    consent = browser.sign_in(step.interaction_id, ada.email, ada.password)
+    assert consent.kind is ConsentStep
+    assert "code" in parameters_of(browser.consent(consent.interaction_id or "", allow=True))
 
 
 def test_denied_consent_holds_despite_consent_in_another_tab(
@@ -323,15 +323,15 @@ def test_denied_consent_holds_despite_consent_in_another_tab(
         browser.signed_in(ada).authorize(asking.authorization_parameters()),
         browser.authorize(asking.authorization_parameters()),
     )
-    assert "code" in parameters_of(browser.consent(first.attempt or "", allow=True))
-    assert parameters_of(browser.consent(second.attempt or "", allow=False))["error"] == "access_denied"
+    assert "code" in parameters_of(browser.consent(first.interaction_id or "", allow=True))
+    assert parameters_of(browser.consent(second.interaction_id or "", allow=False))["error"] == "access_denied"
 
 
 def test_redirect_uri_removed_during_sign_in_is_not_followed(world: World, browser: Browser, ada: Person) -> None:
     client = world.application("moving", redirect_uris=["https://old.example/cb"])
     step = browser.authorize(client.authorization_parameters())
     world.change(client, redirect_uris=["https://new.example/cb"])
-    assert browser.sign_in(step.attempt, ada.email, ada.password).step is Step.START_AGAIN
+    assert browser.sign_in(step.interaction_id, ada.email, ada.password).kind is StartAgainStep
 
 
 def test_interaction_expires_after_eight_hours(
@@ -339,17 +339,17 @@ def test_interaction_expires_after_eight_hours(
 ) -> None:
     step = browser.authorize(shop.authorization_parameters())
     with moved(services, hours=8):
-        assert browser.sign_in(step.attempt, ada.email, ada.password).step is Step.START_AGAIN
+        assert browser.sign_in(step.interaction_id, ada.email, ada.password).kind is StartAgainStep
     with moved(services, hours=7, minutes=59):
-        assert browser.sign_in(step.attempt, ada.email, ada.password).step is Step.REDIRECT
+        assert browser.sign_in(step.interaction_id, ada.email, ada.password).kind is RedirectStep
 
 
 def test_interaction_is_bound_to_its_browser(shop: RelyingParty, browser: Browser, ada: Person, world: World) -> None:
     step = browser.authorize(shop.authorization_parameters())
-    assert world.browser().sign_in(step.attempt, ada.email, ada.password).step is Step.START_AGAIN
+    assert world.browser().sign_in(step.interaction_id, ada.email, ada.password).kind is StartAgainStep
 
 
 def test_session_of_closed_account_is_ignored(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     browser.signed_in(ada)
     ada.close()
-    assert browser.authorize(shop.authorization_parameters()).step is Step.LOGIN
+    assert browser.authorize(shop.authorization_parameters()).kind is LoginStep

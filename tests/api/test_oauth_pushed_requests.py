@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from app.contract.hub import Next, Step
+from app.contract.steps import LoginStep, RedirectStep, RefusedStep
 from app.identity.platform.services import Services
+from tests.support.answered_step import AnsweredStep
 from tests.support.oauth_world import World
 from tests.support.races import at_once
 from tests.support.relying_party import Browser, Person, Pkce, RelyingParty, code_of, moved, parameters_of
@@ -28,8 +29,8 @@ def pushed(client: RelyingParty, **changed: str | None) -> dict[str, str | None]
     return {"client_id": client.client_id, "request_uri": (answer.json or {})["request_uri"]}
 
 
-def is_refused(step: Next) -> bool:
-    return (step.step, step.problem, step.error) == (Step.REFUSED, "request_uri", "invalid_request_uri")
+def is_refused(step: AnsweredStep) -> bool:
+    return (step.kind, step.part, step.error) == (RefusedStep, "request_uri", "invalid_request_uri")
 
 
 def test_pushed_request_gets_a_code_once(shop: RelyingParty, browser: Browser, ada: Person) -> None:
@@ -84,7 +85,7 @@ def test_one_of_many_browsers_gets_a_pushed_request(world: World, shop: RelyingP
     taken = pushed(shop)
     browsers = [world.browser().signed_in(ada) for _ in range(20)]
     steps = at_once([partial(browser.authorize, taken) for browser in browsers])
-    redirected = [parameters_of(step) for step in steps if step.step is Step.REDIRECT]
+    redirected = [parameters_of(step) for step in steps if step.kind is RedirectStep]
     assert sum("code" in held for held in redirected) == 1
     late = [held["error"] for held in redirected if "code" not in held]  # they began before the first one got its code
     assert late == ["invalid_request_uri"] * (19 - sum(is_refused(step) for step in steps))
@@ -97,12 +98,12 @@ def test_page_of_a_pushed_request_can_be_loaded_again(
     taken = pushed(shop)
     first, second = world.browser(), world.browser()
     pages = [first.authorize(taken), second.authorize(taken)]
-    assert [page.step for page in pages] == [Step.LOGIN, Step.LOGIN]
+    assert [page.kind for page in pages] == [LoginStep, LoginStep]
     with moved(services, seconds=91):
         assert is_refused(world.browser().authorize(taken)), "a page that waits prolongs nothing"
-        step = second.sign_in(pages[1].attempt, ada.email, ada.password)
+        step = second.sign_in(pages[1].interaction_id, ada.email, ada.password)
         assert shop.redeem(code_of(step)).status_code == 200
-        late = parameters_of(first.sign_in(pages[0].attempt, ada.email, ada.password))
+        late = parameters_of(first.sign_in(pages[0].interaction_id, ada.email, ada.password))
         assert (late["error"], late["state"]) == ("invalid_request_uri", "a state")
     assert is_refused(world.browser().signed_in(ada).authorize(taken))
 
@@ -111,15 +112,15 @@ def test_refused_pushed_request_is_used_up(world: World, asking: RelyingParty, a
     taken = pushed(asking)
     browser = world.browser().signed_in(ada)
     pages = [browser.authorize(taken), browser.authorize(taken)]
-    assert parameters_of(browser.consent(str(pages[0].attempt), allow=False))["error"] == "access_denied"
-    assert parameters_of(browser.consent(str(pages[1].attempt), allow=True))["error"] == "invalid_request_uri"
+    assert parameters_of(browser.consent(str(pages[0].interaction_id), allow=False))["error"] == "access_denied"
+    assert parameters_of(browser.consent(str(pages[1].interaction_id), allow=True))["error"] == "invalid_request_uri"
     assert is_refused(browser.authorize(taken))
 
 
 def test_second_submit_for_a_pushed_request_is_answered(world: World, asking: RelyingParty, ada: Person) -> None:
     browser = world.browser().signed_in(ada)
     page = browser.authorize(pushed(asking))
-    codes = [code_of(browser.consent(str(page.attempt), allow=True)) for _ in range(2)]
+    codes = [code_of(browser.consent(str(page.interaction_id), allow=True)) for _ in range(2)]
     assert asking.redeem(codes[1]).status_code == 200
 
 
@@ -127,7 +128,7 @@ def test_second_submit_for_a_pushed_request_is_answered(world: World, asking: Re
 def test_one_of_many_pages_of_a_pushed_request_gets_a_code(world: World, asking: RelyingParty, ada: Person) -> None:
     taken = pushed(asking)
     browsers = [world.browser().signed_in(ada) for _ in range(20)]
-    pages = [(browser, str(browser.authorize(taken).attempt)) for browser in browsers]
+    pages = [(browser, str(browser.authorize(taken).interaction_id)) for browser in browsers]
     with ThreadPoolExecutor(10) as pool:
         steps = list(pool.map(lambda page: page[0].consent(page[1], allow=True), pages))
     assert sum("code" in parameters_of(step) for step in steps) == 1

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.contract.hub import Step
+from app.contract.steps import ConsentStep
 from app.identity.platform.services import Services
 from tests.support.oauth_world import World
 from tests.support.races import at_once
@@ -172,8 +172,8 @@ def test_refresh_token_comes_with_offline_access_alone_where_set(
     asked = offline.authorization_parameters(scope="openid offline_access")
     assert parameters_of(browser.authorize({**asked, "prompt": "none"}))["error"] == "consent_required"
     step = browser.authorize(asked)
-    assert (step.step, [scope.name for scope in step.scopes]) == (Step.CONSENT, ["openid", "offline_access"])
-    first = offline.redeem(code_of(browser.consent(step.attempt or "", allow=True))).json or {}
+    assert (step.kind, [scope.name for scope in step.scopes]) == (ConsentStep, ["openid", "offline_access"])
+    first = offline.redeem(code_of(browser.consent(step.interaction_id or "", allow=True))).json or {}
     narrow = offline.refresh(first["refresh_token"], scope="openid").json or {}
     assert (narrow["scope"], offline.refresh(narrow["refresh_token"]).status_code) == ("openid", 200)
     assert "code" in parameters_of(browser.authorize({**asked, "prompt": "none"})), "the consent is remembered"
@@ -182,7 +182,7 @@ def test_refresh_token_comes_with_offline_access_alone_where_set(
 def test_denied_offline_access_gets_no_code(offline: RelyingParty, browser: Browser, ada: Person) -> None:
     asked = offline.authorization_parameters(scope="openid offline_access")
     step = browser.signed_in(ada).authorize(asked)
-    assert parameters_of(browser.consent(step.attempt or "", allow=False))["error"] == "access_denied"
+    assert parameters_of(browser.consent(step.interaction_id or "", allow=False))["error"] == "access_denied"
 
 
 def test_setting_ends_families_without_offline_access(

@@ -37,7 +37,7 @@ def test_unregistered_address_is_named_without_secrets_or_markup(
     shop: RelyingParty, browser: Browser, sent: str, shown: str
 ) -> None:
     step = browser.authorize(shop.authorization_parameters(redirect_uri=sent))
-    assert step.error_description == (
+    assert step.description == (
         f"The redirect_uri {shown} is not registered for this application ({shop.name}, client_id {shop.client_id}). "
         "Add it to its redirect_uris, exactly as it is sent."
     )
@@ -45,7 +45,7 @@ def test_unregistered_address_is_named_without_secrets_or_markup(
 
 def test_unknown_client_is_named_on_page(shop: RelyingParty, browser: Browser) -> None:
     step = browser.authorize(shop.authorization_parameters(client_id="no body"))
-    assert step.error_description == f"{shop.tenant_name} has no active application with the client_id no%20body."
+    assert step.description == f"{shop.tenant_name} has no active application with the client_id no%20body."
 
 
 def test_pushed_request_names_unregistered_address(shop: RelyingParty) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.contract.hub import Step
+from app.contract.steps import ConsentStep, StartAgainStep
 from tests.support.oauth_world import NewWorld, World
 from tests.support.registrations import Registrar
 from tests.support.relying_party import Browser, Pkce, RelyingParty, code_of, parameters_of
@@ -42,8 +42,8 @@ def server(world: World) -> RelyingParty:
 def redeemed(browser: Browser, client: RelyingParty, at_token: str | None, **asked: str | None) -> dict[str, Any]:
     pkce = Pkce()
     step = browser.authorize(client.authorization_parameters(code_challenge=pkce.challenge, **asked))
-    if step.step is Step.CONSENT:
-        step = browser.consent(step.attempt or "", allow=True)
+    if step.kind is ConsentStep:
+        step = browser.consent(step.interaction_id or "", allow=True)
     if "error" in parameters_of(step):
         return parameters_of(step)
     more = {"resource": at_token} if at_token else {}
@@ -89,7 +89,7 @@ def test_resource_that_left_the_list_ends(world: World, browser: Browser, client
     held = redeemed(browser, client, MCP, resource=MCP)
     asked = client.authorization_parameters(code_challenge=Pkce().challenge, resource=MCP, prompt="consent")
     step = browser.authorize(asked)
-    assert step.step is Step.CONSENT
+    assert step.kind is ConsentStep
     world.change_settings(client_registration={**REGISTRATION, "resources": [ROOT]})
-    assert browser.consent(step.attempt or "", allow=True).step is Step.START_AGAIN
+    assert browser.consent(step.interaction_id or "", allow=True).kind is StartAgainStep
     assert (client.refresh(held["refresh_token"]).json or {})["error"] == "invalid_target"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select, update
 
-from app.contract.hub import Step
+from app.contract.steps import AnyStep, ConsentStep, LoginStep, RedirectStep, RefusedStep
 from app.identity.directory.tenants.tables import applications
 from app.identity.entry import cleaning
 from app.identity.platform.store.unit import UnitOfWork
@@ -33,8 +33,8 @@ def registrar(open_world: World) -> Registrar:
 def consented(browser: Browser, client: RelyingParty, **changed: str | None) -> str:
     """Answer the question of a registered application, and return its code."""
     step = browser.authorize(client.authorization_parameters(**changed), app=client.app, protocol=client.protocol)
-    assert step.step is Step.CONSENT, step
-    return code_of(browser.consent(step.attempt or "", allow=True))
+    assert step.kind is ConsentStep, step
+    return code_of(browser.consent(step.interaction_id or "", allow=True))
 
 
 def test_registration_returns_credentials_and_metadata(registrar: Registrar) -> None:
@@ -116,7 +116,7 @@ def test_application_registered_at_an_issuer_belongs_to_it(registrar: Registrar,
     tokens = client.redeem(consented(browser, client)).json or {}
     assert claims_in(tokens["id_token"])["iss"] == f"{client.hub_url}/service/oidc/Shop"
     assert client.userinfo(tokens["access_token"]).status_code == 200
-    assert browser.authorize(client.authorization_parameters(), app="other").problem == "client"
+    assert browser.authorize(client.authorization_parameters(), app="other").part == "client"
 
 
 @pytest.mark.both_databases("first")
@@ -163,7 +163,7 @@ def test_whitelist_of_the_tenant_is_not_theirs(new_world: NewWorld) -> None:
         "scope": "openid",
     }
     step = world.browser().authorize(asked)
-    assert (step.step, step.problem) == (Step.REFUSED, "redirect_uri")
+    assert (step.kind, step.part) == (RefusedStep, "redirect_uri")
 
 
 def test_consent_is_asked_whatever_is_stored(registrar: Registrar, open_world: World) -> None:
@@ -171,7 +171,7 @@ def test_consent_is_asked_whatever_is_stored(registrar: Registrar, open_world: W
     client = registrar.relying_party(made)
     open_world.change(client, require_consent=False)
     browser = open_world.browser().signed_in(open_world.person("ada@example.test"))
-    assert browser.authorize(client.authorization_parameters()).step is Step.CONSENT
+    assert browser.authorize(client.authorization_parameters()).kind is ConsentStep
     assert browser.authorize(client.authorization_parameters(prompt="none")).error == "consent_required"
 
 
@@ -187,11 +187,13 @@ def test_defaults_of_the_registration_are_enforced(registrar: Registrar, open_wo
     code = consented(browser.signed_in(ada), aged)
     assert "auth_time" in claims_in((aged.redeem(code).json or {})["id_token"])
     with moved(open_world.services, seconds=90):
-        assert browser.authorize(aged.authorization_parameters()).must_reauthenticate
-        assert browser.authorize(aged.authorization_parameters(max_age="600")).step is Step.REDIRECT
+        assert browser.authorize(aged.authorization_parameters()).reauthentication is not None
+        assert browser.authorize(aged.authorization_parameters(max_age="600")).kind is RedirectStep
     client = registrar.relying_party(made)
-    assert browser.authorize(client.authorization_parameters()).must_reauthenticate, "default_acr_values asks for it"
-    assert browser.authorize(client.authorization_parameters(acr_values="1")).step is Step.CONSENT
+    assert browser.authorize(client.authorization_parameters()).reauthentication is not None, (
+        "default_acr_values asks for it"
+    )
+    assert browser.authorize(client.authorization_parameters(acr_values="1")).kind is ConsentStep
 
 
 def test_too_many_registrations_of_one_network_wait(new_world: NewWorld) -> None:
@@ -232,21 +234,21 @@ def test_unused_application_is_removed_and_a_used_one_stays(new_world: NewWorld)
     with moved(world.services, days=11):
         cleaning.clean(world.services.database, world.services.clock.now())
         assert registrar.manage(unused).status_code == 401
-        assert browser_step(world, client) is Step.LOGIN
-        assert browser_step(world, configured) is Step.LOGIN
+        assert browser_step(world, client) is LoginStep
+        assert browser_step(world, configured) is LoginStep
     with moved(world.services, days=19):
         cleaning.clean(world.services.database, world.services.clock.now())
-        assert browser_step(world, client) is Step.REFUSED
+        assert browser_step(world, client) is RefusedStep
 
 
-def browser_step(world: World, client: RelyingParty) -> Step:
-    return world.browser().authorize(client.authorization_parameters()).step
+def browser_step(world: World, client: RelyingParty) -> type[AnyStep]:
+    return world.browser().authorize(client.authorization_parameters()).kind
 
 
 @pytest.mark.both_databases
 def test_foreign_tenant_does_not_know_the_application(registrar: Registrar, new_world: NewWorld) -> None:
     client = registrar.relying_party(registrar.registered())
-    assert browser_step(new_world(**OPEN), client) is Step.REFUSED
+    assert browser_step(new_world(**OPEN), client) is RefusedStep
 
 
 @pytest.mark.both_databases

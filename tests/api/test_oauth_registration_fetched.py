@@ -12,7 +12,7 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import RSAKey
 
-from app.contract.hub import Step
+from app.contract.steps import LoginStep, RefusedStep
 from app.identity.platform import bounded_transport
 from app.identity.platform.openid_metadata import ProviderMetadataCache
 from app.kit.public_addresses import Resolver
@@ -56,7 +56,7 @@ class TestFetched:
         opened = [
             browser.authorize({"client_id": made["client_id"], "request_uri": one}) for one in (address, address[:-1])
         ]
-        assert [step.step for step in opened] == [Step.LOGIN, Step.REFUSED]
+        assert [step.kind for step in opened] == [LoginStep, RefusedStep]
 
     @pytest.mark.parametrize(
         ("content", "is_good"),
@@ -117,7 +117,7 @@ class TestFetched:
         client = registrar.relying_party(made)
         signed = Signer(client, "RS256", key(1)).request_object()
         step = registrar.world.browser().authorize({"client_id": client.client_id, "request": signed})
-        assert step.step is Step.LOGIN
+        assert step.kind is LoginStep
         assert [fake_provider.asked_for(path) for path in named.values()] == [1, 2, 1]
 
     def test_fetches_of_one_network_are_limited(self, registrar: Registrar, fake_provider: FakeProvider) -> None:

@@ -8,7 +8,7 @@ import pytest
 from joserfc.jwk import OctKey
 from sqlalchemy import select
 
-from app.contract.hub import Step
+from app.contract.steps import ConsentStep, LoginStep, RefusedStep, StartAgainStep
 from app.identity.platform.store.tables import all_tables
 from app.identity.platform.store.unit import UnitOfWork
 from tests.support.machines import ask, machine
@@ -38,7 +38,7 @@ def signed_in(registrar: Registrar, client: RelyingParty) -> tuple[Browser, dict
     """Give consent, and return the browser and the tokens."""
     browser = registrar.world.browser().signed_in(registrar.world.person("ada@example.test"))
     step = browser.authorize(client.authorization_parameters())
-    return browser, client.redeem(code_of(browser.consent(step.attempt or "", allow=True))).json or {}
+    return browser, client.redeem(code_of(browser.consent(step.interaction_id or "", allow=True))).json or {}
 
 
 def changes(made: dict[str, Any], **changed: Any) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def test_replacement_is_in_force_at_once(registrar: Registrar) -> None:
     client = registrar.relying_party(made)
     browser, _ = signed_in(registrar, client)
     changed = registrar.manage(made, "PUT", changes(made, redirect_uris=["https://calendar.example/new"])).json or {}
-    assert browser.authorize(client.authorization_parameters()).problem == "redirect_uri"
+    assert browser.authorize(client.authorization_parameters()).part == "redirect_uri"
     moved = registrar.relying_party({**changed, "client_secret": made["client_secret"]})
     code = code_of(browser.authorize(moved.authorization_parameters()))
     assert moved.redeem(code).status_code == 200, "the secret stays"
@@ -148,7 +148,7 @@ def test_deletion_ends_tokens_consents_and_the_registration(registrar: Registrar
     assert registrar.manage(made).status_code == 401
     assert client.userinfo(tokens["access_token"]).status_code == 401
     assert client.refresh(tokens["refresh_token"]).status_code == 401
-    assert browser.authorize(client.authorization_parameters()).step is Step.REFUSED
+    assert browser.authorize(client.authorization_parameters()).kind is RefusedStep
     assert rows_of(registrar.world, made["client_id"]) == {}
 
 
@@ -241,12 +241,12 @@ def test_replacement_keeps_what_the_tenant_set(registrar: Registrar) -> None:
     body = changes(made, client_name="Again", scope="openid profile")
     made = {**made, **(registrar.manage(made, "PUT", body).json or {})}
     browser = registrar.world.browser()
-    assert browser.authorize(client.authorization_parameters()).problem == "client", "the tenant blocked it"
+    assert browser.authorize(client.authorization_parameters()).part == "client", "the tenant blocked it"
     registrar.world.change(client, is_active=True)
     page = browser.authorize(client.authorization_parameters(scope="openid profile"))
     ada = registrar.world.person("ada@example.test")
-    assert browser.sign_in(page.attempt, ada.email, ada.password).step is Step.CONSENT
-    tokens = client.redeem(code_of(browser.consent(page.attempt or "", allow=True))).json or {}
+    assert browser.sign_in(page.interaction_id, ada.email, ada.password).kind is ConsentStep
+    tokens = client.redeem(code_of(browser.consent(page.interaction_id or "", allow=True))).json or {}
     assert (made["client_name"], tokens["expires_in"]) == ("Again", 60)
 
 
@@ -271,11 +271,11 @@ def test_consent_is_for_the_application_that_was_shown(registrar: Registrar, sub
             other = registrar.relying_party(registrar.registered(**POST, application_type="native"))
             for one in (client, other):
                 page = browser.authorize(one.authorization_parameters())
-                assert code_of(browser.consent(page.attempt or "", allow=True))
+                assert code_of(browser.consent(page.interaction_id or "", allow=True))
             replaced = registrar.manage(made, "PUT", changes(made, **changed)).json or {}
             address = replaced["redirect_uris"][-1]
             step = browser.authorize(client.authorization_parameters(redirect_uri=address))
-            assert (step.step is Step.CONSENT) == is_asked
+            assert (step.kind is ConsentStep) == is_asked
             assert code_of(browser.authorize(other.authorization_parameters())), "consent to another application"
 
 
@@ -308,11 +308,11 @@ def test_replaced_registration_ends_its_open_sign_ins(registrar: Registrar, subt
             client = registrar.relying_party(made)
             browser = registrar.world.browser()
             page = browser.authorize(client.authorization_parameters(scope="openid email"))
-            assert page.step is Step.LOGIN
-            assert browser.sign_in(page.attempt, ada.email, ada.password).step is Step.CONSENT
+            assert page.kind is LoginStep
+            assert browser.sign_in(page.interaction_id, ada.email, ada.password).kind is ConsentStep
             answer = (
                 registrar.manage(made, "PUT", changes(made, **changed)) if changed else registrar.manage(made, "DELETE")
             )
             assert answer.status_code in (200, 204), answer.text
-            step = browser.consent(page.attempt or "", allow=True)
-            assert (step.step, step.address) == (Step.START_AGAIN, None)
+            step = browser.consent(page.interaction_id or "", allow=True)
+            assert (step.kind, step.address) == (StartAgainStep, None)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.contract.hub import Step
+from app.contract.steps import ConsentStep, RedirectStep, RefusedStep, SignedOutStep
 from tests.support.oauth_world import NewWorld, World
 from tests.support.registrations import CALLBACK, Registrar
 from tests.support.relying_party import Browser, Person, Pkce, RelyingParty, code_of, parameters_of
@@ -37,8 +37,8 @@ def owner(open_world: World) -> Person:
 
 def agree(browser: Browser, asked: dict[str, Any]) -> str:
     step = browser.authorize(asked)
-    assert step.step is Step.CONSENT, step
-    return code_of(browser.consent(step.attempt or "", allow=True))
+    assert step.kind is ConsentStep, step
+    return code_of(browser.consent(step.interaction_id or "", allow=True))
 
 
 WRONG = [
@@ -57,14 +57,14 @@ def test_error_before_any_page_stays_here(
     asked = client.authorization_parameters(**changed)
     for browser in (signed_in, registrar.world.browser()):
         step = browser.authorize(asked)
-        assert step.step is Step.REFUSED, step
-        assert (step.address, step.fields) == (None, {})
+        assert step.kind is RefusedStep, step
+        assert (step.address, step.fields) == (None, None)
         assert step.relying_party is not None
         assert step.relying_party.name == "Calendar"
     assert signed_in.authorize(asked).error == error
     agree(signed_in, client.authorization_parameters())
     held = signed_in.authorize(asked)
-    assert held.step is Step.REDIRECT, "the person knows the application"
+    assert held.kind is RedirectStep, "the person knows the application"
     assert error == "consent_required" or parameters_of(held)["error"] == error
 
 
@@ -78,7 +78,7 @@ def test_silent_renewal_works_after_consent(registrar: Registrar, signed_in: Bro
 def test_refusal_on_the_page_goes_to_the_application(registrar: Registrar, signed_in: Browser) -> None:
     client = registrar.relying_party(registrar.registered())
     step = signed_in.authorize(client.authorization_parameters())
-    assert parameters_of(signed_in.consent(step.attempt or "", allow=False))["error"] == "access_denied"
+    assert parameters_of(signed_in.consent(step.interaction_id or "", allow=False))["error"] == "access_denied"
 
 
 def test_tenant_of_a_test_suite_redirects_errors(new_world: NewWorld) -> None:
@@ -96,12 +96,12 @@ def test_signed_out_user_gets_a_link_to_a_registered_application(
     made = registrar.registered(post_logout_redirect_uris=[BYE], token_endpoint_auth_method="client_secret_post")
     client = registrar.relying_party(made)
     step = open_world.browser().sign_out(client_id=client.client_id, post_logout_redirect_uri=BYE)
-    assert (step.step, step.address) == (Step.SIGNED_OUT, None)
+    assert (step.kind, step.address) == (SignedOutStep, None)
     assert step.relying_party is not None
     assert step.relying_party.home == CALLBACK.removesuffix("cb")
     hint = (client.redeem(agree(signed_in, client.authorization_parameters())).json or {})["id_token"]
     step = signed_in.sign_out(id_token_hint=hint, post_logout_redirect_uri=BYE)
-    assert (step.step, step.address) == (Step.REDIRECT, BYE)
+    assert (step.kind, step.address) == (RedirectStep, BYE)
 
 
 def native(registrar: Registrar, **changed: Any) -> RelyingParty:
@@ -123,7 +123,7 @@ def test_second_submit_of_a_native_applications_consent_answers(registrar: Regis
     step = signed_in.authorize(
         client.authorization_parameters(code_challenge=pkce.challenge, code_challenge_method="S256")
     )
-    codes = {code_of(signed_in.consent(step.attempt or "", allow=True)) for _ in range(2)}
+    codes = {code_of(signed_in.consent(step.interaction_id or "", allow=True)) for _ in range(2)}
     assert len(codes) == 2
 
 

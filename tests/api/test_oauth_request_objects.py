@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from joserfc.jwk import OctKey
 
-from app.contract.hub import Step
+from app.contract.steps import FormPostStep, RedirectStep, RefusedStep
 from app.kit import randomness
 from tests.support.oauth_world import World
 from tests.support.relying_party import Browser, Person, RelyingParty, code_of, parameters_of
@@ -48,7 +48,7 @@ def test_signed_request_object_is_honoured(
 ) -> None:
     text = Signer(signing, algorithm).request_object(state="signed", response_mode="form_post", nonce="n", max_age=600)
     step = browser.signed_in(ada).authorize(asked(signing, text))
-    assert (step.step, step.fields["state"]) == (Step.FORM_POST, "signed")
+    assert (step.kind, step.fields["state"]) == (FormPostStep, "signed")
     held = signing.redeem(step.fields["code"]).json or {}
     assert held["scope"] == "openid profile email"
 
@@ -73,7 +73,7 @@ def test_redirect_uri_of_the_object_must_be_registered(
 ) -> None:
     text = signer.request_object(redirect_uri="https://evil.example/")
     step = browser.signed_in(ada).authorize(asked(signing, text, redirect_uri=CALLBACK))
-    assert (step.step, step.problem, step.address) == (Step.REFUSED, "redirect_uri", None)
+    assert (step.kind, step.part, step.address) == (RefusedStep, "redirect_uri", None)
 
 
 WRONG_CLAIMS: list[dict[str, Any]] = [
@@ -293,7 +293,7 @@ class TestByReference:
         self, client: RelyingParty, address: str, browser: Browser
     ) -> None:
         step = browser.authorize({"client_id": client.client_id, "request_uri": f"{address}?"})
-        assert (step.step, step.address) == (Step.REFUSED, None)
+        assert (step.kind, step.address) == (RefusedStep, None)
 
     def test_both_parameters_or_a_repeated_one_are_refused(
         self, client: RelyingParty, address: str, browser: Browser
@@ -345,5 +345,5 @@ def test_text_that_no_database_stores_is_ignored(
     step = browser.authorize({"client_id": signing.client_id, "request": unsigned})
     assert refused(step) == ("invalid_request_object", None)
     step = browser.signed_in(ada).authorize(asked(signing, signer.request_object(state=state)))
-    assert step.step is Step.REDIRECT
+    assert step.kind is RedirectStep
     assert "state" not in parameters_of(step)

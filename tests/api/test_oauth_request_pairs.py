@@ -13,7 +13,8 @@ from typing import Final
 
 import pytest
 
-from app.contract.hub import Next, Step
+from app.contract.steps import LoginStep
+from tests.support.answered_step import AnsweredStep
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Browser, Person, Pkce, RelyingParty, claims_in, code_of, parameters_of
 from tests.support.signed_requests import Signer, client_key, public_jwks
@@ -45,7 +46,7 @@ class Request:
     mark: str
     pkce: Pkce = field(default_factory=Pkce)
 
-    def send(self, browser: Browser) -> Next | tuple[str, str]:
+    def send(self, browser: Browser) -> AnsweredStep | tuple[str, str]:
         """Send it as its kind is sent; return the step, or the refusal of the push."""
         own = {"state": f"state of {self.mark}", "nonce": self.mark, "code_challenge": self.pkce.challenge}
         sent: dict[str, str | None] = self.client.authorization_parameters(**own)
@@ -61,7 +62,7 @@ class Request:
             sent = {"client_id": self.client.client_id, "request_uri": held["request_uri"]}
         return browser.authorize(sent, app=self.client.app, protocol=self.client.protocol)
 
-    def outcome(self, answer: Next | tuple[str, str]) -> tuple[str, str]:
+    def outcome(self, answer: AnsweredStep | tuple[str, str]) -> tuple[str, str]:
         """Return `CODE` or the error; a response must be that of this request and no other, and its code redeemable."""
         if isinstance(answer, tuple):
             return answer
@@ -107,15 +108,17 @@ class Case:
     def check(self, answers: tuple[tuple[str, str], ...]) -> None:
         """Send both; each must be answered as alone, whether or not the first waits for its person."""
         waiting = self.first.send(self.first_browser)
-        is_waiting = isinstance(waiting, Next) and waiting.step is Step.LOGIN
+        is_waiting = isinstance(waiting, AnsweredStep) and waiting.kind is LoginStep
         expected = self.first_answers[KINDS.index(self.first.kind)]
         assert is_waiting == (expected == CODE and self.first_browser.session is None)
         if not is_waiting:
             assert self.first.outcome(waiting) == expected
         outcome = self.second.outcome(self.second.send(self.second_browser))
         assert outcome == answers[KINDS.index(self.second.kind)]
-        if isinstance(waiting, Next) and is_waiting:
-            signed_in = self.first_browser.sign_in(waiting.attempt, self.first_person.email, self.first_person.password)
+        if isinstance(waiting, AnsweredStep) and is_waiting:
+            signed_in = self.first_browser.sign_in(
+                waiting.interaction_id, self.first_person.email, self.first_person.password
+            )
             assert self.first.outcome(signed_in) == CODE
 
 

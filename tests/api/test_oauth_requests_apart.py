@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from app.contract.hub import Next, Step
+from app.contract.steps import AnyStep, LoginStep, RedirectStep, RefusedStep
+from tests.support.answered_step import AnsweredStep
 from tests.support.oauth_world import World
 from tests.support.relying_party import Browser, Person, Pkce, RelyingParty, code_of, parameters_of
 from tests.support.signed_requests import Signer, client_key, public_jwks
@@ -21,7 +22,7 @@ def pushed(client: RelyingParty, **changed: str | None) -> dict[str, str | None]
     return {"client_id": client.client_id, "request_uri": (answer.json or {})["request_uri"]}
 
 
-def refusal(step: Next) -> tuple[str, str | None]:
+def refusal(step: AnsweredStep) -> tuple[str, str | None]:
     held = parameters_of(step)
     assert "code" not in held
     return held["error"], held.get("error_description")
@@ -41,16 +42,16 @@ def test_waiting_pushed_request_excuses_no_plain_one(world: World, browser: Brow
     waiting = pushed(client)
     victim = world.browser()
     step = victim.authorize(waiting)
-    assert step.step is Step.LOGIN
+    assert step.kind is LoginStep
     plain = refusal(browser.signed_in(ada).authorize(client.authorization_parameters()))
     assert plain == ("invalid_request", "This client must push its authorization requests.")
-    assert code_of(victim.sign_in(step.attempt, ada.email, ada.password)), "the pushed request is still there"
+    assert code_of(victim.sign_in(step.interaction_id, ada.email, ada.password)), "the pushed request is still there"
 
 
 def test_opened_pushed_request_ends_no_other_sign_in(world: World, browser: Browser, ada: Person) -> None:
     client = world.application("page", secret=None)
     attacker = world.browser()
-    assert attacker.authorize(pushed(client, code_challenge=CHALLENGE)).step is Step.LOGIN
+    assert attacker.authorize(pushed(client, code_challenge=CHALLENGE)).kind is LoginStep
     for _ in range(2):
         pkce = Pkce()
         code = browser.code(client, ada, code_challenge=pkce.challenge)
@@ -58,19 +59,19 @@ def test_opened_pushed_request_ends_no_other_sign_in(world: World, browser: Brow
 
 
 @pytest.fixture
-def again(browser: Browser, ada: Person, shop: RelyingParty) -> Callable[..., Next]:
+def again(browser: Browser, ada: Person, shop: RelyingParty) -> Callable[..., AnsweredStep]:
     """Ask by the browser of a signed-in person, after it got a code for the shop."""
     asked = shop.authorization_parameters(code_challenge=CHALLENGE, code_challenge_method="S256")
     assert code_of(browser.signed_in(ada).authorize(asked))
 
-    def ask(client: RelyingParty = shop, **changed: str | None) -> Next:
+    def ask(client: RelyingParty = shop, **changed: str | None) -> AnsweredStep:
         return browser.authorize(client.authorization_parameters(**changed))
 
     return ask
 
 
 def test_each_request_has_a_state_nonce_and_challenge_of_its_own(
-    again: Callable[..., Next], shop: RelyingParty
+    again: Callable[..., AnsweredStep], shop: RelyingParty
 ) -> None:
     for values in ({"state": "other", "nonce": "other"}, {"state": None, "nonce": None}):
         step = again(**values, code_challenge=OTHER_CHALLENGE)
@@ -79,7 +80,9 @@ def test_each_request_has_a_state_nonce_and_challenge_of_its_own(
         assert (answer.status_code, answer.get_json()["error"]) == (400, "invalid_grant")
 
 
-def test_challenge_of_an_earlier_request_binds_no_later_code(again: Callable[..., Next], shop: RelyingParty) -> None:
+def test_challenge_of_an_earlier_request_binds_no_later_code(
+    again: Callable[..., AnsweredStep], shop: RelyingParty
+) -> None:
     step = again(code_challenge=None, code_challenge_method=None)
     assert shop.redeem(code_of(step), code_verifier=None).status_code == 200
 
@@ -95,7 +98,7 @@ REFUSED: Mapping[str, Mapping[str, str]] = {
 }
 
 
-def test_what_differs_is_checked_each_time(again: Callable[..., Next], subtests: pytest.Subtests) -> None:
+def test_what_differs_is_checked_each_time(again: Callable[..., AnsweredStep], subtests: pytest.Subtests) -> None:
     for name, changed in REFUSED.items():
         with subtests.test(name):
             assert refusal(again(**changed))[0] == "invalid_request"
@@ -125,15 +128,15 @@ UNLIKE: Mapping[str, Mapping[str, str | None]] = {
 }
 
 
-def test_code_excuses_no_other_request(again: Callable[..., Next], subtests: pytest.Subtests) -> None:
+def test_code_excuses_no_other_request(again: Callable[..., AnsweredStep], subtests: pytest.Subtests) -> None:
     for name, changed in UNLIKE.items():
         with subtests.test(name):
             step = again(**changed)
-            assert "code" not in (parameters_of(step) if step.step is Step.REDIRECT else {})
+            assert "code" not in (parameters_of(step) if step.kind is RedirectStep else {})
 
 
 def test_repeated_parameter_is_refused_after_a_code(
-    again: Callable[..., Next], browser: Browser, shop: RelyingParty
+    again: Callable[..., AnsweredStep], browser: Browser, shop: RelyingParty
 ) -> None:
     pairs = [(name, value) for name, value in shop.authorization_parameters().items() if value]
     assert refusal(browser.authorize([*pairs, ("scope", "openid")]))[0] == "invalid_request"
@@ -142,24 +145,28 @@ def test_repeated_parameter_is_refused_after_a_code(
 @pytest.mark.parametrize(
     ("setting", "step"),
     [
-        ({"is_active": False}, Step.REFUSED),
-        ({"redirect_uris": ["https://shop.example/new"]}, Step.REFUSED),
-        ({"grant_types": ["client_credentials"]}, Step.REDIRECT),
-        ({"require_pkce": True}, Step.REDIRECT),
-        ({"scope": "email"}, Step.REDIRECT),
-        ({"require_pushed_authorization_requests": True}, Step.REDIRECT),
-        ({"require_signed_request_object": True}, Step.REDIRECT),
-        ({"security_profile": "fapi2"}, Step.REDIRECT),
+        ({"is_active": False}, RefusedStep),
+        ({"redirect_uris": ["https://shop.example/new"]}, RefusedStep),
+        ({"grant_types": ["client_credentials"]}, RedirectStep),
+        ({"require_pkce": True}, RedirectStep),
+        ({"scope": "email"}, RedirectStep),
+        ({"require_pushed_authorization_requests": True}, RedirectStep),
+        ({"require_signed_request_object": True}, RedirectStep),
+        ({"security_profile": "fapi2"}, RedirectStep),
     ],
     ids=["inactive", "address", "grant", "challenge", "scope", "push", "signature", "profile"],
 )
 def test_changed_client_is_refused_at_once(
-    again: Callable[..., Next], world: World, shop: RelyingParty, setting: dict[str, object], step: Step
+    again: Callable[..., AnsweredStep],
+    world: World,
+    shop: RelyingParty,
+    setting: dict[str, object],
+    step: type[AnyStep],
 ) -> None:
     world.change(shop, **setting)
     answered = again(code_challenge=None, code_challenge_method=None)
-    assert answered.step is step
-    assert step is Step.REFUSED or "error" in parameters_of(answered)
+    assert answered.kind is step
+    assert step is RefusedStep or "error" in parameters_of(answered)
 
 
 def test_changed_tenant_is_asked_at_once(world: World, browser: Browser, ada: Person) -> None:
@@ -169,15 +176,17 @@ def test_changed_tenant_is_asked_at_once(world: World, browser: Browser, ada: Pe
     browser.signed_in(ada)
     assert code_of(browser.authorize(listed.authorization_parameters(redirect_uri=address)))
     world.change_settings(url_whitelist=[])
-    assert browser.authorize(listed.authorization_parameters(redirect_uri=address)).step is Step.REFUSED
+    assert browser.authorize(listed.authorization_parameters(redirect_uri=address)).kind is RefusedStep
 
 
 def test_code_opens_no_same_client_id_of_another_tenant(
-    again: Callable[..., Next], foreign_shop: RelyingParty, browser: Browser
+    again: Callable[..., AnsweredStep], foreign_shop: RelyingParty, browser: Browser
 ) -> None:
     foreign = Browser(foreign_shop.services, foreign_shop.wsgi, foreign_shop.tenant_name)
-    assert foreign.authorize(foreign_shop.authorization_parameters()).step is Step.LOGIN
+    assert foreign.authorize(foreign_shop.authorization_parameters()).kind is LoginStep
 
 
-def test_signed_out_browser_is_asked_to_sign_in(again: Callable[..., Next], world: World, shop: RelyingParty) -> None:
-    assert world.browser().authorize(shop.authorization_parameters()).step is Step.LOGIN
+def test_signed_out_browser_is_asked_to_sign_in(
+    again: Callable[..., AnsweredStep], world: World, shop: RelyingParty
+) -> None:
+    assert world.browser().authorize(shop.authorization_parameters()).kind is LoginStep

@@ -149,7 +149,7 @@ def test_resource_reaches_the_token_of_each_request(world: World, ada: Person) -
         held = shop.redeem(code_of(step)).json or {}
         assert claims_in(held["access_token"])["aud"] == ORDERS
     device = shop.start_device(resource=ORDERS).json or {}
-    browser.allow_device(browser.type_code(device["user_code"]).attempt)
+    browser.allow_device(browser.type_code(device["user_code"]).interaction_id)
     held = shop.poll(device["device_code"]).json or {}
     assert claims_in(held["access_token"])["aud"] == ORDERS
     several = Signer(shop).request_object(resource=[ORDERS, STOCK])

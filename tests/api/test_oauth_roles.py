@@ -169,7 +169,7 @@ def test_consent_is_asked_for_scopes_about_roles(world: World, browser: Browser,
     client = app(world, require_consent=True)
     step = browser.signed_in(editor).authorize(client.authorization_parameters(scope=SCOPE))
     assert {"roles", "permissions"} <= {scope.name for scope in step.scopes}
-    held: dict[str, Any] = client.redeem(code_of(browser.consent(step.attempt or "", True))).get_json()
+    held: dict[str, Any] = client.redeem(code_of(browser.consent(step.interaction_id or "", True))).get_json()
     assert everywhere(client, held) == [EXPECTED] * 3
 
 

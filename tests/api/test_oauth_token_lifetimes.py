@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from app.contract.hub import Step
+from app.contract.steps import SignedOutStep
 from app.identity.entry.cleaning import clean
 from app.identity.platform.services import Services
 from tests.support.oauth_world import NewWorld, World
@@ -49,7 +49,7 @@ def test_sign_out_revokes_session_tokens_and_keeps_offline_ones(
         tokens(shop, browser, ada, OFFLINE),
         tokens(stays, browser, ada),
     )
-    assert browser.sign_out(confirmed=True).step is Step.SIGNED_OUT
+    assert browser.sign_out(confirmed=True).kind is SignedOutStep
     assert is_valid(shop, bound) == (False, False)
     assert is_valid(shop, offline) == (True, True)
     assert is_valid(stays, by_setting) == (True, True)

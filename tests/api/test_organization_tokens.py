@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from app.contract.hub import Step
+from app.contract.steps import LoginStep
 from app.identity.platform.services import Services
 from tests.support.members import Company, organization_in
 from tests.support.oauth_world import World
@@ -88,7 +88,7 @@ def test_signed_out_browser_learns_nothing_of_organizations(
 ) -> None:
     for text in (globex, NO_ORG):
         step = world.browser().authorize(app.authorization_parameters(organization=text))
-        assert (step.step, step.organizations, step.problem) == (Step.LOGIN, [], None)
+        assert (step.kind, step.reason) == (LoginStep, None)
 
 
 @pytest.mark.both_databases
@@ -219,11 +219,13 @@ def test_sign_in_continues_to_the_organization(
 ) -> None:
     browser = world.browser()
     step = browser.authorize(app.authorization_parameters(organization=globex))
-    code = code_of(browser.sign_in(step.attempt, ada.email, ada.password))
+    code = code_of(browser.sign_in(step.interaction_id, ada.email, ada.password))
     assert organization_in(answered(app.redeem(code))["id_token"])["org_id"] == globex
     outsider, other = world.person("outsider@example.test"), world.browser()
     step = other.authorize(app.authorization_parameters(organization=globex))
-    assert parameters_of(other.sign_in(step.attempt, outsider.email, outsider.password))["error"] == "access_denied"
+    assert (
+        parameters_of(other.sign_in(step.interaction_id, outsider.email, outsider.password))["error"] == "access_denied"
+    )
 
 
 def test_organization_tokens_cost_the_same_for_many_members(

@@ -111,7 +111,7 @@ def test_right_device_codes_do_not_count(new_world: NewWorld) -> None:
     )
     browser = Browser(world.services, world.wsgi, world.name)
     for _ in range(5):
-        assert browser.type_code(tv.start_device().get_json()["user_code"]).attempt
+        assert browser.type_code(tv.start_device().get_json()["user_code"]).interaction_id
     body = b'{"UserCode": "BBBB-BBBB"}'
     assert [browser.send("POST", "/hub/device", body).status_code for _ in range(4)] == [200, 200, 200, 429]
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select, update
 
-from app.contract.hub import Step
+from app.contract.steps import AnyStep, ConsentStep, LoginStep, RedirectStep, SelectOrganizationStep, StartAgainStep
 from app.identity.authentication.sign_in.tables import interactions
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
@@ -45,14 +45,14 @@ def claims_of(company: Company, client: RelyingParty, step: Any) -> dict[str, An
 def test_several_organizations_are_offered(company: Company, app: RelyingParty, two: tuple[str, str]) -> None:
     company.business.member(two[0])
     step = company.open(app)
-    assert (step.step, step.can_skip) == (Step.SELECT_ORGANIZATION, False)
+    assert (step.kind, step.allows_personal) == (SelectOrganizationStep, False)
     assert [(one.id, one.name, one.roles, one.people, one.logo) for one in step.organizations] == [
         (two[0], "Globex", ["Editor"], 2, None),
         (two[1], "Initech", ["Owner"], 1, "https://a.test/l.png"),
     ]
     assert step.person is not None
     assert step.person.label == company.ada.email
-    chosen = company.browser.choose(step.attempt or "", two[1])
+    chosen = company.browser.choose(step.interaction_id or "", two[1])
     assert claims_of(company, app, chosen)["org_name"] == "Initech"
 
 
@@ -61,7 +61,7 @@ def test_last_used_organization_comes_first(
     company: Company, world: World, app: RelyingParty, two: tuple[str, str]
 ) -> None:
     step = company.open(app)
-    company.browser.choose(step.attempt or "", two[1])
+    company.browser.choose(step.interaction_id or "", two[1])
     shown = company.open(app).organizations
     assert [(one.name, one.is_last_used) for one in shown] == [("Initech", True), ("Globex", False)]
     other = world.application("Other", organization_usage="require")
@@ -98,8 +98,8 @@ def test_personal_account_can_be_chosen(
 ) -> None:
     client = world.application("Shop", organization_usage=usage)
     step = company.open(client, **asked)
-    assert (step.step, step.can_skip, len(step.organizations)) == (Step.SELECT_ORGANIZATION, True, 2)
-    assert claims_of(company, client, company.browser.choose(step.attempt or "", "")) == {}
+    assert (step.kind, step.allows_personal, len(step.organizations)) == (SelectOrganizationStep, True, 2)
+    assert claims_of(company, client, company.browser.choose(step.interaction_id or "", "")) == {}
 
 
 @pytest.mark.parametrize(
@@ -122,27 +122,27 @@ def test_forged_choices_show_the_page_again(
     foreign = Business(new_tenant_server()).create()
     step = company.open(app)
     for org in (company.business.create("Hazel"), foreign, inactive, NO_ORG, "", "Globex", "x" * 64):
-        again = company.browser.choose(step.attempt or "", org)
-        assert (again.step, len(again.organizations)) == (Step.SELECT_ORGANIZATION, 2), org
-    assert claims_of(company, app, company.browser.choose(step.attempt or "", two[0]))["org_id"] == two[0]
+        again = company.browser.choose(step.interaction_id or "", org)
+        assert (again.kind, len(again.organizations)) == (SelectOrganizationStep, 2), org
+    assert claims_of(company, app, company.browser.choose(step.interaction_id or "", two[0]))["org_id"] == two[0]
 
 
 def test_choice_cannot_replace_the_requested_organization(company: Company, world: World, two: tuple[str, str]) -> None:
     """The request names one organization; a forged post during its consent step names another."""
     client = world.application("Asking", require_consent=True)
     step = company.open(client, organization="Globex")
-    assert step.step is Step.CONSENT
-    assert company.browser.choose(step.attempt or "", two[1]).step is Step.CONSENT
-    held = claims_of(company, client, company.browser.consent(step.attempt or "", allow=True))
+    assert step.kind is ConsentStep
+    assert company.browser.choose(step.interaction_id or "", two[1]).kind is ConsentStep
+    held = claims_of(company, client, company.browser.consent(step.interaction_id or "", allow=True))
     assert held["org_id"] == two[0]
 
 
 def test_choice_comes_before_consent(company: Company, world: World, two: tuple[str, str]) -> None:
     client = world.application("Asking", require_consent=True, organization_usage="require")
     step = company.open(client)
-    assert company.browser.consent(step.attempt or "", allow=True).step is Step.SELECT_ORGANIZATION
-    assert company.browser.choose(step.attempt or "", two[0]).step is Step.CONSENT
-    held = claims_of(company, client, company.browser.consent(step.attempt or "", allow=True))
+    assert company.browser.consent(step.interaction_id or "", allow=True).kind is SelectOrganizationStep
+    assert company.browser.choose(step.interaction_id or "", two[0]).kind is ConsentStep
+    held = claims_of(company, client, company.browser.consent(step.interaction_id or "", allow=True))
     assert held["org_id"] == two[0]
 
 
@@ -151,10 +151,10 @@ def test_membership_that_ends_before_consent_asks_again(company: Company, world:
     role = company.join(company.ada, third, "Editor")
     client = world.application("Asking", require_consent=True, organization_usage="require")
     step = company.open(client)
-    assert company.browser.choose(step.attempt or "", third).step is Step.CONSENT
+    assert company.browser.choose(step.interaction_id or "", third).kind is ConsentStep
     company.leave(company.ada, third, role)
-    again = company.browser.consent(step.attempt or "", allow=True)
-    assert (again.step, len(again.organizations)) == (Step.SELECT_ORGANIZATION, 2)
+    again = company.browser.consent(step.interaction_id or "", allow=True)
+    assert (again.kind, len(again.organizations)) == (SelectOrganizationStep, 2)
 
 
 def test_second_account_does_not_inherit_the_choice(company: Company, world: World, two: tuple[str, str]) -> None:
@@ -164,18 +164,18 @@ def test_second_account_does_not_inherit_the_choice(company: Company, world: Wor
         company.join(bob, org, name)
     client = world.application("Asking", require_consent=True, organization_usage="require")
     step = company.open(client)
-    assert company.browser.choose(step.attempt or "", two[0]).step is Step.CONSENT
-    company.browser._post("/hub/switch-account", {"Attempt": step.attempt}, step.attempt)
-    other = company.browser.sign_in(step.attempt, bob.email, bob.password)
-    assert other.step is Step.SELECT_ORGANIZATION
+    assert company.browser.choose(step.interaction_id or "", two[0]).kind is ConsentStep
+    company.browser._post("/hub/switch-account", {"InteractionId": step.interaction_id}, step.interaction_id)
+    other = company.browser.sign_in(step.interaction_id, bob.email, bob.password)
+    assert other.kind is SelectOrganizationStep
 
 
 def test_second_submit_repeats_only_the_same_choice(company: Company, app: RelyingParty, two: tuple[str, str]) -> None:
     step = company.open(app)
     for _ in range(2):
-        chosen = company.browser.choose(step.attempt or "", two[0])
+        chosen = company.browser.choose(step.interaction_id or "", two[0])
         assert claims_of(company, app, chosen)["org_id"] == two[0]
-    assert company.browser.choose(step.attempt or "", two[1]).step is Step.START_AGAIN
+    assert company.browser.choose(step.interaction_id or "", two[1]).kind is StartAgainStep
 
 
 @pytest.mark.both_databases
@@ -183,9 +183,9 @@ def test_repeat_after_removal_gets_no_code(company: Company, app: RelyingParty, 
     third = company.business.create("Third")
     role = company.join(company.ada, third, "Editor")
     step = company.open(app)
-    code_of(company.browser.choose(step.attempt or "", third))
+    code_of(company.browser.choose(step.interaction_id or "", third))
     company.leave(company.ada, third, role)
-    assert company.browser.choose(step.attempt or "", third).step is Step.START_AGAIN
+    assert company.browser.choose(step.interaction_id or "", third).kind is StartAgainStep
 
 
 def test_named_organization_after_removal_gets_no_code(company: Company, world: World) -> None:
@@ -193,9 +193,9 @@ def test_named_organization_after_removal_gets_no_code(company: Company, world: 
     org = company.business.create("Third")
     role = company.join(company.ada, org, "Editor")
     step = company.open(client, organization=org)
-    code_of(company.browser.consent(step.attempt or "", allow=True))
+    code_of(company.browser.consent(step.interaction_id or "", allow=True))
     company.leave(company.ada, org, role)
-    late = company.browser.consent(step.attempt or "", allow=True)
+    late = company.browser.consent(step.interaction_id or "", allow=True)
     assert parameters_of(late)["error"] == "access_denied"
 
 
@@ -203,8 +203,8 @@ def test_other_browser_cannot_choose(company: Company, world: World, app: Relyin
     step = company.open(app)
     thief = world.browser()
     thief.signed_in(world.person("thief@example.test"))
-    assert thief.choose(step.attempt or "", two[0]).step is Step.START_AGAIN
-    assert world.browser().choose("unknown", two[0]).step is Step.START_AGAIN
+    assert thief.choose(step.interaction_id or "", two[0]).kind is StartAgainStep
+    assert world.browser().choose("unknown", two[0]).kind is StartAgainStep
 
 
 def test_choice_without_a_session_leads_to_sign_in(
@@ -212,9 +212,9 @@ def test_choice_without_a_session_leads_to_sign_in(
 ) -> None:
     browser = world.browser()
     step = browser.authorize(app.authorization_parameters())
-    assert browser.choose(step.attempt or "", two[0]).step is Step.LOGIN
-    after = browser.sign_in(step.attempt, company.ada.email, company.ada.password)
-    assert after.step is Step.SELECT_ORGANIZATION, "a choice before sign-in does not count"
+    assert browser.choose(step.interaction_id or "", two[0]).kind is LoginStep
+    after = browser.sign_in(step.interaction_id, company.ada.email, company.ada.password)
+    assert after.kind is SelectOrganizationStep, "a choice before sign-in does not count"
 
 
 @pytest.mark.both_databases
@@ -222,11 +222,11 @@ def test_tampered_stored_choice_is_checked_again(company: Company, app: RelyingP
     """The stored choice is only a wish: an organization of another account there gives nothing."""
     step, hazel = company.open(app), company.business.create("Hazel")
     with UnitOfWork(company.world.services.database, company.world.tenant_id).separate_transaction() as work:
-        where = interactions.c.attempt_hash == randomness.digest(step.attempt or "")
+        where = interactions.c.attempt_hash == randomness.digest(step.interaction_id or "")
         held = work.run(select(interactions.c.request).where(where)).scalar_one()
         forged = {**held, "org_id": hazel, "org_uid": company.ada.uid}
         work.run(update(interactions).where(where).values(request=forged))
-    assert company.browser.resume(step.attempt or "").step is Step.SELECT_ORGANIZATION
+    assert company.browser.resume(step.interaction_id or "").kind is SelectOrganizationStep
 
 
 @pytest.mark.both_databases
@@ -244,22 +244,22 @@ def test_offers_are_read_where_the_page_shows_them_and_once(joining: Joining, wo
     team, app = joining.team, world.application("Crm", organization_usage="require")
     company, ada = team.company, joining.ada
 
-    def cost(steps: Step, number: int) -> int:
+    def cost(steps: type[AnyStep], number: int) -> int:
         for _ in range(2):  # the first request fills caches
             step = company.open(app, ada)
-            assert (step.step, len(step.joinable)) == (steps, number)
+            assert (step.kind, len(step.joinable or ())) == (steps, number)
         return company.browser.spent()["sql"]
 
     company.join(ada, company.business.create("Initech"), "Editor")
     joining.set_policy(JITPolicy={"RequireApproval": False})
-    redirected = cost(Step.REDIRECT, 0)
+    redirected = cost(RedirectStep, 0)
     joining.set_policy(JITPolicy={"RequireApproval": True})
-    assert cost(Step.REDIRECT, 0) == redirected, "a member is asked nothing, so nothing is read"
+    assert cost(RedirectStep, 0) == redirected, "a member is asked nothing, so nothing is read"
     company.join(ada, company.business.create("Hazel"), "Editor")
     joining.set_policy(JITPolicy={"RequireApproval": False})
-    shown = cost(Step.SELECT_ORGANIZATION, 0)
+    shown = cost(SelectOrganizationStep, 0)
     joining.set_policy(JITPolicy={"RequireApproval": True})
-    assert cost(Step.SELECT_ORGANIZATION, 1) == shown + 3, "memberships, requests and organizations"
+    assert cost(SelectOrganizationStep, 1) == shown + 3, "memberships, requests and organizations"
 
 
 @pytest.mark.both_databases
@@ -275,6 +275,6 @@ def test_pending_invitations_are_read_once(company: Company, world: World) -> No
         pass_time(world.services, seconds=5)
         for _ in range(2):
             step = company.open(app, guest)
-        assert (step.step, step.invitations.count, step.can_create) == (Step.SELECT_ORGANIZATION, 1, creates)
+        assert (step.kind, step.invitations.count, step.can_create) == (SelectOrganizationStep, 1, creates)
         costs.append(company.browser.spent()["sql"])
     assert costs[0] == costs[1]

@@ -162,7 +162,7 @@ def test_unsigned_hub_call_is_refused(refused: Caller, operation: AnyOperation) 
 @every(AuthScheme.HUB)
 def test_signature_is_valid_for_one_body_and_one_path(refused: Caller, operation: AnyOperation) -> None:
     signed = refused.signed(operation.method, refused.path_of(operation), b"{}")
-    assert refusal(refused.ask(operation, body=b'{"Attempt":"x"}', headers=signed)) == (403, 909)
+    assert refusal(refused.ask(operation, body=b'{"InteractionId":"x"}', headers=signed)) == (403, 909)
     elsewhere = refused.signed(operation.method, "/hub/elsewhere", refused.body_of(operation))
     assert refusal(refused.ask(operation, headers=elsewhere)) == (403, 909)
 

@@ -9,9 +9,9 @@ import pytest
 from app.contract import errors as e
 from app.contract import hub as contract
 from app.contract import hub_second_factors as factors
-from app.contract.hub import Next, Step
 from app.contract.hub_recovery import forgot
 from app.contract.hub_registration import register
+from app.contract.steps import ProfileStep, StepResponse
 from app.kit.operation import AnyOperation
 from tests.support.oauth_world import World
 from tests.support.scripted_answers import Page, ScriptedHub, errors, page_of, steps
@@ -107,7 +107,7 @@ def test_refusal_shows_what_it_brings(scripted: ScriptedHub, pages: dict[str, Pa
 def test_step_reaches_the_address_with_all_that_was_typed(scripted: ScriptedHub, pages: dict[str, Page]) -> None:
     page, typed = pages["/login"], {"identifier": " Ada@Example.com ", "password": " \u00fc &=+% \u0430 "}
     answer = scripted.post(
-        Next(step=Step.PROFILE), "/login", {**page.fields, **typed, "remember": "y"}, headers=page.headers
+        StepResponse(step=ProfileStep()), "/login", {**page.fields, **typed, "remember": "y"}, headers=page.headers
     )
     request = answer.calls[0].request
     assert (request.identifier, request.password, request.remember) == (*typed.values(), True)

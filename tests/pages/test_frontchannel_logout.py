@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 
-from app.contract.hub import Next, Step
+from app.contract.steps import SignedOutStep, StepResponse
 from app.identity.protocols.oauth.frontchannel_logout import MOST_FRAMES
 from tests.support.oauth_world import World
 from tests.support.relying_party import Browser, Person, RelyingParty, claims_in
@@ -155,8 +155,8 @@ def test_not_you_loads_frames_of_the_account_that_is_left(
 def test_ending_the_own_session_by_its_id_loads_frames(browser: Browser, ada: Person, front: RelyingParty) -> None:
     id_token = str((front.redeem(browser.code(front, ada)).json or {})["id_token"])
     body = json.dumps({"Id": claims_in(id_token)["sid"]}).encode()
-    step = Next.model_validate_json(browser.send("POST", "/hub/sessions/end", body).data)
-    assert (step.step, step.ends_session, len(step.frames)) == (Step.SIGNED_OUT, True, 1)
+    response = StepResponse.model_validate_json(browser.send("POST", "/hub/sessions/end", body).data)
+    assert (type(response.step), response.ends_session, len(response.frames)) == (SignedOutStep, True, 1)
 
 
 def test_metadata_offers_front_channel_logout(front: RelyingParty) -> None:

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from app.contract.hub import Next, Step
+from app.contract.steps import ProfileStep, StepResponse
 from app.kit.admission import SHED, Shed
 from tests.support.oauth_world import World
 from tests.support.scripted_answers import FORM, Page, ScriptedHub, page_of
 from tests.support.visitor import Visitor
 
 ADA = {"identifier": "ada@example.com", "password": "correct horse 7"}
-PROFILE = Next(step=Step.PROFILE)
+PROFILE = StepResponse(step=ProfileStep())
 FIELDS: dict[str, tuple[dict[str, str], int]] = {
     "no identifier": ({"identifier": ""}, 422),
     "no password": ({"password": ""}, 422),

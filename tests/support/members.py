@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.contract.hub import Next
 from app.kit.errors import ApiError
+from tests.support.answered_step import AnsweredStep
 from tests.support.oauth_world import World
 from tests.support.organizations import Business
 from tests.support.relying_party import Browser, Person, RelyingParty, claims_in, code_of, parameters_of
@@ -45,7 +45,7 @@ class Company:
         path = f"/v2/manage/account/{person.uid}/orgcontext/{org}/roles"
         answered(self.business.send("DELETE", path, {"RoleIds": list(roles)}))
 
-    def open(self, client: RelyingParty, person: Person | None = None, **changed: str | None) -> Next:
+    def open(self, client: RelyingParty, person: Person | None = None, **changed: str | None) -> AnsweredStep:
         """Send a signed-in person's authorization request."""
         return self.browser.signed_in(person or self.ada).authorize(client.authorization_parameters(**changed))
 

@@ -19,7 +19,7 @@ from werkzeug.test import TestResponse
 
 from app.contract import hub_sign_out
 from app.contract.application_file import DEVICE_GRANT
-from app.contract.hub import Next, Step
+from app.contract.steps import FormPostStep, RedirectStep, StepResponse
 from app.contract.visit import VISIT_HEADER, Visit
 from app.identity.directory.accounts.tables import accounts
 from app.identity.platform.services import Services
@@ -28,6 +28,7 @@ from app.kit import randomness
 from app.kit.clock import FixedClock
 from app.kit.reading import INSIDE
 from app.kit.signing import SIGNATURE_HEADER, signature
+from tests.support.answered_step import AnsweredStep
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ class Browser:
         *,
         app: str | None = None,
         protocol: str = "oidc",
-    ) -> Next:
+    ) -> AnsweredStep:
         pairs = (
             parameters
             if isinstance(parameters, list)
@@ -110,40 +111,44 @@ class Browser:
         )
         return self._post("/hub/authorize", {"Protocol": protocol, "App": app, "Parameters": pairs})
 
-    def sign_in(self, attempt: str | None, email: str, password: str) -> Next:
-        return self._post("/hub/sign-in", {"Attempt": attempt, "Identifier": email, "Password": password}, attempt)
+    def sign_in(self, interaction_id: str | None, email: str, password: str) -> AnsweredStep:
+        return self._post(
+            "/hub/sign-in", {"InteractionId": interaction_id, "Identifier": email, "Password": password}, interaction_id
+        )
 
-    def consent(self, attempt: str, allow: bool, refused: Iterable[str] = ()) -> Next:
-        members = {"Attempt": attempt, "Allow": allow, "Refused": list(refused), "Account": self.shown}
-        return self._post("/hub/consent", members, attempt)
+    def consent(self, interaction_id: str, allow: bool, refused: Iterable[str] = ()) -> AnsweredStep:
+        members = {"InteractionId": interaction_id, "Allow": allow, "Refused": list(refused), "Account": self.shown}
+        return self._post("/hub/consent", members, interaction_id)
 
-    def accounts(self, attempt: str) -> Next:
-        return self._send("GET", f"/hub/accounts/{quote(attempt)}", b"", attempt)
+    def accounts(self, interaction_id: str) -> AnsweredStep:
+        return self._send("GET", f"/hub/accounts/{quote(interaction_id)}", b"", interaction_id)
 
-    def choose_account(self, attempt: str, account: str = "", sign_out: str = "") -> Next:
+    def choose_account(self, interaction_id: str, account: str = "", sign_out: str = "") -> AnsweredStep:
         """Choose an account of the browser, sign out of one, or go on to another one."""
-        members = {"Attempt": attempt, "Account": account, "SignOut": sign_out}
-        return self._post("/hub/accounts/choose", members, attempt)
+        members = {"InteractionId": interaction_id, "Account": account, "SignOut": sign_out}
+        return self._post("/hub/accounts/choose", members, interaction_id)
 
-    def type_code(self, user_code: str) -> Next:
+    def type_code(self, user_code: str) -> AnsweredStep:
         """Type the code that a device shows."""
         return self._post("/hub/device", {"UserCode": user_code})
 
-    def allow_device(self, attempt: str | None, *, allow: bool = True) -> Next:
-        members = {"Attempt": attempt, "Allow": allow, "Account": self.shown}
-        return self._post("/hub/device/decision", members, attempt)
+    def allow_device(self, interaction_id: str | None, *, allow: bool = True) -> AnsweredStep:
+        members = {"InteractionId": interaction_id, "Allow": allow, "Account": self.shown}
+        return self._post("/hub/device/decision", members, interaction_id)
 
-    def choose(self, attempt: str, organization: str) -> Next:
+    def choose(self, interaction_id: str, organization: str) -> AnsweredStep:
         """Choose an organization; an empty one is the personal account."""
-        return self._post("/hub/organization", {"Attempt": attempt, "Organization": organization}, attempt)
+        return self._post(
+            "/hub/organization", {"InteractionId": interaction_id, "Organization": organization}, interaction_id
+        )
 
-    def resume(self, attempt: str) -> Next:
-        return self._send("GET", f"/hub/attempts/{quote(attempt)}", b"", attempt)
+    def resume(self, interaction_id: str) -> AnsweredStep:
+        return self._send("GET", f"/hub/interactions/{quote(interaction_id)}", b"", interaction_id)
 
-    def reopen(self, attempt: str) -> Next:
-        return self._post(f"/hub/attempts/{quote(attempt)}/reopen", {}, attempt)
+    def reopen(self, interaction_id: str) -> AnsweredStep:
+        return self._post(f"/hub/interactions/{quote(interaction_id)}/reopen", {}, interaction_id)
 
-    def sign_out(self, **members: Any) -> Next:
+    def sign_out(self, **members: Any) -> AnsweredStep:
         named = {hub_sign_out.SignOutRequest.model_fields[name].alias or name: value for name, value in members.items()}
         return self._post("/hub/sign-out", named)
 
@@ -168,13 +173,13 @@ class Browser:
     def own_client(self, name: str) -> TestResponse:
         return self.send("GET", f"/hub/clients/{name}", b"")
 
-    def _post(self, path: str, members: Mapping[str, Any], attempt: str | None = None) -> Next:
-        return self._send("POST", path, json.dumps(members).encode(), attempt)
+    def _post(self, path: str, members: Mapping[str, Any], interaction_id: str | None = None) -> AnsweredStep:
+        return self._send("POST", path, json.dumps(members).encode(), interaction_id)
 
-    def _send(self, method: str, path: str, body: bytes, attempt: str | None = None) -> Next:
-        response = self.send(method, path, body, attempt)
+    def _send(self, method: str, path: str, body: bytes, interaction_id: str | None = None) -> AnsweredStep:
+        response = self.send(method, path, body, interaction_id)
         assert response.status_code == 200, response.text
-        step = Next.model_validate_json(response.data)
+        step = AnsweredStep(StepResponse.model_validate_json(response.data))
         if step.session is not None:
             self.session = step.session.token
         if step.ends_session:
@@ -183,12 +188,12 @@ class Browser:
             self.shown = step.person.uid
         if step.other_sessions is not None:
             self.others = tuple(step.other_sessions.tokens)
-        if step.binding is not None and step.attempt is not None:
-            self.bindings[step.attempt] = step.binding
+        if step.binding is not None and step.interaction_id is not None:
+            self.bindings[step.interaction_id] = step.binding
         return step
 
-    def send(self, method: str, path: str, body: bytes, attempt: str | None = None) -> TestResponse:
-        binding = self.bindings.get(attempt) if attempt else None
+    def send(self, method: str, path: str, body: bytes, interaction_id: str | None = None) -> TestResponse:
+        binding = self.bindings.get(interaction_id) if interaction_id else None
         visit = Visit(
             host=self.host,
             session=self.session,
@@ -324,16 +329,16 @@ class RelyingParty:
         return self.get(path, headers={"Authorization": f"Bearer {token}"})
 
 
-def parameters_of(step: Next) -> dict[str, str]:
+def parameters_of(step: AnsweredStep) -> dict[str, str]:
     """Return what the answer brings to the relying party, whatever its response mode."""
-    if step.step is Step.FORM_POST:
+    if step.kind is FormPostStep:
         return dict(step.fields)
-    assert step.step is Step.REDIRECT, step
+    assert step.kind is RedirectStep, step
     parts = urlsplit(step.address or "")
     return dict(parse_qsl(parts.fragment or parts.query, keep_blank_values=True))
 
 
-def code_of(step: Next) -> str:
+def code_of(step: AnsweredStep) -> str:
     """Return the code that the answer brings."""
     held = parameters_of(step)
     assert "code" in held, held

@@ -13,16 +13,23 @@ from werkzeug.test import TestResponse
 from app.contract import hub as contract
 from app.contract import hub_second_factors as factors
 from app.contract.errors import AnotherAccount
-from app.contract.hub import Next, RelyingPartyView, Step
-from app.contract.hub_models import OrganizationLook, OtherSessions, Session
+from app.contract.hub_models import OrganizationLook, OtherSessions, RelyingPartyView, Session
 from app.contract.hub_recovery import forgot
 from app.contract.hub_registration import register
-from app.contract.organizations_models import MethodLimit
+from app.contract.steps import (
+    ConfirmSignOutStep,
+    EmailConfirmedStep,
+    ProfileStep,
+    RedirectStep,
+    SecondFactorStep,
+    StepResponse,
+)
 from app.hub.identity_client import AccountChanged
 from app.kit.client import Client, ServiceUnavailable
 from app.kit.operation import AnyOperation
 from tests.support.oauth_world import World
 from tests.support.plain_client import PlainClient
+from tests.support.step_samples import named_samples
 from tests.support.visitor import Visitor
 
 FORM = "application/x-www-form-urlencoded"
@@ -113,31 +120,31 @@ def scripted(hub_app: Flask, world: World, monkeypatch: pytest.MonkeyPatch) -> S
     return made
 
 
-def steps(attempt: str | None) -> Iterable[tuple[str, Next]]:
-    """Yield every step that an operation may name, and everything that a step may bring."""
+def steps(interaction_id: str | None) -> Iterable[tuple[str, StepResponse]]:
+    """Yield every step that an operation may name, and everything that a response may bring beside it."""
     session = Session(token="a-session", lifetime_seconds=3600)
-    for step in set(Step) - {Step.CONFIRM_SIGN_OUT}:
-        yield step.value, Next(step=step, attempt=attempt, address="https://shop.example/cb?code=ü")
-    for problem in ("return_url", "method", "last", "client"):
-        for step in (Step.PROFILE, Step.LOGIN, Step.BACKUP_CODES, Step.REFUSED, Step.ELSEWHERE):
-            yield f"{step.value} {problem}", Next(step=step, attempt=attempt, problem=problem)
-    plain = Next(step=Step.REDIRECT, attempt=attempt, address="https://shop.example/cb")
-    limit = MethodLimit.model_validate({"organization": "Acme", "allowed_methods": ["passkey"]})
+    for name, step in named_samples():
+        if not isinstance(step, ConfirmSignOutStep):  # only the page that asks to confirm a sign-out gets it
+            yield name, StepResponse(step=step, interaction_id=interaction_id)
+    back = StepResponse(step=RedirectStep(address="https://shop.example/cb"), interaction_id=interaction_id)
     members: dict[str, Any] = {
-        "session": session, "trusted": session, "ends_session": True, "browser_state": "a.state", "method_limit": limit,
+        "session": session, "trusted": session, "ends_session": True, "browser_state": "a.state",
         "organization": OrganizationLook(name="Acme Gardens", color="#123456"), "frames": ["https://other.example/bye"],
-        "other_sessions": OtherSessions(tokens=["one", "two"], lifetime_seconds=60), "connection": "google",
-        "relying_party": RelyingPartyView(name="Acme Wiki", client_id="wiki", home="https://wiki.example/"), "problem": "method",
+        "other_sessions": OtherSessions(tokens=["one", "two"], lifetime_seconds=60),
+        "relying_party": RelyingPartyView(name="Acme Wiki", client_id="wiki", home="https://wiki.example/"),
     }  # fmt: skip
     for name, value in members.items():
-        yield name, plain.model_copy(update={name: value})
-    yield "session for a while", plain.model_copy(update={"session": Session(token="a-session")})
-    yield "no other sessions", plain.model_copy(update={"other_sessions": OtherSessions(tokens=[])})
-    yield "all", plain.model_copy(update={**members, "frames": [], "connection": None})
+        yield name, back.model_copy(update={name: value})
+    yield "session for a while", back.model_copy(update={"session": Session(token="a-session")})
+    yield "no other sessions", back.model_copy(update={"other_sessions": OtherSessions(tokens=[])})
+    yield "all", back.model_copy(update={**members, "frames": []})
     wiki = members["relying_party"]
-    yield "confirmed elsewhere", Next(step=Step.EMAIL_CONFIRMED, attempt="another", relying_party=wiki)
-    yield "another interaction", Next(step=Step.SECOND_FACTOR, attempt="another", binding="its-secret")
-    yield "frames before a page", Next(step=Step.PROFILE, frames=["https://other.example/bye"], session=session)
+    yield "confirmed elsewhere", StepResponse(step=EmailConfirmedStep(), interaction_id="another", relying_party=wiki)
+    yield "another interaction", StepResponse(step=SecondFactorStep(), interaction_id="another", binding="its-secret")
+    yield (
+        "frames before a page",
+        StepResponse(step=ProfileStep(), frames=["https://other.example/bye"], session=session),
+    )
 
 
 def errors(operation: AnyOperation) -> Iterable[tuple[str, Exception]]:

@@ -4,7 +4,8 @@ from dataclasses import fields
 
 import pytest
 
-from app.contract.hub import Next, RelyingPartyView, Step
+from app.contract.hub_models import RelyingPartyView
+from app.contract.steps import LoginStep, StepResponse
 from app.hub.encryption import CookieCipher
 from app.hub.interaction import MAX_ADDRESS_LENGTH, Interaction, InteractionCookies, interaction_from_step
 
@@ -45,7 +46,7 @@ def test_cookie_of_another_shape_is_not_read(content: object) -> None:
 )
 def test_only_short_web_addresses_ride_in_the_cookie(logo: str, is_stored: bool) -> None:
     application = RelyingPartyView(name="Shop", client_id="shop", logo=logo, policy=logo, terms=logo)
-    step = Next(step=Step.LOGIN, attempt="i", relying_party=application)
+    step = StepResponse(step=LoginStep(), interaction_id="i", relying_party=application)
     made = interaction_from_step(step, "binding", 0, 3600)
     assert (made.logo, made.policy, made.terms) == ((logo,) * 3 if is_stored else ("", "", ""))
     name, value = COOKIES.write(made, "acme")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.contract.application_settings import ApplicationSettings
-from app.contract.hub import Step
+from app.contract.steps import FormPostStep, RedirectStep
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import views
@@ -26,14 +26,16 @@ OUTSIDE_OF_A_VISIT = cast("Context", SimpleNamespace(visit=None))
 def test_state_returns_unchanged_and_adds_no_parameters(state: str) -> None:
     for mode in ("query", "fragment"):
         sent = {"code": "a code", "state": state, "iss": ISSUER}
-        address = response.deliver(REDIRECT_URI, mode, sent).address or ""
+        step = response.deliver(REDIRECT_URI, mode, sent).step
+        assert isinstance(step, RedirectStep)
+        address = step.address
         held = parse_qsl(getattr(urlsplit(address), mode), keep_blank_values=True)
         assert held == [("code", "a code"), ("state", state), ("iss", ISSUER)]
 
 
 def test_form_post_response_has_fields_and_a_plain_uri() -> None:
-    step = response.deliver(REDIRECT_URI, "form_post", {"code": "x", "iss": ISSUER})
-    assert (step.step, step.address, step.fields) == (Step.FORM_POST, REDIRECT_URI, {"code": "x", "iss": ISSUER})
+    step = response.deliver(REDIRECT_URI, "form_post", {"code": "x", "iss": ISSUER}).step
+    assert step == FormPostStep(address=REDIRECT_URI, fields={"code": "x", "iss": ISSUER})
 
 
 @pytest.mark.parametrize(

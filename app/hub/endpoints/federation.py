@@ -13,7 +13,7 @@ from flask import Blueprint, Response
 from app.contract import errors as e
 from app.contract import hub_connections as contract
 from app.contract.errors import federation as refusals
-from app.contract.hub import CONNECTION_METHOD
+from app.contract.steps import CONNECTION_METHOD
 from app.hub import journey
 from app.hub.parts.error_pages import ErrorPage, RequestError
 from app.hub.parts.keep_account import offer_to_restore
@@ -35,13 +35,13 @@ def start() -> Response:
     """Redirect to the provider of a connection."""
     journey.refuse_unknown_interaction()
     request_body = contract.ConnectionStart(
-        provider=current_visit().query.get("provider", "")[:100], attempt=requested_interaction_id() or None
+        provider=current_visit().query.get("provider", "")[:100], interaction_id=requested_interaction_id() or None
     )
     try:
-        step = api()(contract.start, request_body)
+        response = api()(contract.start, request_body)
     except (refusals.UnknownConnection, refusals.ConnectionNotConfigured) as refusal:
         return _no_provider(refusal)
-    return begin_method(journey.follow(step), step, f"{CONNECTION_METHOD}{request_body.provider}")
+    return begin_method(journey.follow(response), response, f"{CONNECTION_METHOD}{request_body.provider}")
 
 
 @views.get("/requesthandler.aspx")

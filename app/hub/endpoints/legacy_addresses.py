@@ -62,8 +62,8 @@ def auth() -> Response:
         action=action or "login",
         organization=organization[:_MAX_ORGANIZATION] or None,
     )
-    step = api()(contract.open_return, wanted)
-    return journey.follow(step.model_copy(update=_given_parameters("ui_locales", "login_hint")))
+    response = api()(contract.open_return, wanted)
+    return journey.follow(response.model_copy(update=_given_parameters("ui_locales", "login_hint")))
 
 
 def _for_organization(return_url: str | None, organization: str) -> str | None:

@@ -19,9 +19,11 @@ class BackupCodeForm(FactorForm):
     error_field = "backup_code"
     wrong = _l("Wrong code. Each backup code works once.")
 
-    def to_answer(self, attempt: str) -> FactorAnswer:
+    def to_answer(self, interaction_id: str) -> FactorAnswer:
         typed = (self.backup_code.data or "")[:64]
-        return FactorAnswer(attempt=attempt, kind=FactorKind.BACKUP_CODE, code=typed, trust=bool(self.trust.data))
+        return FactorAnswer(
+            interaction_id=interaction_id, kind=FactorKind.BACKUP_CODE, code=typed, trust=bool(self.trust.data)
+        )
 
 
 PRESENTATION: Final = FactorPresentation(

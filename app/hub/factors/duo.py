@@ -17,20 +17,20 @@ from app.kit.errors import ApiError
 class DuoForm(FactorForm):
     """A form without fields."""
 
-    def to_answer(self, attempt: str) -> FactorAnswer:
-        return FactorAnswer(attempt=attempt, kind=FactorKind.DUO)
+    def to_answer(self, interaction_id: str) -> FactorAnswer:
+        return FactorAnswer(interaction_id=interaction_id, kind=FactorKind.DUO)
 
     def refusal_notice(self, refusal: ApiError) -> Notice | None:
         return next((notice for kind, notice in _NOTICES.items() if isinstance(refusal, kind)), None)
 
 
-def callback_answer(attempt: str = "") -> FactorAnswer:
+def callback_answer(interaction_id: str = "") -> FactorAnswer:
     """Return the parameters of the redirect back from Duo."""
     code, state = (
         current_visit().query.get("duo_code") or current_visit().query.get("code", ""),
         current_visit().query.get("state", ""),
     )
-    return FactorAnswer(attempt=attempt, kind=FactorKind.DUO, code=code[:1_000], state=state[:500])
+    return FactorAnswer(interaction_id=interaction_id, kind=FactorKind.DUO, code=code[:1_000], state=state[:500])
 
 
 _NOTICES: Final[dict[type[ApiError], Notice]] = {

@@ -21,10 +21,10 @@ class PasskeyForm(FactorForm):
     wrong = _l("That passkey didn’t work. Use a different one, or try another way.")
     error_field = ""  # the error belongs to the form: the field is hidden
 
-    def to_answer(self, attempt: str) -> FactorAnswer:
+    def to_answer(self, interaction_id: str) -> FactorAnswer:
         credential, self.credential.data = _read(self.credential.data or ""), ""
         kind, trust = FactorKind.PASSKEY, bool(self.trust.data)
-        return FactorAnswer(attempt=attempt, kind=kind, credential=credential, trust=trust)
+        return FactorAnswer(interaction_id=interaction_id, kind=kind, credential=credential, trust=trust)
 
 
 def _read(text: str) -> dict[str, Any]:

@@ -29,7 +29,7 @@ class FactorForm(HubForm):
     error_field: str = "code"
     """The field that shows the error."""
 
-    def to_answer(self, attempt: str) -> FactorAnswer:
+    def to_answer(self, interaction_id: str) -> FactorAnswer:
         """Return the answer for the identity service."""
         raise NotImplementedError
 
@@ -51,9 +51,11 @@ class CodeForm(FactorForm):
     code = CodeField(_l("6-digit code"), [InputRequired(_l("Enter the code."))])
     wrong = _l("Wrong code. Enter the one your app shows now.")
 
-    def to_answer(self, attempt: str) -> FactorAnswer:
+    def to_answer(self, interaction_id: str) -> FactorAnswer:
         kind = FactorKind(str(self.kind.data))
-        return FactorAnswer(attempt=attempt, kind=kind, code=(self.code.data or "")[:64], trust=bool(self.trust.data))
+        return FactorAnswer(
+            interaction_id=interaction_id, kind=kind, code=(self.code.data or "")[:64], trust=bool(self.trust.data)
+        )
 
 
 WRONG: Final[tuple[type[ApiError], ...]] = (

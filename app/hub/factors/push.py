@@ -16,8 +16,8 @@ from app.kit.errors import ApiError
 class PushForm(FactorForm):
     """A form without fields: the other device answers."""
 
-    def to_answer(self, attempt: str) -> FactorAnswer:
-        return FactorAnswer(attempt=attempt, kind=FactorKind.PUSH, trust=bool(self.trust.data))
+    def to_answer(self, interaction_id: str) -> FactorAnswer:
+        return FactorAnswer(interaction_id=interaction_id, kind=FactorKind.PUSH, trust=bool(self.trust.data))
 
     def refusal_notice(self, refusal: ApiError) -> Notice | None:
         return next((notice for kind, notice in _NOTICES.items() if isinstance(refusal, kind)), None)

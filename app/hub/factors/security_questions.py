@@ -22,9 +22,11 @@ class QuestionsForm(FactorForm):
     wrong = _l("Wrong answer. Capitalization and spaces don’t matter.")
     error_field = "answers"
 
-    def to_answer(self, attempt: str) -> FactorAnswer:
+    def to_answer(self, interaction_id: str) -> FactorAnswer:
         kind, trust = FactorKind(str(self.kind.data)), bool(self.trust.data)
-        return FactorAnswer(attempt=attempt, kind=kind, answers=typed_answers(current_visit().form), trust=trust)
+        return FactorAnswer(
+            interaction_id=interaction_id, kind=kind, answers=typed_answers(current_visit().form), trust=trust
+        )
 
     def add_refusal(self, refusal: ApiError) -> bool:
         """Tell too few answers from wrong ones."""

@@ -44,7 +44,7 @@ class LoginForm(IdentifierForm):
     def to_request(self) -> contract.SignInRequest:
         question, answer = self.security_question.data or "", self.security_answer.data or ""
         return contract.SignInRequest(
-            attempt=current_visit().interaction_id,
+            interaction_id=current_visit().interaction_id,
             identifier=self.identifier.data or "",
             password=self.password.data or "",
             remember=bool(self.remember.data),

@@ -72,7 +72,7 @@ class RegisterForm(HubForm):
         typed = {field.name: to_wire_value(field, self[field.name].data) for field in sent}
         new_credential = read_credential(self) if self.is_by_passkey else None
         return RegisterRequest(
-            attempt=current_visit().interaction_id,
+            interaction_id=current_visit().interaction_id,
             fields=typed,
             captcha=self.answered,
             credential=new_credential,

@@ -115,9 +115,9 @@ def switch_back() -> Response:
     if not form.validate() or not isinstance(target, str):
         return journey.redirect_to("/profile")
     try:
-        step = api()(contract.switch_back, contract.FormAccount(uid=visit.posted_uid))
+        response = api()(contract.switch_back, contract.FormAccount(uid=visit.posted_uid))
     except NotAuthenticated:
         return oidc_client.start_login(target.partition("?")[0])
-    response: Response = redirect(target, 307)  # type: ignore[assignment]  # Flask's own kind
-    journey.set_cookies(response, step)
-    return response
+    redirected: Response = redirect(target, 307)  # type: ignore[assignment]  # Flask's own kind
+    journey.set_cookies(redirected, response)
+    return redirected

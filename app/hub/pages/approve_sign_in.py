@@ -11,7 +11,8 @@ from werkzeug.exceptions import NotFound
 
 from app.contract import hub as hub_contract
 from app.contract import hub_cross_device as contract
-from app.contract.hub import Next, Step
+from app.contract.hub_models import RelyingPartyView
+from app.contract.steps import ApproveSignInStep, RequestingDevice
 from app.hub import journey
 from app.hub.brand import initials
 from app.hub.forms.code_field import CodeField
@@ -110,32 +111,33 @@ def submit_approval() -> Response:
         form.add_error("number", _MISSING)
         return _render(form, 422)
     decision = contract.ApprovalDecision(
-        attempt=interaction.id, allow=is_approved, account=visit.form.get("account", "")[:64], number=number
+        interaction_id=interaction.id, allow=is_approved, account=visit.form.get("account", "")[:64], number=number
     )
-    step = api()(contract.decide, decision)
-    if step.step is Step.APPROVE_SIGN_IN and step.problem == "wrong":
+    response = api()(contract.decide, decision)
+    if isinstance(response.step, ApproveSignInStep) and response.step.is_number_wrong:
         form.add_error("number", _WRONG)
-        return _page(form, step).render(403)
-    return journey.follow(step)
+        return _page(form, response.step, response.relying_party).render(403)
+    return journey.follow(response)
 
 
 def _render(form: NumberForm, status: int = 200) -> Response:
     interaction = journey.require_interaction()
-    step = api()(hub_contract.resume, hub_contract.InteractionRequest(attempt=interaction.id))
-    is_asked = step.step is Step.APPROVE_SIGN_IN and not step.problem
-    return _page(form, step).render(status) if is_asked else journey.follow(step)
+    response = api()(hub_contract.resume, hub_contract.InteractionRequest(interaction_id=interaction.id))
+    if not isinstance(response.step, ApproveSignInStep) or response.step.outcome is not None:
+        return journey.follow(response)
+    return _page(form, response.step, response.relying_party).render(status)
 
 
-def _page(form: NumberForm, step: Next) -> ApproveSignInPage:
+def _page(form: NumberForm, step: ApproveSignInStep, relying_party: RelyingPartyView | None) -> ApproveSignInPage:
     current_visit().use_account_language(step.person)
-    relying_party, shown = step.relying_party, step.fields
+    device = step.device or RequestingDevice(name="")
     return ApproveSignInPage(
         form,
         account=step.person.label if step.person else "",
         uid=step.person.uid if step.person else "",
         relying_party=relying_party.name if relying_party else "",
         logo=(relying_party.logo if relying_party else "") or "",
-        device=shown.get("device", ""),
-        place=shown.get("place", ""),
-        ip=shown.get("address", ""),
+        device=device.name,
+        place=device.place,
+        ip=device.address,
     )

@@ -8,7 +8,7 @@ from flask import Response
 
 from app.contract import errors as e
 from app.contract import hub_second_factors as contract
-from app.contract.hub import Step
+from app.contract.steps import BackupCodesStep
 from app.hub import journey, oidc_client
 from app.hub.factors.page import ACCOUNT_FACTORS
 from app.hub.forms.account import confirmation_data, refusal_notice, require_confirmation
@@ -101,14 +101,14 @@ def _save(action: str) -> Response:
         return replace(_page(form, sheet.person), sheet=sheet).render(form.error_status)
     if action == SAVE and sheet is None:
         return journey.redirect_to(_address())
-    attempt = current_visit().interaction_id
-    request_body = contract.SaveBackupCodesRequest(batch=sheet.batch if sheet else "", attempt=attempt)
+    interaction_id = current_visit().interaction_id
+    request_body = contract.SaveBackupCodesRequest(batch=sheet.batch if sheet else "", interaction_id=interaction_id)
     try:
-        step = api()(contract.save_backup_codes, request_body)
+        response = api()(contract.save_backup_codes, request_body)
     except e.NotAuthenticated:
         return oidc_client.start_login(ADDRESS)
-    if step.step is Step.BACKUP_CODES or attempt:
-        return journey.follow(step)
+    if isinstance(response.step, BackupCodesStep) or interaction_id:
+        return journey.follow(response)
     return journey.redirect_to(f"{ACCOUNT_FACTORS}?done=saved")
 
 
@@ -117,5 +117,5 @@ def _page(form: GenerateForm | SheetForm, person: str = "", state: str = "") -> 
 
 
 def _address() -> str:
-    attempt = current_visit().interaction_id
-    return f"{ADDRESS}?attempt={attempt}" if attempt else ADDRESS
+    interaction_id = current_visit().interaction_id
+    return f"{ADDRESS}?attempt={interaction_id}" if interaction_id else ADDRESS

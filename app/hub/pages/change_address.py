@@ -13,8 +13,9 @@ from wtforms.validators import InputRequired
 from app.contract import errors as e
 from app.contract import hub as contract
 from app.contract import hub_verification as verification
-from app.contract.hub import Next, Step
 from app.contract.hub_models import SentTo
+from app.contract.step_reasons import Channel
+from app.contract.steps import CheckMailStep, StepResponse
 from app.hub import journey
 from app.hub.hub_form import HubForm
 from app.hub.locale import lazy_gettext as _l
@@ -33,7 +34,9 @@ class CorrectedAddressForm(HubForm):
     to = StringField(_l("Email"), [InputRequired(_l("Enter your email."))])
 
     def to_request(self) -> verification.ChangeAddressRequest:
-        return verification.ChangeAddressRequest(attempt=current_visit().interaction_id or "", to=self.to.data or "")
+        return verification.ChangeAddressRequest(
+            interaction_id=current_visit().interaction_id or "", to=self.to.data or ""
+        )
 
 
 class CorrectedNumberForm(CorrectedAddressForm):
@@ -90,34 +93,40 @@ class ChangeAddressPage(Page):
 @pages.get(check_mail.CHANGE)
 def show_change_address() -> Response:
     """Render the form with the present address, which usually has one wrong character."""
-    step = _current_step()
-    if not step.can_change:
-        return journey.follow(step)
-    return _page(_form_class(step)(data={"to": step.sent_to}), step.sent_to or "").render()
+    response = _current_step()
+    if (step := _changeable(response)) is None:
+        return journey.follow(response)
+    return _page(_form_class(step)(data={"to": step.sent_to}), step.sent_to).render()
 
 
 @pages.post(check_mail.CHANGE)
 def submit_change_address() -> Response:
-    step = _current_step()
-    if not step.can_change:
-        return journey.follow(step)
+    response = _current_step()
+    if (step := _changeable(response)) is None:
+        return journey.follow(response)
     form = _form_class(step)()
     if not form.validate():
-        return _page(form, step.sent_to or "").render(form.error_status)
+        return _page(form, step.sent_to).render(form.error_status)
     try:
         return journey.follow(api()(verification.change_address, form.to_request()))
     except e.EmailUnverified:
-        return journey.follow(step)
+        return journey.follow(response)
     except ApiError as refusal:
         return _refused(form, refusal)
 
 
-def _current_step() -> Next:
-    return api()(contract.resume, contract.InteractionRequest(attempt=journey.require_interaction().id))
+def _current_step() -> StepResponse:
+    return api()(contract.resume, contract.InteractionRequest(interaction_id=journey.require_interaction().id))
 
 
-def _form_class(step: Next) -> type[CorrectedAddressForm]:
-    return CorrectedNumberForm if step.step is Step.CHECK_MAIL and step.problem == "sms" else CorrectedAddressForm
+def _changeable(response: StepResponse) -> CheckMailStep | None:
+    """Return the step that waits for a registration of this browser; None for any other."""
+    step = response.step
+    return step if isinstance(step, CheckMailStep) and step.can_change else None
+
+
+def _form_class(step: CheckMailStep) -> type[CorrectedAddressForm]:
+    return CorrectedNumberForm if step.channel is Channel.SMS else CorrectedAddressForm
 
 
 def _page(form: CorrectedAddressForm, sent_to: str, wait_seconds: int = 0) -> ChangeAddressPage:

@@ -9,8 +9,9 @@ from typing import Final
 from flask import Response
 
 from app.contract import hub_accounts as contract
-from app.contract.hub import InteractionRequest, Next, Step
-from app.contract.hub_models import AccountOption
+from app.contract.hub import InteractionRequest
+from app.contract.hub_models import AccountOption, RelyingPartyView
+from app.contract.steps import SelectAccountStep
 from app.hub import journey
 from app.hub.brand import initials
 from app.hub.hub_form import HubForm
@@ -31,7 +32,7 @@ class AccountForm(HubForm):
     def to_request(self) -> contract.ChooseAccountRequest:
         visit = current_visit()
         return contract.ChooseAccountRequest(
-            attempt=visit.interaction_id or "",
+            interaction_id=visit.interaction_id or "",
             account=visit.form.get("account", "")[:64],
             sign_out=visit.form.get("sign_out", "")[:64],
         )
@@ -112,15 +113,17 @@ def submit_choose_account() -> Response:
 
 def _render(form: AccountForm, status: int = 200) -> Response:
     interaction = journey.require_interaction()
-    step = api()(contract.accounts, InteractionRequest(attempt=interaction.id))
-    return _page(form, step).render(status) if step.step is Step.SELECT_ACCOUNT else journey.follow(step)
+    response = api()(contract.accounts, InteractionRequest(interaction_id=interaction.id))
+    if not isinstance(response.step, SelectAccountStep):
+        return journey.follow(response)
+    return _page(form, response.step, response.relying_party).render(status)
 
 
-def _page(form: AccountForm, step: Next) -> ChooseAccountPage:
+def _page(form: AccountForm, step: SelectAccountStep, application: RelyingPartyView | None) -> ChooseAccountPage:
     return ChooseAccountPage(
         form,
         tuple(map(_account, step.accounts)),
-        relying_party=step.relying_party.name if step.relying_party else "",
+        relying_party=application.name if application else "",
     )
 
 

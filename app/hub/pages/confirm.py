@@ -68,7 +68,7 @@ def show_confirm() -> Response:
     if current_visit().query.get("anew"):
         return oidc_client.start_login(landing, reauthenticate=True)
     try:
-        request_body = contract.ReauthenticationRequest(landing=landing, attempt=current_visit().interaction_id)
+        request_body = contract.ReauthenticationRequest(landing=landing, interaction_id=current_visit().interaction_id)
         view = api()(contract.begin_reauthentication, request_body)
     except e.NotAuthenticated:
         return oidc_client.start_login(landing)

@@ -11,8 +11,8 @@ from flask import Response
 
 from app.contract import hub as contract
 from app.contract.auth import INTERFACE_SCOPES
-from app.contract.hub import Next, Step
-from app.contract.hub_models import SwitchAccountRequest
+from app.contract.hub_models import RelyingPartyView, SwitchAccountRequest
+from app.contract.steps import ConsentStep
 from app.hub import journey
 from app.hub.brand import initials
 from app.hub.cookies import set_interaction_cookie
@@ -37,7 +37,7 @@ class ConsentForm(HubForm):
         visit = current_visit()
         optional = visit.form.get("optional", "").split()[:100]
         return contract.ConsentRequest(
-            attempt=visit.interaction_id or "",
+            interaction_id=visit.interaction_id or "",
             allow=visit.form.get("decision") == "allow",
             account=visit.form.get("account", "")[:64],
             refused=[name[:100] for name in optional if f"keep.{name}" not in visit.form],
@@ -50,7 +50,7 @@ class SwitchForm(HubForm):
     def to_request(self) -> SwitchAccountRequest:
         visit = current_visit()
         return SwitchAccountRequest(
-            attempt=visit.interaction_id or "",
+            interaction_id=visit.interaction_id or "",
             account=visit.form.get("account", "")[:64],
             chooses="choose" in visit.form,
         )
@@ -150,8 +150,10 @@ class ConsentPage(Page):
 @pages.get("/consent")
 def show_consent() -> Response:
     interaction = journey.require_interaction()
-    step = api()(contract.resume, contract.InteractionRequest(attempt=interaction.id))
-    return _page(ConsentForm(), step).render() if step.step is Step.CONSENT else journey.follow(step)
+    response = api()(contract.resume, contract.InteractionRequest(interaction_id=interaction.id))
+    if not isinstance(response.step, ConsentStep):
+        return journey.follow(response)
+    return _page(ConsentForm(), response.step, response.relying_party).render()
 
 
 @pages.post("/consent")
@@ -159,8 +161,10 @@ def submit_consent() -> Response:
     interaction = journey.require_interaction()
     form = ConsentForm()
     if not form.validate():
-        step = api()(contract.resume, contract.InteractionRequest(attempt=interaction.id))
-        return _page(form, step).render(form.error_status) if step.step is Step.CONSENT else journey.follow(step)
+        response = api()(contract.resume, contract.InteractionRequest(interaction_id=interaction.id))
+        if not isinstance(response.step, ConsentStep):
+            return journey.follow(response)
+        return _page(form, response.step, response.relying_party).render(form.error_status)
     return journey.follow(api()(contract.consent, form.to_request()))
 
 
@@ -176,20 +180,20 @@ def switch_account() -> Response:
     return response
 
 
-def _host(relying_party: contract.RelyingPartyView) -> str:
+def _host(relying_party: RelyingPartyView) -> str:
     if relying_party.is_self_registered:
         return relying_party.document_host or ""
     return host_of(relying_party.home)
 
 
-def _destination(relying_party: contract.RelyingPartyView) -> str:
+def _destination(relying_party: RelyingPartyView) -> str:
     origin = relying_party.redirect_origin or ""
     return host_of(origin) or origin
 
 
-def _page(form: ConsentForm, step: Next) -> ConsentPage:
+def _page(form: ConsentForm, step: ConsentStep, application: RelyingPartyView | None) -> ConsentPage:
     current_visit().use_account_language(step.person)
-    relying_party = step.relying_party or contract.RelyingPartyView(name="", client_id="")
+    relying_party = application or RelyingPartyView(name="", client_id="")
     shown = [(one, Scope(one.name, one.description or "", one.is_optional)) for one in step.scopes]
     wanted = tuple(scope for one, scope in shown if not one.is_granted)
     granted = tuple(scope for one, scope in shown if one.is_granted)

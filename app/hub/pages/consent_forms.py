@@ -11,8 +11,8 @@ from flask import Response
 from app.contract import errors as e
 from app.contract import hub as hub_contract
 from app.contract.consent_forms import ConsentForm
-from app.contract.hub import Step
 from app.contract.hub_consents import ConsentFormsAnswer, answer_forms
+from app.contract.steps import ConsentFormsStep
 from app.hub import journey
 from app.hub.brand import initials
 from app.hub.forms import consent
@@ -70,12 +70,12 @@ class ConsentFormsPage(Page):
 @pages.get(ADDRESS)
 def show_consent_forms() -> Response:
     interaction = journey.require_interaction()
-    step = api()(hub_contract.resume, hub_contract.InteractionRequest(attempt=interaction.id))
-    forms = consent.forms_of(step.consents)
-    if step.step is not Step.CONSENT_FORMS or not forms:
-        return journey.follow(step)
+    response = api()(hub_contract.resume, hub_contract.InteractionRequest(interaction_id=interaction.id))
+    step = response.step
+    if not isinstance(step, ConsentFormsStep) or not (forms := consent.forms_of(step.events)):
+        return journey.follow(response)
     account = step.person.label if step.person else ""
-    return _page(forms, _boxes(forms, step.agreed), account).render()
+    return _page(forms, _boxes(forms, step.accepted_options), account).render()
 
 
 @pages.post(ADDRESS)
@@ -88,7 +88,7 @@ def submit_consent_forms() -> Response:
     if not form.validate() or form.refuse_unticked():
         return _page(forms, form, account_in_interaction()).render(form.error_status)
     accepted = [option for option, yes in form.ticked.items() if yes]
-    answer = ConsentFormsAnswer(attempt=interaction.id, events=[form.event for form in forms], accepted=accepted)
+    answer = ConsentFormsAnswer(interaction_id=interaction.id, events=[form.event for form in forms], accepted=accepted)
     try:
         return journey.follow(api()(answer_forms, answer))
     except e.NotAuthenticated:

@@ -15,8 +15,8 @@ from app.contract import errors as e
 from app.contract import hub as steps
 from app.contract import hub_organization_settings as contract
 from app.contract import hub_organizations as organizations
-from app.contract.hub import Next, Step
-from app.contract.hub_models import NoParameters
+from app.contract.hub_models import NoParameters, RelyingPartyView
+from app.contract.steps import SelectOrganizationStep, StepResponse
 from app.hub import journey, oidc_client
 from app.hub.brand import initials
 from app.hub.hub_form import HubForm, too_long
@@ -165,11 +165,12 @@ def submit_create_organization() -> Response:
 
 @pages.get(AT_SIGN_IN)
 def show_create_at_sign_in() -> Response:
-    step = _resume()
-    if not step.can_create:
-        return journey.follow(step)
+    response = _resume()
+    if (step := _creating(response)) is None:
+        return journey.follow(response)
     view = _read()
-    return _at_sign_in(CreateForm(), step, _PROBLEMS.get(view.creation_problem) if view is not None else None)
+    problem = _PROBLEMS.get(view.creation_problem) if view is not None else None
+    return _at_sign_in(CreateForm(), step, response.relying_party, problem)
 
 
 @pages.post(AT_SIGN_IN)
@@ -183,27 +184,39 @@ def submit_create_at_sign_in() -> Response:
         return journey.follow(_resume())
     except ApiError as refusal:
         return _refused_at_sign_in(form, form.add_refusal(refusal), refusal.status)
-    chosen = organizations.ChooseOrganizationRequest(attempt=interaction.id, organization=created.id)
+    chosen = organizations.ChooseOrganizationRequest(interaction_id=interaction.id, organization=created.id)
     return journey.follow(api()(organizations.choose, chosen))
 
 
 def _refused_at_sign_in(form: CreateForm, problem: Notice | None, status: int) -> Response:
-    step = _resume()
-    return _at_sign_in(form, step, problem, status) if step.can_create else journey.follow(step)
+    response = _resume()
+    if (step := _creating(response)) is None:
+        return journey.follow(response)
+    return _at_sign_in(form, step, response.relying_party, problem, status)
 
 
-def _at_sign_in(form: CreateForm, step: Next, problem: Notice | None = None, status: int = 200) -> Response:
+def _at_sign_in(
+    form: CreateForm,
+    step: SelectOrganizationStep,
+    relying_party: RelyingPartyView | None,
+    problem: Notice | None,
+    status: int = 200,
+) -> Response:
     current_visit().use_account_language(step.person)
-    application = step.relying_party.name if step.relying_party else ""
+    application = relying_party.name if relying_party else ""
     account = step.person.label if step.person else ""
     return CreateOrganizationAtSignInPage(form, problem, application, account).render(status)
 
 
-def _resume() -> Next:
-    """Return the step of the interaction; `can_create` only while it chooses an organization."""
+def _resume() -> StepResponse:
     interaction = journey.require_interaction()
-    step = api()(steps.resume, steps.InteractionRequest(attempt=interaction.id))
-    return step if step.step is Step.SELECT_ORGANIZATION else step.model_copy(update={"can_create": False})
+    return api()(steps.resume, steps.InteractionRequest(interaction_id=interaction.id))
+
+
+def _creating(response: StepResponse) -> SelectOrganizationStep | None:
+    """Return the step in which the account may create an organization; None in any other."""
+    step = response.step
+    return step if isinstance(step, SelectOrganizationStep) and step.can_create else None
 
 
 def _read() -> organizations.OwnOrganizations | None:

@@ -11,8 +11,8 @@ from wtforms.validators import InputRequired
 
 from app.contract import hub as hub_contract
 from app.contract import hub_devices as contract
-from app.contract.hub import Next, Step
-from app.contract.hub_models import InteractionDecision
+from app.contract.hub_models import InteractionDecision, RelyingPartyView
+from app.contract.steps import DeviceCodeStep, DeviceStep
 from app.hub import journey
 from app.hub.brand import initials
 from app.hub.forms.code import ButtonForm
@@ -155,9 +155,9 @@ def submit_device_code() -> Response:
     form = UserCodeForm()
     if not form.validate():
         return DeviceCodePage(form).render(form.error_status)
-    step = api()(contract.start, form.to_request())
-    if step.step is not Step.DEVICE_CODE:
-        return journey.follow(step)
+    response = api()(contract.start, form.to_request())
+    if not isinstance(response.step, DeviceCodeStep):
+        return journey.follow(response)
     form.add_error("user_code", _WRONG)
     return DeviceCodePage(form).render(422)
 
@@ -174,7 +174,7 @@ def submit_device() -> Response:
     if not form.validate():
         return _render(form, form.error_status)
     decision = InteractionDecision(
-        attempt=interaction.id,
+        interaction_id=interaction.id,
         allow=visit.form.get("do") == "yes",
         account=visit.form.get("account", "")[:64],
     )
@@ -189,25 +189,26 @@ def show_device_done() -> Response:
 
 def _render(form: ButtonForm, status: int = 200) -> Response:
     interaction = journey.require_interaction()
-    step = api()(hub_contract.resume, hub_contract.InteractionRequest(attempt=interaction.id))
-    return _page(form, step).render(status) if step.step is Step.DEVICE else journey.follow(step)
+    response = api()(hub_contract.resume, hub_contract.InteractionRequest(interaction_id=interaction.id))
+    if not isinstance(response.step, DeviceStep):
+        return journey.follow(response)
+    return _page(form, response.step, response.relying_party).render(status)
 
 
-def _page(form: ButtonForm, step: Next) -> DevicePage:
+def _page(form: ButtonForm, step: DeviceStep, application: RelyingPartyView | None) -> DevicePage:
     current_visit().use_account_language(step.person)
-    relying_party, shown = step.relying_party, step.fields
     return DevicePage(
         form,
-        relying_party=relying_party.name if relying_party else "",
+        relying_party=application.name if application else "",
         account=step.person.label if step.person else "",
         uid=step.person.uid if step.person else "",
-        user_code=shown.get("user_code", ""),
-        device=shown.get("device", ""),
-        place=shown.get("place", ""),
-        ip=shown.get("address", ""),
+        user_code=step.user_code,
+        device=step.device.name,
+        place=step.device.place,
+        ip=step.device.address,
         scopes=tuple(Scope(scope.name, scope.description or "") for scope in step.scopes),
         details=tuple(map(Detail, step.details)),
-        logo=(relying_party.logo if relying_party else "") or "",
-        is_self_registered=relying_party is not None and relying_party.is_self_registered,
-        home=(relying_party.document_host if relying_party else "") or "",
+        logo=(application.logo if application else "") or "",
+        is_self_registered=application is not None and application.is_self_registered,
+        home=(application.document_host if application else "") or "",
     )

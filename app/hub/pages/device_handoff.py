@@ -66,4 +66,6 @@ def submit_device_handoff() -> Response:
     if not form.validate():
         return DeviceHandoffPage(form, account=account_in_interaction()).render(form.error_status)
     is_allowed = current_visit().form.get("do") == "yes"
-    return journey.follow(api()(contract.decide_handoff, InteractionDecision(attempt=interaction.id, allow=is_allowed)))
+    return journey.follow(
+        api()(contract.decide_handoff, InteractionDecision(interaction_id=interaction.id, allow=is_allowed))
+    )

@@ -13,8 +13,9 @@ from flask import Response
 
 from app.contract import errors as e
 from app.contract import hub_recovery as contract
-from app.contract.hub import Next, Step
 from app.contract.hub_models import CodeRequest, InteractionOnly
+from app.contract.step_reasons import Channel
+from app.contract.steps import LoginStep, PinSentStep, ResetSentStep, StepResponse
 from app.hub import journey
 from app.hub.cached_pages import cached_page
 from app.hub.forms.code import (
@@ -51,15 +52,15 @@ class ResettableCredential:
 
     name: Literal["password", "pin"]
     address: str
-    step: Step
+    step: type[ResetSentStep | PinSentStep]
 
     @property
     def sent(self) -> str:
         return f"{self.address}/sent"
 
 
-PASSWORD: Final = ResettableCredential("password", "/forgot-password", Step.RESET_SENT)
-PIN: Final = ResettableCredential("pin", "/forgot-pin", Step.PIN_SENT)
+PASSWORD: Final = ResettableCredential("password", "/forgot-password", ResetSentStep)
+PIN: Final = ResettableCredential("pin", "/forgot-pin", PinSentStep)
 _BY_NAME: Final[dict[str, ResettableCredential]] = {credential.name: credential for credential in (PASSWORD, PIN)}
 
 
@@ -70,7 +71,9 @@ class ForgotForm(IdentifierForm):
 
     def to_request(self) -> contract.ForgotRequest:
         typed = self.identifier.data or ""
-        return contract.ForgotRequest(attempt=current_visit().interaction_id, identifier=typed, of=self.credential.name)
+        return contract.ForgotRequest(
+            interaction_id=current_visit().interaction_id, identifier=typed, of=self.credential.name
+        )
 
     @classmethod
     def of(
@@ -210,14 +213,14 @@ def submit_forgot(name: str) -> Response:
     if not form.validate():
         return _forgot(form).render(form.error_status)
     try:
-        step = api()(contract.forgot, form.to_request())
+        response = api()(contract.forgot, form.to_request())
     except e.PinOff:
         return journey.redirect_to("/login")
     except e.TooManyRequests as refusal:
-        response = _forgot(form, RefusalReason.TOO_MANY, refusal.retry_after_seconds or 0).render(429)
-        response.headers["Retry-After"] = str(refusal.retry_after_seconds or 60)
-        return response
-    return begin_method(journey.follow(step), step, PASSWORD_METHOD)
+        rendered = _forgot(form, RefusalReason.TOO_MANY, refusal.retry_after_seconds or 0).render(429)
+        rendered.headers["Retry-After"] = str(refusal.retry_after_seconds or 60)
+        return rendered
+    return begin_method(journey.follow(response), response, PASSWORD_METHOD)
 
 
 @pages.get(PASSWORD.sent, defaults={"name": PASSWORD.name})
@@ -227,9 +230,10 @@ def show_sent(name: str) -> Response:
     interaction = current_visit().interaction
     if interaction is None:
         return journey.start_again() if requested_interaction_id() else journey.redirect_to(_BY_NAME[name].address)
-    step = api()(contract.read_recovery, InteractionOnly(attempt=interaction.id))
-    if step.step is not _BY_NAME[name].step:
-        return journey.follow(step)
+    response = api()(contract.read_recovery, InteractionOnly(interaction_id=interaction.id))
+    step = response.step
+    if not isinstance(step, _BY_NAME[name].step):
+        return journey.follow(response)
     outcome = (
         Outcome.SENT
         if current_visit().query.get("sent")
@@ -251,12 +255,13 @@ def submit_sent(name: str) -> Response:
         return _render_again(form, interaction.id)
     try:
         if action == "go":
-            return _continue(api()(contract.continue_reset, InteractionOnly(attempt=interaction.id)))
+            return _continue(api()(contract.continue_reset, InteractionOnly(interaction_id=interaction.id)))
         if isinstance(form, CodeForm):
             typed = (form.code.data or "")[:64]
-            return journey.follow(api()(contract.reset_code, CodeRequest(attempt=interaction.id, code=typed)))
-        step = api()(contract.resend, InteractionOnly(attempt=interaction.id))
-        return journey.follow(step, sent="again") if step.step is _BY_NAME[name].step else journey.follow(step)
+            return journey.follow(api()(contract.reset_code, CodeRequest(interaction_id=interaction.id, code=typed)))
+        response = api()(contract.resend, InteractionOnly(interaction_id=interaction.id))
+        is_sent = isinstance(response.step, _BY_NAME[name].step)
+        return journey.follow(response, sent="again") if is_sent else journey.follow(response)
     except ApiError as refusal:
         return _refused(form, refusal, interaction.id)
 
@@ -265,17 +270,17 @@ def submit_sent(name: str) -> Response:
 def reset_state() -> Response:
     """Return the state of the waiting page as one word for its script."""
     interaction = current_visit().interaction
-    step = api()(contract.read_recovery, InteractionOnly(attempt=interaction.id)) if interaction else None
-    is_waiting = step is not None and step.step is PASSWORD.step
-    state = step.fields.get("state", GONE) if step is not None and is_waiting else GONE
+    step = api()(contract.read_recovery, InteractionOnly(interaction_id=interaction.id)).step if interaction else None
+    state = step.state if isinstance(step, PASSWORD.step) else GONE
     return Response(state, content_type="text/plain; charset=utf-8")
 
 
-def _continue(step: Next) -> Response:
+def _continue(response: StepResponse) -> Response:
     """Follow the step after a reset; until then, render the page."""
-    if step.step is PASSWORD.step:
-        return _sent(CodeForm(formdata=None), step, Outcome.UNOPENED).render()
-    return journey.follow(step, reset="done") if step.step is Step.LOGIN else journey.follow_home(step)
+    if isinstance(response.step, ResetSentStep):
+        return _sent(CodeForm(formdata=None), response.step, Outcome.UNOPENED).render()
+    is_login = isinstance(response.step, LoginStep)
+    return journey.follow(response, reset="done") if is_login else journey.follow_home(response)
 
 
 def _forgot(form: ForgotForm, refusal: RefusalReason | None = None, wait_seconds: int = 0) -> ForgotPage:
@@ -284,25 +289,24 @@ def _forgot(form: ForgotForm, refusal: RefusalReason | None = None, wait_seconds
     return ForgotPage(form, tenant.identifiers, refusal, wait_seconds, form.credential, has_questions)
 
 
-def _sent(form: CodeForm, step: Next, outcome: Outcome | None = None) -> ResetSentPage:
-    credential = PIN if step.step is Step.PIN_SENT else PASSWORD
-    is_text, name = step.problem == "sms", step.sent_to or ""
-    number = step.fields.get("number", "") if credential is PASSWORD and not is_text else ""
-    carries = step.fields.get("carries", "both")
-    return ResetSentPage(form, name, is_text, step.resend_in_seconds, outcome, number, carries, credential)
+def _sent(form: CodeForm, step: ResetSentStep | PinSentStep, outcome: Outcome | None = None) -> ResetSentPage:
+    credential = PIN if isinstance(step, PinSentStep) else PASSWORD
+    is_text = step.channel is Channel.SMS
+    number = step.number if credential is PASSWORD and not is_text else ""
+    return ResetSentPage(form, step.sent_to, is_text, step.resend_in_seconds, outcome, number, step.carries, credential)
 
 
-def _render_again(form: HubForm, attempt: str, outcome: Outcome | None = None, status: int = 0) -> Response:
-    step = api()(contract.read_recovery, InteractionOnly(attempt=attempt))
-    if step.step not in (Step.RESET_SENT, Step.PIN_SENT):
-        return journey.follow(step)
-    return _sent(redisplayed(form), step, outcome).render(status or form.error_status)
+def _render_again(form: HubForm, interaction_id: str, outcome: Outcome | None = None, status: int = 0) -> Response:
+    response = api()(contract.read_recovery, InteractionOnly(interaction_id=interaction_id))
+    if not isinstance(response.step, ResetSentStep | PinSentStep):
+        return journey.follow(response)
+    return _sent(redisplayed(form), response.step, outcome).render(status or form.error_status)
 
 
-def _refused(form: HubForm, refusal: ApiError, attempt: str) -> Response:
+def _refused(form: HubForm, refusal: ApiError, interaction_id: str) -> Response:
     """Show one message and status for every refused code, including a locked account."""
     if not isinstance(refusal, e.TooManyRequests):
-        return _render_again(form, attempt, Outcome.WRONG, 403)
-    response = _render_again(form, attempt, outcome_for(form, refusal), 429)
+        return _render_again(form, interaction_id, Outcome.WRONG, 403)
+    response = _render_again(form, interaction_id, outcome_for(form, refusal), 429)
     response.headers["Retry-After"] = str(refusal.retry_after_seconds or 60)
     return response

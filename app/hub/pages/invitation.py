@@ -183,8 +183,8 @@ def _is_of_another(reference: contract.InvitationReference) -> bool:
 
 def _reference() -> contract.InvitationReference:
     token = mailed_link.link_token()
-    attempt = "" if token else current_visit().interaction_id or ""
-    return contract.InvitationReference(token=token, attempt=attempt)
+    interaction_id = "" if token else current_visit().interaction_id or ""
+    return contract.InvitationReference(token=token, interaction_id=interaction_id)
 
 
 def _return_url() -> str:

@@ -10,7 +10,8 @@ from flask import Response
 from app.contract import errors as e
 from app.contract import hub as contract
 from app.contract.captcha import Lock
-from app.contract.hub import Step
+from app.contract.step_reasons import LoginReason
+from app.contract.steps import LoginStep, RegisterStep, StepResponse
 from app.hub import journey
 from app.hub.cached_pages import cached_page
 from app.hub.forms.login import ChoiceForm, LoginForm
@@ -33,8 +34,6 @@ from app.hub.visit import current_visit, interaction_address
 from app.kit.errors import ApiError
 
 _CHOOSE: Final = "/login/choose"
-METHOD: Final = "method"
-"""Value of `needs`: an organization of the account requires another method, which the interaction's cookie holds."""
 
 
 @first_page.get("/login")
@@ -44,21 +43,23 @@ def show_login() -> Response:
     journey.refuse_expired_interaction()
     reauthentication = None
     if visit.session:
-        step = (
-            api()(contract.resume, contract.InteractionRequest(attempt=visit.interaction.id))
+        response = (
+            api()(contract.resume, contract.InteractionRequest(interaction_id=visit.interaction.id))
             if visit.interaction
             else _resume_without_interaction()
         )
-        if step.step not in (Step.LOGIN, Step.REGISTER):
-            return journey.follow(step)
-        reauthentication = Reauthentication.of(step)
+        if not isinstance(response.step, LoginStep | RegisterStep):
+            return journey.follow(response)
+        reauthentication = Reauthentication.of(response.step)
     hint = prefilled_identifier()
     if not hint and reauthentication is None and current_visit().query.keys() <= {"attempt"}:
         return first_login_page(last_used())
     identifier = reauthentication.name if reauthentication is not None else hint
     reset, needs = current_visit().query.get("reset"), current_visit().query.get("needs", "")
     data = {"identifier": identifier, "connects": "yes" if needs == CONNECTS else ""}
-    limit = visit.interaction.method_limit if visit.interaction and needs == METHOD else None
+    limit = (
+        visit.interaction.method_limit if visit.interaction and needs == LoginReason.METHOD else None
+    )  # the interaction's cookie holds it
     form = LoginForm.of(visit.tenant.identifiers, data=data)
     page = login_page(form, reauthentication=reauthentication, limit=limit if reauthentication is None else None)
     page = replace(page, limit=limit)
@@ -82,15 +83,15 @@ def submit_login() -> Response:
             return continued
         return login_page(form, reauthentication=current_reauthentication()).render(form.error_status)
     try:
-        step = api()(contract.sign_in, form.request)
+        response = api()(contract.sign_in, form.request)
     except e.AccountLeaving as refusal:
         return offer_to_restore(refusal)
     except ApiError as refusal:
         return _refused(form, refusal)
-    response = journey.follow(step)
-    if step.method_limit is not None:  # the other method's page needs it again
-        return carry_identifier(response, form.request.identifier)
-    return begin_method(response, step, PASSWORD)
+    followed = journey.follow(response)
+    if isinstance(response.step, LoginStep) and response.step.method_limit:  # the other method's page needs it again
+        return carry_identifier(followed, form.request.identifier)
+    return begin_method(followed, response, PASSWORD)
 
 
 @pages.get(_CHOOSE)
@@ -110,7 +111,7 @@ def choose_method() -> Response:
     return carry_identifier(response, form.identifier.data or "") if form.validate() else response
 
 
-def _resume_without_interaction() -> contract.Next:
+def _resume_without_interaction() -> StepResponse:
     return api()(contract.open_return, contract.ReturnRequest())
 
 

@@ -9,8 +9,8 @@ from typing import Any, Final
 from flask import Response
 
 from app.contract import hub_sign_out as contract
-from app.contract.hub import Next, Step
-from app.contract.hub_models import MAX_STATE
+from app.contract.hub_models import MAX_STATE, RelyingPartyView
+from app.contract.steps import ConfirmSignOutStep
 from app.hub import journey
 from app.hub.brand import initials
 from app.hub.hub_form import HubForm
@@ -75,10 +75,10 @@ _ENCRYPTION_CONTEXT = "sign-out request"
 def sign_out(sign_out_request: contract.SignOutRequest) -> Response:
     """Sign out, or ask for a confirmation if the request is not authenticated."""
     _use_languages(sign_out_request)
-    step = api()(contract.sign_out, sign_out_request)
-    if step.step is Step.CONFIRM_SIGN_OUT:
-        return _confirmation(LogoutForm(), sign_out_request, step)
-    return journey.follow(step)
+    response = api()(contract.sign_out, sign_out_request)
+    if isinstance(response.step, ConfirmSignOutStep):
+        return _confirmation(LogoutForm(), sign_out_request, response.step, response.relying_party)
+    return journey.follow(response)
 
 
 @pages.get("/logout")
@@ -96,10 +96,10 @@ def submit_logout() -> Response:
     sign_out_request = contract.SignOutRequest(**(decrypted if isinstance(decrypted, dict) else {}))
     _use_languages(sign_out_request)
     if not form.validate():
-        step = api()(contract.sign_out, sign_out_request)
-        if step.step is not Step.CONFIRM_SIGN_OUT:
-            return journey.follow(step)
-        return _confirmation(form, sign_out_request, step, form.error_status)
+        response = api()(contract.sign_out, sign_out_request)
+        if not isinstance(response.step, ConfirmSignOutStep):
+            return journey.follow(response)
+        return _confirmation(form, sign_out_request, response.step, response.relying_party, form.error_status)
     return journey.follow(
         api()(
             contract.sign_out,
@@ -120,11 +120,15 @@ def _request_parameters() -> dict[str, Any]:
 
 
 def _confirmation(
-    form: LogoutForm, sign_out_request: contract.SignOutRequest, step: Next, status: int = 200
+    form: LogoutForm,
+    sign_out_request: contract.SignOutRequest,
+    step: ConfirmSignOutStep,
+    application: RelyingPartyView | None,
+    status: int = 200,
 ) -> Response:
     fields = sign_out_request.model_dump(by_alias=False, exclude_none=True, exclude={"confirmed"})
     current_visit().use_account_language(step.person)
-    relying_party = step.relying_party.name if step.relying_party else ""
+    relying_party = application.name if application else ""
     account = step.person.label if step.person else ""
     return LogoutPage(
         form,

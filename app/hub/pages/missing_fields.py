@@ -10,10 +10,10 @@ from flask import Response
 
 from app.contract import errors as e
 from app.contract import hub as hub_contract
-from app.contract.hub import Step
 from app.contract.hub_account import MissingFieldsRequest
 from app.contract.hub_account import fill_missing as operation
 from app.contract.registration_form import FormField
+from app.contract.steps import MissingFieldsStep
 from app.hub import journey
 from app.hub.brand import initials
 from app.hub.forms.account import refusal_notice
@@ -62,11 +62,12 @@ class MissingFieldsPage(Page):
 @pages.get(ADDRESS)
 def show_missing_fields() -> Response:
     interaction = journey.require_interaction()
-    step = api()(hub_contract.resume, hub_contract.InteractionRequest(attempt=interaction.id))
-    if step.step is not Step.MISSING_FIELDS:
-        return journey.follow(step)
+    response = api()(hub_contract.resume, hub_contract.InteractionRequest(interaction_id=interaction.id))
+    step = response.step
+    if not isinstance(step, MissingFieldsStep):
+        return journey.follow(response)
     account = step.person.label if step.person else ""
-    return _page(FieldsForm.of(_fields(step.missing)), account).render()
+    return _page(FieldsForm.of(_fields(step.names)), account).render()
 
 
 @pages.post(ADDRESS)
@@ -76,7 +77,7 @@ def submit_missing_fields() -> Response:
     if not form.validate():
         return _page(form, account_in_interaction()).render(form.error_status)
     try:
-        return journey.follow(api()(operation, MissingFieldsRequest(attempt=interaction.id, fields=form.typed)))
+        return journey.follow(api()(operation, MissingFieldsRequest(interaction_id=interaction.id, fields=form.typed)))
     except e.NotAuthenticated:
         return journey.redirect_to(f"/login?attempt={interaction.id}")
     except ApiError as refusal:

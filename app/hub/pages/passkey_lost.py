@@ -35,8 +35,10 @@ class LostForm(IdentifierForm):
 
     def to_request(self) -> contract.LostPasskeyRequest:
         visit = current_visit()
-        attempt = visit.interaction_id
-        return contract.LostPasskeyRequest(identifier=(self.identifier.data or "").strip(), attempt=attempt)
+        interaction_id = visit.interaction_id
+        return contract.LostPasskeyRequest(
+            identifier=(self.identifier.data or "").strip(), interaction_id=interaction_id
+        )
 
     @classmethod
     def of(cls, identifiers: tuple[Identifier, ...], **given: Any) -> LostForm:
@@ -157,12 +159,12 @@ def submit_reset_passkey() -> Response:
     if credential is None:
         return replace(page, problem=SCRIPTLESS).render(422)
     try:
-        step = api()(contract.finish_lost, contract.FinishReplacementRequest(token=token, credential=credential))
+        response = api()(contract.finish_lost, contract.FinishReplacementRequest(token=token, credential=credential))
     except ApiError as refusal:
         state = _LINK_STATES.get(type(refusal), "")
         problem = None if state else notice_for(refusal)
         return replace(page, state=state or "open", problem=problem).render(refusal.status)
-    return journey.follow(step, reset="passkey")
+    return journey.follow(response, reset="passkey")
 
 
 def _page(form: LostForm, *, sent_to: str = "", problem: Notice | None = None) -> LostPasskeyPage:

@@ -59,9 +59,9 @@ class PasskeyOfferPage(Page):
 @pages.get(ADDRESS)
 def show_passkey_offer() -> Response:
     visit = current_visit()
-    attempt = visit.interaction_id
+    interaction_id = visit.interaction_id
     try:
-        offer = api()(contract.read_offer, contract.OfferRequest(attempt=attempt))
+        offer = api()(contract.read_offer, contract.OfferRequest(interaction_id=interaction_id))
     except e.NotAuthenticated:
         return oidc_client.start_login("/profile")
     if offer.next is not None:
@@ -82,10 +82,10 @@ def submit_passkey_offer() -> Response:
         credential = read_credential(form)
         if credential is None:
             return _page(is_local=is_local, problem=SCRIPTLESS, account=_account()).render(422)
-    attempt = visit.interaction_id
+    interaction_id = visit.interaction_id
     try:
         return journey.follow(
-            api()(contract.answer_offer, contract.OfferAnswer(attempt=attempt, credential=credential))
+            api()(contract.answer_offer, contract.OfferAnswer(interaction_id=interaction_id, credential=credential))
         )
     except e.NotAuthenticated:
         return oidc_client.start_login("/profile")
@@ -96,7 +96,7 @@ def submit_passkey_offer() -> Response:
 def _account() -> str:
     """Return the label of the account, for a page that is rendered again."""
     try:
-        offer = api()(contract.read_offer, contract.OfferRequest(attempt=current_visit().interaction_id))
+        offer = api()(contract.read_offer, contract.OfferRequest(interaction_id=current_visit().interaction_id))
     except e.NotAuthenticated:
         return ""
     return offer.person.label if offer.person else ""

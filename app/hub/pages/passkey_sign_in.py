@@ -40,8 +40,8 @@ def sign_in_options() -> Response:
 @pages.get(ADDRESS)
 def show_passkey_sign_in() -> Response:
     """Redirect a reload to the login page."""
-    attempt = requested_interaction_id()
-    return journey.redirect_to(f"/login?{urlencode({'attempt': attempt})}" if attempt else "/login")
+    interaction_id = requested_interaction_id()
+    return journey.redirect_to(f"/login?{urlencode({'attempt': interaction_id})}" if interaction_id else "/login")
 
 
 @pages.post(ADDRESS)
@@ -56,11 +56,11 @@ def submit_passkey_sign_in() -> Response:
     credential = read_credential(form)
     if credential is None:
         return render_after_refusal(RefusalReason.SCRIPTLESS, form=login_form, status=422)
-    attempt = visit.interaction_id
-    assertion = contract.PasskeySignIn(attempt=attempt, credential=credential, remember=remember)
+    interaction_id = visit.interaction_id
+    assertion = contract.PasskeySignIn(interaction_id=interaction_id, credential=credential, remember=remember)
     try:
-        step = api()(contract.sign_in, assertion)
-        return begin_method(journey.follow(step), step, PASSKEY)
+        response = api()(contract.sign_in, assertion)
+        return begin_method(journey.follow(response), response, PASSKEY)
     except e.AccountLeaving as refusal:
         return offer_to_restore(refusal)
     except (e.PasskeyRefused, e.PasskeysOff, e.PasskeyMisconfigured) as refusal:

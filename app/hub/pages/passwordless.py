@@ -14,8 +14,9 @@ from wtforms import BooleanField
 
 from app.contract import errors as e
 from app.contract import hub_passwordless as contract
-from app.contract.hub import Next, Step
 from app.contract.hub_models import CodeRequest, InteractionOnly, SentTo
+from app.contract.step_reasons import Channel, WaitingState
+from app.contract.steps import SignInSentStep, StepResponse
 from app.hub import journey
 from app.hub.cached_pages import cached_page
 from app.hub.countdown import Countdown
@@ -59,7 +60,7 @@ class PasswordlessForm(IdentifierForm):
 
     def to_request(self) -> contract.PasswordlessRequest:
         return contract.PasswordlessRequest(
-            attempt=current_visit().interaction_id,
+            interaction_id=current_visit().interaction_id,
             identifier=self.identifier.data or "",
             by=cast(Literal["mail", "sms", "device"], self.method),
             remember=bool(self.remember.data),
@@ -256,14 +257,14 @@ def submit_passwordless(method: str) -> Response:
     if not form.validate():
         return _page(form, method).render(form.error_status)
     try:
-        step = api()(contract.start, form.to_request())
+        response = api()(contract.start, form.to_request())
     except e.PasswordlessOff:
         return journey.redirect_to("/login")
     except e.TooManyRequests as refusal:
-        response = _page(form, method, RefusalReason.TOO_MANY, refusal.retry_after_seconds or 0).render(429)
-        response.headers["Retry-After"] = str(refusal.retry_after_seconds or 60)
-        return response
-    return sign_in_methods.begin_method(journey.follow(step), step, method)
+        rendered = _page(form, method, RefusalReason.TOO_MANY, refusal.retry_after_seconds or 0).render(429)
+        rendered.headers["Retry-After"] = str(refusal.retry_after_seconds or 60)
+        return rendered
+    return sign_in_methods.begin_method(journey.follow(response), response, method)
 
 
 @pages.get(SENT)
@@ -272,17 +273,16 @@ def show_sign_in_sent() -> Response:
     interaction = current_visit().interaction
     if interaction is None:
         return journey.start_again() if requested_interaction_id() else journey.redirect_to("/login")
-    step = api()(contract.read_state, InteractionOnly(attempt=interaction.id))
-    return _render_state(step, CodeForm(), Outcome.SENT if current_visit().query.get("sent") else None, 200)
+    response = api()(contract.read_state, InteractionOnly(interaction_id=interaction.id))
+    return _render_state(response, CodeForm(), Outcome.SENT if current_visit().query.get("sent") else None, 200)
 
 
 @pages.get(WAITING)
 def waiting_state() -> Response:
     """Return the state as one word for the page's script."""
     interaction = current_visit().interaction
-    step = api()(contract.read_state, InteractionOnly(attempt=interaction.id)) if interaction else None
-    is_waiting = step is not None and step.step is Step.SIGN_IN_SENT
-    state = step.fields.get("state", "over") if step is not None and is_waiting else "over"
+    step = api()(contract.read_state, InteractionOnly(interaction_id=interaction.id)).step if interaction else None
+    state = step.state if isinstance(step, SignInSentStep) else WaitingState.OVER
     return Response(state, content_type="text/plain; charset=utf-8")
 
 
@@ -292,16 +292,20 @@ def submit_sign_in_sent() -> Response:
     interaction, action = journey.require_interaction(), current_visit().form.get("do")
     form: HubForm = ButtonForm() if action in ("again", "go") else CodeForm()
     if not form.validate():
-        step = api()(contract.read_state, InteractionOnly(attempt=interaction.id))
-        return _render_state(step, redisplayed(form), None, form.error_status)
+        response = api()(contract.read_state, InteractionOnly(interaction_id=interaction.id))
+        return _render_state(response, redisplayed(form), None, form.error_status)
     try:
         if action == "go":
-            return _continue(api()(contract.continue_approved, InteractionOnly(attempt=interaction.id)))
+            return _continue(api()(contract.continue_approved, InteractionOnly(interaction_id=interaction.id)))
         if isinstance(form, CodeForm):
             typed = (form.code.data or "")[:64]
-            return journey.follow(api()(contract.verify_code, CodeRequest(attempt=interaction.id, code=typed)))
-        step = api()(contract.resend, InteractionOnly(attempt=interaction.id))
-        return journey.follow(step, sent="again") if step.step is Step.SIGN_IN_SENT else journey.follow(step)
+            return journey.follow(api()(contract.verify_code, CodeRequest(interaction_id=interaction.id, code=typed)))
+        response = api()(contract.resend, InteractionOnly(interaction_id=interaction.id))
+        return (
+            journey.follow(response, sent="again")
+            if isinstance(response.step, SignInSentStep)
+            else journey.follow(response)
+        )
     except ApiError as refusal:
         return _refused(form, refusal, interaction.id)
 
@@ -331,46 +335,50 @@ def _form_address(method: str) -> str:
     )
 
 
-def _continue(step: Next) -> Response:
+def _continue(response: StepResponse) -> Response:
     """Follow the step; while undecided or denied, render the page."""
-    if step.step is not Step.SIGN_IN_SENT:
-        return journey.follow_home(step)
-    is_undecided = step.fields.get("state") == "waits"
-    return _render_state(step, CodeForm(formdata=None), Outcome.UNOPENED if is_undecided else None, 200)
+    if not isinstance(response.step, SignInSentStep):
+        return journey.follow_home(response)
+    is_undecided = response.step.state is WaitingState.WAITS
+    return _sent(response.step, CodeForm(formdata=None), Outcome.UNOPENED if is_undecided else None, 200)
 
 
-def _render_state(step: Next, form: CodeForm, outcome: Outcome | None, status: int) -> Response:
-    if step.step is not Step.SIGN_IN_SENT:
-        return journey.follow(step)
-    name, resend_seconds = step.sent_to or "", step.resend_in_seconds
-    if step.problem == DEVICE:
+def _render_state(response: StepResponse, form: CodeForm, outcome: Outcome | None, status: int) -> Response:
+    if not isinstance(response.step, SignInSentStep):
+        return journey.follow(response)
+    return _sent(response.step, form, outcome, status)
+
+
+def _sent(step: SignInSentStep, form: CodeForm, outcome: Outcome | None, status: int) -> Response:
+    name, resend_seconds = step.sent_to, step.resend_in_seconds
+    if step.channel is Channel.DEVICE:
         button_form = ButtonForm(formdata=None)
         approval_form = button_form.with_token_error() if form.is_token_invalid else button_form
-        number, state = step.fields.get("number", ""), step.fields.get("state", "over")
-        return DeviceApprovalPage(approval_form, name, number, state, resend_seconds, outcome).render(status)
-    is_text, number = step.problem == SMS, step.fields.get("number", "")
-    number, carries = "" if is_text else number, step.fields.get("carries", "both")
-    return SignInSentPage(form, name, is_text, resend_seconds, outcome, number, carries).render(status)
+        page = DeviceApprovalPage(approval_form, name, step.number, step.state, resend_seconds, outcome)
+        return page.render(status)
+    is_text = step.channel is Channel.SMS
+    number = "" if is_text else step.number
+    return SignInSentPage(form, name, is_text, resend_seconds, outcome, number, step.carries).render(status)
 
 
-def _refused(form: HubForm, refusal: ApiError, attempt: str) -> Response:
+def _refused(form: HubForm, refusal: ApiError, interaction_id: str) -> Response:
     """Show one message and status for every refused code, including a locked account."""
     is_rate_limited = isinstance(refusal, e.TooManyRequests)
     outcome = outcome_for(form, refusal) if is_rate_limited else Outcome.WRONG
     answer = SentTo.model_validate(refusal.data or {})
-    if answer.sent_to and answer.by != DEVICE:
-        is_text, seconds = answer.by == SMS, answer.resend_in_seconds
+    if answer.sent_to and answer.channel is not Channel.DEVICE:
+        is_text, seconds = answer.channel is Channel.SMS, answer.resend_in_seconds
         is_polling = not is_text and (
             is_rate_limited or isinstance(form, CodeForm)
         )  # a refused page must not retry by itself
         number = answer.number if is_polling else ""
         page = SignInSentPage(redisplayed(form), answer.sent_to, is_text, seconds, outcome, number, answer.carries)
-        response = page.render(429 if is_rate_limited else 403)
+        rendered = page.render(429 if is_rate_limited else 403)
     else:
-        step = api()(contract.read_state, InteractionOnly(attempt=attempt))
-        response = _render_state(
-            step, redisplayed(form), outcome if is_rate_limited else None, 429 if is_rate_limited else 403
+        response = api()(contract.read_state, InteractionOnly(interaction_id=interaction_id))
+        rendered = _render_state(
+            response, redisplayed(form), outcome if is_rate_limited else None, 429 if is_rate_limited else 403
         )
     if is_rate_limited:
-        response.headers["Retry-After"] = str(refusal.retry_after_seconds or 60)
-    return response
+        rendered.headers["Retry-After"] = str(refusal.retry_after_seconds or 60)
+    return rendered

@@ -10,8 +10,9 @@ from flask import Response
 
 from app.contract import errors as e
 from app.contract import hub_cross_device as contract
-from app.contract.hub import Next, Step
 from app.contract.hub_models import InteractionOnly
+from app.contract.step_reasons import QrCodeState
+from app.contract.steps import QrCodeStep
 from app.hub import journey
 from app.hub.forms.code import GONE, ButtonForm
 from app.hub.page import Page
@@ -92,14 +93,15 @@ def show_phone_sign_in() -> Response:
         return journey.redirect_to("/login")
     journey.refuse_expired_interaction()
     begins = not requested_interaction_id()
-    step = api()(contract.start, contract.CodeStart(attempt=current_visit().interaction_id))
-    if step.step is not Step.QR_CODE or begins:
-        return begin_method(journey.follow(step), step, PHONE)
-    if step.fields["state"] == "approved" and not link_read("").is_machine:
+    response = api()(contract.start, contract.CodeStart(interaction_id=current_visit().interaction_id))
+    step = response.step
+    if not isinstance(step, QrCodeStep) or begins:
+        return begin_method(journey.follow(response), response, PHONE)
+    if step.state is QrCodeState.APPROVED and not link_read("").is_machine:
         return _finish()
-    response = _page(ButtonForm(), step).render()
-    journey.set_cookies(response, step)
-    return begin_method(response, step, PHONE)
+    page = _page(ButtonForm(), step).render()
+    journey.set_cookies(page, response)
+    return begin_method(page, response, PHONE)
 
 
 @pages.post(ADDRESS)
@@ -109,10 +111,12 @@ def submit_phone_sign_in() -> Response:
         return journey.redirect_to("/login")
     interaction, form = journey.require_interaction(), ButtonForm()
     if not form.validate():
-        step = api()(contract.start, contract.CodeStart(attempt=interaction.id))
-        return _page(form, step).render(form.error_status) if step.step is Step.QR_CODE else journey.follow(step)
+        response = api()(contract.start, contract.CodeStart(interaction_id=interaction.id))
+        if not isinstance(response.step, QrCodeStep):
+            return journey.follow(response)
+        return _page(form, response.step).render(form.error_status)
     if current_visit().form.get("do") == "renew":
-        return journey.follow(api()(contract.start, contract.CodeStart(attempt=interaction.id, renews=True)))
+        return journey.follow(api()(contract.start, contract.CodeStart(interaction_id=interaction.id, renews=True)))
     return _finish()
 
 
@@ -120,15 +124,14 @@ def submit_phone_sign_in() -> Response:
 def phone_sign_in_state() -> Response:
     """Return the state as one word for the page's script."""
     interaction = current_visit().interaction
-    step = api()(contract.read_state, InteractionOnly(attempt=interaction.id)) if interaction else None
-    is_shown = step is not None and step.step is Step.QR_CODE
-    state = step.fields["state"] if step is not None and is_shown else GONE
+    step = api()(contract.read_state, InteractionOnly(interaction_id=interaction.id)).step if interaction else None
+    state = step.state if isinstance(step, QrCodeStep) else GONE
     return Response(state, content_type="text/plain; charset=utf-8")
 
 
 def _finish() -> Response:
     try:
-        return journey.follow(api()(contract.finish, InteractionOnly(attempt=journey.require_interaction().id)))
+        return journey.follow(api()(contract.finish, InteractionOnly(interaction_id=journey.require_interaction().id)))
     except e.AccountLeaving as refusal:
         return offer_to_restore(refusal)
     except e.TooManyRequests:
@@ -137,7 +140,6 @@ def _finish() -> Response:
         return render_after_refusal(reason_for(refusal), status=refusal.status)
 
 
-def _page(form: ButtonForm, step: Next) -> PhoneSignInPage:
-    visit, shown = current_visit(), step.fields
-    link = f"{visit.origin}{link_address(OPEN, shown['code'])}" if shown["code"] else ""
-    return PhoneSignInPage(form, shown["state"], link, shown["number"])
+def _page(form: ButtonForm, step: QrCodeStep) -> PhoneSignInPage:
+    link = f"{current_visit().origin}{link_address(OPEN, step.code)}" if step.code else ""
+    return PhoneSignInPage(form, step.state, link, step.number)

@@ -12,7 +12,7 @@ from app.contract import errors as e
 from app.contract import hub as hub_contract
 from app.contract import hub_pins as contract
 from app.contract.credential_settings import Pins
-from app.contract.hub import Step
+from app.contract.steps import PinStep
 from app.hub import journey, oidc_client
 from app.hub.brand import initials
 from app.hub.forms.account import NEEDED, PinForm, confirmation_data, pin_hint, refusal_notice, require_confirmation
@@ -118,9 +118,10 @@ def submit_pin() -> Response:
 @pages.get(STEP)
 def show_set_pin() -> Response:
     interaction = journey.require_interaction()
-    step = api()(hub_contract.resume, hub_contract.InteractionRequest(attempt=interaction.id))
-    if step.step is not Step.PIN:
-        return journey.follow(step)
+    response = api()(hub_contract.resume, hub_contract.InteractionRequest(interaction_id=interaction.id))
+    step = response.step
+    if not isinstance(step, PinStep):
+        return journey.follow(response)
     account = step.person.label if step.person else ""
     return _step_page(PinForm(), account, can_skip=step.can_skip).render()
 
@@ -133,7 +134,10 @@ def submit_set_pin() -> Response:
     if not form.validate():
         return _step_page(form, account_in_interaction(), can_skip=can_skip).render(form.error_status)
     request_body = contract.PinStepRequest(
-        attempt=interaction.id, pin=(form.pin.data or "")[:64], password=form.current_password, skip=form.is_skipped
+        interaction_id=interaction.id,
+        pin=(form.pin.data or "")[:64],
+        password=form.current_password,
+        skip=form.is_skipped,
     )
     try:
         return journey.follow(api()(contract.set_at_sign_in, request_body))

@@ -10,9 +10,9 @@ from flask import Response
 
 from app.contract import errors as e
 from app.contract import hub as hub_contract
-from app.contract.hub import Step
 from app.contract.hub_account import accept_policy as operation
 from app.contract.hub_models import InteractionOnly
+from app.contract.steps import PrivacyPolicyStep
 from app.hub import journey
 from app.hub.brand import initials
 from app.hub.forms.registration_fields import localized
@@ -36,7 +36,7 @@ class AcceptForm(HubForm):
     """A button."""
 
     def to_request(self) -> InteractionOnly:
-        return InteractionOnly(attempt=current_visit().interaction_id or "")
+        return InteractionOnly(interaction_id=current_visit().interaction_id or "")
 
 
 @dataclass(frozen=True)
@@ -76,9 +76,10 @@ class PrivacyPolicyPage(Page):
 @pages.get(ADDRESS)
 def show_privacy_policy() -> Response:
     interaction = journey.require_interaction()
-    step = api()(hub_contract.resume, hub_contract.InteractionRequest(attempt=interaction.id))
-    if step.step is not Step.PRIVACY_POLICY:
-        return journey.follow(step)
+    response = api()(hub_contract.resume, hub_contract.InteractionRequest(interaction_id=interaction.id))
+    step = response.step
+    if not isinstance(step, PrivacyPolicyStep):
+        return journey.follow(response)
     return _page(AcceptForm(), step.person.label if step.person else "").render()
 
 

@@ -12,12 +12,12 @@ from app.contract import errors as e
 from app.contract import hub as contract
 from app.contract.captcha import Lock
 from app.contract.configuration import PasswordPolicy
-from app.contract.hub import Step
 from app.contract.hub_connections import ConnectedProfile, ConnectedProfileRequest, read_profile
 from app.contract.hub_models import NoParameters
 from app.contract.hub_registration import begin_with_passkey
 from app.contract.hub_registration import register as operation
 from app.contract.registration_form import TERMS, FormField, Option
+from app.contract.steps import LoginStep, RegisterStep, StepResponse
 from app.hub import journey
 from app.hub.cached_pages import cached_page
 from app.hub.captcha_widget import Widget
@@ -188,9 +188,9 @@ def show_register() -> Response:
     visit = current_visit()
     journey.refuse_expired_interaction()
     if visit.session:
-        step = _resume()
-        if step.step not in (Step.LOGIN, Step.REGISTER):
-            return journey.follow(step)
+        response = _resume()
+        if not isinstance(response.step, LoginStep | RegisterStep):
+            return journey.follow(response)
     registration = visit.tenant.registration
     if registration is None:
         return registration_off()
@@ -239,16 +239,16 @@ def submit_register() -> Response:
     try:
         if by_passkey and read_credential(form) is None:
             return _without_script(registration, form)
-        step = api()(operation, form.to_request())
+        response = api()(operation, form.to_request())
     except e.RegistrationOff:
         return registration_off()
     except ApiError as refusal:
         return _refused(registration, form, refusal)
-    response = journey.follow(step)
+    followed = journey.follow(response)
     if is_connected:
-        return response
+        return followed
     return sign_in_methods.begin_method(
-        response, step, sign_in_methods.PASSKEY if by_passkey else sign_in_methods.PASSWORD
+        followed, response, sign_in_methods.PASSKEY if by_passkey else sign_in_methods.PASSWORD
     )
 
 
@@ -270,7 +270,7 @@ def _federated_identity() -> ConnectedProfile | None:
     """Return the federated identity of this interaction; None if there is none."""
     interaction = current_visit().interaction
     try:
-        return api()(read_profile, ConnectedProfileRequest(attempt=interaction.id)) if interaction else None
+        return api()(read_profile, ConnectedProfileRequest(interaction_id=interaction.id)) if interaction else None
     except e.UnknownAccount:
         return None
 
@@ -289,10 +289,10 @@ def _has_passkeys(registration: Registration) -> bool:
     return bool(tenant.passkeys) and "email" in names and Identifier.EMAIL in tenant.identifiers
 
 
-def _resume() -> contract.Next:
+def _resume() -> StepResponse:
     interaction = current_visit().interaction
     if interaction:
-        return api()(contract.resume, contract.InteractionRequest(attempt=interaction.id))
+        return api()(contract.resume, contract.InteractionRequest(interaction_id=interaction.id))
     return api()(contract.open_return, contract.ReturnRequest(action="register"))
 
 

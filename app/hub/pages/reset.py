@@ -15,8 +15,8 @@ from wtforms.validators import InputRequired
 from app.contract import errors as e
 from app.contract import hub_recovery as contract
 from app.contract.configuration import PasswordPolicy
-from app.contract.hub import Next, Step
 from app.contract.hub_models import LinkLookup, LinkRequest
+from app.contract.steps import LoginStep, ProfileStep, StepResponse
 from app.hub import journey
 from app.hub.cookies import set_interaction_cookie
 from app.hub.forms.password_rules import rules_of, sample_refusals
@@ -154,7 +154,7 @@ def submit_reset() -> Response:
     try:
         request_body = contract.ResetPasswordRequest(
             token=token,
-            attempt=visit.interaction_id,
+            interaction_id=visit.interaction_id,
             password=form.password.data or "",
             number=(form.number.data or "").strip()[:20],
         )
@@ -162,26 +162,26 @@ def submit_reset() -> Response:
         form.add_contract_errors(refusal)
         return _render_form(token, form, 422)
     try:
-        step = api()(contract.reset, request_body)
+        response = api()(contract.reset, request_body)
     except ApiError as refusal:
         return _refused(token, form, refusal)
-    return finish(step)
+    return finish(response)
 
 
-def finish(step: Next) -> Response:
+def finish(response: StepResponse) -> Response:
     """Continue signed in, or on the login page with the identifier filled in and a notice."""
-    if step.step is not Step.LOGIN:
-        return journey.follow(step, **({"changed": "password"} if step.step is Step.PROFILE else {}))
-    response = journey.follow(step, reset="done")
+    if not isinstance(response.step, LoginStep):
+        return journey.follow(response, **({"changed": "password"} if isinstance(response.step, ProfileStep) else {}))
+    followed = journey.follow(response, reset="done")
     shared, visit = services(), current_visit()
     interaction = (
-        interaction_from_step(step, step.binding, shared.now(), visit.tenant.sign_in_page_seconds)
-        if step.binding
+        interaction_from_step(response, response.binding, shared.now(), visit.tenant.sign_in_page_seconds)
+        if response.binding
         else visit.interaction
     )
     if interaction is not None:
-        set_interaction_cookie(response, replace(interaction, hint=(step.login_hint or "")[:120]))
-    return response
+        set_interaction_cookie(followed, replace(interaction, hint=(response.login_hint or "")[:120]))
+    return followed
 
 
 def _render_form(
@@ -238,7 +238,7 @@ def _renew(token: str) -> Response:
         state = LinkState(link.state) if link.state in set(LinkState) else LinkState.EXPIRED
         return _render_refused_link(state, token, form.error_status, form)
     try:
-        step = api()(contract.renew_reset, LinkRequest(token=token, attempt=current_visit().interaction_id))
+        response = api()(contract.renew_reset, LinkRequest(token=token, interaction_id=current_visit().interaction_id))
     except e.UnknownLink:
         return _render_refused_link(LinkState.UNKNOWN, "", 403)
-    return journey.follow(step)
+    return journey.follow(response)

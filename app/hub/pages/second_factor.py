@@ -45,7 +45,9 @@ class ChoiceForm(HubForm):
     def to_request(self) -> contract.ChooseFactorRequest:
         kind = kind_of(self.kind.data) or FactorKind.TOTP
         target = (self.target.data or "").strip()[:320] or None
-        return contract.ChooseFactorRequest(attempt=current_visit().interaction_id or "", kind=kind, target=target)
+        return contract.ChooseFactorRequest(
+            interaction_id=current_visit().interaction_id or "", kind=kind, target=target
+        )
 
 
 @dataclass(frozen=True)
@@ -191,7 +193,7 @@ _LOCK_ERRORS: Final = (
 def show_second_factor() -> Response:
     interaction = journey.require_interaction()
     requested = current_visit().query.get("kind")
-    step = api()(contract.read_factor, contract.FactorRequest(attempt=interaction.id, kind=kind_of(requested)))
+    step = api()(contract.read_factor, contract.FactorRequest(interaction_id=interaction.id, kind=kind_of(requested)))
     if step.view is None:
         return journey.follow(step.next) if step.next else journey.start_again()
     return _page(step.view, chooses=requested == CHOOSE).render()
@@ -221,7 +223,7 @@ def push_state() -> Response:
     """Return to the page's script whether the push request is still undecided."""
     interaction, state = current_visit().interaction, ""
     if interaction is not None:
-        step = api()(contract.read_factor, contract.FactorRequest(attempt=interaction.id, kind=FactorKind.PUSH))
+        step = api()(contract.read_factor, contract.FactorRequest(interaction_id=interaction.id, kind=FactorKind.PUSH))
         state = (step.view.shown.state if step.view and step.view.shown else None) or ""
     is_pending = state and state == current_visit().query.get("state")
     return Response("waits" if is_pending else "answered", mimetype="text/plain", headers={"Cache-Control": "no-store"})
@@ -237,9 +239,9 @@ def duo_callback() -> Response:
         return _refused(fresh_form(PRESENTATIONS[FactorKind.DUO]), refusal)
 
 
-def address(attempt: str, kind: str = "") -> str:
+def address(interaction_id: str, kind: str = "") -> str:
     """Return the address of the page for a factor."""
-    return f"{ADDRESS}?{urlencode({'attempt': attempt, **({'kind': kind} if kind else {})})}"
+    return f"{ADDRESS}?{urlencode({'attempt': interaction_id, **({'kind': kind} if kind else {})})}"
 
 
 def _choose() -> Response:
@@ -263,7 +265,9 @@ def _choose() -> Response:
 
 def _render_invalid(form: FactorForm, kind: FactorKind) -> Response:
     """Render the page after an incomplete form or an invalid form token."""
-    step = api()(contract.read_factor, contract.FactorRequest(attempt=current_visit().interaction_id or "", kind=kind))
+    step = api()(
+        contract.read_factor, contract.FactorRequest(interaction_id=current_visit().interaction_id or "", kind=kind)
+    )
     if step.view is None:
         return journey.follow(step.next) if step.next else journey.start_again()
     return _page(step.view, form).render(form.error_status)

@@ -13,11 +13,11 @@ from wtforms import HiddenField
 from app.contract import errors as e
 from app.contract import hub as sessions
 from app.contract import hub_security as contract
-from app.contract.hub import Step
 from app.contract.hub_account_factors import FactorsView
 from app.contract.hub_models import NoParameters
 from app.contract.hub_security import FEW_CODES, Improvement
 from app.contract.second_factors.challenge import FactorKind
+from app.contract.steps import ProfileStep
 from app.hub import journey, oidc_client
 from app.hub.factors.registry import PRESENTATIONS, FactorChoiceRow
 from app.hub.hub_form import HubForm
@@ -219,10 +219,14 @@ def submit_security() -> Response:
 def _end_sessions(form: EndSessionForm) -> Response:
     """End the sessions; ending the current one signs out."""
     try:
-        step = api()(sessions.end_session, form.to_request())
+        response = api()(sessions.end_session, form.to_request())
     except (e.NotAuthenticated, e.SessionExpired):
         return journey.redirect_to(ADDRESS)  # already gone: the list shows it
-    return journey.redirect_to(f"{ADDRESS}?done=ended") if step.step is Step.PROFILE else journey.follow(step)
+    return (
+        journey.redirect_to(f"{ADDRESS}?done=ended")
+        if isinstance(response.step, ProfileStep)
+        else journey.follow(response)
+    )
 
 
 def _revoke_trust(form: RevokeTrustForm) -> Response:

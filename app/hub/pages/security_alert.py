@@ -11,8 +11,8 @@ from flask import Response
 
 from app.contract import errors as e
 from app.contract import hub_recovery as contract
-from app.contract.hub import Step
 from app.contract.hub_models import LinkToken
+from app.contract.steps import ResetSentStep
 from app.hub import journey
 from app.hub.forms.code import CLOSED
 from app.hub.hub_form import HubForm
@@ -72,8 +72,8 @@ def submit_security_alert() -> Response:
             return SecurityAlertPage(
                 AlertForm(formdata=None), AlertState.OWN, link.label, mailed_link.link_token()
             ).render()
-        step = api()(contract.revert_change, LinkToken(token=mailed_link.link_token()))
-        return journey.follow(step, **({CLOSED: "1"} if step.step is Step.RESET_SENT else {}))
+        response = api()(contract.revert_change, LinkToken(token=mailed_link.link_token()))
+        return journey.follow(response, **({CLOSED: "1"} if isinstance(response.step, ResetSentStep) else {}))
     except (e.UsedLink, e.ExpiredLink, e.UnknownLink, e.AccountBlocked) as refusal:
         return _render(AlertForm(formdata=None), refusal.status)
 

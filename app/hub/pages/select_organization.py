@@ -14,8 +14,8 @@ from app.contract import errors as e
 from app.contract import hub as contract
 from app.contract import hub_join_requests as join_requests
 from app.contract import hub_organizations as organizations
-from app.contract.hub import Next, Step
-from app.contract.hub_models import OrganizationOption
+from app.contract.hub_models import OrganizationOption, RelyingPartyView
+from app.contract.steps import SelectOrganizationStep
 from app.hub import journey
 from app.hub.brand import initials
 from app.hub.hub_form import HubForm
@@ -35,7 +35,7 @@ class ChoiceForm(HubForm):
     def to_request(self) -> organizations.ChooseOrganizationRequest:
         visit = current_visit()
         return organizations.ChooseOrganizationRequest(
-            attempt=visit.interaction_id or "", organization=visit.form.get("organization", "")[:64]
+            interaction_id=visit.interaction_id or "", organization=visit.form.get("organization", "")[:64]
         )
 
 
@@ -140,18 +140,22 @@ def submit_ask_at_sign_in() -> Response:
 
 def _render(form: ChoiceForm, status: int = 200) -> Response:
     interaction = journey.require_interaction()
-    step = api()(contract.resume, contract.InteractionRequest(attempt=interaction.id))
-    return _page(form, step).render(status) if step.step is Step.SELECT_ORGANIZATION else journey.follow(step)
+    response = api()(contract.resume, contract.InteractionRequest(interaction_id=interaction.id))
+    if not isinstance(response.step, SelectOrganizationStep):
+        return journey.follow(response)
+    return _page(form, response.step, response.relying_party).render(status)
 
 
-def _page(form: ChoiceForm, step: Next) -> SelectOrganizationPage:
+def _page(
+    form: ChoiceForm, step: SelectOrganizationStep, application: RelyingPartyView | None
+) -> SelectOrganizationPage:
     current_visit().use_account_language(step.person)
     return SelectOrganizationPage(
         form,
-        relying_party=step.relying_party.name if step.relying_party else "",
+        relying_party=application.name if application else "",
         account=step.person.label if step.person else "",
         options=tuple(map(_option, step.organizations)),
-        has_personal=step.can_skip,
+        has_personal=step.allows_personal,
         can_create=step.can_create,
         invitations=InvitationsRow.of(step.invitations),
         joinable=tuple(map(Joinable.of, step.joinable)),

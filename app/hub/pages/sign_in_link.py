@@ -160,8 +160,8 @@ def submit_sign_in_link() -> Response:
         return _hand_over(form, token)
     operation = contract.renew_link if visit.form.get("do") == "renew" else contract.open_link
     try:
-        step = api()(operation, LinkRequest(token=token, attempt=visit.interaction_id))
-        return begin_method(journey.follow(step), step, MAIL)
+        response = api()(operation, LinkRequest(token=token, interaction_id=visit.interaction_id))
+        return begin_method(journey.follow(response), response, MAIL)
     except ApiError as refusal:
         return _refused(token, refusal)
 

@@ -13,8 +13,8 @@ from wtforms import PasswordField
 
 from app.contract import errors as e
 from app.contract import hub_verification as contract
-from app.contract.hub import Next
 from app.contract.hub_models import MAX_TOKEN_LENGTH, LinkLookup
+from app.contract.steps import StepResponse
 from app.hub import journey
 from app.hub.cookies import remembered_relying_party
 from app.hub.hub_form import HubForm
@@ -150,7 +150,7 @@ def _renew() -> Response:
     return _submit(lambda body: api()(contract.renew_link, body))
 
 
-def _submit(ask: Callable[[contract.VerifyLinkRequest], Next]) -> Response:
+def _submit(ask: Callable[[contract.VerifyLinkRequest], StepResponse]) -> Response:
     form, token, visit = LinkForm(), mailed_link.link_token(), current_visit()
     if not form.validate():
         link = api()(contract.read_link, LinkLookup(token=token))
@@ -158,7 +158,9 @@ def _submit(ask: Callable[[contract.VerifyLinkRequest], Next]) -> Response:
     try:
         typed = (form.password.data or "")[:1000]
         number = (form.number.data or "").strip()[:20]
-        step = ask(contract.VerifyLinkRequest(token=token, attempt=visit.interaction_id, password=typed, number=number))
+        response = ask(
+            contract.VerifyLinkRequest(token=token, interaction_id=visit.interaction_id, password=typed, number=number)
+        )
     except e.WrongMailCode as refusal:
         return _wrong_number(token, refusal)
     except (e.PasswordMissing, e.WrongCredentials) as refusal:
@@ -168,7 +170,7 @@ def _submit(ask: Callable[[contract.VerifyLinkRequest], Next]) -> Response:
         if state is None:
             raise
         return _page(LinkForm(formdata=None), state, token).render(refusal.status)
-    return journey.follow(step)
+    return journey.follow(response)
 
 
 def _wrong_number(token: str, refusal: ApiError) -> Response:

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from app.contract import hub, hub_account_factors
 from app.contract.errors import NotAuthenticated
 from app.contract.hub_models import NoParameters
+from app.contract.steps import AccountStep, LoginStep, RegisterStep
 from app.hub.services import api
 from app.hub.visit import current_visit
 
@@ -49,8 +50,11 @@ def account_in_interaction() -> str:
     interaction_id = current_visit().interaction_id
     if interaction_id is None:
         return ""
-    step = api()(hub.resume, hub.InteractionRequest(attempt=interaction_id))
-    return step.person.label if step.person else ""
+    step = api()(hub.resume, hub.InteractionRequest(interaction_id=interaction_id)).step
+    person = step.person if isinstance(step, AccountStep) else None
+    if isinstance(step, LoginStep | RegisterStep) and step.reauthentication:
+        person = step.reauthentication.person
+    return person.label if person else ""
 
 
 def email_code_address(email: str, **more: str) -> str:

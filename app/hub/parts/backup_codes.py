@@ -12,8 +12,8 @@ from wtforms import HiddenField
 
 from app.contract import errors as e
 from app.contract import hub_second_factors as contract
-from app.contract.hub import Next, Step
 from app.contract.hub_account import WithPassword
+from app.contract.steps import BackupCodesStep, StepResponse
 from app.hub import journey
 from app.hub.brand import initials
 from app.hub.forms.account import PasswordConfirmationForm
@@ -138,22 +138,22 @@ _STATES: Final = {
 }  # fmt: skip
 
 
-def follow(step: Next) -> Response:
+def follow(response: StepResponse) -> Response:
     """Return the response that leads to a step; after an enrolment the page that shows new codes, without a click."""
-    if not shows_new(step):
-        return journey.follow(step)
-    current_visit().renew(step.session)
-    response = show_new()
-    if response is None:
-        return journey.follow(step)
-    journey.set_cookies(response, step.model_copy(update={"session": None}))
-    complete_method(response)
-    return response
+    if not shows_new(response):
+        return journey.follow(response)
+    current_visit().renew(response.session)
+    page = show_new()
+    if page is None:
+        return journey.follow(response)
+    journey.set_cookies(page, response.model_copy(update={"session": None}))
+    complete_method(page)
+    return page
 
 
-def shows_new(step: Next) -> bool:
+def shows_new(response: StepResponse) -> bool:
     """Return whether `follow` creates the codes and returns their page, instead of a redirect."""
-    return step.step is Step.BACKUP_CODES and not step.problem
+    return isinstance(response.step, BackupCodesStep) and response.step.reason is None
 
 
 def show_new() -> Response | None:

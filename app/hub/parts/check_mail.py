@@ -13,8 +13,9 @@ from flask import Response
 
 from app.contract import hub as contract
 from app.contract import hub_verification as verification
-from app.contract.hub import Step
 from app.contract.hub_models import InteractionOnly, SentTo
+from app.contract.step_reasons import Channel
+from app.contract.steps import CheckMailStep, StepResponse
 from app.hub import journey
 from app.hub.forms.code import (
     GONE,
@@ -88,11 +89,11 @@ _BY_TEXT: Final = [outcome for outcome in Outcome if outcome not in (Outcome.UNO
 def show() -> Response:
     """Render the page of a waiting interaction; redirect any other to its step."""
     interaction = journey.require_interaction()
-    step = api()(contract.resume, contract.InteractionRequest(attempt=interaction.id))
-    if step.step is not Step.CHECK_MAIL:
-        return journey.follow(step)
+    response = api()(contract.resume, contract.InteractionRequest(interaction_id=interaction.id))
+    if not isinstance(response.step, CheckMailStep):
+        return journey.follow(response)
     outcome = Outcome.SENT if current_visit().query.get("sent") else None
-    return _page(CodeForm(), step, outcome).render()
+    return _page(CodeForm(), response.step, outcome).render()
 
 
 def submit_code() -> Response:
@@ -101,7 +102,9 @@ def submit_code() -> Response:
     if not form.validate():
         return _render_invalid(form)
     typed = (form.code.data or "")[:64]
-    return _call(form, verification.enter_code, verification.OptionalCodeRequest(attempt=interaction.id, code=typed))
+    return _call(
+        form, verification.enter_code, verification.OptionalCodeRequest(interaction_id=interaction.id, code=typed)
+    )
 
 
 def waiting_state() -> str:
@@ -109,8 +112,8 @@ def waiting_state() -> str:
     interaction = current_visit().interaction
     if interaction is None:
         return GONE
-    step = api()(contract.resume, contract.InteractionRequest(attempt=interaction.id))
-    return step.fields.get("state", GONE) if step.step is Step.CHECK_MAIL else GONE
+    step = api()(contract.resume, contract.InteractionRequest(interaction_id=interaction.id)).step
+    return step.state if isinstance(step, CheckMailStep) else GONE
 
 
 def submit_link_opened() -> Response:
@@ -118,7 +121,7 @@ def submit_link_opened() -> Response:
     form, interaction = ButtonForm(), journey.require_interaction()
     if not form.validate():
         return _render_invalid(form)
-    return _call(form, verification.enter_code, verification.OptionalCodeRequest(attempt=interaction.id))
+    return _call(form, verification.enter_code, verification.OptionalCodeRequest(interaction_id=interaction.id))
 
 
 def submit_resend() -> Response:
@@ -126,22 +129,22 @@ def submit_resend() -> Response:
     form, interaction = ButtonForm(), journey.require_interaction()
     if not form.validate():
         return _render_invalid(form)
-    return _call(form, verification.mail_again, InteractionOnly(attempt=interaction.id))
+    return _call(form, verification.mail_again, InteractionOnly(interaction_id=interaction.id))
 
 
 def _call(form: HubForm, operation: Any, body: Any) -> Response:
     try:
-        step: contract.Next = api()(operation, body)
+        response: StepResponse = api()(operation, body)
     except ApiError as refusal:
         return _refused(form, refusal)
-    if step.step is Step.CHECK_MAIL and operation is verification.mail_again:
-        return journey.follow(step, sent="again")
-    return journey.follow_home(step) if operation is verification.enter_code else journey.follow(step)
+    if isinstance(response.step, CheckMailStep) and operation is verification.mail_again:
+        return journey.follow(response, sent="again")
+    return journey.follow_home(response) if operation is verification.enter_code else journey.follow(response)
 
 
 def _refused(form: HubForm, refusal: ApiError) -> Response:
     mailed = SentTo.model_validate(refusal.data or {})
-    is_text, outcome = mailed.by == "sms", outcome_for(form, refusal)
+    is_text, outcome = mailed.channel is Channel.SMS, outcome_for(form, refusal)
     number, can_change = "" if is_text else mailed.number, mailed.can_change
     page = CheckMailPage(
         redisplayed(form), mailed.sent_to, is_text, mailed.resend_in_seconds, outcome, number,
@@ -153,16 +156,16 @@ def _refused(form: HubForm, refusal: ApiError) -> Response:
 def _render_invalid(form: HubForm) -> Response:
     """Render the page after an incomplete form or an invalid form token."""
     interaction = journey.require_interaction()
-    step = api()(contract.resume, contract.InteractionRequest(attempt=interaction.id))
-    if step.step is not Step.CHECK_MAIL:
-        return journey.follow(step)
-    return _page(redisplayed(form), step, None).render(form.error_status)
+    response = api()(contract.resume, contract.InteractionRequest(interaction_id=interaction.id))
+    if not isinstance(response.step, CheckMailStep):
+        return journey.follow(response)
+    return _page(redisplayed(form), response.step, None).render(form.error_status)
 
 
-def _page(form: CodeForm, step: contract.Next, outcome: Outcome | None) -> CheckMailPage:
-    is_text = step.problem == "sms"
-    number, can_change = "" if is_text else step.fields.get("number", ""), step.can_change
+def _page(form: CodeForm, step: CheckMailStep, outcome: Outcome | None) -> CheckMailPage:
+    is_text = step.channel is Channel.SMS
+    number = "" if is_text else step.number
     return CheckMailPage(
-        form, step.sent_to or "", is_text, step.resend_in_seconds, outcome, number,
-        can_change=can_change, carries=step.fields.get("carries", "both"),
+        form, step.sent_to, is_text, step.resend_in_seconds, outcome, number,
+        can_change=step.can_change, carries=step.carries,
     )  # fmt: skip

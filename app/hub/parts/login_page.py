@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from app.contract.captcha import Challenge
-from app.contract.organizations_models import MethodLimit
+from app.contract.organization_settings import MethodLimit
 from app.hub.captcha_widget import Widget
 from app.hub.forms import captcha
 from app.hub.forms.captcha import OTHER_QUESTION

@@ -7,7 +7,7 @@ from typing import Any
 
 from flask import Response
 
-from app.contract.organizations_models import MethodLimit
+from app.contract.organization_settings import MethodLimit
 from app.hub.forms.login import LoginForm
 from app.hub.parts import sign_in_methods
 from app.hub.parts.login_page import LockedLoginPage, LoginPage, PasskeyLoginPage

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from app.contract.hub import PASSKEY_METHOD, PASSWORD_METHOD, InteractionRequest, Next, resume
+from app.contract.hub import InteractionRequest, resume
+from app.contract.steps import PASSKEY_METHOD, PASSWORD_METHOD, AnyStep, LoginStep, RegisterStep
 from app.hub.brand import initials
 from app.hub.services import api
 from app.hub.visit import current_visit
@@ -37,12 +38,13 @@ class Reauthentication:
         return self.methods.get(PASSWORD_METHOD, "")
 
     @classmethod
-    def of(cls, step: Next) -> Reauthentication | None:
+    def of(cls, step: AnyStep) -> Reauthentication | None:
         """Return the reauthentication that a step requires; None if it requires none."""
-        if not step.must_reauthenticate or step.person is None:
+        options = step.reauthentication if isinstance(step, LoginStep | RegisterStep) else None
+        if options is None:
             return None
-        current_visit().use_account_language(step.person)
-        return cls(step.person.label, step.ways)
+        current_visit().use_account_language(options.person)
+        return cls(options.person.label, options.methods)
 
     @classmethod
     def sample(cls, *methods: str) -> Reauthentication:
@@ -56,4 +58,4 @@ def current_reauthentication() -> Reauthentication | None:
     visit = current_visit()
     if not visit.session or visit.interaction is None:
         return None
-    return Reauthentication.of(api()(resume, InteractionRequest(attempt=visit.interaction.id)))
+    return Reauthentication.of(api()(resume, InteractionRequest(interaction_id=visit.interaction.id)).step)

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from flask import Response
 from flask_babel import lazy_pgettext as pgettext
 
-from app.contract.hub import CONNECTION_METHOD, Next
+from app.contract.steps import CONNECTION_METHOD, StepResponse
 from app.hub.cookies import set_cookie
 from app.hub.locale import lazy_gettext as _l
 from app.hub.services import services
@@ -79,7 +79,7 @@ def last_used() -> str:
     return key if key in offered else ""
 
 
-def begin_method(response: Response, step: Next, key: str) -> Response:
+def begin_method(response: Response, step: StepResponse, key: str) -> Response:
     """Remember the method of a sign-in that begins, or of one that this step completes."""
     value = key if step.session else f"{_remembered()[0]}{_BEGUN}{key}"
     set_cookie(response, services().last_method_cookie, value, _REMEMBERED_SECONDS)

@@ -9,7 +9,7 @@ from typing import Any, Final
 from flask_babel import lazy_ngettext as _n
 
 from app.contract import errors as e
-from app.contract.organizations_models import MethodLimit
+from app.contract.organization_settings import MethodLimit
 from app.hub.countdown import LONGEST_COUNTDOWN
 from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice

@@ -99,14 +99,16 @@ def _reopen(visit: Visit, interaction_id: str) -> None:
         return
     visit.choose_language()
     try:
-        step = api()(contract.reopen, contract.InteractionRequest(attempt=interaction_id))
+        response = api()(contract.reopen, contract.InteractionRequest(interaction_id=interaction_id))
     except ServiceNotAnswering as problem:
         if problem.status == ServiceUnavailable.code:
             raise
         return  # of the previous release, which reopens none
-    if step.attempt != interaction_id:
+    if response.interaction_id != interaction_id:
         return
     lifetime_seconds = visit.tenant.sign_in_page_seconds
-    opened = interaction_from_step(step, held.binding if held else visit.binding, services().now(), lifetime_seconds)
+    opened = interaction_from_step(
+        response, held.binding if held else visit.binding, services().now(), lifetime_seconds
+    )
     visit.interaction = replace(held, expires_at=opened.expires_at) if held else opened
     visit.is_reopened = True

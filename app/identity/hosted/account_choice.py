@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from app.contract import errors as e
 from app.contract import hub_accounts as contract
-from app.contract.hub import InteractionRequest, Next, Step
+from app.contract.hub import InteractionRequest
+from app.contract.steps import ProfileStep, StepResponse
 from app.identity.authentication.sign_in import browser_sessions, interactions, sessions
 from app.identity.authentication.sign_in.browser_sessions import HeldSession
 from app.identity.authentication.sign_in.interactions import Interaction
@@ -17,9 +18,9 @@ from app.identity.protocols.oauth.authorize import account_choice
 
 
 @contract.accounts.implements
-def read_accounts(context: Context, req: InteractionRequest) -> Next:
+def read_accounts(context: Context, req: InteractionRequest) -> StepResponse:
     """Return the page, also to a person who went back from the sign-in page of another account; else the current step."""
-    interaction, session = interactions.find(context, req.attempt), sessions.current(context)
+    interaction, session = interactions.find(context, req.interaction_id), sessions.current(context)
     if interaction is None or not account_choice.may_choose(interaction):
         return next_step.START_AGAIN if interaction is None else next_step.after_end(session)
     if account_choice.wants_another(interaction) and not account_choice.is_fresh(interaction, session, context.now):
@@ -28,12 +29,12 @@ def read_accounts(context: Context, req: InteractionRequest) -> Next:
 
 
 @contract.choose.implements
-def choose(context: Context, req: contract.ChooseAccountRequest) -> Next:
+def choose(context: Context, req: contract.ChooseAccountRequest) -> StepResponse:
     """Continue with a chosen account, sign out of one, or continue to the sign-in page for another one.
 
     The id is only looked up among the sessions whose cookies came with this request.
     """
-    interaction = interactions.find_open(context, req.attempt)
+    interaction = interactions.find_open(context, req.interaction_id)
     if interaction is None:
         return next_step.after_end(sessions.current(context))
     if not account_choice.may_choose(interaction):
@@ -61,7 +62,7 @@ def choose(context: Context, req: contract.ChooseAccountRequest) -> Next:
     return step.model_copy(update=cookies)
 
 
-def _sign_out(context: Context, interaction: Interaction, ended: HeldSession | None) -> Next:
+def _sign_out(context: Context, interaction: Interaction, ended: HeldSession | None) -> StepResponse:
     current = sessions.current(context)
     is_current = ended is not None and current is not None and ended.session.session_id == current.session_id
     gone = sign_outs.end(context, ended.session) if ended is not None else []
@@ -83,7 +84,7 @@ def compare(context: Context, req: contract.FormAccount) -> contract.AccountsCom
 
 
 @contract.switch_back.implements
-def switch_back(context: Context, req: contract.FormAccount) -> Next:
+def switch_back(context: Context, req: contract.FormAccount) -> StepResponse:
     """Make this account the current one; only the cookies of the request say which accounts the browser has."""
     found = _held(context, req.uid)
     if found is None:
@@ -91,7 +92,7 @@ def switch_back(context: Context, req: contract.FormAccount) -> Next:
     held = found[0]
     context.audit.record("session.chosen", uid=req.uid, session=held.session.session_id, by="form")
     others = browser_sessions.others(context, req.uid)
-    return Next(step=Step.PROFILE, session=held.to_cookie(context), other_sessions=others)
+    return StepResponse(step=ProfileStep(), session=held.to_cookie(context), other_sessions=others)
 
 
 def _held(context: Context, uid: str) -> tuple[HeldSession, Account] | None:

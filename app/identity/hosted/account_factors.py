@@ -7,10 +7,11 @@ from contextlib import suppress
 from app.contract import errors as e
 from app.contract import hub_account_factors as contract
 from app.contract import hub_second_factors as shared
-from app.contract.hub import Next, Step
 from app.contract.hub_account import SessionRenewal, WithPassword
 from app.contract.hub_models import NoParameters
 from app.contract.second_factors.challenge import FactorKind
+from app.contract.step_reasons import BackupCodesReason
+from app.contract.steps import BackupCodesStep, StepResponse
 from app.identity.authentication.sign_in import interactions, second_factor
 from app.identity.authentication.sign_in.second_factor import Authentication, PendingSignIn
 from app.identity.authentication.sign_in.sessions import BrowserSession
@@ -125,12 +126,13 @@ def make_backup_codes(context: Context, req: WithPassword) -> shared.NewBackupCo
 
 
 @shared.save_backup_codes.implements
-def save_backup_codes(context: Context, req: shared.SaveBackupCodesRequest) -> Next:
+def save_backup_codes(context: Context, req: shared.SaveBackupCodesRequest) -> StepResponse:
     """Put the saved codes into use and continue the sign-in; one that requires them does not continue without."""
     session, account = account_settings.require_session(context)
-    interaction = interactions.find_open(context, req.attempt)
+    interaction = interactions.find_open(context, req.interaction_id)
     if req.batch and not own_factors.save(context, account, req.batch):
-        return Next(step=Step.BACKUP_CODES, attempt=req.attempt if interaction else None, problem="replaced")
+        replaced = BackupCodesStep(reason=BackupCodesReason.REPLACED)
+        return StepResponse(step=replaced, interaction_id=req.interaction_id if interaction else None)
     if interaction is None:
         return next_step.after_end(session)
     if req.batch:

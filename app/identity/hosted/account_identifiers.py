@@ -9,6 +9,8 @@ from app.contract import hub_account as contract
 from app.contract.error_groups import SMS_SENDING
 from app.contract.groups import Posted
 from app.contract.hub_models import AddressView, SentTo
+from app.contract.messages import Carries
+from app.contract.step_reasons import Channel
 from app.identity.authentication.sign_in import email_verification
 from app.identity.authentication.verification import phone_handlers, phones
 from app.identity.authentication.verification import service as verification
@@ -172,7 +174,7 @@ def _sent_to(context: Context, entry: dict[str, Any], address: str, seconds: int
     return SentTo(sent_to=address, resend_in_seconds=seconds, carries=carried)
 
 
-def _carried(context: Context, *, is_asked: bool) -> str:
+def _carried(context: Context, *, is_asked: bool) -> Carries:
     """Return what the mail contains that is sent to a pending address, or to one of the account that is not verified."""
     kind = MailKind.ADD_EMAIL if is_asked else MailKind.VERIFICATION
     carried = messaging.carries(context, kind, account=None, language=notifications.page_language(context))
@@ -201,5 +203,5 @@ def _refuse_too_soon(seconds: int) -> None:
 def _with_number(refusal: ApiError, phone: str, seconds: int) -> ApiError:
     address = pending_verification.display(phone, pending_verification.SMS) if phone else ""
     return pending_verification.with_page_data(
-        refusal, SentTo(sent_to=address, resend_in_seconds=seconds, by=pending_verification.SMS)
+        refusal, SentTo(sent_to=address, resend_in_seconds=seconds, channel=Channel.SMS)
     )

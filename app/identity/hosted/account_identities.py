@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from app.contract import hub_identities as contract
 from app.contract.errors import federation as refusals
-from app.contract.hub import ConnectionView, Next
+from app.contract.hub import ConnectionView
 from app.contract.hub_account import SessionRenewal
 from app.contract.hub_models import NoParameters
+from app.contract.steps import StepResponse
 from app.identity.authentication.federation import offered_connections
 from app.identity.authentication.sign_in import sessions
 from app.identity.directory.accounts import linked_identities
@@ -34,7 +35,7 @@ def read(context: Context, req: NoParameters) -> contract.OwnIdentities:  # noqa
 
 
 @contract.connect.implements
-def connect(context: Context, req: contract.LinkIdentityRequest) -> Next:
+def connect(context: Context, req: contract.LinkIdentityRequest) -> StepResponse:
     """Redirect the browser to the provider; only this browser, with this session, can finish the link."""
     confirmed = account_settings.reauthenticate(context, req)
     if not context.tenant.settings.account_linking:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from app.contract import hub_security as contract
 from app.contract.groups import Posted
-from app.contract.hub import ScopeView
-from app.contract.hub_models import NoParameters
+from app.contract.hub_models import NoParameters, ScopeView
 from app.identity.authentication.federation import offered_connections
 from app.identity.authentication.sign_in import sessions
 from app.identity.credentials.passkeys import store as passkeys

@@ -10,10 +10,10 @@ from app.contract import errors as e
 from app.contract import hub_account as contract
 from app.contract import hub_recovery as passwords
 from app.contract.groups import Posted
-from app.contract.hub import Next
 from app.contract.hub_models import InteractionOnly, LinkToken
 from app.contract.registration_form import CUSTOM, FormField
 from app.contract.self_service import UpdateOwnAccount
+from app.contract.steps import StepResponse
 from app.identity.authentication.recovery import new_password
 from app.identity.authentication.sign_in import (
     interactions,
@@ -112,8 +112,8 @@ def cancel_deletion(context: Context, req: contract.KeepRequest) -> Posted:
 
 
 @contract.accept_policy.implements
-def accept_policy(context: Context, req: InteractionOnly) -> Next:
-    interaction, (session, account) = interactions.find(context, req.attempt), require_session(context)
+def accept_policy(context: Context, req: InteractionOnly) -> StepResponse:
+    interaction, (session, account) = interactions.find(context, req.interaction_id), require_session(context)
     if interaction is None:
         return next_step.START_AGAIN
     with suppress(e.NoPrivacyPolicy, e.PolicyAcceptedAlready):  # a second click or another tab continues too
@@ -122,8 +122,8 @@ def accept_policy(context: Context, req: InteractionOnly) -> Next:
 
 
 @contract.fill_missing.implements
-def fill_missing(context: Context, req: contract.MissingFieldsRequest) -> Next:
-    interaction, (session, account) = interactions.find(context, req.attempt), require_account(context)
+def fill_missing(context: Context, req: contract.MissingFieldsRequest) -> StepResponse:
+    interaction, (session, account) = interactions.find(context, req.interaction_id), require_account(context)
     if interaction is None:
         return next_step.START_AGAIN
     given = {name: text for name, text in req.fields.items() if text.strip()}

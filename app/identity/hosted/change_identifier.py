@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from app.contract import hub_verification as contract
-from app.contract.hub import Next, Step
+from app.contract.steps import LoginStep, StepResponse
 from app.identity.authentication.registration import change_identifier
 from app.identity.authentication.registration import service as registration
 from app.identity.authentication.sign_in import interactions, sessions
@@ -25,9 +25,9 @@ _CHANGES = Rate(5, 3600)  # per interaction, so that a registration cannot mail 
 
 
 @contract.change_address.implements
-def change_address(context: Context, req: contract.ChangeAddressRequest) -> Next:
-    interaction = next_step.open_interaction(context, req.attempt)
-    if isinstance(interaction, Next):
+def change_address(context: Context, req: contract.ChangeAddressRequest) -> StepResponse:
+    interaction = next_step.open_interaction(context, req.interaction_id)
+    if isinstance(interaction, StepResponse):
         return interaction
     state, session = pending_verification.pending_for(context, interaction), sessions.current(context)
     if state is None or session is not None:
@@ -39,13 +39,13 @@ def change_address(context: Context, req: contract.ChangeAddressRequest) -> Next
     except pending_accounts.AccountInUse:
         context.work.rollback()
         if state.by == SMS:
-            return Next(step=Step.LOGIN, attempt=interaction.interaction_id)
+            return StepResponse(step=LoginStep(), interaction_id=interaction.interaction_id)
     except ApiError as refusal:
         raise pending_verification.with_page(context, interaction, refusal, state) from None
-    return verification.enter_code(context, contract.OptionalCodeRequest(attempt=req.attempt))
+    return verification.enter_code(context, contract.OptionalCodeRequest(interaction_id=req.interaction_id))
 
 
-def _changed(context: Context, interaction: Interaction, state: PendingVerification, typed: str) -> Next:
+def _changed(context: Context, interaction: Interaction, state: PendingVerification, typed: str) -> StepResponse:
     """Change the destination in one transaction; a second submit or another tab gets the page with the new one."""
     destination = change_identifier.parse(context, PHONE if state.by == SMS else EMAIL, typed)
     if destination.form == state.subject:

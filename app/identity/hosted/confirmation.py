@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from app.contract import errors as e
 from app.contract import hub_account as contract
-from app.contract.hub import Next, Step
 from app.contract.hub_account import SessionRenewal, WithPassword
+from app.contract.steps import ConfirmStep, SecondFactorStep, StepResponse
 from app.identity.authentication.sign_in import interactions, second_factor
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.second_factor import Authentication
@@ -23,8 +23,8 @@ from app.identity.protocols.oauth import views as oauth_views
 
 @contract.begin_reauthentication.implements
 def begin(context: Context, req: contract.ReauthenticationRequest) -> contract.ReauthenticationStep:
-    if req.attempt:
-        return _within(context, req.attempt)
+    if req.interaction_id:
+        return _within(context, req.interaction_id)
     session, account = account_settings.require_account(context)
     response = contract.ReauthenticationStep(
         person=views.person(context, account),
@@ -50,15 +50,15 @@ def _within(context: Context, interaction_id: str) -> contract.ReauthenticationS
         return response
     if interaction.is_done:
         return response.model_copy(update={"next": next_step.after_end(session)})
-    step = next_step.advance(context, interaction, session)
-    if step.step is Step.CONFIRM:
-        step = _require_second_factor(context, session, account, interaction)
-    return response.model_copy(update={"next": step})
+    following = next_step.advance(context, interaction, session)
+    if isinstance(following.step, ConfirmStep):
+        following = _require_second_factor(context, session, account, interaction)
+    return response.model_copy(update={"next": following})
 
 
 def _require_second_factor(
     context: Context, session: BrowserSession, account: Account, interaction: Interaction
-) -> Next:
+) -> StepResponse:
     """Store that the session requires a second factor; nothing is sent before the user chooses one."""
     channel = second_factor.channel_for(session.methods)
     required = RequiredFactor(
@@ -67,7 +67,7 @@ def _require_second_factor(
     pending = second_factor.begin(context, required, Authentication(session.methods, channel=channel))
     step_up = {first_factor_passed.KEY: pending.token.ticket_hash, first_factor_passed.STEP_UP: session.session_id}
     interactions.add_facts(context, interaction, **step_up)
-    return Next(step=Step.SECOND_FACTOR, attempt=interaction.interaction_id)
+    return StepResponse(step=SecondFactorStep(), interaction_id=interaction.interaction_id)
 
 
 @contract.reauthenticate.implements

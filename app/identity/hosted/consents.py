@@ -7,9 +7,9 @@ from typing import Any
 from app.contract import errors as e
 from app.contract import hub_consents as contract
 from app.contract.consents import ConsentAnswer, ConsentAnswers, ConsentEvent
-from app.contract.hub import Next
 from app.contract.hub_models import NoParameters
 from app.contract.self_service import AcceptedPolicy
+from app.contract.steps import StepResponse
 from app.identity.authentication.sign_in import interactions
 from app.identity.directory.accounts import consents, privacy_policy
 from app.identity.directory.consents import service
@@ -19,9 +19,9 @@ from app.identity.platform.context import Context
 
 
 @contract.answer_forms.implements
-def answer_forms(context: Context, req: contract.ConsentFormsAnswer) -> Next:
+def answer_forms(context: Context, req: contract.ConsentFormsAnswer) -> StepResponse:
     """Store the answers; a second submit changes nothing, because the forms are no longer due."""
-    interaction, (session, account) = interactions.find(context, req.attempt), require_session(context)
+    interaction, (session, account) = interactions.find(context, req.interaction_id), require_session(context)
     if interaction is None:
         return next_step.START_AGAIN
     due = {form.event for form in service.due_forms(context, account, session.authenticated_at)}

@@ -11,8 +11,9 @@ from typing import Any, Final
 
 from app.contract import errors as e
 from app.contract import hub_cross_device as contract
-from app.contract.hub import Next, Step
 from app.contract.hub_models import InteractionOnly, LinkLookup
+from app.contract.step_reasons import ApprovalOutcome, LoginReason, QrCodeState
+from app.contract.steps import ApproveSignInStep, LoginStep, ProfileStep, QrCodeStep, StepResponse
 from app.identity.authentication.passwordless import cross_device
 from app.identity.authentication.passwordless.cross_device import APPROVED, DENIED, Approver
 from app.identity.authentication.sign_in import eligibility, interactions, risks, second_factor, sessions
@@ -31,9 +32,6 @@ from app.identity.protocols.oauth.authorize import account_choice
 from app.kit import randomness
 from app.kit.limits import Rate
 
-"""How long an interaction lives after its last code."""
-WAITS, OPENED, EXPIRED = "waits", "opened", "expired"
-WRONG: Final = "wrong"
 _KEY: Final = "qr_code"
 """The member of an interaction's request with the code that its page shows."""
 _BEGUN_BY_TENANT = Rate(3_000, 300)
@@ -43,11 +41,11 @@ _COLLECTED = Rate(10, 600)  # attempts of one interaction
 
 
 @contract.start.implements
-def start(context: Context, req: contract.CodeStart) -> Next:
+def start(context: Context, req: contract.CodeStart) -> StepResponse:
     cross_device.require_enabled(context)
-    session, interaction = sessions.current(context), interactions.find_open(context, req.attempt)
+    session, interaction = sessions.current(context), interactions.find_open(context, req.interaction_id)
     binding = None
-    if req.attempt and interaction is None:
+    if req.interaction_id and interaction is None:
         return next_step.after_end(session)
     if interaction is None and session is not None:
         return next_step.to_return_address(context, session, None)
@@ -61,26 +59,26 @@ def start(context: Context, req: contract.CodeStart) -> Next:
 
 
 @contract.read_state.implements
-def read_state(context: Context, req: InteractionOnly) -> Next:
-    interaction = next_step.open_interaction(context, req.attempt)
-    if isinstance(interaction, Next):
+def read_state(context: Context, req: InteractionOnly) -> StepResponse:
+    interaction = next_step.open_interaction(context, req.interaction_id)
+    if isinstance(interaction, StepResponse):
         return interaction
     _spend_read(context, interaction)
     session, device = sessions.current(context), _device(context, interaction)
     is_newer = session is not None and device is not None and session.created_at >= device.created_at
     if is_newer and not account_choice.wants_another(interaction):
-        return Next(step=Step.PROFILE)  # signed in in another tab: this page's next request goes on
+        return StepResponse(step=ProfileStep())  # signed in in another tab: this page's next request goes on
     return _step(context, interaction)
 
 
 @contract.finish.implements
-def finish(context: Context, req: InteractionOnly) -> Next:
+def finish(context: Context, req: InteractionOnly) -> StepResponse:
     """Take over the phone's sign-in; of concurrent calls one does. The tenant's and the organizations' rules hold as at any sign-in here.
 
     Raises the reason why the account may not sign in, which only the phone's person sees.
     """
     cross_device.require_enabled(context)
-    interaction, session = interactions.find_open(context, req.attempt), sessions.current(context)
+    interaction, session = interactions.find_open(context, req.interaction_id), sessions.current(context)
     if interaction is None:
         return next_step.after_end(session)
     device = _device(context, interaction)
@@ -114,62 +112,64 @@ def finish(context: Context, req: InteractionOnly) -> Next:
 
 
 @contract.open_code.implements
-def open_code(context: Context, req: LinkLookup) -> Next:
+def open_code(context: Context, req: LinkLookup) -> StepResponse:
     """Begin the phone's interaction; a preview or prefetch begins one too, and leaves the code as it is."""
     cross_device.require_enabled(context)
     context.count_attempt("cross_device.code", context.tenant.settings.limits.qr_codes_per_minute_per_address)
     device = cross_device.find(context, req.token)
     if device is None or device.facts.get("by_program"):  # a program's code is approved by the phone's own app
         context.audit.record("cross_device.code_refused")
-        return Next(step=Step.APPROVE_SIGN_IN, problem=EXPIRED)
+        return StepResponse(step=ApproveSignInStep(outcome=ApprovalOutcome.EXPIRED))
     context.give_back_attempts()
     if device.state != OPEN:
-        return Next(step=Step.APPROVE_SIGN_IN, problem=cross_device_approval.outcome(device))
+        return StepResponse(step=ApproveSignInStep(outcome=cross_device_approval.outcome(device)))
     if not req.is_machine:
         cross_device.mark_opened(context, device)
     interaction, binding = interactions.begin(context, next_step.RETURN, cross_device_approval.facts(device))
     step = next_step.advance(context, interaction, sessions.current(context))
-    return step.model_copy(update={"attempt": interaction.interaction_id, "binding": binding})
+    return step.model_copy(update={"interaction_id": interaction.interaction_id, "binding": binding})
 
 
 @contract.decide.implements
-def decide(context: Context, req: contract.ApprovalDecision) -> Next:
+def decide(context: Context, req: contract.ApprovalDecision) -> StepResponse:
     """Approve or deny, for good; three wrong numbers deny."""
     cross_device.require_enabled(context)
-    interaction, session = interactions.find(context, req.attempt), sessions.current(context)
+    interaction, session = interactions.find(context, req.interaction_id), sessions.current(context)
     if interaction is None:
         return next_step.START_AGAIN
     if interaction.is_done or not cross_device_approval.is_of(interaction):
         return next_step.after_end(session)
     context.count("cross_device_decide", context.tenant.settings.limits.qr_answers_per_minute_per_address)
     interaction = interactions.lock(context, interaction)
-    step = next_step.advance(context, interaction, session)
-    device = cross_device_approval.device_of(context, interaction)
-    is_asked = step.step is Step.APPROVE_SIGN_IN and not step.problem
+    response = next_step.advance(context, interaction, session)
+    step, device = response.step, cross_device_approval.device_of(context, interaction)
+    is_asked = isinstance(step, ApproveSignInStep) and step.outcome is None
     if not is_asked or session is None or device is None or req.account != session.uid:
-        return step  # not asked yet, not any more, or the page asked another account
+        return response  # not asked yet, not any more, or the page asked another account
     if not req.allow:
         return _deny(context, interaction, device, session)
     try:
         is_first = cross_device.approve(context, device, _approver(session), req.number)
     except cross_device.NumberWrong:
-        return step.model_copy(update={"problem": WRONG})
+        return response.model_copy(update={"step": step.model_copy(update={"is_number_wrong": True})})
     except e.TooManyRequests:
         return _deny(context, interaction, device, session)
     if not is_first:
-        return _end(context, interaction, cross_device_approval.USED)
+        return _end(context, interaction, ApprovalOutcome.USED)
     cross_device.keep_for_collection(context, device)
-    return _end(context, interaction, APPROVED)
+    return _end(context, interaction, ApprovalOutcome.APPROVED)
 
 
-def _deny(context: Context, interaction: Interaction, device: ContinuationToken, session: BrowserSession) -> Next:
+def _deny(
+    context: Context, interaction: Interaction, device: ContinuationToken, session: BrowserSession
+) -> StepResponse:
     is_first = cross_device.deny(context, device, session.uid)
-    return _end(context, interaction, DENIED if is_first else cross_device_approval.USED)
+    return _end(context, interaction, ApprovalOutcome.DENIED if is_first else ApprovalOutcome.USED)
 
 
-def _end(context: Context, interaction: Interaction, outcome: str) -> Next:
-    interactions.finish(context, interaction, outcome=outcome)
-    return Next(step=Step.APPROVE_SIGN_IN, problem=outcome)
+def _end(context: Context, interaction: Interaction, outcome: ApprovalOutcome) -> StepResponse:
+    interactions.finish(context, interaction, outcome=outcome.value)
+    return StepResponse(step=ApproveSignInStep(outcome=outcome))
 
 
 def _approver(session: BrowserSession) -> Approver:
@@ -182,12 +182,15 @@ def _approver(session: BrowserSession) -> Approver:
     )
 
 
-def _step_after_sign_in(context: Context, interaction: Interaction, session: BrowserSession | None) -> Next | None:
+def _step_after_sign_in(
+    context: Context, interaction: Interaction, session: BrowserSession | None
+) -> StepResponse | None:
     """Return the step of a signed-in browser; None where the person signs in, without a session or to one more account."""
     if session is None:
         return None
-    step = next_step.advance(context, interaction, session)
-    return None if step.step is Step.LOGIN and not step.must_reauthenticate else step
+    response = next_step.advance(context, interaction, session)
+    is_login = isinstance(response.step, LoginStep) and response.step.reauthentication is None
+    return None if is_login else response
 
 
 def _with_code(context: Context, interaction: Interaction, req: contract.CodeStart) -> Interaction:
@@ -199,7 +202,7 @@ def _with_code(context: Context, interaction: Interaction, req: contract.CodeSta
         return interaction
     if (replaced := _device(context, interaction)) is not None:
         continuation_tokens.spend(context, replaced)
-    if req.attempt:
+    if req.interaction_id:
         _spend_code(context)
     context.spend("cross_device_renew", _BEGUN_BY_BROWSER, randomness.digest(interaction.interaction_id))
     client_id = interaction.request.get("client_id")
@@ -210,27 +213,23 @@ def _with_code(context: Context, interaction: Interaction, req: contract.CodeSta
     return interactions.add_facts(context, interaction, **{_KEY: facts})
 
 
-def _step(context: Context, interaction: Interaction) -> Next:
+def _step(context: Context, interaction: Interaction) -> StepResponse:
     held, device = interaction.request.get(_KEY) or {}, _device(context, interaction)
-    fields = {"state": _state(context, interaction), "number": "", "code": ""}
-    if device is not None and fields["state"] in (WAITS, OPENED):
+    shown = QrCodeStep(state=_state(context, interaction))
+    if device is not None and shown.state in (QrCodeState.WAITS, QrCodeState.OPENED):
         encrypted = base64.urlsafe_b64decode(str(held["code"]))
         code = context.services.encryption.decrypt(encrypted, _associated_data(context, device.ticket_hash))
-        fields |= {"number": str(device.facts["number"]), "code": code.decode()}
-    return Next(
-        step=Step.QR_CODE,
-        attempt=interaction.interaction_id,
-        fields=fields,
-    )
+        shown = QrCodeStep(state=shown.state, number=str(device.facts["number"]), code=code.decode())
+    return StepResponse(step=shown, interaction_id=interaction.interaction_id)
 
 
-def _state(context: Context, interaction: Interaction) -> str:
+def _state(context: Context, interaction: Interaction) -> QrCodeState:
     device = _device(context, interaction)
     if device is None or (device.is_expired(context.now) and device.state != DENIED):
-        return EXPIRED
+        return QrCodeState.EXPIRED
     if device.state != OPEN:
-        return device.state
-    return OPENED if cross_device.is_opened(device) else WAITS
+        return QrCodeState(device.state)
+    return QrCodeState.OPENED if cross_device.is_opened(device) else QrCodeState.WAITS
 
 
 def _device(context: Context, interaction: Interaction) -> ContinuationToken | None:
@@ -257,12 +256,16 @@ def _needs_password(context: Context, account: Account, device: ContinuationToke
     return not device.facts["amr"] or (expires_at is not None and expires_at <= context.now)
 
 
-def _with_password(interaction: Interaction, account: Account) -> Next:
+def _with_password(interaction: Interaction, account: Account) -> StepResponse:
     hint = account.email or account.username or account.phone
-    return Next(step=Step.LOGIN, attempt=interaction.interaction_id, login_hint=hint, problem="browser")
+    return StepResponse(
+        step=LoginStep(reason=LoginReason.BROWSER), interaction_id=interaction.interaction_id, login_hint=hint
+    )
 
 
-def _refused(context: Context, interaction: Interaction, account: Account, authentication: Authentication) -> Next:
+def _refused(
+    context: Context, interaction: Interaction, account: Account, authentication: Authentication
+) -> StepResponse:
     """Raise why the account may not sign in; else it needs a second factor that it has to enrol with its password."""
     one_time_tokens.refuse_locked(context, account)
     if (refusal := eligibility.refusal(context, account, authentication.kind)) is not None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from app.contract.hub import Next, Step
+from app.contract.step_reasons import ApprovalOutcome
+from app.contract.steps import ApproveSignInStep, RequestingDevice, StepResponse
 from app.identity.authentication.passwordless import cross_device
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.platform import continuation_tokens
@@ -13,7 +14,6 @@ from app.identity.platform.continuation_tokens import OPEN, ContinuationPurpose,
 from app.identity.protocols.oauth import views
 from app.kit.user_agents import parse_user_agent
 
-EXPIRED, USED = "expired", "used"
 _KEY: Final = "approves"
 """The member of an interaction's request with the digest of the code."""
 
@@ -35,34 +35,33 @@ def device_of(context: Context, interaction: Interaction) -> ContinuationToken |
     return device if device is not None and not device.is_expired(context.now) else None
 
 
-def step(context: Context, interaction: Interaction) -> Next:
+def step(context: Context, interaction: Interaction) -> StepResponse:
     """Return the question: which application, which browser, from where; without the number, which the person types.
 
     Applications that registered themselves are not named: an attacker chooses such a name and logo for the question.
     """
     device = device_of(context, interaction)
     if device is None or device.state != OPEN:
-        return Next(step=Step.APPROVE_SIGN_IN, problem=outcome(device))
+        return StepResponse(step=ApproveSignInStep(outcome=outcome(device)))
     agent = parse_user_agent(str(device.facts.get("agent") or ""))
     address = str(device.facts.get("address") or "")
     place = context.services.locations.place_of(address)
-    shown = {
-        "device": ", ".join(part for part in (agent.browser, agent.device or agent.system) if part),
-        "place": ", ".join(part for part in (place.city, place.country) if part),
-        "address": address,
-    }
+    shown = RequestingDevice(
+        name=", ".join(part for part in (agent.browser, agent.device or agent.system) if part),
+        place=", ".join(part for part in (place.city, place.country) if part),
+        address=address,
+    )
     client = context.application(client_id=str(device.facts.get("client_id") or ""))
     known = client if client is not None and not client.is_self_registered else None
-    return Next(
-        step=Step.APPROVE_SIGN_IN,
-        attempt=interaction.interaction_id,
-        fields=shown,
+    return StepResponse(
+        step=ApproveSignInStep(device=shown),
+        interaction_id=interaction.interaction_id,
         relying_party=views.relying_party(context, known, None) if known is not None else None,
     )
 
 
-def outcome(device: ContinuationToken | None) -> str:
+def outcome(device: ContinuationToken | None) -> ApprovalOutcome:
     """Return why a code cannot be approved any more."""
     if device is None:
-        return EXPIRED
-    return cross_device.DENIED if device.state == cross_device.DENIED else USED
+        return ApprovalOutcome.EXPIRED
+    return ApprovalOutcome.DENIED if device.state == cross_device.DENIED else ApprovalOutcome.USED

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from app.contract import hub_devices as contract
-from app.contract.hub import Next
 from app.contract.hub_models import InteractionDecision
+from app.contract.steps import StepResponse
 from app.identity.authentication.sign_in import interactions, sessions
 from app.identity.hosted import next_step
 from app.identity.platform.context import Context
@@ -12,13 +12,13 @@ from app.identity.protocols.oauth.authorize import device
 
 
 @contract.start.implements
-def start(context: Context, req: contract.UserCode) -> Next:
+def start(context: Context, req: contract.UserCode) -> StepResponse:
     return device.start(context, req.user_code, sessions.current(context))
 
 
 @contract.decide.implements
-def decide(context: Context, req: InteractionDecision) -> Next:
-    interaction, session = interactions.find(context, req.attempt), sessions.current(context)
+def decide(context: Context, req: InteractionDecision) -> StepResponse:
+    interaction, session = interactions.find(context, req.interaction_id), sessions.current(context)
     if interaction is None:
         return next_step.START_AGAIN
     if interaction.kind != next_step.DEVICE:

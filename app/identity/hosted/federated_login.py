@@ -7,8 +7,9 @@ from typing import Any, Final
 
 from app.contract import errors as e
 from app.contract import hub_connections as contract
-from app.contract.hub import Next, Step
 from app.contract.hub_models import InteractionDecision
+from app.contract.step_reasons import LoginReason, RefusedPart
+from app.contract.steps import LoginStep, RedirectStep, RefusedStep, RegisterStep, StepResponse
 from app.identity.authentication.federation import offered_connections
 from app.identity.authentication.federation import service as connections
 from app.identity.authentication.federation import token_handoff as programs
@@ -31,15 +32,16 @@ from app.identity.platform.context import Context
 LINKS: Final = "links"
 """The member of an interaction's request that names the session that links an identity."""
 LANDING: Final = "/identities"
-DENIED, BROKEN, NOBODY_HERE, OTHERS, SILENT, UNWANTED = "denied", "broken", "nobody", "taken", "silent", "address"
+TAKEN: Final = "taken"
+"""The value of `problem` of that page for an identity that is linked to another account."""
 
 
 @contract.start.implements
-def start(context: Context, req: contract.ConnectionStart) -> Next:
+def start(context: Context, req: contract.ConnectionStart) -> StepResponse:
     context.count("connection", context.tenant.settings.limits.federation_starts_per_minute_per_address)
     connection = offered_connections.find(context, req.provider)
-    interaction = next_step.open_interaction(context, req.attempt) if req.attempt else None
-    if isinstance(interaction, Next):
+    interaction = next_step.open_interaction(context, req.interaction_id) if req.interaction_id else None
+    if isinstance(interaction, StepResponse):
         return interaction
     if interaction is not None and LINKS in interaction.request:
         return next_step.START_AGAIN  # linking another provider begins again at its form
@@ -48,7 +50,7 @@ def start(context: Context, req: contract.ConnectionStart) -> Next:
 
 def redirect_to_provider(
     context: Context, connection: Connection, interaction: Interaction | None, **request: Any
-) -> Next:
+) -> StepResponse:
     """Redirect the browser to a provider; without an interaction, begin one with `request`.
 
     The provider must reauthenticate a signed-in user, and a user whose application requests it.
@@ -64,23 +66,23 @@ def redirect_to_provider(
         )
     except connections.ConnectionBroken:
         return (
-            _return_with_problem(interaction.request, BROKEN, interaction.interaction_id)
+            _return_with_reason(interaction.request, LoginReason.BROKEN, interaction.interaction_id)
             if interaction is not None
-            else _return_with_problem(request, BROKEN)
+            else _return_with_reason(request, LoginReason.BROKEN)
         )
     if interaction is not None:
-        return Next(step=Step.REDIRECT, address=address, attempt=interaction.interaction_id)
+        return StepResponse(step=RedirectStep(address=address), interaction_id=interaction.interaction_id)
     started, binding = interactions.begin(context, next_step.RETURN, request, ids)
-    return Next(step=Step.REDIRECT, address=address, attempt=started.interaction_id, binding=binding)
+    return StepResponse(step=RedirectStep(address=address), interaction_id=started.interaction_id, binding=binding)
 
 
 @contract.handle.implements
-def handle(context: Context, req: contract.ConnectionHandler) -> Next:
+def handle(context: Context, req: contract.ConnectionHandler) -> StepResponse:
     context.count("connection", context.tenant.settings.limits.federation_starts_per_minute_per_address)
     connection = offered_connections.find(context, req.provider)
     handoff = token_handoff.parse(context, req)
     if handoff is None:
-        return Next(step=Step.REFUSED, error="invalid_request", problem="redirect_uri")
+        return StepResponse(step=RefusedStep(error="invalid_request", part=RefusedPart.REDIRECT_URI))
     step = redirect_to_provider(context, connection, None, **token_handoff.to_facts(handoff))
     if handoff.guid:
         programs.register_guid(context, handoff.guid, links=handoff.links)
@@ -88,17 +90,17 @@ def handle(context: Context, req: contract.ConnectionHandler) -> Next:
 
 
 @contract.decide_handoff.implements
-def decide_handoff(context: Context, req: InteractionDecision) -> Next:
-    interaction, session = interactions.find(context, req.attempt), sessions.current(context)
+def decide_handoff(context: Context, req: InteractionDecision) -> StepResponse:
+    interaction, session = interactions.find(context, req.interaction_id), sessions.current(context)
     if interaction is None:
         return next_step.START_AGAIN
     if session is not None and (wanted := required_actions.next_step(context, session)) is not None:
-        return wanted.model_copy(update={"attempt": interaction.interaction_id})
+        return StepResponse(step=wanted, interaction_id=interaction.interaction_id)
     return token_handoff.decide_handoff(context, interaction, session, allow=req.allow)
 
 
 @contract.finish.implements
-def finish(context: Context, req: contract.ConnectionCallback) -> Next:
+def finish(context: Context, req: contract.ConnectionCallback) -> StepResponse:
     """Handle the callback. Of several callbacks with one state one succeeds; the others get the interaction's next step."""
     interaction, session = interactions.find(context, req.state.rpartition(".")[0]), sessions.current(context)
     if interaction is None:
@@ -111,13 +113,13 @@ def finish(context: Context, req: contract.ConnectionCallback) -> Next:
     except connections.UnknownState:
         return next_step.advance(context, interaction, session)
     except connections.ConnectionRefused:
-        return _return_with_problem(interaction.request, DENIED, interaction.interaction_id)
+        return _return_with_reason(interaction.request, LoginReason.DENIED, interaction.interaction_id)
     except connections.ConnectionBroken:
-        return _return_with_problem(interaction.request, BROKEN, interaction.interaction_id)
+        return _return_with_reason(interaction.request, LoginReason.BROKEN, interaction.interaction_id)
     if LINKS in interaction.request:
         return _link(context, interaction, identity)
     if _needs_reauthentication(interaction) and connection.can_reauthenticate and not identity.is_anew:
-        return _return_with_problem(interaction.request, SILENT, interaction.interaction_id)
+        return _return_with_reason(interaction.request, LoginReason.NOT_REAUTHENTICATED, interaction.interaction_id)
     handoff = token_handoff.request_for(interaction)
     if handoff is not None and handoff.links:
         return token_handoff.with_candidate(context, interaction, handoff, identity)
@@ -129,7 +131,7 @@ def finish(context: Context, req: contract.ConnectionCallback) -> Next:
 
 @contract.read_profile.implements
 def read_profile(context: Context, req: contract.ConnectedProfileRequest) -> contract.ConnectedProfile:
-    pending = identity_linking.active_for(context, interactions.find(context, req.attempt))
+    pending = identity_linking.active_for(context, interactions.find(context, req.interaction_id))
     if pending is None:
         raise e.UnknownAccount
     claims = {**pending.claimed.profile, "Email": pending.claimed.email}
@@ -158,14 +160,16 @@ def _needs_reauthentication(interaction: Interaction | None) -> bool:
     return names_anew or "login" in asked.get("prompt", ())
 
 
-def _return_with_problem(request: Mapping[str, Any], problem: str, interaction_id: str | None = None) -> Next:
-    """Return to the page that led to the provider, with a problem."""
+def _return_with_reason(
+    request: Mapping[str, Any], reason: LoginReason, interaction_id: str | None = None
+) -> StepResponse:
+    """Return to the page that led to the provider, with the reason."""
     if LINKS in request:
-        return Next(step=Step.REDIRECT, address=f"{LANDING}?problem={problem}")
-    return Next(step=Step.LOGIN, attempt=interaction_id, problem=problem)
+        return StepResponse(step=RedirectStep(address=f"{LANDING}?problem={reason}"))
+    return StepResponse(step=LoginStep(reason=reason), interaction_id=interaction_id)
 
 
-def _link(context: Context, interaction: Interaction, identity: ProviderIdentity) -> Next:
+def _link(context: Context, interaction: Interaction, identity: ProviderIdentity) -> StepResponse:
     """Link the identity to the account of the session that began it; another browser or an ended session is refused."""
     asking_session = sessions.current(context)
     # locks the account
@@ -173,18 +177,18 @@ def _link(context: Context, interaction: Interaction, identity: ProviderIdentity
     session = sessions.current(context)
     is_same = session is not None and account is not None and session.session_id == interaction.request[LINKS]
     if account is None or not is_same or not context.tenant.settings.account_linking:
-        return Next(step=Step.REDIRECT, address=LANDING)
+        return StepResponse(step=RedirectStep(address=LANDING))
     interactions.finish(context, interaction)
     try:
         connections.link(context, account, identity)
     except IdentifierTaken:
-        return Next(step=Step.REDIRECT, address=f"{LANDING}?problem={OTHERS}")
-    return Next(step=Step.REDIRECT, address=f"{LANDING}?done=linked")
+        return StepResponse(step=RedirectStep(address=f"{LANDING}?problem={TAKEN}"))
+    return StepResponse(step=RedirectStep(address=f"{LANDING}?done=linked"))
 
 
 def sign_in_or_register(
     context: Context, interaction: Interaction, connection: Connection, identity: ProviderIdentity, *, registers: bool
-) -> Next:
+) -> StepResponse:
     """Return the next step for an identity: sign-in to its account, linking by address, or registration."""
     holder = linked_identities.find_account(context, identity.provider, identity.subject)
     if holder is not None:
@@ -198,19 +202,22 @@ def sign_in_or_register(
 
 def _offer_registration(
     context: Context, interaction: Interaction, identity: ProviderIdentity, *, registers: bool
-) -> Next:
+) -> StepResponse:
     """Store the identity until an account is linked, and fill the registration page with it."""
     interaction = identity_linking.store_pending(context, interaction, identity)
     if not registers:
-        return Next(step=Step.LOGIN, attempt=interaction.interaction_id, problem=NOBODY_HERE)
-    return Next(step=Step.REGISTER, attempt=interaction.interaction_id, problem=identity.provider)
+        unknown = LoginStep(reason=LoginReason.UNKNOWN_IDENTITY)
+        return StepResponse(step=unknown, interaction_id=interaction.interaction_id)
+    return StepResponse(step=RegisterStep(connection=identity.provider), interaction_id=interaction.interaction_id)
 
 
-def _sign_in_linked(context: Context, interaction: Interaction, holder: Account, identity: ProviderIdentity) -> Next:
+def _sign_in_linked(
+    context: Context, interaction: Interaction, holder: Account, identity: ProviderIdentity
+) -> StepResponse:
     try:
         account = linked_identities.record_use(context, holder, identity)
     except linked_identities.NotLinked:
-        return _return_with_problem(interaction.request, DENIED, interaction.interaction_id)
+        return _return_with_reason(interaction.request, LoginReason.DENIED, interaction.interaction_id)
     return _complete(
         context,
         identity_linking.store_pending(context, interaction, identity, account.uid),
@@ -219,25 +226,28 @@ def _sign_in_linked(context: Context, interaction: Interaction, holder: Account,
     )
 
 
-def _sign_in_by_email(context: Context, interaction: Interaction, identity: ProviderIdentity) -> Next:
+def _sign_in_by_email(context: Context, interaction: Interaction, identity: ProviderIdentity) -> StepResponse:
     """Sign in to the account with the address that the provider verified; create it if there is none."""
     try:
         account = federated_account.by_address(context, identity)
     except (e.EmailRefused, e.EmailDomainRefused):
-        return _return_with_problem(interaction.request, UNWANTED, interaction.interaction_id)
+        return _return_with_reason(interaction.request, LoginReason.EMAIL_REFUSED, interaction.interaction_id)
     except (e.EmailRegistered, e.ClosedLink, e.UnknownAccount):  # another account took it concurrently
         context.work.rollback()
-        return _return_with_problem(interaction.request, DENIED, interaction.interaction_id)
+        return _return_with_reason(interaction.request, LoginReason.DENIED, interaction.interaction_id)
     interaction = identity_linking.store_pending(context, interaction, identity, account.uid, is_address_verified=True)
     return _complete(context, interaction, account, is_anew=identity.is_anew)
 
 
-def _complete(context: Context, interaction: Interaction, account: Account, *, is_anew: bool) -> Next:
+def _complete(context: Context, interaction: Interaction, account: Account, *, is_anew: bool) -> StepResponse:
     """Sign in, with a second factor if one is required; raises the reason why the account may not, which only its owner sees."""
     session = sessions.current_of(context, account.uid)
     if session is not None and not is_anew:  # a provider's silent sign-in does not reauthenticate the user
-        step = next_step.advance(context, interaction, session)
-        return step.model_copy(update={"problem": SILENT}) if step.step is Step.LOGIN else step
+        response = next_step.advance(context, interaction, session)
+        if not isinstance(response.step, LoginStep):
+            return response
+        silent = response.step.model_copy(update={"reason": LoginReason.NOT_REAUTHENTICATED})
+        return response.model_copy(update={"step": silent})
     next_page = first_factor_passed.try_sign_in(
         context, interaction, account, Authentication((identity_linking.FEDERATED,))
     )

@@ -6,8 +6,16 @@ from datetime import UTC, datetime
 from typing import Any
 
 from app.contract import errors as e
-from app.contract.hub import Next, Step
-from app.contract.organizations_models import MethodLimit
+from app.contract.organization_settings import MethodLimit
+from app.contract.step_reasons import LoginReason
+from app.contract.steps import (
+    BackupCodesStep,
+    LoginStep,
+    NewPasswordStep,
+    PasskeyOfferStep,
+    SecondFactorStep,
+    StepResponse,
+)
 from app.identity.authentication.recovery import sending
 from app.identity.authentication.sign_in import (
     allowed_methods,
@@ -33,15 +41,15 @@ from app.identity.protocols.oauth.authorize import account_choice
 EXPIRED = "expired"
 """The reason of a token that replaces an expired password."""
 KEY = interactions.SECOND_FACTOR
-METHOD = "method"
-"""The problem of a sign-in by a method that an organization does not allow."""
 STEP_UP = "step_up"
 """The member with the session that only needs a second factor."""
+_FirstStep = PasskeyOfferStep | BackupCodesStep
+"""A step that comes before the interaction continues."""
 
 
 def try_sign_in(
     context: Context, interaction: Interaction | None, account: Account, authentication: Authentication
-) -> Next | None:
+) -> StepResponse | None:
     """Sign in after one factor other than a password; None if the account may not sign in by it."""
     if (limited := method_step(context, interaction, account, authentication)) is not None:
         return limited
@@ -70,7 +78,7 @@ def method_step(
     authentication: Authentication,
     *,
     is_again: bool = False,
-) -> Next | None:
+) -> StepResponse | None:
     """Return the step that asks for another method, if an organization of the account requires one.
 
     `is_again`: an earlier request of this sign-in asked before.
@@ -82,17 +90,16 @@ def method_step(
     return None
 
 
-def ask_for_method(context: Context, interaction: Interaction | None, refusal: e.LoginNotAllowed) -> Next:
+def ask_for_method(context: Context, interaction: Interaction | None, refusal: e.LoginNotAllowed) -> StepResponse:
     """Return the login step of a sign-in whose first factor was verified, with the methods that the account may use."""
     binding = None
     if interaction is None or interaction.is_done:
         interaction, binding = interactions.begin(context, next_step.RETURN, {})
-    return Next(
-        step=Step.LOGIN,
-        attempt=interaction.interaction_id,
+    limit = MethodLimit.model_validate(refusal.data)
+    return StepResponse(
+        step=LoginStep(reason=LoginReason.METHOD, method_limit=limit),
+        interaction_id=interaction.interaction_id,
         binding=binding,
-        problem=METHOD,
-        method_limit=MethodLimit.model_validate(refusal.data),
     )
 
 
@@ -102,7 +109,7 @@ def continue_sign_in(
     account: Account,
     authentication: Authentication,
     required: RequiredFactor | None,
-) -> Next:
+) -> StepResponse:
     """Continue after the first factor: with the second factor if it is `required`, else with a session."""
     if required is None:
         return begin_session(context, interaction, account, authentication)
@@ -118,9 +125,9 @@ def continue_sign_in(
     facts = {KEY: pending.token.ticket_hash, STEP_UP: None}
     if open_one is not None:
         interactions.add_facts(context, open_one, **facts)
-        return Next(step=Step.SECOND_FACTOR, attempt=interaction_id)
+        return StepResponse(step=SecondFactorStep(), interaction_id=interaction_id)
     _, binding = interactions.begin(context, next_step.RETURN, facts, ids)
-    return Next(step=Step.SECOND_FACTOR, attempt=interaction_id, binding=binding)
+    return StepResponse(step=SecondFactorStep(), interaction_id=interaction_id, binding=binding)
 
 
 def begin_session(
@@ -129,8 +136,8 @@ def begin_session(
     account: Account,
     authentication: Authentication,
     *,
-    step: Step | None = None,
-) -> Next:
+    step: _FirstStep | None = None,
+) -> StepResponse:
     """Begin the session and continue the interaction, with `step` first; in one transaction.
 
     A reauthentication in this browser continues the same session under a new cookie.
@@ -156,7 +163,7 @@ def begin_session(
     cookie = _cookie(context, session, text, is_more=is_more)
     is_new = current is None and interaction is not None and not interaction.is_done
     if step is None and is_new and passkey_offers.is_due(context, account, authentication):
-        step = Step.PASSKEY_OFFER
+        step = PasskeyOfferStep()
     return _continue_with(context, interaction, session, step).model_copy(update=cookie)
 
 
@@ -165,8 +172,8 @@ def _take_over_session(
     interaction: Interaction | None,
     account: Account,
     authentication: Authentication,
-    step: Step | None,
-) -> Next:
+    step: _FirstStep | None,
+) -> StepResponse:
     """Begin a session that is no more than the other device's: not authenticated later, ending no later.
 
     It links no identity, offers no passkey and sets no password: whoever uses this browser showed nothing here.
@@ -197,10 +204,10 @@ def _cookie(context: Context, session: BrowserSession, text: str, *, is_more: bo
 
 
 def _continue_with(
-    context: Context, interaction: Interaction | None, session: BrowserSession, step: Step | None
-) -> Next:
+    context: Context, interaction: Interaction | None, session: BrowserSession, step: _FirstStep | None
+) -> StepResponse:
     if step is not None and interaction is not None:
-        return Next(step=step, attempt=interaction.interaction_id)
+        return StepResponse(step=step, interaction_id=interaction.interaction_id)
     if interaction is None:
         return next_step.to_return_address(context, session, None)
     return next_step.advance(context, interaction, session)
@@ -208,7 +215,7 @@ def _continue_with(
 
 def _new_password_step(
     context: Context, account: Account, interaction: Interaction | None, authentication: Authentication
-) -> Next | None:
+) -> StepResponse | None:
     """Return the step that replaces an expired password; None if the password is not expired."""
     expires_at = in_force.password_expires_at(context, account)
     if expires_at is None or expires_at > context.now:
@@ -217,7 +224,9 @@ def _new_password_step(
         context, account, reason=EXPIRED, remember=authentication.remember, methods=list(authentication.methods)
     )
     context.audit.record("password.expired", uid=account.uid)
-    return Next(step=Step.NEW_PASSWORD, attempt=interaction.interaction_id if interaction else None, address=token)
+    return StepResponse(
+        step=NewPasswordStep(token=token), interaction_id=interaction.interaction_id if interaction else None
+    )
 
 
 def can_remember(context: Context, is_wished: bool) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from app.contract import errors as e
 from app.contract import hub, hub_sign_out
 from app.contract.captcha import Challenge
-from app.contract.hub import Next, Step
 from app.contract.hub_models import NoParameters, SwitchAccountRequest
 from app.contract.logout_settings import LogoutReason
+from app.contract.steps import ConfirmSignOutStep, LoginStep, ProfileStep, RedirectStep, SignedOutStep, StepResponse
 from app.identity.authentication.sign_in import browser_sessions, identifiers, interactions, required_actions, sessions
 from app.identity.authentication.sign_in import service as sign_in
 from app.identity.authentication.sign_in.locks import LockSolution
@@ -41,20 +41,20 @@ from app.identity.protocols.oauth.authorize import account_choice
 
 
 @hub.authorize.implements
-def open_authorization(context: Context, req: hub.AuthorizeRequest) -> Next:
+def open_authorization(context: Context, req: hub.AuthorizeRequest) -> StepResponse:
     return authorize.open(context, req.protocol, req.app, req.parameters)
 
 
 @hub.open_return.implements
-def open_return(context: Context, req: hub.ReturnRequest) -> Next:
+def open_return(context: Context, req: hub.ReturnRequest) -> StepResponse:
     session = sessions.current(context)
     return next_step.open_return(context, req.return_url, session, action=req.action, organization=req.organization)
 
 
 @hub.resume.implements
-def resume(context: Context, req: hub.InteractionRequest) -> Next:
-    interaction = next_step.open_interaction(context, req.attempt)
-    if isinstance(interaction, Next):
+def resume(context: Context, req: hub.InteractionRequest) -> StepResponse:
+    interaction = next_step.open_interaction(context, req.interaction_id)
+    if isinstance(interaction, StepResponse):
         return interaction
     session = sessions.current(context)
     if session is None and (pending := second_factor.step(context, interaction)) is not None:
@@ -62,18 +62,18 @@ def resume(context: Context, req: hub.InteractionRequest) -> Next:
     state = pending_verification.pending_for(context, interaction)
     if state is not None and (session is None or pending_verification.precedes_joining(context, interaction, session)):
         return verification.step(context, interaction, state)
-    step = next_step.advance(context, interaction, session)
-    return reauthentication.with_methods(context, step) if step.must_reauthenticate else step
+    response = next_step.advance(context, interaction, session)
+    return reauthentication.with_methods(context, response)
 
 
 @hub.reopen.implements
-def reopen(context: Context, req: hub.InteractionRequest) -> Next:
+def reopen(context: Context, req: hub.InteractionRequest) -> StepResponse:
     """Return what the pages of the interaction show, if this browser began it; an expired one restarts from its request.
 
     It lives as long as a new one from here on, because the hub's cookie does. Nothing is decided here: the restarted request
     passes its checks again at each step.
     """
-    interaction = interactions.find_retained(context, req.attempt)
+    interaction = interactions.find_retained(context, req.interaction_id)
     if interaction is None:
         return next_step.START_AGAIN
     if interaction.expires_at <= context.now:
@@ -87,7 +87,7 @@ def reopen(context: Context, req: hub.InteractionRequest) -> Next:
     shown = authorize.opened(context, interaction)
     if interaction.kind == next_step.RETURN:
         shown["relying_party"] = next_step.return_target(context, interaction.request.get("return_url"))
-    return Next(step=Step.LOGIN, attempt=interaction.interaction_id, **shown)
+    return StepResponse(step=LoginStep(), interaction_id=interaction.interaction_id, **shown)
 
 
 @hub.captcha.implements
@@ -96,13 +96,13 @@ def read_captcha(context: Context, req: NoParameters) -> Challenge:
 
 
 @hub.sign_in.implements
-def with_password(context: Context, req: hub.SignInRequest) -> Next:
+def with_password(context: Context, req: hub.SignInRequest) -> StepResponse:
     """Verify the password, begin a session and continue the interaction, in one transaction.
 
     A second submit of the form gets the same response, because a browser follows only the last one.
     """
-    interaction = interactions.find(context, req.attempt) if req.attempt else None
-    if req.attempt and interaction is None:
+    interaction = interactions.find(context, req.interaction_id) if req.interaction_id else None
+    if req.interaction_id and interaction is None:
         return next_step.START_AGAIN
     unfinished = interaction if interaction is not None and not interaction.is_done else None
     identifier = identifiers.guess(context.tenant.settings, req.identifier)
@@ -137,8 +137,8 @@ def with_password(context: Context, req: hub.SignInRequest) -> Next:
 
 
 @hub.consent.implements
-def answer_consent(context: Context, req: hub.ConsentRequest) -> Next:
-    interaction, session = interactions.find(context, req.attempt), sessions.current(context)
+def answer_consent(context: Context, req: hub.ConsentRequest) -> StepResponse:
+    interaction, session = interactions.find(context, req.interaction_id), sessions.current(context)
     if interaction is None:
         return next_step.START_AGAIN
     if interaction.kind != next_step.AUTHORIZE:
@@ -151,9 +151,9 @@ def answer_consent(context: Context, req: hub.ConsentRequest) -> Next:
 
 
 @hub.switch_account.implements
-def switch_account(context: Context, req: SwitchAccountRequest) -> Next:
+def switch_account(context: Context, req: SwitchAccountRequest) -> StepResponse:
     """End the session of the page's account, or let the person choose another one of the browser's (decisions/0238)."""
-    interaction, session = interactions.find(context, req.attempt), sessions.current(context)
+    interaction, session = interactions.find(context, req.interaction_id), sessions.current(context)
     if interaction is not None and session is not None and req.account not in ("", session.uid):
         return next_step.advance(context, interaction, session)
     if req.chooses and session is not None and interaction is not None and account_choice.may_choose(interaction):
@@ -170,27 +170,29 @@ def switch_account(context: Context, req: SwitchAccountRequest) -> Next:
 
 
 @hub_sign_out.sign_out.implements
-def sign_out(context: Context, req: hub_sign_out.SignOutRequest) -> Next:
+def sign_out(context: Context, req: hub_sign_out.SignOutRequest) -> StepResponse:
     """End the session that the request's `id_token_hint` names, of those of this browser, else the current one."""
     current = sessions.current(context)
     named = logout.named_session(context, req)
     session = named if named is not None and (current is None or named.uid != current.uid) else current
-    step = logout.open(context, req, session)
-    if step.step is Step.CONFIRM_SIGN_OUT and session is not None:
+    response = logout.open(context, req, session)
+    if isinstance(response.step, ConfirmSignOutStep) and session is not None:
         account = accounts.by_uid(context, session.uid)
-        return step.model_copy(update={"person": oauth_views.person(account) if account else None})
-    reason: LogoutReason = "rp_logout" if step.relying_party is not None else "idp_logout"
+        asked = ConfirmSignOutStep(person=oauth_views.person(account) if account else None)
+        return response.model_copy(update={"step": asked})
+    reason: LogoutReason = "rp_logout" if response.relying_party is not None else "idp_logout"
     ended = sign_outs.end(context, session, reason) if session is not None else []
-    if step.step is Step.SIGNED_OUT and req.return_url and is_allowed(context, req.return_url):
-        step = Next(step=Step.REDIRECT, address=req.return_url)
+    if isinstance(response.step, SignedOutStep) and req.return_url and is_allowed(context, req.return_url):
+        response = StepResponse(step=RedirectStep(address=req.return_url))
     if req.confirmed and req.everyone:
         ended += [one for held in browser_sessions.held(context) for one in sign_outs.end(context, held.session)]
         current = None
     stays = current.uid if current is not None and session is not current else ""
     others = browser_sessions.others(context, stays) if context.visit and context.visit.others else None
     update = {"frames": sign_outs.frames(context, ended), "ends_session": not stays, "other_sessions": others}
-    update |= {"accounts": account_choice.options_left(context)} if step.step is Step.SIGNED_OUT else {}
-    return step.model_copy(update=update)
+    if isinstance(response.step, SignedOutStep):
+        update |= {"step": SignedOutStep(accounts=account_choice.options_left(context))}
+    return response.model_copy(update=update)
 
 
 @hub.profile.implements
@@ -222,7 +224,7 @@ def read_profile(context: Context, req: hub.ProfileRequest) -> hub.ProfileRespon
 
 
 @hub.end_session.implements
-def end_session(context: Context, req: hub.EndSessionRequest) -> Next:
+def end_session(context: Context, req: hub.EndSessionRequest) -> StepResponse:
     session = _signed_in(context)
     frames: list[str] = []
     if req.others:
@@ -240,8 +242,10 @@ def end_session(context: Context, req: hub.EndSessionRequest) -> Next:
         if req.id == session.session_id:
             frames = sign_outs.frames(context, [ended, *sessions.end_in_browser(context, session.uid)])
     ends_own = req.id == session.session_id
-    step = Next(step=Step.SIGNED_OUT if ends_own else Step.PROFILE, ends_session=ends_own, frames=frames)
-    return step.model_copy(update={"accounts": account_choice.options_left(context)}) if ends_own else step
+    if not ends_own:
+        return StepResponse(step=ProfileStep())
+    step = SignedOutStep(accounts=account_choice.options_left(context))
+    return StepResponse(step=step, ends_session=True, frames=frames)
 
 
 @hub.hub_client.implements

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from app.contract import errors as e
 from app.contract import hub_invitations as contract
-from app.contract.hub import Next, Step
 from app.contract.hub_invitations import InvitationState, InvitationView
+from app.contract.steps import LoginStep, RegisterStep, StepResponse
 from app.identity.authentication.sign_in import interactions, sessions
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.session_ends import EndedSession
@@ -28,7 +28,7 @@ def read(context: Context, req: contract.InvitationReference) -> InvitationView:
 
 
 @contract.go_on.implements
-def go_on(context: Context, req: contract.ContinueInvitation) -> Next:
+def go_on(context: Context, req: contract.ContinueInvitation) -> StepResponse:
     """Begin an interaction for the invitation and take its first step; with a session that joins, it is also the last one."""
     token_hash, session = _token_hash(context, req), sessions.current(context)
     found = invited_join.by_token_hash(context, token_hash)
@@ -40,7 +40,7 @@ def go_on(context: Context, req: contract.ContinueInvitation) -> Next:
     if session is not None and is_left:
         ended = sign_outs.end(context, session)
         session = None
-    earlier = interactions.find_open(context, req.attempt)
+    earlier = interactions.find_open(context, req.interaction_id)
     return_url = req.return_url or (earlier.request.get("return_url") if earlier is not None else None)
     request = {"return_url": return_url} if return_url else {}
     request |= {"action": req.action, **invited_join.facts(invitation, token_hash)}
@@ -69,9 +69,12 @@ def decline(context: Context, req: contract.InvitationReference) -> InvitationVi
     return InvitationView(state=InvitationState.DECLINED)
 
 
-def _first_step(context: Context, interaction: Interaction, session: BrowserSession | None, action: str) -> Next:
+def _first_step(
+    context: Context, interaction: Interaction, session: BrowserSession | None, action: str
+) -> StepResponse:
     if session is None:
-        return Next(step=Step.REGISTER if action == "register" else Step.LOGIN, attempt=interaction.interaction_id)
+        form = RegisterStep() if action == "register" else LoginStep()
+        return StepResponse(step=form, interaction_id=interaction.interaction_id)
     account = accounts.by_uid(context, session.uid) if action == "verify" else None
     if account is not None and account.email and not account.email_verified:
         return verification.begin(context, interaction, account.email, account, is_sent=False)
@@ -82,4 +85,4 @@ def _token_hash(context: Context, req: contract.InvitationReference) -> str:
     """Return the hash of the token of a link, or of the one that began this browser's interaction; empty if there is none."""
     if req.token:
         return randomness.digest(req.token)
-    return invited_join.token_hash_of(interactions.find(context, req.attempt) if req.attempt else None)
+    return invited_join.token_hash_of(interactions.find(context, req.interaction_id) if req.interaction_id else None)

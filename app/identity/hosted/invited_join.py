@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.contract import errors as e
-from app.contract.hub import Next, Step
+from app.contract.steps import InvitationStep, StepResponse
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.directory.accounts import service as accounts
@@ -66,14 +66,14 @@ def invited_email(context: Context, interaction: Interaction | None) -> str:
     return found[0].email if found[0].is_open and found[1].is_active else ""
 
 
-def join(context: Context, interaction: Interaction, session: BrowserSession) -> Next | None:
+def join(context: Context, interaction: Interaction, session: BrowserSession) -> StepResponse | None:
     """Join the organization of the interaction; return the page of the invitation if that is refused.
 
     Returns None without an invitation, and for an account that is a member already.
     """
     if not is_of(interaction):
         return None
-    page = Next(step=Step.INVITATION, attempt=interaction.interaction_id)
+    page = StepResponse(step=InvitationStep(), interaction_id=interaction.interaction_id)
     found, account = invitation_of(context, interaction), accounts.by_uid(context, session.uid)
     if found is None or account is None:
         return page

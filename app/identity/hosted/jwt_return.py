@@ -7,7 +7,9 @@ from typing import Final
 from urllib.parse import urlencode
 
 from app.contract import errors as e
-from app.contract.hub import Next, RelyingPartyView, Step
+from app.contract.hub_models import RelyingPartyView
+from app.contract.step_reasons import RefusedPart
+from app.contract.steps import FormPostStep, ProfileStep, RedirectStep, RefusedStep, StepResponse
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.sessions import BrowserSession
@@ -48,14 +50,16 @@ def view_of(app: JwtApp, redirect_uri: str) -> RelyingPartyView:
     return RelyingPartyView(name=app.client.app_name, client_id="", home=app.client.login_url, redirect_origin=origin)
 
 
-def with_session(context: Context, interaction: Interaction, session: BrowserSession, request: JwtRequest) -> Next:
+def with_session(
+    context: Context, interaction: Interaction, session: BrowserSession, request: JwtRequest
+) -> StepResponse:
     """End an interaction with a session; of two tabs of one interaction, one gets the JWT."""
     if not interactions.finish(context, interaction):
-        return Next(step=Step.PROFILE)
+        return StepResponse(step=ProfileStep())
     return lead_back(context, session, request)
 
 
-def lead_back(context: Context, session: BrowserSession, request: JwtRequest) -> Next:
+def lead_back(context: Context, session: BrowserSession, request: JwtRequest) -> StepResponse:
     """Return the step that takes the JWT to the app, in the client's way. The address is checked again, with the present whitelist."""
     account = accounts.by_uid(context, session.uid)
     try:
@@ -63,13 +67,13 @@ def lead_back(context: Context, session: BrowserSession, request: JwtRequest) ->
         is_ready = account is not None and is_registered_page(context, request.redirect_uri)
         signed = signing.sign(context, app, account, request.nonce) if is_ready and account is not None else None
     except (e.JwtConfigurationInvalid, e.JwtAppNameMissing):
-        return Next(step=Step.REFUSED, error="1180", problem="client")
+        return StepResponse(step=RefusedStep(error="1180", part=RefusedPart.CLIENT))
     if signed is None:
-        return Next(step=Step.REFUSED, error="invalid_request", problem="redirect_uri")
+        return StepResponse(step=RefusedStep(error="invalid_request", part=RefusedPart.REDIRECT_URI))
     name, view = app.client.query_string_parameter, view_of(app, request.redirect_uri)
     if app.client.response_mode == _POST:
-        return Next(step=Step.FORM_POST, address=request.redirect_uri, fields={name: signed}, relying_party=view)
+        return StepResponse(step=FormPostStep(address=request.redirect_uri, fields={name: signed}), relying_party=view)
     if app.client.response_mode == _FRAGMENT:
         address = f"{request.redirect_uri.partition('#')[0]}#{urlencode({name: signed})}"
-        return Next(step=Step.REDIRECT, address=address)
-    return Next(step=Step.REDIRECT, address=with_query(request.redirect_uri, **{name: signed}))
+        return StepResponse(step=RedirectStep(address=address))
+    return StepResponse(step=RedirectStep(address=with_query(request.redirect_uri, **{name: signed})))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from app.contract import errors as e
 from app.contract import jwt_sign_on as contract
-from app.contract.hub import Next, Step
+from app.contract.step_reasons import RefusedPart
+from app.contract.steps import LoginStep, RefusedStep, StepResponse
 from app.identity.authentication.federation import jwt_providers, native_credentials
 from app.identity.authentication.federation.native_credentials import Proven
 from app.identity.authentication.federation.offered_connections import Connection
@@ -18,30 +19,33 @@ from app.identity.protocols.jwt_sign_on import signing
 
 
 @contract.authorize.implements
-def authorize(context: Context, req: contract.JwtAuthorize) -> Next:
+def authorize(context: Context, req: contract.JwtAuthorize) -> StepResponse:
     """Lead a signed-in browser back with a JWT at once, another one to the sign-in page.
 
     The address must be an entry of the whitelist, because it gets a token (decisions/0231).
     """
     context.count("jwt_authorize", context.tenant.settings.limits.federation_starts_per_minute_per_address)
     if req.client_id.lower() != context.tenant.api_key.lower():
-        return Next(step=Step.REFUSED, error="invalid_client", problem="client")
+        return StepResponse(step=RefusedStep(error="invalid_client", part=RefusedPart.CLIENT))
     app = signing.find(context, req.app)
     if not is_registered_page(context, req.redirect_uri):
-        return Next(step=Step.REFUSED, error="invalid_request", problem="redirect_uri")
+        return StepResponse(step=RefusedStep(error="invalid_request", part=RefusedPart.REDIRECT_URI))
     request, session = JwtRequest(app.client.app_name, req.redirect_uri, req.nonce), sessions.current(context)
     required = required_actions.next_step(context, session) if session is not None else None
     if session is not None and required is None:
         sessions.touch(context, session)
         return jwt_return.lead_back(context, session, request)
     interaction, binding = interactions.begin(context, next_step.RETURN, jwt_return.to_facts(request))
-    begun = {"attempt": interaction.interaction_id, "binding": binding}
-    view = jwt_return.view_of(app, req.redirect_uri)
-    return (required or Next(step=Step.LOGIN)).model_copy(update={**begun, "relying_party": view})
+    return StepResponse(
+        step=required or LoginStep(),
+        interaction_id=interaction.interaction_id,
+        binding=binding,
+        relying_party=jwt_return.view_of(app, req.redirect_uri),
+    )
 
 
 @contract.access.implements
-def access(context: Context, req: contract.JwtAccess) -> Next:
+def access(context: Context, req: contract.JwtAccess) -> StepResponse:
     """Sign in by a JWT that the browser brings, once.
 
     A browser that is signed in to another account stays there: any site could send it here with its own token.
@@ -65,7 +69,7 @@ def access(context: Context, req: contract.JwtAccess) -> Next:
     begun = sessions.by_cookie(context, step.session.token) if step.session is not None else None
     person = begun or holder
     context.audit.record("jwt.accepted", uid=person.uid if person is not None else None, provider=sender.name)
-    return step.model_copy(update={"binding": step.binding or binding}) if step.attempt else step
+    return step.model_copy(update={"binding": step.binding or binding}) if step.interaction_id else step
 
 
 def _proven(context: Context, parameters: dict[str, str], bearer: str | None) -> tuple[Proven, jwt_providers.JwtSender]:

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from app.contract import errors as e
+from app.contract.step_reasons import WaitingState
 from app.identity.authentication.passwordless import smart_login
 from app.identity.authentication.sign_in import interactions, sessions
 from app.identity.authentication.sign_in.interactions import Interaction
@@ -25,7 +26,6 @@ from app.kit.typed_codes import typed_code
 KEY: Final = "handover"
 LIFETIME: Final = timedelta(minutes=10)
 """How long the waiting page may take to continue after the number was typed."""
-WAITS, APPROVED = "waits", "approved"
 _WRONG_NUMBERS: Final = Rate(3, 86_400)
 """The limit of wrong numbers for a waiting page."""
 
@@ -38,10 +38,15 @@ def facts(interaction: Interaction | None, purpose: Purpose, uid: str) -> dict[s
     return {KEY: {"purpose": purpose.value, "uid": uid, "number": number}}
 
 
-def fields(interaction: Interaction) -> dict[str, str]:
-    """Return the number that the waiting page shows, and the state that it polls."""
+def number_of(interaction: Interaction) -> str:
+    """Return the number that the waiting page shows; empty without one."""
+    return str((interaction.request.get(KEY) or {}).get("number", ""))
+
+
+def state_of(interaction: Interaction) -> WaitingState:
+    """Return the state that the waiting page polls."""
     held = interaction.request.get(KEY) or {}
-    return {"number": str(held.get("number", "")), "state": APPROVED if "approved_at" in held else WAITS}
+    return WaitingState.APPROVED if "approved_at" in held else WaitingState.WAITS
 
 
 def waiting(context: Context, token: OneTimeToken | None) -> Interaction | None:

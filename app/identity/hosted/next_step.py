@@ -2,7 +2,25 @@
 
 from __future__ import annotations
 
-from app.contract.hub import Next, RelyingPartyView, Step
+from collections.abc import Mapping
+from typing import Final
+
+from app.contract.hub_models import RelyingPartyView
+from app.contract.steps import (
+    ApproveProgramStep,
+    ApproveSignInStep,
+    BackupCodesStep,
+    ForgotStep,
+    LoginStep,
+    PinStep,
+    ProfileStep,
+    ReauthenticationOptions,
+    RedirectStep,
+    RegisterStep,
+    RequiredAction,
+    StartAgainStep,
+    StepResponse,
+)
 from app.identity.authentication.sign_in import interactions, required_actions, sessions
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.sessions import BrowserSession
@@ -31,14 +49,17 @@ CHOSEN = "pin_chosen"
 """The member of an interaction's request that records that the user wants the offered PIN."""
 UNSAVED = "unsaved_codes"
 """The member with the account that enrolled a factor in this sign-in and must save its backup codes."""
-PROFILE_PATH = "/profile"
-_SHOW_ACCOUNT = (
-    Step.PIN, Step.PRIVACY_POLICY, Step.CONSENT_FORMS, Step.MISSING_FIELDS, Step.ELSEWHERE, Step.APPROVE_SIGN_IN,
-)  # fmt: skip
-START_AGAIN = Next(step=Step.START_AGAIN)  # the interaction is gone; the hub knows the relying party from its cookie
+_FIRST_STEPS: Final[Mapping[str, type[LoginStep | RegisterStep | ForgotStep]]] = {
+    "register": RegisterStep,
+    "forgotpassword": ForgotStep,
+}
+"""The first step of each action of a visit; LOGIN for the others."""
+START_AGAIN = StepResponse(
+    step=StartAgainStep()
+)  # the interaction is gone; the hub knows the relying party from its cookie
 
 
-def open_interaction(context: Context, interaction_id: str) -> Interaction | Next:
+def open_interaction(context: Context, interaction_id: str) -> Interaction | StepResponse:
     """Return the interaction of this tab, or the step for a request after its end."""
     interaction = interactions.find(context, interaction_id)
     if interaction is None:
@@ -46,47 +67,55 @@ def open_interaction(context: Context, interaction_id: str) -> Interaction | Nex
     return after_end(sessions.current(context)) if interaction.is_done else interaction
 
 
-def advance(context: Context, interaction: Interaction, session: BrowserSession | None) -> Next:
+def advance(context: Context, interaction: Interaction, session: BrowserSession | None) -> StepResponse:
     """Return the interaction's next step for this session.
 
     A PIN is a credential, so an account that must confirm changes by more than a password does so before setting one.
     """
     if (unsaved := unsaved_codes(context, interaction, session)) is not None:
         return unsaved
-    step = _with_person(context, _advance(context, interaction, session), session)
-    if step.step is not Step.PIN or session is None or (step.can_skip and not interaction.request.get(CHOSEN)):
-        return step
+    response = _with_person(context, _advance(context, interaction, session), session)
+    step = response.step
+    if not isinstance(step, PinStep) or session is None or (step.can_skip and not interaction.request.get(CHOSEN)):
+        return response
     account = accounts.by_uid(context, session.uid)
     if account is None or not reauthentication.must_confirm(context, session, account):
-        return step
-    request = {"step": Step.LOGIN, "person": oauth.person(account), "must_reauthenticate": True}
-    return step.model_copy(update=request)
+        return response
+    options = ReauthenticationOptions(person=oauth.person(account))
+    return response.model_copy(update={"step": LoginStep(reauthentication=options)})
 
 
-def _with_person(context: Context, step: Next, session: BrowserSession | None) -> Next:
+def _with_person(context: Context, response: StepResponse, session: BrowserSession | None) -> StepResponse:
     """Return a step whose page shows whose sign-in it is, with the account."""
-    if step.step not in _SHOW_ACCOUNT or step.person is not None or session is None:
-        return step
+    step = response.step
+    if (
+        not isinstance(step, RequiredAction | ApproveSignInStep | ApproveProgramStep)
+        or step.person is not None
+        or session is None
+    ):
+        return response
     account = accounts.by_uid(context, session.uid)
-    return step.model_copy(update={"person": oauth.person(account)}) if account else step
+    if account is None:
+        return response
+    return response.model_copy(update={"step": step.model_copy(update={"person": oauth.person(account)})})
 
 
-def unsaved_codes(context: Context, interaction: Interaction, session: BrowserSession | None) -> Next | None:
+def unsaved_codes(context: Context, interaction: Interaction, session: BrowserSession | None) -> StepResponse | None:
     """Return the step that saves backup codes, if this sign-in enrolled a factor and the tenant requires saving them."""
     settings = context.tenant.settings.second_factors
     is_required = settings.backup_codes and not settings.skip_backup_codes and not interaction.is_done
     if not is_required or session is None or interaction.request.get(UNSAVED) != session.uid:
         return None
-    return Next(step=Step.BACKUP_CODES, attempt=interaction.interaction_id)
+    return StepResponse(step=BackupCodesStep(), interaction_id=interaction.interaction_id)
 
 
-def _advance(context: Context, interaction: Interaction, session: BrowserSession | None) -> Next:
+def _advance(context: Context, interaction: Interaction, session: BrowserSession | None) -> StepResponse:
     if interaction.kind in (AUTHORIZE, DEVICE):
         return authorize.advance(context, interaction, session)
     if session is None:
-        return Next(step=Step.LOGIN, attempt=interaction.interaction_id)
+        return StepResponse(step=LoginStep(), interaction_id=interaction.interaction_id)
     if (required := required_actions.next_step(context, session)) is not None:
-        return required.model_copy(update={"attempt": interaction.interaction_id})
+        return StepResponse(step=required, interaction_id=interaction.interaction_id)
     if cross_device_approval.is_of(interaction):
         return cross_device_approval.step(context, interaction)
     if (handoff := token_handoff.request_for(interaction)) is not None:
@@ -99,11 +128,11 @@ def _advance(context: Context, interaction: Interaction, session: BrowserSession
     return to_return_address(context, session, interaction.request.get("return_url"))
 
 
-def to_return_address(context: Context, session: BrowserSession, return_url: str | None) -> Next:
+def to_return_address(context: Context, session: BrowserSession, return_url: str | None) -> StepResponse:
     """Return the end of a visit without an application: an allowed return address, else the profile page."""
     if return_url and is_allowed(context, return_url):
-        return Next(step=Step.REDIRECT, address=_with_token(context, session, return_url))
-    return Next(step=Step.PROFILE, address=PROFILE_PATH, problem="return_url" if return_url else None)
+        return StepResponse(step=RedirectStep(address=_with_token(context, session, return_url)))
+    return StepResponse(step=ProfileStep(is_return_refused=bool(return_url)))
 
 
 def _with_token(context: Context, session: BrowserSession, return_url: str) -> str:
@@ -139,7 +168,7 @@ def open_return(
     *,
     action: str = "login",
     organization: str | None = None,
-) -> Next:
+) -> StepResponse:
     """Begin a visit at the page of the action; a signed-in user without required actions is redirected at once."""
     look = looks.of_name(context, organization) if organization else None
     required = required_actions.next_step(context, session) if session is not None else None
@@ -149,16 +178,18 @@ def open_return(
     request = {"return_url": return_url} if return_url else {}
     interaction, binding = interactions.begin(context, RETURN, {**request, "action": action})
     relying_party = return_target(context, return_url)
-    if required is not None:
-        update = {"attempt": interaction.interaction_id, "binding": binding, "relying_party": relying_party}
-        return required.model_copy(update={**update, "organization": look})
-    step = {"register": Step.REGISTER, "forgotpassword": Step.FORGOT}.get(action, Step.LOGIN)
-    return Next(
-        step=step, attempt=interaction.interaction_id, binding=binding, relying_party=relying_party, organization=look
+    return StepResponse(
+        step=required or _FIRST_STEPS.get(action, LoginStep)(),
+        interaction_id=interaction.interaction_id,
+        binding=binding,
+        relying_party=relying_party,
+        organization=look,
     )
 
 
-def after_invited_verification(context: Context, interaction: Interaction | None, account: Account) -> Next | None:
+def after_invited_verification(
+    context: Context, interaction: Interaction | None, account: Account
+) -> StepResponse | None:
     """Return the next step of a signed-in account that verified its address in order to join an organization; None for others."""
     session = sessions.current(context) if invited_join.is_of(interaction) else None
     is_own = session is not None and session.uid == account.uid
@@ -179,14 +210,14 @@ def relying_party_of(context: Context, interaction_id: str) -> RelyingPartyView 
     return oauth.relying_party(context, client, None) if client is not None else None
 
 
-def at_application(context: Context, step: Next, interaction_id: str) -> Next:
+def at_application(context: Context, response: StepResponse, interaction_id: str) -> StepResponse:
     """Return the step of a browser that signed in by another browser's link: the application's home, not the profile."""
-    application = relying_party_of(context, interaction_id) if step.step is Step.PROFILE else None
+    application = relying_party_of(context, interaction_id) if isinstance(response.step, ProfileStep) else None
     if application is None or not application.home:
-        return step
-    return step.model_copy(update={"step": Step.REDIRECT, "address": application.home})
+        return response
+    return response.model_copy(update={"step": RedirectStep(address=application.home)})
 
 
-def after_end(session: BrowserSession | None) -> Next:
+def after_end(session: BrowserSession | None) -> StepResponse:
     """Return the step for Back, reload and a second submit after the end: the profile if signed in, else start again."""
-    return Next(step=Step.PROFILE, address=PROFILE_PATH) if session else START_AGAIN
+    return StepResponse(step=ProfileStep()) if session else START_AGAIN

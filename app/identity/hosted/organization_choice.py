@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.contract import hub_organizations as contract
-from app.contract.hub import Next
+from app.contract.steps import StepResponse
 from app.identity.authentication.sign_in import interactions, sessions
 from app.identity.hosted import next_step
 from app.identity.platform.context import Context
@@ -11,8 +11,8 @@ from app.identity.protocols.oauth import authorize
 
 
 @contract.choose.implements
-def choose(context: Context, req: contract.ChooseOrganizationRequest) -> Next:
-    interaction, session = interactions.find(context, req.attempt), sessions.current(context)
+def choose(context: Context, req: contract.ChooseOrganizationRequest) -> StepResponse:
+    interaction, session = interactions.find(context, req.interaction_id), sessions.current(context)
     if interaction is None:
         return next_step.START_AGAIN
     if interaction.kind not in (next_step.AUTHORIZE, next_step.DEVICE):

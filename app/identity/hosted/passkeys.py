@@ -7,9 +7,9 @@ from typing import Literal
 from app.contract import errors as e
 from app.contract import hub_passkeys as contract
 from app.contract.groups import Posted
-from app.contract.hub import Next, Step
 from app.contract.hub_account import SessionRenewal
 from app.contract.hub_models import LinkLookup, LinkToken, LinkView, NoParameters
+from app.contract.steps import PasskeyOfferStep, StepResponse
 from app.identity.authentication.recovery.handlers import spend_limits
 from app.identity.authentication.sign_in import eligibility, identifiers, interactions, second_factor, sessions
 from app.identity.authentication.sign_in import service as sign_in_service
@@ -52,11 +52,11 @@ def begin_sign_in(context: Context, req: NoParameters) -> contract.PasskeyOption
 
 
 @contract.sign_in.implements
-def sign_in(context: Context, req: contract.PasskeySignIn) -> Next:
+def sign_in(context: Context, req: contract.PasskeySignIn) -> StepResponse:
     """Sign in, unless the account may not; after another device's passkey, offer one of this device."""
     require_enabled(context)
-    interaction = interactions.find(context, req.attempt) if req.attempt else None
-    if req.attempt and interaction is None:
+    interaction = interactions.find(context, req.interaction_id) if req.interaction_id else None
+    if req.interaction_id and interaction is None:
         return next_step.START_AGAIN
     try:
         account, assertion, methods = signing_in.verify(context, CeremonyUse.AUTOFILL, req.credential)
@@ -154,18 +154,18 @@ def rename(context: Context, req: contract.RenamePasskeyRequest) -> Posted:
 @contract.read_offer.implements
 def read_offer(context: Context, req: contract.OfferRequest) -> contract.Offer:
     session, account = account_settings.require_account(context)
-    interaction = interactions.find_open(context, req.attempt)
-    if req.attempt and interaction is None:
+    interaction = interactions.find_open(context, req.interaction_id)
+    if req.interaction_id and interaction is None:
         return contract.Offer(next=next_step.after_end(session))
     is_local = bool(interaction and interaction.request.get(LOCAL))
     return contract.Offer(is_local=is_local, person=oauth_views.person(account))
 
 
 @contract.answer_offer.implements
-def answer_offer(context: Context, req: contract.OfferAnswer) -> Next:
+def answer_offer(context: Context, req: contract.OfferAnswer) -> StepResponse:
     """Add the offered passkey without a reauthentication, if the sign-in is recent; later the offer is skipped."""
     session, account = account_settings.require_account(context)
-    interaction = interactions.find_open(context, req.attempt)
+    interaction = interactions.find_open(context, req.interaction_id)
     is_fresh = context.now - session.authenticated_at <= reauthentication.REAUTHENTICATION_LIFETIME
     if req.credential is not None and is_fresh:
         require_enabled(context)
@@ -185,7 +185,7 @@ def forgot(context: Context, req: contract.LostPasskeyRequest) -> Posted:
     spend_limits(context)
     identifier = identifiers.guess(context.tenant.settings, req.identifier)
     lookup = account_lookup.find(context, identifier, is_hidden=True)
-    recovery.send_from_page(context, lookup, req.attempt)
+    recovery.send_from_page(context, lookup, req.interaction_id)
     return Posted()
 
 
@@ -212,7 +212,7 @@ def begin_lost(context: Context, req: LinkToken) -> contract.PasskeyOptions:
 
 
 @contract.finish_lost.implements
-def finish_lost(context: Context, req: contract.FinishReplacementRequest) -> Next:
+def finish_lost(context: Context, req: contract.FinishReplacementRequest) -> StepResponse:
     """Store the new passkey without a session; the user signs in with it next."""
     recovery.finish_with_link(context, req.token, req.credential)
     return next_step.open_return(context, None, None).model_copy(update={"ends_session": True})
@@ -220,7 +220,7 @@ def finish_lost(context: Context, req: contract.FinishReplacementRequest) -> Nex
 
 def _offer_local(
     context: Context, interaction: Interaction | None, account: Account, authentication: Authentication
-) -> Next:
+) -> StepResponse:
     if interaction is None or interaction.is_done:
         return first_factor_passed.try_sign_in(context, interaction, account, authentication) or next_step.START_AGAIN
     if (limited := first_factor_passed.method_step(context, interaction, account, authentication)) is not None:
@@ -228,4 +228,4 @@ def _offer_local(
     if not sign_in_service.try_complete_sign_in(context, account, authentication.kind):
         raise e.AccountBlocked
     interaction = interactions.add_facts(context, interaction, **{LOCAL: True})
-    return first_factor_passed.begin_session(context, interaction, account, authentication, step=Step.PASSKEY_OFFER)
+    return first_factor_passed.begin_session(context, interaction, account, authentication, step=PasskeyOfferStep())

@@ -10,9 +10,11 @@ from typing import Final
 
 from app.contract import errors as e
 from app.contract import hub_passwordless as contract
-from app.contract.hub import Next, Step
 from app.contract.hub_models import CodeRequest, InteractionOnly, SentTo
+from app.contract.messages import Carries
 from app.contract.second_factors.challenge import FactorKind
+from app.contract.step_reasons import Channel, LoginReason, WaitingState
+from app.contract.steps import LoginStep, SignInSentStep, StepResponse
 from app.identity.authentication.passwordless import lookup, methods, redemption, sending, smart_login
 from app.identity.authentication.passwordless.methods import DEVICE, MAIL, SMS
 from app.identity.authentication.passwordless.sending import SIGN_IN, SMART_LOGIN, SendOptions
@@ -37,7 +39,8 @@ from app.kit.limits import Rate
 _TRIES: Final = Rate(20, 600)  # per interaction
 _KEY: Final = "passwordless"
 _SHOWN: Final = {
-    State.PENDING: "waits", State.APPROVED: "approved", State.DENIED: "denied", State.USED: "over",
+    State.PENDING: WaitingState.WAITS, State.APPROVED: WaitingState.APPROVED, State.DENIED: WaitingState.DENIED,
+    State.USED: WaitingState.OVER,
 }  # fmt: skip
 
 
@@ -62,15 +65,17 @@ class PendingPasswordless:
 
 
 @contract.start.implements
-def start(context: Context, req: contract.PasswordlessRequest) -> Next:
+def start(context: Context, req: contract.PasswordlessRequest) -> StepResponse:
     sending.spend_limit(context)
-    return begin(context, interactions.find_open(context, req.attempt), req.identifier, req.by, remember=req.remember)
+    return begin(
+        context, interactions.find_open(context, req.interaction_id), req.identifier, req.by, remember=req.remember
+    )
 
 
 @contract.read_state.implements
-def read_state(context: Context, req: InteractionOnly) -> Next:
-    interaction = next_step.open_interaction(context, req.attempt)
-    if isinstance(interaction, Next):
+def read_state(context: Context, req: InteractionOnly) -> StepResponse:
+    interaction = next_step.open_interaction(context, req.interaction_id)
+    if isinstance(interaction, StepResponse):
         return interaction
     session = sessions.current(context)
     state = _of(interaction, session)
@@ -78,8 +83,8 @@ def read_state(context: Context, req: InteractionOnly) -> Next:
 
 
 @contract.resend.implements
-def resend(context: Context, req: InteractionOnly) -> Next:
-    interaction, state = _pending(context, req.attempt)
+def resend(context: Context, req: InteractionOnly) -> StepResponse:
+    interaction, state = _pending(context, req.interaction_id)
     if interaction is None or state is None:
         return read_state(context, req)
     sending.spend_limit(context)
@@ -89,10 +94,10 @@ def resend(context: Context, req: InteractionOnly) -> Next:
 
 
 @contract.verify_code.implements
-def verify_code(context: Context, req: CodeRequest) -> Next:
-    interaction, state = _pending(context, req.attempt)
+def verify_code(context: Context, req: CodeRequest) -> StepResponse:
+    interaction, state = _pending(context, req.interaction_id)
     if interaction is None or state is None or state.by == DEVICE:
-        return read_state(context, InteractionOnly(attempt=req.attempt))
+        return read_state(context, InteractionOnly(interaction_id=req.interaction_id))
     errors = SMS_CODE if state.by == SMS else MAIL_CODE
     name = Identifier(state.kind, state.value)
     try:
@@ -107,9 +112,9 @@ def verify_code(context: Context, req: CodeRequest) -> Next:
 
 
 @contract.continue_approved.implements
-def continue_approved(context: Context, req: InteractionOnly) -> Next:
+def continue_approved(context: Context, req: InteractionOnly) -> StepResponse:
     """Continue on an approved device, or where the number was typed in another browser; one of concurrent calls begins the session."""
-    interaction, state = _pending(context, req.attempt)
+    interaction, state = _pending(context, req.interaction_id)
     if interaction is None or state is None:
         return read_state(context, req)
     account, interaction = link_handover.take(context, interaction, Purpose.SIGN_IN)
@@ -121,7 +126,9 @@ def continue_approved(context: Context, req: InteractionOnly) -> Next:
     return complete_sign_in(context, interaction, smart_login.redeem(context, device), MAIL, remember=state.remember)
 
 
-def begin(context: Context, interaction: Interaction | None, name: str, by: str, *, remember: bool = False) -> Next:
+def begin(
+    context: Context, interaction: Interaction | None, name: str, by: str, *, remember: bool = False
+) -> StepResponse:
     """Send the message, unless it was just sent for this identifier; a reached limit is silent.
 
     Raises PasswordlessOff.
@@ -150,7 +157,7 @@ def begin(context: Context, interaction: Interaction | None, name: str, by: str,
 
 def complete_sign_in(
     context: Context, interaction: Interaction | None, account: Account, by: str, *, remember: bool = False
-) -> Next:
+) -> StepResponse:
     """Sign in after the verification of a mailbox or number; raises the reason why not, which only the owner sees."""
     authentication = (
         Authentication(("sms",), "phone", FactorKind.SMS)
@@ -169,9 +176,11 @@ def complete_sign_in(
     if (refusal := eligibility.refusal(context, account, authentication.kind)) is not None:
         raise refusal
     login_hint = account.email or account.username or account.phone
-    return Next(
-        step=Step.LOGIN, attempt=interaction.interaction_id if interaction else None, login_hint=login_hint, problem="password"
-    )  # fmt: skip
+    return StepResponse(
+        step=LoginStep(reason=LoginReason.PASSWORD),
+        interaction_id=interaction.interaction_id if interaction else None,
+        login_hint=login_hint,
+    )
 
 
 def is_remembered(interaction: Interaction | None) -> bool:
@@ -207,26 +216,29 @@ def _simulate_send(context: Context, state: PendingPasswordless) -> PendingPassw
     return replace(state, ticket=smart_login.begin(context, None, None, number=number).ticket_hash, number=number)
 
 
-def _step(context: Context, interaction: Interaction, state: PendingPasswordless) -> Next:
-    return Next(
-        step=Step.SIGN_IN_SENT,
-        attempt=interaction.interaction_id,
+def _step(context: Context, interaction: Interaction, state: PendingPasswordless) -> StepResponse:
+    is_device = state.by == DEVICE
+    number, carries = (state.number, None) if is_device else _shown(context, interaction)
+    shown = SignInSentStep(
         sent_to=state.name,
-        problem=state.by,
+        channel=Channel(state.by),
         resend_in_seconds=resend_delay.seconds_left(context, state.sent_at),
-        fields=_device(context, state) if state.by == DEVICE else _fields(context, interaction),
+        number=number,
+        state=_device_state(context, state) if is_device else link_handover.state_of(interaction),
+        carries=carries or "both",
     )
+    return StepResponse(step=shown, interaction_id=interaction.interaction_id)
 
 
-def _fields(context: Context, interaction: Interaction) -> dict[str, str]:
-    return pending_verification.page_fields(context, interaction, SIGN_IN.mail)
+def _shown(context: Context, interaction: Interaction) -> tuple[str, Carries]:
+    return pending_verification.shown_of(context, interaction, SIGN_IN.mail)
 
 
-def _device(context: Context, state: PendingPasswordless) -> dict[str, str]:
-    """Return the number and state that the pending device shows."""
+def _device_state(context: Context, state: PendingPasswordless) -> WaitingState:
+    """Return the state that the pending device shows."""
     device = continuation_tokens.by_hash(context, ContinuationPurpose.SMART_LOGIN, state.ticket)
     device_state = device.state if device is not None and not device.is_expired(context.now) else State.USED
-    return {"number": state.number, "state": _SHOWN[State(device_state)]}
+    return _SHOWN[State(device_state)]
 
 
 def _of(interaction: Interaction, session: BrowserSession | None = None) -> PendingPasswordless | None:
@@ -244,14 +256,14 @@ def _pending(context: Context, interaction_id: str) -> tuple[Interaction | None,
 
 def _with_page(context: Context, interaction: Interaction, refusal: ApiError, state: PendingPasswordless) -> ApiError:
     """Return the refusal with the page's data."""
-    seconds, shown = resend_delay.seconds_left(context, state.sent_at), _fields(context, interaction)
+    number, carries = _shown(context, interaction)
     return pending_verification.with_page_data(
         refusal,
         SentTo(
             sent_to=state.name,
-            resend_in_seconds=seconds,
-            by=state.by,
-            number=shown["number"],
-            carries=shown["carries"],
+            resend_in_seconds=resend_delay.seconds_left(context, state.sent_at),
+            channel=Channel(state.by),
+            number=number,
+            carries=carries,
         ),
     )

@@ -6,8 +6,8 @@ from typing import Final
 
 from app.contract import errors as e
 from app.contract import hub_passwordless as contract
-from app.contract.hub import Next
 from app.contract.hub_models import LinkLookup, LinkRequest
+from app.contract.steps import StepResponse
 from app.identity.authentication.passwordless import redemption, sending, smart_login
 from app.identity.authentication.passwordless.methods import MAIL
 from app.identity.authentication.passwordless.smart_login import State
@@ -37,10 +37,10 @@ def read_link(context: Context, req: LinkLookup) -> contract.SignInLinkView:
 
 
 @contract.open_link.implements
-def open_link(context: Context, req: LinkRequest) -> Next:
+def open_link(context: Context, req: LinkRequest) -> StepResponse:
     """Sign in by a link; a used link continues too if its account is signed in, because pages are reloaded."""
     sending.spend_attempt(context)
-    interaction, session = interactions.find_open(context, req.attempt), sessions.current(context)
+    interaction, session = interactions.find_open(context, req.interaction_id), sessions.current(context)
     used = one_time_tokens.find_used_link(context, Purpose.SIGN_IN, req.token)
     if used is not None and session is not None and session.uid == used.uid:
         return (
@@ -73,12 +73,12 @@ def hand_over(context: Context, req: contract.HandoverRequest) -> contract.SignI
 
 
 @contract.renew_link.implements
-def renew_link(context: Context, req: LinkRequest) -> Next:
+def renew_link(context: Context, req: LinkRequest) -> StepResponse:
     sending.spend_limit(context)
     link = one_time_tokens.find_link(context, Purpose.SIGN_IN, req.token)
     if link is None:
         raise e.UnknownLink
-    interaction = interactions.find_open(context, req.attempt)
+    interaction = interactions.find_open(context, req.interaction_id)
     return steps.begin(context, interaction, str(link.facts["email"]), MAIL, remember=steps.is_remembered(interaction))
 
 

@@ -7,7 +7,9 @@ from typing import Any, Final
 
 from app.contract import errors as e
 from app.contract.hub_models import SentTo
-from app.contract.messages import MailKind
+from app.contract.messages import Carries, MailKind
+from app.contract.step_reasons import Channel
+from app.contract.steps import CheckMailStep
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.sessions import BrowserSession
@@ -102,20 +104,39 @@ def with_page_data(refusal: ApiError, shown: SentTo) -> ApiError:
 
 def with_page(context: Context, interaction: Interaction, refusal: ApiError, state: PendingVerification) -> ApiError:
     """Return the refusal with the data of the waiting page."""
-    shown = page_fields(context, interaction)
-    seconds, can_change = seconds_left(context, state), bool(state.held)
-    page = SentTo(sent_to=state.email, resend_in_seconds=seconds, by=state.by, can_change=can_change)
-    return with_page_data(refusal, page.model_copy(update={name: shown[name] for name in ("number", "carries")}))
+    number, carries = shown_of(context, interaction)
+    page = SentTo(
+        sent_to=state.email,
+        resend_in_seconds=seconds_left(context, state),
+        channel=Channel(state.by),
+        can_change=bool(state.held),
+        number=number,
+        carries=carries,
+    )
+    return with_page_data(refusal, page)
 
 
-def page_fields(context: Context, interaction: Interaction, kind: MailKind = MailKind.VERIFICATION) -> dict[str, str]:
-    """Return the fields of the waiting page, and whether the email carries a link, a code or both.
+def waiting_step(context: Context, interaction: Interaction, state: PendingVerification) -> CheckMailStep:
+    """Return the step that waits for the verification."""
+    number, carries = shown_of(context, interaction)
+    return CheckMailStep(
+        sent_to=state.email,
+        channel=Channel(state.by),
+        resend_in_seconds=seconds_left(context, state),
+        number=number,
+        state=link_handover.state_of(interaction),
+        carries=carries,
+        can_change=bool(state.held),
+    )
+
+
+def shown_of(context: Context, interaction: Interaction, kind: MailKind = MailKind.VERIFICATION) -> tuple[str, Carries]:
+    """Return the number that the waiting page shows, and whether the email carries a link, a code or both.
 
     It is the same for every address: on a page the email is in the page's language, not in the account's.
     """
     carried = messaging.carries(context, kind, account=None, language=notifications.page_language(context))
-    shown = {**link_handover.fields(interaction), "carries": carried or "both"}
-    return {**shown, "number": ""} if carried == "otp" else shown
+    return "" if carried == "otp" else link_handover.number_of(interaction), carried or "both"
 
 
 def send_if_due(

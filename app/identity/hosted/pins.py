@@ -5,10 +5,10 @@ from __future__ import annotations
 from app.contract import errors as e
 from app.contract import hub_pins as contract
 from app.contract.groups import Posted
-from app.contract.hub import Next
 from app.contract.hub_account import SessionRenewal
 from app.contract.hub_models import LinkLookup
 from app.contract.hub_recovery import RecoveryLinkView
+from app.contract.steps import StepResponse
 from app.identity.authentication.sign_in import identifiers, interactions, password_reset, pin_handlers
 from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.credentials.pins import service
@@ -19,11 +19,11 @@ from app.identity.platform.context import Context
 
 
 @contract.set_at_sign_in.implements
-def set_at_sign_in(context: Context, req: contract.PinStepRequest) -> Next:
+def set_at_sign_in(context: Context, req: contract.PinStepRequest) -> StepResponse:
     """Set or skip the PIN of a sign-in; only an offered PIN may be skipped. A second click gets the same response."""
     session, account = account_settings.require_session(context)
-    interaction = next_step.open_interaction(context, req.attempt)
-    if isinstance(interaction, Next):
+    interaction = next_step.open_interaction(context, req.interaction_id)
+    if isinstance(interaction, StepResponse):
         return interaction
     if req.skip and service.is_offered(context, account):
         service.skip(context, account)

@@ -6,8 +6,16 @@ from datetime import timedelta
 from typing import Final
 
 from app.contract import errors as e
-from app.contract.hub import CONNECTION_METHOD, PASSKEY_METHOD, PASSWORD_METHOD, Next
 from app.contract.second_factors.challenge import FactorKind
+from app.contract.steps import (
+    CONNECTION_METHOD,
+    PASSKEY_METHOD,
+    PASSWORD_METHOD,
+    LoginStep,
+    ReauthenticationOptions,
+    RegisterStep,
+    StepResponse,
+)
 from app.identity.authentication.federation import offered_connections
 from app.identity.authentication.passwordless import lookup, methods
 from app.identity.authentication.passwordless.methods import SMS
@@ -36,10 +44,20 @@ def must_confirm(context: Context, session: BrowserSession, account: Account) ->
     )
 
 
-def with_methods(context: Context, step: Next) -> Next:
-    """Return the step with the account's methods and the identifier of each; only a browser with its session gets them."""
-    account = accounts.by_uid(context, step.person.uid) if step.person else None
-    return step.model_copy(update={"ways": _methods(context, account)}) if account is not None else step
+def with_methods(context: Context, response: StepResponse) -> StepResponse:
+    """Return a step that requires a reauthentication with the account's methods, and the identifier of each.
+
+    Only a browser with the account's session gets them.
+    """
+    form = response.step
+    if not isinstance(form, LoginStep | RegisterStep) or form.reauthentication is None:
+        return response
+    person = form.reauthentication.person
+    account = accounts.by_uid(context, person.uid)
+    if account is None:
+        return response
+    options = ReauthenticationOptions(person=person, methods=_methods(context, account))
+    return response.model_copy(update={"step": form.model_copy(update={"reauthentication": options})})
 
 
 def _methods(context: Context, account: Account) -> dict[str, str]:

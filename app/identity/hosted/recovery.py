@@ -9,11 +9,20 @@ from dataclasses import dataclass, replace
 
 from app.contract import errors as e
 from app.contract import hub_recovery as contract
-from app.contract.hub import Next, Step
 from app.contract.hub_models import CodeRequest, InteractionOnly, LinkLookup, LinkRequest, SentTo
 from app.contract.hub_recovery import RecoveryLinkView
 from app.contract.messages import MailKind
 from app.contract.second_factors.challenge import FactorKind
+from app.contract.step_reasons import Channel
+from app.contract.steps import (
+    LoginStep,
+    NewPasswordStep,
+    NewPinStep,
+    PinSentStep,
+    RedirectStep,
+    ResetSentStep,
+    StepResponse,
+)
 from app.identity.authentication.recovery import pin_handlers as forgotten_pins
 from app.identity.authentication.recovery import recipient, sending
 from app.identity.authentication.recovery.handlers import spend_limits
@@ -69,17 +78,17 @@ class PendingRecovery:
 
 
 @contract.forgot.implements
-def forgot(context: Context, req: contract.ForgotRequest) -> Next:
+def forgot(context: Context, req: contract.ForgotRequest) -> StepResponse:
     if req.of == PIN.name:
         pins.refuse_disabled(context.tenant.settings)
     spend_limits(context)
-    return _begin(context, interactions.find_open(context, req.attempt), req.identifier, of=FORGOTTEN[req.of])
+    return _begin(context, interactions.find_open(context, req.interaction_id), req.identifier, of=FORGOTTEN[req.of])
 
 
 @contract.read_recovery.implements
-def read_recovery(context: Context, req: InteractionOnly) -> Next:
-    interaction = next_step.open_interaction(context, req.attempt)
-    if isinstance(interaction, Next):
+def read_recovery(context: Context, req: InteractionOnly) -> StepResponse:
+    interaction = next_step.open_interaction(context, req.interaction_id)
+    if isinstance(interaction, StepResponse):
         return interaction
     session = sessions.current(context)
     state = _of(interaction, session)
@@ -87,8 +96,8 @@ def read_recovery(context: Context, req: InteractionOnly) -> Next:
 
 
 @contract.resend.implements
-def resend(context: Context, req: InteractionOnly) -> Next:
-    interaction, state = _pending(context, req.attempt)
+def resend(context: Context, req: InteractionOnly) -> StepResponse:
+    interaction, state = _pending(context, req.interaction_id)
     if interaction is None or state is None:
         return read_recovery(context, req)
     spend_limits(context)
@@ -98,9 +107,9 @@ def resend(context: Context, req: InteractionOnly) -> Next:
 
 
 @contract.continue_reset.implements
-def continue_reset(context: Context, req: InteractionOnly) -> Next:
+def continue_reset(context: Context, req: InteractionOnly) -> StepResponse:
     """Continue on the page whose number was typed where the password was reset; of concurrent calls one begins the session."""
-    interaction, state = _pending(context, req.attempt)
+    interaction, state = _pending(context, req.interaction_id)
     if interaction is None or state is None:
         return read_recovery(context, req)
     account, interaction = link_handover.take(context, interaction, Purpose.RESET_PASSWORD)
@@ -108,16 +117,16 @@ def continue_reset(context: Context, req: InteractionOnly) -> Next:
         return read_recovery(context, req)
     interaction = interactions.add_facts(context, interaction, **{KEY: None})
     mailed = OneTimeToken(Purpose.RESET_PASSWORD, account.uid, MAIL, {}, context.now)
-    login = Next(step=Step.LOGIN, attempt=interaction.interaction_id, login_hint=state.name)
+    login = StepResponse(step=LoginStep(), interaction_id=interaction.interaction_id, login_hint=state.name)
     return _signed_in(context, interaction, account, mailed) or login
 
 
 @contract.reset_code.implements
-def reset_code(context: Context, req: CodeRequest) -> Next:
+def reset_code(context: Context, req: CodeRequest) -> StepResponse:
     """Exchange the code for a token of the page that sets the new one, so that a refusal there needs no other code."""
-    interaction, state = _pending(context, req.attempt)
+    interaction, state = _pending(context, req.interaction_id)
     if interaction is None or state is None:
-        return read_recovery(context, InteractionOnly(attempt=req.attempt))
+        return read_recovery(context, InteractionOnly(interaction_id=req.interaction_id))
     errors = SMS_CODE if state.by == SMS else MAIL_CODE
     try:
         context.spend("reset_try", _TRIES, randomness.digest(interaction.interaction_id))
@@ -135,11 +144,8 @@ def reset_code(context: Context, req: CodeRequest) -> Next:
     token = sending.create_page_token(
         context, account, reset_kind=state.forgotten, reason=CODE, email=email, phone=phone
     )
-    return Next(
-        step=Step.NEW_PIN if state.forgotten is PIN else Step.NEW_PASSWORD,
-        attempt=interaction.interaction_id,
-        address=token,
-    )
+    step = NewPinStep(token=token) if state.forgotten is PIN else NewPasswordStep(token=token)
+    return StepResponse(step=step, interaction_id=interaction.interaction_id)
 
 
 @contract.read_reset.implements
@@ -148,13 +154,13 @@ def read_reset(context: Context, req: LinkLookup) -> RecoveryLinkView:
 
 
 @contract.reset.implements
-def reset(context: Context, req: contract.ResetPasswordRequest) -> Next:
+def reset(context: Context, req: contract.ResetPasswordRequest) -> StepResponse:
     """Set the password, and sign in unless the tenant turned that off; a second factor is still required.
 
     Where the number of a page in another browser was typed, that page signs in and this one does not: one link, one sign-in.
     """
     password_reset.spend_limit(context)
-    interaction = interactions.find_open(context, req.attempt)
+    interaction = interactions.find_open(context, req.interaction_id)
     stored = one_time_tokens.find_link(context, Purpose.RESET_PASSWORD, req.token) if req.number else None
     waiting = link_handover.check(context, stored, req.number) if stored is not None else None
     account, one_time_token = password_reset.reset_with_link(context, req.token, req.password)
@@ -165,14 +171,16 @@ def reset(context: Context, req: contract.ResetPasswordRequest) -> Next:
     label = str(one_time_token.facts.get("email") or label_of(account))
     if interaction is not None:
         interactions.add_facts(context, interaction, **{KEY: None})
-        return Next(step=Step.LOGIN, attempt=interaction.interaction_id, login_hint=label, ends_session=True)
+        return StepResponse(
+            step=LoginStep(), interaction_id=interaction.interaction_id, login_hint=label, ends_session=True
+        )
     next_page = next_step.open_return(context, None, None)
     return next_page.model_copy(update={"login_hint": label, "ends_session": True})
 
 
 def _signed_in(
     context: Context, interaction: Interaction | None, account: Account, one_time_token: OneTimeToken
-) -> Next | None:
+) -> StepResponse | None:
     """Sign in after a reset; None if the tenant turned that off, or one factor does not suffice.
 
     None, too, in a browser where another account is signed in: a link that a stranger sent must not switch the account.
@@ -194,14 +202,14 @@ def _signed_in(
 
 
 @contract.renew_reset.implements
-def renew_reset(context: Context, req: LinkRequest) -> Next:
+def renew_reset(context: Context, req: LinkRequest) -> StepResponse:
     spend_limits(context)
     stored = one_time_tokens.find_link(context, Purpose.RESET_PASSWORD, req.token)
     account = accounts.by_uid(context, stored.uid) if stored is not None else None
     if stored is None or account is None:
         raise e.UnknownLink
     name = str(stored.facts.get("email") or label_of(account))
-    return _begin(context, interactions.find_open(context, req.attempt), name, account)
+    return _begin(context, interactions.find_open(context, req.interaction_id), name, account)
 
 
 def label_of(account: Account) -> str:
@@ -215,7 +223,7 @@ def _begin(
     name: str,
     account: Account | None = None,
     of: ResetKind = PASSWORD,
-) -> Next:
+) -> StepResponse:
     """Send the message, unless it was just sent; a reached limit is silent, and the link of the previous mail still works."""
     identifier = identifiers.guess(context.tenant.settings, name)
     by = SMS if identifier.kind == "phone" else MAIL
@@ -242,9 +250,8 @@ def _begin(
         and return_url
         and allowed_addresses.is_allowed(context, str(return_url))
     ):
-        return Next(
-            step=Step.REDIRECT, address=allowed_addresses.with_query(str(return_url), action_completed=COMPLETED)
-        )
+        address = allowed_addresses.with_query(str(return_url), action_completed=COMPLETED)
+        return StepResponse(step=RedirectStep(address=address))
     return step(context, current, state).model_copy(update={"binding": binding})
 
 
@@ -277,15 +284,18 @@ def try_send(
     return True
 
 
-def step(context: Context, interaction: Interaction, state: PendingRecovery) -> Next:
-    return Next(
-        step=Step.PIN_SENT if state.forgotten is PIN else Step.RESET_SENT,
-        attempt=interaction.interaction_id,
+def step(context: Context, interaction: Interaction, state: PendingRecovery) -> StepResponse:
+    number, carries = pending_verification.shown_of(context, interaction, state.forgotten.mail)
+    sent = PinSentStep if state.forgotten is PIN else ResetSentStep
+    shown = sent(
         sent_to=state.name,
-        problem=state.by,
+        channel=Channel(state.by),
         resend_in_seconds=_seconds_left(context, state),
-        fields=pending_verification.page_fields(context, interaction, state.forgotten.mail),
+        number=number,
+        state=link_handover.state_of(interaction),
+        carries=carries,
     )
+    return StepResponse(step=shown, interaction_id=interaction.interaction_id)
 
 
 def _of(interaction: Interaction, session: BrowserSession | None = None) -> PendingRecovery | None:
@@ -347,6 +357,6 @@ def _with_page(context: Context, interaction: Interaction, refusal: ApiError, st
         SentTo(
             sent_to=state.name,
             resend_in_seconds=_seconds_left(context, state),
-            number=link_handover.fields(interaction)["number"],
+            number=link_handover.number_of(interaction),
         ),
     )

@@ -11,9 +11,9 @@ from app.contract import errors as e
 from app.contract import hub_registration as contract
 from app.contract.accounts import EmailEntry, PinInfo
 from app.contract.captcha import Lock
-from app.contract.hub import Next, Step
 from app.contract.hub_passkeys import PasskeyOptions
 from app.contract.registration_form import CUSTOM, TERMS, FormField
+from app.contract.steps import LoginStep, RedirectStep, StepResponse
 from app.identity.authentication.registration import service as registration
 from app.identity.authentication.registration.service import RegistrationOptions, RegistrationResult
 from app.identity.authentication.sign_in import interactions, risks, second_factor
@@ -96,10 +96,10 @@ class PasswordReplacement:
 
 
 @contract.register.implements
-def register(context: Context, req: contract.RegisterRequest) -> Next:
+def register(context: Context, req: contract.RegisterRequest) -> StepResponse:
     """Register, in an interaction or without one; the next step is the sign-in, or the verification of the address."""
-    interaction = next_step.open_interaction(context, req.attempt) if req.attempt else None
-    if isinstance(interaction, Next):
+    interaction = next_step.open_interaction(context, req.interaction_id) if req.interaction_id else None
+    if isinstance(interaction, StepResponse):
         return interaction
     registration.require_enabled(context)
     handoff = token_handoff.request_for(interaction)
@@ -146,7 +146,7 @@ def begin_with_passkey(context: Context, req: contract.RegisterRequest) -> Passk
     registration.require_enabled(context)
     ceremonies.refuse_misconfigured(context)
     ceremonies.spend_lookup(context)
-    invited = invited_join.invited_email(context, interactions.find_open(context, req.attempt))
+    invited = invited_join.invited_email(context, interactions.find_open(context, req.interaction_id))
     typed, options = _read(context, req, "", has_password=False, invited=invited)
     draft = registration.validate(context, typed, options)
     if not draft.addresses.primary or "email" not in context.tenant.settings.login_kinds:
@@ -214,7 +214,7 @@ def _continue(
     typed: RegistrationForm,
     result: RegistrationResult,
     replacement: PasswordReplacement | None,
-) -> Next:
+) -> StepResponse:
     interaction = started if isinstance(started, Interaction) else None
     if result.account is None or not result.may_sign_in:
         if isinstance(started, Interaction) or not result.waits_for:
@@ -236,7 +236,7 @@ def _await_verification(
     typed: RegistrationForm,
     result: RegistrationResult,
     replacement: PasswordReplacement | None,
-) -> Next:
+) -> StepResponse:
     """Return the step of a registration without a session: an allowed return address (hosted-pages.md section 3), or our page."""
     required = (
         interaction.request.get("return_url")
@@ -245,7 +245,8 @@ def _await_verification(
     )
     if interaction is not None and required and allowed_addresses.is_allowed(context, required):
         interactions.finish(context, interaction)
-        return Next(step=Step.REDIRECT, address=allowed_addresses.with_query(required, action_completed=COMPLETED))
+        address = allowed_addresses.with_query(required, action_completed=COMPLETED)
+        return StepResponse(step=RedirectStep(address=address))
     if result.waits_for == "email":
         credential = replacement or PasswordReplacement(())
         password_hash, held = result.password_hash, result.held
@@ -265,4 +266,4 @@ def _await_verification(
             by=pending_verification.SMS,
             held=held,
         )
-    return Next(step=Step.LOGIN, attempt=interaction.interaction_id if interaction else None)
+    return StepResponse(step=LoginStep(), interaction_id=interaction.interaction_id if interaction else None)

@@ -7,8 +7,10 @@ from typing import Final
 
 from app.contract import errors as e
 from app.contract import hub_second_factors as contract
-from app.contract.hub import Next, PersonView, Session, Step
+from app.contract.hub_models import PersonView, Session
 from app.contract.second_factors.challenge import FactorKind, Question
+from app.contract.step_reasons import BackupCodesReason
+from app.contract.steps import BackupCodesStep, RedirectStep, SecondFactorStep, StepResponse
 from app.identity.authentication.sign_in import interactions, second_factor, sessions
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.second_factor import PendingSignIn
@@ -32,7 +34,7 @@ KEYS: Final = {"hwk", "swk", second_factor.MFA}
 OVER: Final = (e.UnknownFactorToken, e.ExpiredFactorToken)
 
 
-def step(context: Context, interaction: Interaction) -> Next | None:
+def step(context: Context, interaction: Interaction) -> StepResponse | None:
     """Return the step of an interaction whose first factor is passed; None if it is not, or expired."""
     if not interaction.request.get(first_factor_passed.KEY):
         return None
@@ -40,12 +42,12 @@ def step(context: Context, interaction: Interaction) -> Next | None:
         _pending(context, interaction)
     except OVER:
         return None
-    return Next(step=Step.SECOND_FACTOR, attempt=interaction.interaction_id)
+    return StepResponse(step=SecondFactorStep(), interaction_id=interaction.interaction_id)
 
 
 @contract.read_factor.implements
 def read(context: Context, req: contract.FactorRequest) -> contract.FactorStep:
-    interaction = interactions.find(context, req.attempt, with_sign_in=True)
+    interaction = interactions.find(context, req.interaction_id, with_sign_in=True)
     try:
         pending = _require_pending(context, interaction)
         return contract.FactorStep(view=view(context, interaction, pending, req.kind))
@@ -56,14 +58,17 @@ def read(context: Context, req: contract.FactorRequest) -> contract.FactorStep:
 @contract.choose_factor.implements
 def choose(context: Context, req: contract.ChooseFactorRequest) -> contract.FactorStep:
     """Send the code of a factor, at most once in 30 seconds, or begin to enrol it."""
-    interaction = interactions.find(context, req.attempt, with_sign_in=True)
+    interaction = interactions.find(context, req.interaction_id, with_sign_in=True)
     try:
         pending = _require_pending(context, interaction)
     except OVER:
         return contract.FactorStep(next=_next_or_start(context, interaction))
     try:
         pending, challenge = _begin(
-            context, pending, req.kind, ChallengeOptions(email=req.target, phone=req.target, interaction_id=req.attempt)
+            context,
+            pending,
+            req.kind,
+            ChallengeOptions(email=req.target, phone=req.target, interaction_id=req.interaction_id),
         )
     except ApiError as refusal:
         raise _with_view(context, refusal, interaction, req.kind) from None
@@ -71,9 +76,9 @@ def choose(context: Context, req: contract.ChooseFactorRequest) -> contract.Fact
 
 
 @contract.verify_factor.implements
-def verify(context: Context, req: contract.FactorAnswer) -> Next:
+def verify(context: Context, req: contract.FactorAnswer) -> StepResponse:
     """Verify the factor, or enrol it by its first verification, and begin the session."""
-    interaction = interactions.find(context, req.attempt, with_sign_in=True)
+    interaction = interactions.find(context, req.interaction_id, with_sign_in=True)
     try:
         pending = _require_pending(context, interaction)
     except OVER:
@@ -100,8 +105,9 @@ def verify(context: Context, req: contract.FactorAnswer) -> Next:
     next_page = first_factor_passed.begin_session(
         context, interaction, account, pending.authentication, step=codes_step
     )
-    if next_page.step is Step.BACKUP_CODES and not is_new:
-        next_page = next_page.model_copy(update={"problem": "last"})
+    if isinstance(next_page.step, BackupCodesStep) and not is_new:
+        last = BackupCodesStep(reason=BackupCodesReason.LAST_USED)
+        next_page = next_page.model_copy(update={"step": last})
     can_trust = not pending.person.fallback_kinds and not pending.authentication.is_taken_over
     trust = trusted_browsers.trust(context, account) if req.trust and can_trust else None
     if trust is None:
@@ -109,7 +115,9 @@ def verify(context: Context, req: contract.FactorAnswer) -> Next:
     return next_page.model_copy(update={"trusted": Session(token=trust[0], lifetime_seconds=trust[1])})
 
 
-def _step_without_sign_in(context: Context, interaction: Interaction | None, pending: PendingSignIn) -> Next | None:
+def _step_without_sign_in(
+    context: Context, interaction: Interaction | None, pending: PendingSignIn
+) -> StepResponse | None:
     """Return the step after a factor that does not complete a sign-in: of a reauthentication, or of a method that may not sign in."""
     if interaction is not None and _is_step_up(interaction):
         second_factor.close_attempt(context, pending)
@@ -122,12 +130,14 @@ def _step_without_sign_in(context: Context, interaction: Interaction | None, pen
     return limited
 
 
-def _backup_codes_step(context: Context, pending: PendingSignIn, kind: FactorKind, *, is_new: bool) -> Step | None:
+def _backup_codes_step(
+    context: Context, pending: PendingSignIn, kind: FactorKind, *, is_new: bool
+) -> BackupCodesStep | None:
     """Return the step that creates backup codes: after an enrolment, and after a sign-in by the last code."""
     if is_new:
-        return Step.BACKUP_CODES if context.tenant.settings.second_factors.backup_codes else None
+        return BackupCodesStep() if context.tenant.settings.second_factors.backup_codes else None
     is_last = kind is FactorKind.BACKUP_CODE and len(pending.person.enrolled(kind)) <= 1
-    return Step.BACKUP_CODES if is_last else None
+    return BackupCodesStep() if is_last else None
 
 
 def _is_only_factor(interaction: Interaction | None, pending: PendingSignIn) -> bool:
@@ -137,7 +147,7 @@ def _is_only_factor(interaction: Interaction | None, pending: PendingSignIn) -> 
     return "landing" in interaction.request or not set(pending.authentication.methods) - KEYS
 
 
-def _confirmed(context: Context, interaction: Interaction, pending: PendingSignIn) -> Next:
+def _confirmed(context: Context, interaction: Interaction, pending: PendingSignIn) -> StepResponse:
     """Continue the session after its reauthentication; of concurrent calls one succeeds."""
     session = sessions.current(context)
     is_same = session is not None and session.session_id == interaction.request[STEP_UP]
@@ -150,7 +160,7 @@ def _confirmed(context: Context, interaction: Interaction, pending: PendingSignI
     cookie = {"session": views.cookie(context, session, text)}
     if (landing := interaction.request.get("landing")) is not None:
         interactions.finish(context, interaction)
-        return Next(step=Step.REDIRECT, address=str(landing)).model_copy(update=cookie)
+        return StepResponse(step=RedirectStep(address=str(landing))).model_copy(update=cookie)
     renewed = replace(
         session,
         session_hash=randomness.digest(text),
@@ -255,7 +265,7 @@ def _is_step_up(interaction: Interaction) -> bool:
     return interaction.request.get(STEP_UP) is not None
 
 
-def _next_or_start(context: Context, interaction: Interaction | None) -> Next:
+def _next_or_start(context: Context, interaction: Interaction | None) -> StepResponse:
     """Return the step of a visitor without a pending second factor: the next one, or the start."""
     session = sessions.current(context)
     if interaction is None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from app.contract import hub_recovery as contract
-from app.contract.hub import Next, Step
 from app.contract.hub_models import LinkLookup, LinkToken
 from app.contract.hub_recovery import RecoveryLinkView
 from app.contract.messages import MailKind
+from app.contract.steps import NewPasswordStep, StepResponse
 from app.identity.authentication.recovery import restoration, sending
 from app.identity.authentication.recovery.sending import MAIL
 from app.identity.authentication.sign_in import interactions, password_reset
@@ -41,7 +41,7 @@ def confirm_change(context: Context, req: LinkToken) -> RecoveryLinkView:
 
 
 @contract.revert_change.implements
-def revert_change(context: Context, req: LinkToken) -> Next:
+def revert_change(context: Context, req: LinkToken) -> StepResponse:
     """Revert the change: lock out the password that the attacker set, and let the owner of the mailbox set a new one."""
     password_reset.spend_limit(context)
     one_time_tokens.peek_link(context, Purpose.ALARM, req.token)
@@ -59,6 +59,9 @@ def revert_change(context: Context, req: LinkToken) -> Next:
     token = sending.create_page_token(
         context, account, one_time_tokens.RESET_MINUTES, reason=recovery.CODE, email=account.email
     )
-    return Next(
-        step=Step.NEW_PASSWORD, attempt=interaction.interaction_id, binding=binding, address=token, ends_session=True
+    return StepResponse(
+        step=NewPasswordStep(token=token),
+        interaction_id=interaction.interaction_id,
+        binding=binding,
+        ends_session=True,
     )

@@ -7,7 +7,8 @@ from typing import Final
 
 from app.contract import errors as e
 from app.contract import hub_connections as contract
-from app.contract.hub import Next, Step
+from app.contract.step_reasons import ProgramOutcome
+from app.contract.steps import ApproveProgramStep, FormPostStep, ProfileStep, RedirectStep, StartAgainStep, StepResponse
 from app.identity.authentication.federation import token_handoff
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interactions import Interaction
@@ -21,7 +22,6 @@ from app.identity.directory.tenants.allowed_addresses import is_allowed, is_regi
 from app.identity.hosted import identity_linking
 from app.identity.platform.context import Context
 
-DONE, NO = "done", "no"
 _KEY: Final = "handing"
 _QUERY, _HASH = "querystring", "hash"
 
@@ -75,14 +75,16 @@ def to_facts(handoff: HandoffRequest) -> dict[str, object]:
     return {_KEY: asdict(handoff)}
 
 
-def with_session(context: Context, interaction: Interaction, session: BrowserSession, handoff: HandoffRequest) -> Next:
+def with_session(
+    context: Context, interaction: Interaction, session: BrowserSession, handoff: HandoffRequest
+) -> StepResponse:
     """End an interaction with a session: redirect to the callback, or ask before another device gets the sign-in.
 
     If the provider returned no identity, or another account's, the browser goes to the profile page: a link must not obtain
     the tokens of the account that is signed in to the browser.
     """
     if handoff.guid:
-        return Next(step=Step.ELSEWHERE, attempt=interaction.interaction_id)
+        return StepResponse(step=ApproveProgramStep(), interaction_id=interaction.interaction_id)
     account = accounts.by_uid(context, session.uid)
     if (
         account is None
@@ -90,7 +92,7 @@ def with_session(context: Context, interaction: Interaction, session: BrowserSes
         or not _is_own_identity(context, interaction, account)
         or not interactions.finish(context, interaction)
     ):
-        return Next(step=Step.PROFILE)
+        return StepResponse(step=ProfileStep())
     provider = _provider(context, interaction, session)
     if handoff.is_access_token and context.tenant.settings.token_in_return_url:
         ends_with = (session.session_id, session.expires_at)
@@ -102,21 +104,23 @@ def with_session(context: Context, interaction: Interaction, session: BrowserSes
 
 def with_candidate(
     context: Context, interaction: Interaction, handoff: HandoffRequest, identity: ProviderIdentity
-) -> Next:
+) -> StepResponse:
     """End an interaction with an identity to link, without a sign-in."""
     if handoff.guid:
         identity_linking.store_pending(context, interaction, identity)
-        return Next(step=Step.ELSEWHERE, attempt=interaction.interaction_id)
+        return StepResponse(step=ApproveProgramStep(), interaction_id=interaction.interaction_id)
     interactions.finish(context, interaction)
     return _to_callback(handoff, token_handoff.create_candidate(context, identity))
 
 
-def decide_handoff(context: Context, interaction: Interaction, session: BrowserSession | None, *, allow: bool) -> Next:
+def decide_handoff(
+    context: Context, interaction: Interaction, session: BrowserSession | None, *, allow: bool
+) -> StepResponse:
     """Give the program that polls by its GUID the sign-in or identity, once the user allowed it."""
     handoff, pending = request_for(interaction), identity_linking.pending_for(context, interaction)
     account = accounts.by_uid(context, session.uid) if session is not None else None
     if handoff is None or not handoff.guid or not interactions.finish(context, interaction):
-        return Next(step=Step.PROFILE if session else Step.START_AGAIN)
+        return StepResponse(step=ProfileStep() if session else StartAgainStep())
     is_given = False
     if allow and handoff.links and pending is not None:
         is_given = token_handoff.finish_link(context, handoff.guid, pending.claimed)
@@ -130,7 +134,8 @@ def decide_handoff(context: Context, interaction: Interaction, session: BrowserS
         is_given = token_handoff.finish_sign_in(
             context, handoff.guid, account, session.methods, _provider(context, interaction, session)
         )
-    return Next(step=Step.ELSEWHERE, attempt=interaction.interaction_id, problem=DONE if is_given else NO)
+    outcome = ProgramOutcome.DONE if is_given else ProgramOutcome.NO
+    return StepResponse(step=ApproveProgramStep(outcome=outcome), interaction_id=interaction.interaction_id)
 
 
 def _is_own_identity(context: Context, interaction: Interaction, account: Account) -> bool:
@@ -149,9 +154,9 @@ def _provider(context: Context, interaction: Interaction, session: BrowserSessio
     )
 
 
-def _to_callback(handoff: HandoffRequest, text: str) -> Next:
+def _to_callback(handoff: HandoffRequest, text: str) -> StepResponse:
     if handoff.by == _QUERY:
-        return Next(step=Step.REDIRECT, address=with_query(handoff.callback, token=text))
+        return StepResponse(step=RedirectStep(address=with_query(handoff.callback, token=text)))
     if handoff.by == _HASH:
-        return Next(step=Step.REDIRECT, address=f"{handoff.callback.partition('#')[0]}#lr-token={text}")
-    return Next(step=Step.FORM_POST, address=handoff.callback, fields={"token": text})
+        return StepResponse(step=RedirectStep(address=f"{handoff.callback.partition('#')[0]}#lr-token={text}"))
+    return StepResponse(step=FormPostStep(address=handoff.callback, fields={"token": text}))

@@ -11,9 +11,9 @@ from typing import Any
 
 from app.contract import errors as e
 from app.contract import hub_verification as contract
-from app.contract.hub import Next, Step
 from app.contract.hub_models import InteractionOnly, LinkLookup
 from app.contract.second_factors.challenge import FactorKind
+from app.contract.steps import EmailConfirmedStep, LoginStep, StepResponse
 from app.identity.authentication.sign_in import email_verification, interactions, sessions
 from app.identity.authentication.sign_in import service as sign_in
 from app.identity.authentication.sign_in.interactions import Interaction
@@ -52,7 +52,7 @@ def begin(
     held: dict[str, Any] | None = None,
     passkey: str = "",
     methods: Sequence[str] = (),
-) -> Next:
+) -> StepResponse:
     """Store that the interaction awaits the verification of an address or number, and return the step that asks for it.
 
     Args:
@@ -82,7 +82,7 @@ def begin(
     )
 
 
-def by_passkey(context: Context, interaction: Interaction | None, raw_id: str) -> Next | None:
+def by_passkey(context: Context, interaction: Interaction | None, raw_id: str) -> StepResponse | None:
     """Return the verification step for the passkey that was just registered in this browser; else None.
 
     The step is the same whether the account exists, is pending, or is another person's.
@@ -93,7 +93,9 @@ def by_passkey(context: Context, interaction: Interaction | None, raw_id: str) -
     return step(context, interaction, state)
 
 
-def after_password(context: Context, interaction: Interaction | None, account: Account | None, remember: bool) -> Next:
+def after_password(
+    context: Context, interaction: Interaction | None, account: Account | None, remember: bool
+) -> StepResponse:
     """Return the verification step after a right password for an unverified address; raises 970 without an address."""
     if account is None or not account.email:
         raise e.EmailUnverified
@@ -103,7 +105,9 @@ def after_password(context: Context, interaction: Interaction | None, account: A
     )
 
 
-def repeat_sign_in(context: Context, interaction: Interaction, identifier: Identifier, password: str) -> Next | None:
+def repeat_sign_in(
+    context: Context, interaction: Interaction, identifier: Identifier, password: str
+) -> StepResponse | None:
     """Return the verification step for a sign-in with the password just typed at registration in this browser; else None.
 
     The step is the same whether the account exists, is pending, or is another person's. Costs one hash if the interaction
@@ -124,7 +128,7 @@ def repeat_sign_in(context: Context, interaction: Interaction, identifier: Ident
 
 def after_password_by_phone(
     context: Context, interaction: Interaction | None, account: Account | None, remember: bool
-) -> Next:
+) -> StepResponse:
     """Return the verification step after a right password for an unverified number; raises 1066 without a number."""
     if account is None or not account.phone:
         raise e.PhoneUnverified
@@ -141,17 +145,10 @@ def after_password_by_phone(
     )
 
 
-def step(context: Context, interaction: Interaction, state: PendingVerification) -> Next:
+def step(context: Context, interaction: Interaction, state: PendingVerification) -> StepResponse:
     """Return the step of a pending verification."""
-    return Next(
-        step=Step.CHECK_MAIL,
-        attempt=interaction.interaction_id,
-        sent_to=state.email,
-        resend_in_seconds=pending_verification.seconds_left(context, state),
-        problem=state.by,
-        can_change=bool(state.held),
-        fields=pending_verification.page_fields(context, interaction),
-    )
+    shown = pending_verification.waiting_step(context, interaction, state)
+    return StepResponse(step=shown, interaction_id=interaction.interaction_id)
 
 
 @contract.read_link.implements
@@ -176,9 +173,9 @@ def read_link(context: Context, req: LinkLookup) -> contract.VerificationLinkVie
 
 
 @contract.open_link.implements
-def open_link(context: Context, req: contract.VerifyLinkRequest) -> Next:
+def open_link(context: Context, req: contract.VerifyLinkRequest) -> StepResponse:
     """Verify by a link, or by a used one while its address is verified; the number lets a page in another browser continue."""
-    interaction = interactions.find_open(context, req.attempt)
+    interaction = interactions.find_open(context, req.interaction_id)
     held = verification.find_link(context, req.token)
     if held is None:
         raise e.UnknownLink
@@ -199,11 +196,11 @@ def open_link(context: Context, req: contract.VerifyLinkRequest) -> Next:
 
 
 @contract.renew_link.implements
-def renew_link(context: Context, req: contract.VerifyLinkRequest) -> Next:
+def renew_link(context: Context, req: contract.VerifyLinkRequest) -> StepResponse:
     held = verification.find_link(context, req.token)
     if held is None:
         raise e.UnknownLink
-    interaction = interactions.find_open(context, req.attempt)
+    interaction = interactions.find_open(context, req.interaction_id)
     account = store.by_uid(context, held.uid) or pending_accounts.extend(context, held.uid)
     if account is None:
         raise e.ClosedLink
@@ -218,9 +215,9 @@ def renew_link(context: Context, req: contract.VerifyLinkRequest) -> Next:
 
 
 @contract.enter_code.implements
-def enter_code(context: Context, req: contract.OptionalCodeRequest) -> Next:
-    interaction = next_step.open_interaction(context, req.attempt)
-    if isinstance(interaction, Next):
+def enter_code(context: Context, req: contract.OptionalCodeRequest) -> StepResponse:
+    interaction = next_step.open_interaction(context, req.interaction_id)
+    if isinstance(interaction, StepResponse):
         return interaction
     state, session = pending_verification.pending_for(context, interaction), sessions.current(context)
     if state is None:
@@ -244,9 +241,9 @@ def enter_code(context: Context, req: contract.OptionalCodeRequest) -> Next:
 
 
 @contract.mail_again.implements
-def mail_again(context: Context, req: InteractionOnly) -> Next:
-    interaction = next_step.open_interaction(context, req.attempt)
-    if isinstance(interaction, Next):
+def mail_again(context: Context, req: InteractionOnly) -> StepResponse:
+    interaction = next_step.open_interaction(context, req.interaction_id)
+    if isinstance(interaction, StepResponse):
         return interaction
     state, session = pending_verification.pending_for(context, interaction), sessions.current(context)
     if state is None:
@@ -261,7 +258,7 @@ def mail_again(context: Context, req: InteractionOnly) -> Next:
     return step(context, pending_verification.store_pending(context, interaction, state), state)
 
 
-def _verify_by_sms(context: Context, interaction: Interaction, state: PendingVerification, code: str) -> Next:
+def _verify_by_sms(context: Context, interaction: Interaction, state: PendingVerification, code: str) -> StepResponse:
     """Verify the number by the code, and sign in if the password was typed in this browser."""
     token = phones.spend_code(context, state.uid, state.subject, code, name=Identifier("phone", state.subject))
     account = phones.confirm(
@@ -276,7 +273,7 @@ def _verify_by_sms(context: Context, interaction: Interaction, state: PendingVer
         (sign_in.PASSWORD, _SMS), "phone", remember=first_factor_passed.can_remember(context, state.remember)
     )
     next_page = first_factor_passed.try_sign_in(context, interaction, account, authentication) if has_password else None
-    return next_page or Next(step=Step.LOGIN, attempt=interaction.interaction_id)
+    return next_page or StepResponse(step=LoginStep(), interaction_id=interaction.interaction_id)
 
 
 def _confirmed(
@@ -354,7 +351,7 @@ def _is_password_given(
 
 def _verified_elsewhere(
     context: Context, interaction: Interaction, state: PendingVerification, session: BrowserSession | None
-) -> Next:
+) -> StepResponse:
     """Continue after the link was opened in this browser, or in another browser with this page's number; else ask to sign in."""
     if session is not None:
         return next_step.advance(context, interaction, session)
@@ -363,14 +360,16 @@ def _verified_elsewhere(
         raise e.EmailUnverified
     verified, interaction = link_handover.take(context, interaction, Purpose.EMAIL)
     if verified is None or verified.uid != account.uid or account.private.get(pending_accounts.WAS_PENDING):
-        return Next(step=Step.EMAIL_CONFIRMED, attempt=interaction.interaction_id, problem="before")
+        return StepResponse(
+            step=EmailConfirmedStep(was_confirmed_before=True), interaction_id=interaction.interaction_id
+        )
     held = OneTimeToken(Purpose.EMAIL, account.uid, state.subject, {}, context.now)
     return _continue(context, interaction, account, held, is_new=False)
 
 
 def _continue(
     context: Context, interaction: Interaction | None, account: Account, token: OneTimeToken, *, is_new: bool
-) -> Next:
+) -> StepResponse:
     """Sign in if this browser gave the first factor, or the tenant configured it; else return the confirmation page."""
     state = pending_verification.pending_for(context, interaction) if interaction is not None else None
     if identity_linking.pending_for(context, interaction) is not None:
@@ -388,9 +387,8 @@ def _continue(
     if (next_page := signed_in or next_step.after_invited_verification(context, interaction, account)) is not None:
         return next_page
     interaction_id = str(token.facts.get("attempt") or "")
-    return Next(
-        step=Step.EMAIL_CONFIRMED,
-        attempt=interaction.interaction_id if interaction is not None else interaction_id or None,
+    return StepResponse(
+        step=EmailConfirmedStep(was_confirmed_before=not is_new),
+        interaction_id=interaction.interaction_id if interaction is not None else interaction_id or None,
         relying_party=next_step.relying_party_of(context, interaction_id) if interaction is None else None,
-        problem=None if is_new else "before",
     )

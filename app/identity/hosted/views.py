@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.contract import hub
+from app.contract.hub_models import PersonView, Session
 from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import joining
@@ -12,15 +13,15 @@ from app.kit.clock import iso
 from app.kit.user_agents import parse_user_agent
 
 
-def person(context: Context, account: Account) -> hub.PersonView:
+def person(context: Context, account: Account) -> PersonView:
     """Return the account of an account page, with the tab of organizations where it has or may ask for one."""
     return oauth.person(account, sees_organizations=joining.sees_organizations(context, account))
 
 
-def cookie(context: Context, session: BrowserSession, text: str) -> hub.Session:
+def cookie(context: Context, session: BrowserSession, text: str) -> Session:
     """Return the session for the hub's cookie: it outlives the browser only if the session is remembered."""
     lifetime_seconds = int((session.expires_at - context.now).total_seconds()) if session.is_remembered else None
-    return hub.Session(token=text, lifetime_seconds=lifetime_seconds)
+    return Session(token=text, lifetime_seconds=lifetime_seconds)
 
 
 def session(context: Context, shown: BrowserSession, current: BrowserSession) -> hub.SessionView:

@@ -11,7 +11,7 @@ from typing import Final
 
 from app.contract import errors as e
 from app.contract import hub_web_sso as contract
-from app.contract.hub import Session
+from app.contract.hub_models import Session
 from app.contract.hub_sign_out import SignOutRequest
 from app.identity.authentication.federation import token_handoff
 from app.identity.authentication.sign_in import browser_sessions, required_actions, sessions, tenant_requirements

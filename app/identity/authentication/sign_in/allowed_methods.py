@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from app.contract import errors as e
-from app.contract.organizations_models import MethodLimit
+from app.contract.organization_settings import MethodLimit
 from app.identity.authentication.federation import offered_connections
 from app.identity.authentication.federation import service as connections
 from app.identity.authentication.sign_in.sessions import FEDERATED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.contract.hub import Next, Step
+from app.contract.steps import ConsentFormsStep, MissingFieldsStep, PinStep, PrivacyPolicyStep, RequiredAction
 from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.credentials.pins import service as pins
 from app.identity.directory.accounts import consents, privacy_policy
@@ -15,7 +15,7 @@ from app.identity.directory.tenants import registration_form
 from app.identity.platform.context import Context
 
 
-def next_step(context: Context, session: BrowserSession, account: Account | None = None) -> Next | None:
+def next_step(context: Context, session: BrowserSession, account: Account | None = None) -> RequiredAction | None:
     """Return the first required step, None where there is none. Reads nothing where the tenant requires nothing."""
     settings = context.tenant.settings
     asks_pin = settings.pin.is_on and (settings.pin.required or settings.pin.ask_on_login)
@@ -25,18 +25,17 @@ def next_step(context: Context, session: BrowserSession, account: Account | None
     if account is None:
         return None
     if privacy_policy.must_accept(settings.privacy_policy, account, context.now):
-        return Next(step=Step.PRIVACY_POLICY)
+        return PrivacyPolicyStep()
     if forms := consent_forms.due_forms(context, account, session.authenticated_at):
-        return Next(
-            step=Step.CONSENT_FORMS,
-            consents=[form.event for form in forms],
-            agreed=sorted(consents.accepted_options(consents.of_account(account))),
+        return ConsentFormsStep(
+            events=[form.event for form in forms],
+            accepted_options=sorted(consents.accepted_options(consents.of_account(account))),
         )
     if pins.must_set_pin(context, account):
-        return Next(step=Step.PIN)
+        return PinStep()
     if lacking := missing_fields(context, account) if settings.ask_required_fields else []:
-        return Next(step=Step.MISSING_FIELDS, missing=lacking)
-    return Next(step=Step.PIN, can_skip=True) if pins.is_offered(context, account) else None
+        return MissingFieldsStep(names=lacking)
+    return PinStep(can_skip=True) if pins.is_offered(context, account) else None
 
 
 def blocks_account_pages(context: Context, session: BrowserSession, account: Account) -> bool:

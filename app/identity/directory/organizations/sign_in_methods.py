@@ -8,7 +8,7 @@ from typing import Final, get_args
 
 from app.contract import errors as e
 from app.contract.configuration import TenantSettings
-from app.contract.organizations_models import SignInMethod
+from app.contract.organization_settings import SignInMethod
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import in_force
 from app.identity.platform.context import Context

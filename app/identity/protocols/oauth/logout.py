@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from urllib.parse import quote, urlencode
 
-from app.contract.hub import Next, Step
 from app.contract.hub_sign_out import SignOutRequest
+from app.contract.step_reasons import RefusedPart
+from app.contract.steps import ConfirmSignOutStep, RedirectStep, RefusedStep, SignedOutStep, StepResponse
 from app.identity.authentication.sign_in import browser_sessions
 from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.directory.accounts import service as accounts
@@ -16,7 +17,7 @@ from app.identity.protocols.oauth.authorize import login_hint, redirect_uri
 from app.identity.protocols.oauth.issued_jwts import IdTokenHint
 
 
-def open(context: Context, req: SignOutRequest, session: BrowserSession | None) -> Next:
+def open(context: Context, req: SignOutRequest, session: BrowserSession | None) -> StepResponse:
     """Return CONFIRM_SIGN_OUT for an unconfirmed request, else REDIRECT or SIGNED_OUT.
 
     An id_token of this session confirms the request, and so does the user on our page; without either, a foreign page could
@@ -36,18 +37,16 @@ def open(context: Context, req: SignOutRequest, session: BrowserSession | None) 
             is_doubtful or _is_contradictory(req, hint) or _names_another(context, client, req.logout_hint, session)
         )
         if is_doubtful or not _is_of_session(hint, session):
-            return Next(step=Step.CONFIRM_SIGN_OUT, relying_party=relying_party)
+            return StepResponse(step=ConfirmSignOutStep(), relying_party=relying_party)
     if session is None and is_doubtful:
-        return Next(
-            step=Step.REFUSED,
-            problem="post_logout_redirect_uri",
-            error="invalid_request",
+        return StepResponse(
+            step=RefusedStep(error="invalid_request", part=RefusedPart.POST_LOGOUT_REDIRECT_URI),
             relying_party=relying_party,
         )
     context.audit.record("logout", uid=session.uid if session else None, client_id=client.client_id if client else None)
     if not address or not is_registered or (client is not None and _is_untrusted(client, req, session)):
-        return Next(step=Step.SIGNED_OUT, relying_party=relying_party)
-    return Next(step=Step.REDIRECT, address=_with_state(address, req.state), relying_party=relying_party)
+        return StepResponse(step=SignedOutStep(), relying_party=relying_party)
+    return StepResponse(step=RedirectStep(address=_with_state(address, req.state)), relying_party=relying_party)
 
 
 def named_session(context: Context, req: SignOutRequest) -> BrowserSession | None:

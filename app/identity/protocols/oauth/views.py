@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from app.contract.hub import PersonView, RelyingPartyView
-from app.contract.hub_models import COPIED_LOGOS
+from app.contract.hub_models import COPIED_LOGOS, PersonView, RelyingPartyView
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.tenants import profile_client

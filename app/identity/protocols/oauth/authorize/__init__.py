@@ -6,8 +6,23 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
-from app.contract.hub import Next, Step
 from app.contract.hub_models import OrganizationLook
+from app.contract.steps import (
+    ConfirmStep,
+    ConsentFormsStep,
+    ConsentStep,
+    DeviceStep,
+    LoginStep,
+    MissingFieldsStep,
+    PinStep,
+    PrivacyPolicyStep,
+    RefusedStep,
+    RegisterStep,
+    SelectAccountStep,
+    SelectOrganizationStep,
+    StartAgainStep,
+    StepResponse,
+)
 from app.identity.authentication.sign_in import interactions, sessions
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.sessions import BrowserSession
@@ -37,20 +52,20 @@ from app.identity.protocols.oauth.authorize.request import (
 KIND = "authorize"
 _NOTHING_CHOSEN = {"org_id": None, "org_uid": None}
 _PAGE_STEPS = (
-    Step.LOGIN,
-    Step.REGISTER,
-    Step.SELECT_ACCOUNT,
-    Step.SELECT_ORGANIZATION,
-    Step.CONSENT,
-    Step.PRIVACY_POLICY,
-    Step.CONSENT_FORMS,
-    Step.PIN,
-    Step.CONFIRM,
-    Step.MISSING_FIELDS,
+    LoginStep,
+    RegisterStep,
+    SelectAccountStep,
+    SelectOrganizationStep,
+    ConsentStep,
+    PrivacyPolicyStep,
+    ConsentFormsStep,
+    PinStep,
+    ConfirmStep,
+    MissingFieldsStep,
 )
 
 
-def open(context: Context, protocol: str, app: str | None, parameters: list[tuple[str, str]]) -> Next:
+def open(context: Context, protocol: str, app: str | None, parameters: list[tuple[str, str]]) -> StepResponse:
     """Check the request and return the next step; store an interaction only where a page must be shown.
 
     Raises:
@@ -72,18 +87,19 @@ def open(context: Context, protocol: str, app: str | None, parameters: list[tupl
             return untrusted_redirects.page(context, unchecked.client, refusal)
         return response.error(context, unchecked.client, unchecked.issuer.url, unchecked.accepted, refusal)
     request = unchecked.to_authorization()
-    step = _first_step(context, unchecked.client, request)
-    if step.step not in _PAGE_STEPS:
-        return step
+    answer = _first_step(context, unchecked.client, request)
+    if not isinstance(answer.step, _PAGE_STEPS):
+        return answer
     pushed.hold(context, request.pushed)
     interaction, binding = interactions.begin(context, KIND, request.to_store())
     look = looks.of_name(context, request.organization) if request.organization is not None else None
-    update = {"attempt": interaction.interaction_id, "binding": binding, "organization": look}
-    update |= {"connection": request.connection} if step.step is Step.LOGIN else {}
-    return step.model_copy(update=update)
+    update: dict[str, Any] = {"interaction_id": interaction.interaction_id, "binding": binding, "organization": look}
+    if isinstance(answer.step, LoginStep):
+        update |= {"step": answer.step.model_copy(update={"connection": request.connection})}
+    return answer.model_copy(update=update)
 
 
-def _first_step(context: Context, client: Application, request: Authorization) -> Next:
+def _first_step(context: Context, client: Application, request: Authorization) -> StepResponse:
     """Return the first step for the browser's current session, or for another one that the request names by a hint.
 
     Any site can send a browser here with a hint. So the session that it names serves this response only: the current one
@@ -91,15 +107,15 @@ def _first_step(context: Context, client: Application, request: Authorization) -
     """
     session, named = sessions.current(context), account_choice.hinted(context, client, request)
     if named is not None and (session is None or named.session.uid != session.uid):
-        step = Decision(context, request, client, named.session, None).next_step()
-        if step.step not in _PAGE_STEPS:
+        answer = Decision(context, request, client, named.session, None).next_step()
+        if not isinstance(answer.step, _PAGE_STEPS):
             chosen = {"uid": named.session.uid, "session": named.session.session_id}
             context.audit.record("session.chosen", **chosen, by="hint", client_id=client.client_id)
-            return step
+            return answer
     return Decision(context, request, client, session, None).next_step()
 
 
-def offer_accounts(context: Context, interaction: Interaction) -> Next:
+def offer_accounts(context: Context, interaction: Interaction) -> StepResponse:
     """Return the page with the browser's accounts."""
     if interaction.kind == device.KIND:
         return device.advance(context, interaction, None)
@@ -109,7 +125,7 @@ def offer_accounts(context: Context, interaction: Interaction) -> Next:
     return Decision(context, request, client, sessions.current(context), interaction).offer_accounts()
 
 
-def advance(context: Context, interaction: Interaction, session: BrowserSession | None) -> Next:
+def advance(context: Context, interaction: Interaction, session: BrowserSession | None) -> StepResponse:
     """Return the next step of an interaction: LOGIN or REGISTER, CONSENT, or the redirect with a code or an error."""
     if interaction.kind == device.KIND:
         return device.advance(context, interaction, session)
@@ -127,7 +143,7 @@ def answer_consent(
     session: BrowserSession | None,
     allow: bool,
     refused: Collection[str] = (),
-) -> Next:
+) -> StepResponse:
     """Store the user's answer and return the next step; the session is checked again.
 
     Args:
@@ -158,7 +174,7 @@ def answer_consent(
 
 def choose_organization(
     context: Context, interaction: Interaction, session: BrowserSession | None, org_id: str
-) -> Next:
+) -> StepResponse:
     """Store the organization that the user chose (empty: the personal account) and return the next step.
 
     A choice that the account does not have shows the page again; a different choice after the end starts again.
@@ -170,11 +186,11 @@ def choose_organization(
     if session is not None:
         chosen = {"org_id": org_id, "org_uid": session.uid}
         interaction = interactions.add_facts(context, interaction, **chosen)
-    step = advance(context, interaction, session)
-    if step.step is Step.SELECT_ORGANIZATION or step.step not in (*_PAGE_STEPS, Step.DEVICE):
-        return step
+    answer = advance(context, interaction, session)
+    if isinstance(answer.step, SelectOrganizationStep) or not isinstance(answer.step, (*_PAGE_STEPS, DeviceStep)):
+        return answer
     look = (looks.of_name(context, org_id) if org_id else None) or OrganizationLook()
-    return step.model_copy(update={"organization": look})
+    return answer.model_copy(update={"organization": look})
 
 
 def to_restart(interaction: Interaction) -> dict[str, Any]:
@@ -198,11 +214,11 @@ def opened(context: Context, interaction: Interaction) -> dict[str, Any]:
     }
 
 
-def start_again(context: Context, interaction: Interaction) -> Next:
+def start_again(context: Context, interaction: Interaction) -> StepResponse:
     """Return the relying party of an interaction that has ended, where the user may start again."""
     _, client = _known(context, interaction)
-    return Next(
-        step=Step.START_AGAIN,
+    return StepResponse(
+        step=StartAgainStep(),
         relying_party=views.relying_party(context, client, None) if client else None,
     )
 
@@ -223,13 +239,13 @@ def _known(context: Context, interaction: Interaction) -> tuple[Authorization, A
     return request, client if client is not None and client.settings.is_active else None
 
 
-def _error_page(context: Context, request: UncheckedRequest, refusal: RefusedOnPage) -> Next:
+def _error_page(context: Context, request: UncheckedRequest, refusal: RefusedOnPage) -> StepResponse:
     client = getattr(request, "client", None)
     context.audit.record(
         "authorize.refused",
         client_id=client.client_id if client else None,
         error=refusal.error,
-        problem=refusal.problem,
+        problem=refusal.part.value,
     )
     sent = request.values
     refusals.log(
@@ -238,10 +254,7 @@ def _error_page(context: Context, request: UncheckedRequest, refusal: RefusedOnP
         client_id=sent.get("client_id"),
         redirect_uri=sent.get("redirect_uri") or request_object.unverified(request, "redirect_uri"),
     )
-    return Next(
-        step=Step.REFUSED,
-        error=refusal.error,
-        error_description=refusal.description,
-        problem=refusal.problem,
+    return StepResponse(
+        step=RefusedStep(error=refusal.error, description=refusal.description, part=refusal.part),
         relying_party=views.relying_party(context, client, None) if client else None,
     )

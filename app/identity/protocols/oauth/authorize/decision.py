@@ -6,8 +6,20 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from app.contract.hub import Next, PersonView, RelyingPartyView, ScopeView, Step
+from app.contract.hub_models import PersonView, RelyingPartyView, ScopeView
 from app.contract.oauth_response_types import CODE, is_front_channel
+from app.contract.steps import (
+    AnyStep,
+    ConfirmStep,
+    ConsentStep,
+    LoginStep,
+    PinStep,
+    ReauthenticationOptions,
+    RegisterStep,
+    SelectAccountStep,
+    StartAgainStep,
+    StepResponse,
+)
 from app.identity.authentication.sign_in import interactions, required_actions, sessions
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.second_factor import MFA, channel_for
@@ -15,7 +27,6 @@ from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
-from app.identity.directory.organizations import own_invitations
 from app.identity.directory.organizations.organization import Membership
 from app.identity.directory.tenants import registered_applications
 from app.identity.platform.context import Context
@@ -58,14 +69,14 @@ class Decision:
     session: BrowserSession | None
     interaction: Interaction | None
 
-    def next_step(self) -> Next:
+    def next_step(self) -> StepResponse:
         """Return LOGIN or REGISTER, another step, CONSENT, or the response at the redirect URI."""
         step = self.step_before_consent()
         if step is not None or self.session is None:
             return step or self._login()
         return self._ask_consent() if self._needs_consent() else self.finish(self.session)
 
-    def step_before_consent(self) -> Next | None:
+    def step_before_consent(self) -> StepResponse | None:
         """Return the step that comes before consent: LOGIN, a second factor, a required action or a refusal; else None."""
         session = self.session
         if session is None:
@@ -79,7 +90,7 @@ class Decision:
             return self._refuse("login_required", "Somebody else is signed in.")
         return self._second_factor(session) or self._required_action(session) or self._select_organization(session)
 
-    def finish(self, session: BrowserSession) -> Next:
+    def finish(self, session: BrowserSession) -> StepResponse:
         """Respond with a code; a second submit of the same form, which finds the interaction ended, gets one too."""
         if not pushed.use_up(self.context, self.request.pushed, self.interaction):
             return self._refuse("invalid_request_uri", "The request_uri was used.")
@@ -88,7 +99,7 @@ class Decision:
         stored = interactions.find(self.context, self.interaction.interaction_id)
         return Decision(self.context, self.request, self.client, session, stored).repeat()
 
-    def repeat(self) -> Next:
+    def repeat(self) -> StepResponse:
         """Respond again for an ended interaction: of two submits of one form the browser follows only the last response.
 
         The code is a new one, because each is good for one exchange. It gives nothing that the session would not get at
@@ -100,10 +111,10 @@ class Decision:
             return self._error(RefusedByRedirect(*problem))
         session = self.session
         if session is None or ended.get("uid") != session.uid or not self._can_repeat(session):
-            return Next(step=Step.START_AGAIN, relying_party=self._relying_party)
+            return StepResponse(step=StartAgainStep(), relying_party=self._relying_party)
         return self._respond(session)
 
-    def refuse(self, problem: RefusedByRedirect) -> Next:
+    def refuse(self, problem: RefusedByRedirect) -> StepResponse:
         """Return the error response and end the interaction; before any page, it may be a page (RFC 9700 section 4.11.2)."""
         if self.interaction is not None:
             interactions.finish(self.context, self.interaction, problem=[problem.error, problem.description])
@@ -113,10 +124,10 @@ class Decision:
             return untrusted_redirects.page(self.context, self.client, problem)
         return self._error(problem)
 
-    def _error(self, problem: RefusedByRedirect) -> Next:
+    def _error(self, problem: RefusedByRedirect) -> StepResponse:
         return response.error(self.context, self.client, self.request.issuer, self.request.model_dump(), problem)
 
-    def _refuse(self, error: str, description: str) -> Next:
+    def _refuse(self, error: str, description: str) -> StepResponse:
         return self.refuse(RefusedByRedirect(error, description))
 
     @once
@@ -167,7 +178,7 @@ class Decision:
         needs_consent = self._requires_consent or prompt.CONSENT in self.request.prompt
         return (is_own_sign_in or self._is_sufficient(session)) and (not needs_consent or self._has_consent)
 
-    def _second_factor(self, session: BrowserSession) -> Next | None:
+    def _second_factor(self, session: BrowserSession) -> StepResponse | None:
         """Return the second-factor step where the request asks for two factors and the session has one.
 
         A voluntary `acr` (OpenID Connect Core section 5.5.1.1) lets an account without a second factor continue; an essential
@@ -181,22 +192,22 @@ class Decision:
             return self.refuse(acr_values.unmet()) if is_unmet else None
         if prompt.NONE in request.prompt:
             return self._refuse("interaction_required", "The second factor must be asked for.")
-        return Next(step=Step.CONFIRM, **self._page)
+        return self._shown(ConfirmStep())
 
     def _has_second_factor(self, session: BrowserSession) -> bool:
         account, channel = self._account, channel_for(session.methods)
         return account is not None and bool(second_factors.kinds_of_account(self.context, account, channel))
 
-    def _required_action(self, session: BrowserSession) -> Next | None:
+    def _required_action(self, session: BrowserSession) -> StepResponse | None:
         """Return the step of an action that the tenant still requires of the account; None where there is none."""
         step = required_actions.next_step(self.context, session, None if self._is_fresh else self._account)
-        if step is None or (step.can_skip and prompt.NONE in self.request.prompt):
+        if step is None or (isinstance(step, PinStep) and step.can_skip and prompt.NONE in self.request.prompt):
             return None
         if prompt.NONE in self.request.prompt:
             return self._refuse("interaction_required", "The user must be asked.")
-        return step.model_copy(update=self._page)
+        return self._shown(step)
 
-    def _select_organization(self, session: BrowserSession) -> Next | None:
+    def _select_organization(self, session: BrowserSession) -> StepResponse | None:
         """Return the step that chooses an organization; None where the request or the account has decided it."""
         try:
             choice = self._organization
@@ -206,16 +217,8 @@ class Decision:
             return None
         if prompt.NONE in self.request.prompt:
             return self._refuse("interaction_required", "The user must choose an organization.")
-        options = organization_choice.options(self.context, choice, session.uid, self.client.client_id)
-        return Next(
-            step=Step.SELECT_ORGANIZATION,
-            person=self._person,
-            organizations=options,
-            can_skip=choice.allows_personal,
-            joinable=[organization_choice.joinable(one) for one in choice.offers.joinable],
-            can_create=choice.offers.can_create,
-            invitations=own_invitations.hint(choice.offers.invitations),
-            **self._page,
+        return self._shown(
+            organization_choice.step(self.context, choice, session.uid, self.client.client_id, self._person)
         )
 
     @once
@@ -267,24 +270,21 @@ class Decision:
             self.request.agreed
         )
 
-    def _login(self) -> Next:
+    def _login(self) -> StepResponse:
         if prompt.NONE in self.request.prompt:
             return self._refuse("login_required", "The user must sign in.")
         if self._offers_accounts and (options := account_choice.options(self.context)):
-            return Next(step=Step.SELECT_ACCOUNT, accounts=options, **self._page)
+            return self._shown(SelectAccountStep(accounts=options))
         is_another = account_choice.wants_another(self.interaction)
         is_same = not is_another and _can_sign_in(self._account) and self._is_expected_account
-        return Next(
-            step=Step.REGISTER if prompt.CREATE in self.request.prompt else Step.LOGIN,
-            person=self._person if is_same else None,
-            must_reauthenticate=is_same,
-            login_hint=self.request.login_hint,
-            **self._page,
-        )
+        person = self._person if is_same else None
+        reauthentication = ReauthenticationOptions(person=person) if person is not None else None
+        form = RegisterStep if prompt.CREATE in self.request.prompt else LoginStep
+        return self._shown(form(reauthentication=reauthentication), login_hint=self.request.login_hint)
 
-    def offer_accounts(self) -> Next:
+    def offer_accounts(self) -> StepResponse:
         """Return the page with the browser's accounts."""
-        return Next(step=Step.SELECT_ACCOUNT, accounts=account_choice.options(self.context), **self._page)
+        return self._shown(SelectAccountStep(accounts=account_choice.options(self.context)))
 
     @property
     def _offers_accounts(self) -> bool:
@@ -300,7 +300,7 @@ class Decision:
             prompt.SELECT in request.prompt or not is_named or self._is_for_another
         )
 
-    def _ask_consent(self) -> Next:
+    def _ask_consent(self) -> StepResponse:
         if prompt.NONE in self.request.prompt:
             return self._refuse("consent_required", "The user must be asked.")
         is_asked_again = prompt.CONSENT in self.request.prompt
@@ -310,9 +310,9 @@ class Decision:
             for name in self.request.agreed
         ]
         details = authorization_details.views(self.context, self.request.authorization_details)
-        return Next(step=Step.CONSENT, person=self._person, scopes=scopes, details=details, **self._page)
+        return self._shown(ConsentStep(person=self._person, scopes=scopes, details=details))
 
-    def _respond(self, session: BrowserSession) -> Next:
+    def _respond(self, session: BrowserSession) -> StepResponse:
         """Return the response with what the response type names: a code, tokens, or both."""
         request = self._narrowed
         acr = acr_values.met(request, session.methods) if request.demanded_acr else request.acr
@@ -323,7 +323,7 @@ class Decision:
         except RefusedByRedirect as problem:  # the membership ended since the interaction did
             return self._refuse_after_end(problem)
         if isinstance(membership, Choice):
-            return Next(step=Step.START_AGAIN, relying_party=self._relying_party)
+            return StepResponse(step=StartAgainStep(), relying_party=self._relying_party)
         sessions.touch(self.context, session)
         sessions.add_relying_party(self.context, session, self.client.client_id, request.issuer)
         registered_applications.touch(self.context, self.client)
@@ -370,19 +370,20 @@ class Decision:
         refused = self.optional.intersection(self.consent.refused) if self.optional and self.consent else frozenset()
         return self.request.without(refused) if refused else self.request
 
-    def _refuse_after_end(self, problem: RefusedByRedirect) -> Next:
+    def _refuse_after_end(self, problem: RefusedByRedirect) -> StepResponse:
         """Return the error response where the interaction may have ended before; only the response is an error."""
         return Decision(self.context, self.request, self.client, self.session, None).refuse(problem)
 
-    @property
-    def _page(self) -> dict[str, Any]:
-        """What every page of this request shows and carries on."""
-        return {
-            "attempt": self.interaction.interaction_id if self.interaction is not None else None,
-            "relying_party": self._relying_party,
-            "ui_locales": self.request.ui_locales,
-            "display": self.request.display,
-        }
+    def _shown(self, step: AnyStep, login_hint: str | None = None) -> StepResponse:
+        """Return the step with what every page of this request shows and carries on."""
+        return StepResponse(
+            step=step,
+            interaction_id=self.interaction.interaction_id if self.interaction is not None else None,
+            relying_party=self._relying_party,
+            ui_locales=self.request.ui_locales,
+            display=self.request.display,
+            login_hint=login_hint,
+        )
 
     @property
     def _relying_party(self) -> RelyingPartyView:

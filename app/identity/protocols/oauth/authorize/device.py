@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from app.contract.hub import Next, ScopeView, Step
+from app.contract.hub_models import ScopeView
+from app.contract.step_reasons import DeviceOutcome, RefusedPart
+from app.contract.steps import DeviceCodeStep, DeviceDoneStep, DeviceStep, RefusedStep, RequestingDevice, StepResponse
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interactions import ENDED, Interaction
 from app.identity.authentication.sign_in.sessions import BrowserSession
@@ -20,42 +22,45 @@ from app.kit.user_agents import parse_user_agent
 KIND = "device"
 _TICKET = "device"  # the member of an interaction's request with the digest of the device's code
 _WRONG_CODES = Rate(1_000, 300)  # of the tenant, by all networks together
-_WRONG = Next(step=Step.DEVICE_CODE, problem="wrong")
-_EXPIRED = "expired"
+_WRONG = StepResponse(step=DeviceCodeStep())
 
 
 class DeviceDecision(Decision):
     """The checks before the question are those of the authorization endpoint; there is no address to send a refusal to."""
 
-    def refuse(self, problem: RefusedByRedirect) -> Next:
+    def refuse(self, problem: RefusedByRedirect) -> StepResponse:
         """Deny the device and return an error page."""
         device = _device(self.context, self.interaction) if self.interaction is not None else None
         if device is not None and self.interaction is not None:
-            _end(self.context, self.interaction, device, device_codes.DENIED)
+            _end(self.context, self.interaction, device, DeviceOutcome.DENIED)
         self.context.audit.record("device.refused", client_id=self.request.client_id, error=problem.error)
         refusals.log(problem.error, problem.description, client_id=self.request.client_id)
-        return Next(
-            step=Step.REFUSED,
-            problem="request",
-            error=problem.error,
-            error_description=problem.description,
+        return StepResponse(
+            step=RefusedStep(error=problem.error, description=problem.description, part=RefusedPart.REQUEST),
             relying_party=self._relying_party,
         )
 
-    def ask(self, device: ContinuationToken) -> Next:
+    def ask(self, device: ContinuationToken) -> StepResponse:
         """Return the question: which application, which device, from where (section 5.4)."""
         agent = parse_user_agent(str(device.facts.get("agent") or ""))
         address = str(device.facts.get("address") or "")
         place = self.context.services.locations.place_of(address)
-        shown = {
-            "user_code": device_codes.written(device.facts["user_code"]),
-            "device": ", ".join(part for part in (agent.browser, agent.device or agent.system) if part),
-            "place": ", ".join(part for part in (place.city, place.country) if part),
-            "address": address,
-        }
+        asking = RequestingDevice(
+            name=", ".join(part for part in (agent.browser, agent.device or agent.system) if part),
+            place=", ".join(part for part in (place.city, place.country) if part),
+            address=address,
+        )
         scopes = [ScopeView(name=name) for name in self.request.agreed]
         details = authorization_details.views(self.context, self.request.authorization_details)
-        return Next(step=Step.DEVICE, person=self._person, scopes=scopes, details=details, fields=shown, **self._page)
+        return self._shown(
+            DeviceStep(
+                user_code=device_codes.written(device.facts["user_code"]),
+                device=asking,
+                person=self._person,
+                scopes=scopes,
+                details=details,
+            )
+        )
 
     def facts(self, session: BrowserSession) -> dict[str, object]:
         """Return what the tokens will say about this sign-in. Raises RefusedByRedirect if the membership ended."""
@@ -70,7 +75,7 @@ class DeviceDecision(Decision):
         }
 
 
-def start(context: Context, typed: str, session: BrowserSession | None) -> Next:
+def start(context: Context, typed: str, session: BrowserSession | None) -> StepResponse:
     """Begin an interaction for a typed code.
 
     Raises:
@@ -87,34 +92,34 @@ def start(context: Context, typed: str, session: BrowserSession | None) -> Next:
     context.give_back_attempts()
     stored = {**device_codes.request_of(device).to_store(), _TICKET: device.ticket_hash}
     interaction, binding = interactions.begin(context, KIND, stored)
-    step = advance(context, interaction, session)
-    return step.model_copy(update={"attempt": interaction.interaction_id, "binding": binding})
+    response = advance(context, interaction, session)
+    return response.model_copy(update={"interaction_id": interaction.interaction_id, "binding": binding})
 
 
-def advance(context: Context, interaction: Interaction, session: BrowserSession | None) -> Next:
+def advance(context: Context, interaction: Interaction, session: BrowserSession | None) -> StepResponse:
     """Return the next step: sign-in and what the tenant requires, then the question; DEVICE_DONE after its end."""
     device = _device(context, interaction)
     client = _client(context, device) if device is not None else None
     if interaction.is_done or device is None or client is None or device.state != OPEN:
         return _done(interaction)
     decision = _decision(context, interaction, client, session)
-    step = decision.step_before_consent()
-    return step or decision.ask(device)
+    response = decision.step_before_consent()
+    return response or decision.ask(device)
 
 
-def decide(context: Context, interaction: Interaction, session: BrowserSession | None, allow: bool) -> Next:
+def decide(context: Context, interaction: Interaction, session: BrowserSession | None, allow: bool) -> StepResponse:
     """Store the answer, which is final; the session is checked again."""
     interaction = interactions.lock(context, interaction)
-    step = advance(context, interaction, session)
+    response = advance(context, interaction, session)
     device = _device(context, interaction)
     client = _client(context, device) if device is not None else None
-    if step.step is not Step.DEVICE or session is None or device is None or client is None:
-        return step
+    if not isinstance(response.step, DeviceStep) or session is None or device is None or client is None:
+        return response
     decision = _decision(context, interaction, client, session)
     named = {"uid": session.uid, "client_id": client.client_id}
     if not allow:
         context.audit.record("device.denied", **named)
-        return _end(context, interaction, device, device_codes.DENIED)
+        return _end(context, interaction, device, DeviceOutcome.DENIED)
     try:
         facts = decision.facts(session)
     except RefusedByRedirect as problem:
@@ -122,7 +127,7 @@ def decide(context: Context, interaction: Interaction, session: BrowserSession |
     if not client.is_self_registered:  # its consent page says more: where the response goes
         consents.grant(context, session.uid, client.client_id, decision.request.agreed)
     context.audit.record("device.allowed", **named, scope=" ".join(decision.request.agreed))
-    return _end(context, interaction, device, device_codes.ALLOWED, **facts)
+    return _end(context, interaction, device, DeviceOutcome.ALLOWED, **facts)
 
 
 def _decision(
@@ -131,16 +136,19 @@ def _decision(
     return DeviceDecision(context, Authorization.model_validate(interaction.request), client, session, interaction)
 
 
-def _end(context: Context, interaction: Interaction, device: ContinuationToken, state: str, **facts: object) -> Next:
-    is_ours = device_codes.decide(context, device, state, **facts)
-    outcome = state if is_ours else _EXPIRED
-    interactions.finish(context, interaction, outcome=outcome)
-    return Next(step=Step.DEVICE_DONE, problem=outcome)
+def _end(
+    context: Context, interaction: Interaction, device: ContinuationToken, answer: DeviceOutcome, **facts: object
+) -> StepResponse:
+    is_ours = device_codes.decide(context, device, answer.value, **facts)
+    outcome = answer if is_ours else DeviceOutcome.EXPIRED
+    interactions.finish(context, interaction, outcome=outcome.value)
+    return StepResponse(step=DeviceDoneStep(outcome=outcome))
 
 
-def _done(interaction: Interaction) -> Next:
+def _done(interaction: Interaction) -> StepResponse:
     ended = interaction.request.get(ENDED) or {}
-    return Next(step=Step.DEVICE_DONE, problem=ended.get("outcome", _EXPIRED))
+    outcome = DeviceOutcome(ended.get("outcome", DeviceOutcome.EXPIRED))
+    return StepResponse(step=DeviceDoneStep(outcome=outcome))
 
 
 def _device(context: Context, interaction: Interaction) -> ContinuationToken | None:

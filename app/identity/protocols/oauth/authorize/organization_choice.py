@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
-from app.contract.hub_models import JoinableOrganization, OrganizationOption
+from app.contract.hub_models import JoinableOrganization, OrganizationOption, PersonView
+from app.contract.steps import SelectOrganizationStep
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.organizations import (
     join_requests,
@@ -91,7 +92,21 @@ def resolve(
     return _chosen(request, account, Choice(found, allows_personal=True, offers=offers))
 
 
-def options(context: Context, choice: Choice, uid: str, client_id: str) -> list[OrganizationOption]:
+def step(
+    context: Context, choice: Choice, uid: str, client_id: str, person: PersonView | None
+) -> SelectOrganizationStep:
+    """Return the step that makes the choice."""
+    return SelectOrganizationStep(
+        person=person,
+        organizations=_options(context, choice, uid, client_id),
+        allows_personal=choice.allows_personal,
+        joinable=[joinable(one) for one in choice.offers.joinable],
+        can_create=choice.offers.can_create,
+        invitations=own_invitations.hint(choice.offers.invitations),
+    )
+
+
+def _options(context: Context, choice: Choice, uid: str, client_id: str) -> list[OrganizationOption]:
     """Return the organizations as the page shows them, the one that was used last first."""
     ids = [one.organization.org_id for one in choice.memberships]
     people, last = memberships.count_people(context, ids), last_used.read(context, uid, client_id)

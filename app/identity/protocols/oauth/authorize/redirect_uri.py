@@ -8,6 +8,7 @@ URIs may use an entry of the tenant's whitelist, which must be equal too (federa
 import re
 
 from app.contract.redirect_schemes import is_of_no_application, is_registrable
+from app.contract.step_reasons import RefusedPart
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import refusals
@@ -23,11 +24,11 @@ _BY_NAME = "http://localhost"
 def check(request: UncheckedRequest) -> None:
     uri = request.values.get("redirect_uri") or request_object.unverified(request, "redirect_uri")
     if uri is None and request.problem is not None:
-        raise RefusedOnPage("request_uri", request.problem.error, request.problem.description)
+        raise RefusedOnPage(RefusedPart.REQUEST_URI, request.problem.error, request.problem.description)
     if uri is None:
-        raise RefusedOnPage("redirect_uri", "invalid_request", "The redirect_uri is missing or given twice.")
+        raise RefusedOnPage(RefusedPart.REDIRECT_URI, "invalid_request", "The redirect_uri is missing or given twice.")
     if not _is_registered(request.context, request.client, uri):
-        raise RefusedOnPage("redirect_uri", "invalid_request", _unregistered(request.client, uri))
+        raise RefusedOnPage(RefusedPart.REDIRECT_URI, "invalid_request", _unregistered(request.client, uri))
     request.accepted["redirect_uri"] = uri
 
 

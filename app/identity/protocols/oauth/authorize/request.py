@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from app.contract.step_reasons import RefusedPart
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import claims
@@ -18,9 +19,9 @@ from app.identity.protocols.oauth.issuers import Issuer
 class RefusedOnPage(Exception):
     """The client or its redirect URI is not valid: the browser gets an error page, never a redirect."""
 
-    def __init__(self, problem: str, error: str, description: str) -> None:
-        super().__init__(problem)
-        self.problem = problem
+    def __init__(self, part: RefusedPart, error: str, description: str) -> None:
+        super().__init__(part)
+        self.part = part
         self.error = error
         self.description = description
 

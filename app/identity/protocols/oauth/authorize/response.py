@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
-from app.contract.hub import Next, Step
+from app.contract.steps import FormPostStep, RedirectStep, StepResponse
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import refusals
@@ -16,7 +16,7 @@ from app.identity.protocols.oauth.authorize.request import Authorization, Refuse
 
 def success(
     context: Context, client: Application, request: Authorization, parameters: Mapping[str, str | None]
-) -> Next:
+) -> StepResponse:
     """Return the response with a code or tokens."""
     sent = {**parameters, "state": request.state, "iss": request.issuer}
     return _response(context, client, request.redirect_uri, request.response_mode, sent)
@@ -24,7 +24,7 @@ def success(
 
 def error(
     context: Context, client: Application, issuer: str, accepted: Mapping[str, Any], problem: RefusedByRedirect
-) -> Next:
+) -> StepResponse:
     """Return the error response; `accepted` has the parameters that passed their checks."""
     parameters = {
         "error": problem.error,
@@ -39,17 +39,17 @@ def error(
 
 def _response(
     context: Context, client: Application, redirect_uri: str, mode: str, parameters: Mapping[str, str | None]
-) -> Next:
+) -> StepResponse:
     present = {name: value for name, value in parameters.items() if value is not None}
     if response_mode.MODES[mode].is_signed:
         present = {"response": jarm.signed(context, client, present)}
     return deliver(redirect_uri, response_mode.MODES[mode].carrier, present)
 
 
-def deliver(redirect_uri: str, carrier: str, parameters: Mapping[str, str]) -> Next:
+def deliver(redirect_uri: str, carrier: str, parameters: Mapping[str, str]) -> StepResponse:
     """Return the step that brings the parameters to the redirect URI."""
     if carrier == response_mode.FORM_POST:
-        return Next(step=Step.FORM_POST, address=redirect_uri, fields=dict(parameters))
+        return StepResponse(step=FormPostStep(address=redirect_uri, fields=dict(parameters)))
     separator = "#" if carrier == response_mode.FRAGMENT else "&" if "?" in redirect_uri else "?"
     encoded = "&".join(f"{name}={quote(value, safe='')}" for name, value in parameters.items())
-    return Next(step=Step.REDIRECT, address=f"{redirect_uri}{separator}{encoded}")
+    return StepResponse(step=RedirectStep(address=f"{redirect_uri}{separator}{encoded}"))

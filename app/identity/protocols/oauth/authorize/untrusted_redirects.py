@@ -6,7 +6,7 @@ redirector (RFC 9700 section 4.11.2). An account that remembers its consent know
 
 from __future__ import annotations
 
-from app.contract.hub import Next, Step
+from app.contract.steps import RefusedStep, StepResponse
 from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
@@ -21,12 +21,10 @@ def needs_page(context: Context, client: Application, session: BrowserSession | 
     return session is None or consents.find(context, session.uid, client.client_id) is None
 
 
-def page(context: Context, client: Application, problem: RefusedByRedirect) -> Next:
+def page(context: Context, client: Application, problem: RefusedByRedirect) -> StepResponse:
     """Return the error page, which links to the application."""
     refusals.log(problem.error, problem.description, client_id=client.client_id)
-    return Next(
-        step=Step.REFUSED,
-        error=problem.error,
-        error_description=problem.description,
+    return StepResponse(
+        step=RefusedStep(error=problem.error, description=problem.description),
         relying_party=views.relying_party(context, client, None),
     )

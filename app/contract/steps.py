@@ -1,0 +1,368 @@
+"""The steps of a visitor's way: one model per step, and the response of every operation that moves the visitor.
+
+The identity service decides the step; `app/hub/journey.py` has the page or the response of each.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from app.contract.hub_models import (
+    AccountOption,
+    DetailView,
+    InvitationHint,
+    JoinableOrganization,
+    OrganizationLook,
+    OrganizationOption,
+    OtherSessions,
+    PersonView,
+    RelyingPartyView,
+    ScopeView,
+    Session,
+)
+from app.contract.messages import Carries
+from app.contract.organization_settings import MethodLimit
+from app.contract.step_reasons import (
+    ApprovalOutcome,
+    BackupCodesReason,
+    Channel,
+    DeviceOutcome,
+    LoginReason,
+    ProgramOutcome,
+    QrCodeState,
+    RefusedPart,
+    WaitingState,
+)
+from app.kit.wire import Wire
+
+PASSWORD_METHOD, PASSKEY_METHOD, CONNECTION_METHOD = "password", "passkey", "connection:"
+"""Keys of `ReauthenticationOptions.methods` beside the passwordless methods; the last is followed by the name of a connection."""
+
+
+class ReauthenticationOptions(Wire):
+    """A signed-in account that must authenticate again (`prompt=login`, `max_age`)."""
+
+    person: PersonView
+    methods: dict[str, str] = Field(default_factory=dict)  # only `resume`: each with the account's identifier
+
+
+class AccountStep(Wire):
+    """A step whose page shows whose sign-in it is."""
+
+    person: PersonView | None = None
+
+
+class LoginStep(Wire):
+    """Sign in."""
+
+    step: Literal["login"] = "login"
+    reason: LoginReason | None = None
+    method_limit: MethodLimit | None = None  # if `reason` is METHOD
+    reauthentication: ReauthenticationOptions | None = None
+    connection: str | None = None  # go straight to this identity provider
+
+
+class RegisterStep(Wire):
+    """Create an account."""
+
+    step: Literal["register"] = "register"
+    connection: str | None = None  # whose identity fills the form
+    reauthentication: ReauthenticationOptions | None = None
+
+
+class MessageSent(Wire):
+    """A link or a code was sent; the same for every address, with and without an account."""
+
+    sent_to: str  # as typed
+    channel: Channel = Channel.MAIL
+    resend_in_seconds: int = 0  # wait before the next resend
+    number: str = ""  # shown by this page, typed where the link is opened; empty if the email has no link
+    state: WaitingState = WaitingState.WAITS
+    carries: Carries = "both"  # what the email contains
+
+
+class CheckMailStep(MessageSent):
+    """Verify an address or a number."""
+
+    step: Literal["check_mail"] = "check_mail"
+    can_change: bool = False  # this browser registered, and may change the address or number
+
+
+class EmailConfirmedStep(Wire):
+    """The address is verified, and this browser is not signed in."""
+
+    step: Literal["email_confirmed"] = "email_confirmed"
+    was_confirmed_before: bool = False
+
+
+class ForgotStep(Wire):
+    """Name the account whose password is forgotten."""
+
+    step: Literal["forgot"] = "forgot"
+
+
+class ResetSentStep(MessageSent):
+    """Reset the password by the message."""
+
+    step: Literal["reset_sent"] = "reset_sent"
+
+
+class PinSentStep(MessageSent):
+    """Reset the PIN by the message."""
+
+    step: Literal["pin_sent"] = "pin_sent"
+
+
+class SignInSentStep(MessageSent):
+    """Sign in by the message."""
+
+    step: Literal["sign_in_sent"] = "sign_in_sent"
+
+
+class NewPasswordStep(Wire):
+    """Set a new password."""
+
+    step: Literal["new_password"] = "new_password"
+    token: str  # of the page
+
+
+class NewPinStep(Wire):
+    """Set a new PIN."""
+
+    step: Literal["new_pin"] = "new_pin"
+    token: str  # of the page
+
+
+class SecondFactorStep(Wire):
+    """Give a second factor; the interaction keeps the first one for ten minutes."""
+
+    step: Literal["second_factor"] = "second_factor"
+
+
+class PasskeyOfferStep(Wire):
+    """Signed in: create a passkey for the next sign-in, or decline."""
+
+    step: Literal["passkey_offer"] = "passkey_offer"
+
+
+class BackupCodesStep(Wire):
+    """Create and save backup codes."""
+
+    step: Literal["backup_codes"] = "backup_codes"
+    reason: BackupCodesReason | None = None  # None: the account just enrolled its first factor
+
+
+class InvitationStep(Wire):
+    """See an invitation to an organization, which this account cannot join."""
+
+    step: Literal["invitation"] = "invitation"
+
+
+class QrCodeStep(Wire):
+    """Open the code on a phone, and approve it there."""
+
+    step: Literal["qr_code"] = "qr_code"
+    state: QrCodeState
+    code: str = ""  # empty once it is approved, denied or expired
+    number: str = ""  # typed on the phone
+
+
+class RequestingDevice(Wire):
+    """The browser or program that waits for an approval."""
+
+    name: str  # browser or program and its system, as it names itself
+    place: str = ""  # by its IP address; empty if unknown
+    address: str = ""
+
+
+class ApproveSignInStep(AccountStep):
+    """Approve the browser that shows a QR code."""
+
+    step: Literal["approve_sign_in"] = "approve_sign_in"
+    outcome: ApprovalOutcome | None = None  # None: it is asked
+    device: RequestingDevice | None = None  # while it is asked
+    is_number_wrong: bool = False
+
+
+class ApproveProgramStep(AccountStep):
+    """Approve the sign-in of a program on another device."""
+
+    step: Literal["approve_program"] = "approve_program"
+    outcome: ProgramOutcome | None = None  # None: it is asked
+
+
+class SelectOrganizationStep(AccountStep):
+    """Choose an organization, or the personal account."""
+
+    step: Literal["select_organization"] = "select_organization"
+    organizations: list[OrganizationOption] = Field(default_factory=list)
+    allows_personal: bool = False
+    joinable: list[JoinableOrganization] = Field(default_factory=list)  # organizations to ask
+    can_create: bool = False
+    invitations: InvitationHint = Field(default_factory=InvitationHint)
+
+
+class SelectAccountStep(Wire):
+    """Choose one of the browser's accounts, or another one."""
+
+    step: Literal["select_account"] = "select_account"
+    accounts: list[AccountOption]
+
+
+class ScopesQuestion(AccountStep):
+    """What an application asks for."""
+
+    scopes: list[ScopeView]
+    details: list[DetailView] = Field(default_factory=list)  # what it asks to do, once
+
+
+class ConsentStep(ScopesQuestion):
+    """Allow or deny it."""
+
+    step: Literal["consent"] = "consent"
+
+
+class DeviceCodeStep(Wire):
+    """Type the code of a device again: it was wrong, or expired."""
+
+    step: Literal["device_code"] = "device_code"
+
+
+class DeviceStep(ScopesQuestion):
+    """Allow or deny a device without a browser."""
+
+    step: Literal["device"] = "device"
+    user_code: str
+    device: RequestingDevice
+
+
+class DeviceDoneStep(Wire):
+    """The device is allowed, denied, or its code expired."""
+
+    step: Literal["device_done"] = "device_done"
+    outcome: DeviceOutcome
+
+
+class PrivacyPolicyStep(AccountStep):
+    """Accept the current version of the privacy policy."""
+
+    step: Literal["privacy_policy"] = "privacy_policy"
+
+
+class ConsentFormsStep(AccountStep):
+    """Answer the tenant's consent forms."""
+
+    step: Literal["consent_forms"] = "consent_forms"
+    events: list[str]  # of the forms
+    accepted_options: list[str] = Field(default_factory=list)  # already
+
+
+class PinStep(AccountStep):
+    """Set a PIN."""
+
+    step: Literal["pin"] = "pin"
+    can_skip: bool = False
+
+
+class ConfirmStep(Wire):
+    """Signed in, but the application requires a second factor."""
+
+    step: Literal["confirm"] = "confirm"
+
+
+class MissingFieldsStep(AccountStep):
+    """Fill in fields that the tenant's form requires."""
+
+    step: Literal["missing_fields"] = "missing_fields"
+    names: list[str]  # of the form's fields
+
+
+class RedirectStep(Wire):
+    """Go to an address of the relying party, or of a page of the hub."""
+
+    step: Literal["redirect"] = "redirect"
+    address: str
+
+
+class FormPostStep(Wire):
+    """Post a form to the relying party (OAuth 2.0 Form Post Response Mode)."""
+
+    step: Literal["form_post"] = "form_post"
+    address: str
+    fields: dict[str, str]
+
+
+class ProfileStep(Wire):
+    """The way ends at the account's own pages."""
+
+    step: Literal["profile"] = "profile"
+    is_return_refused: bool = False  # the return address is not allowed
+
+
+class SignedOutStep(Wire):
+    """The session ended."""
+
+    step: Literal["signed_out"] = "signed_out"
+    accounts: list[AccountOption] = Field(default_factory=list)  # who stays signed in
+
+
+class ConfirmSignOutStep(AccountStep):
+    """Confirm the sign-out; only its own page handles this step."""
+
+    step: Literal["confirm_sign_out"] = "confirm_sign_out"
+
+
+class RefusedStep(Wire):
+    """An error page; never a redirect, because the redirect address is not verified."""
+
+    step: Literal["refused"] = "refused"
+    error: str  # the OAuth error, for example invalid_request
+    description: str | None = None  # what the application's developers mend
+    part: RefusedPart | None = None
+
+
+class StartAgainStep(Wire):
+    """The interaction is gone; the relying party says where to start again."""
+
+    step: Literal["start_again"] = "start_again"
+
+
+RequiredAction = PrivacyPolicyStep | ConsentFormsStep | PinStep | MissingFieldsStep
+"""What a tenant requires of an account after its sign-in."""
+AnyStep = (
+    LoginStep | RegisterStep | CheckMailStep | EmailConfirmedStep | ForgotStep | ResetSentStep | PinSentStep | SignInSentStep
+    | NewPasswordStep | NewPinStep | SecondFactorStep | PasskeyOfferStep | BackupCodesStep | InvitationStep | QrCodeStep
+    | ApproveSignInStep | ApproveProgramStep | SelectOrganizationStep | SelectAccountStep | ConsentStep | DeviceCodeStep | DeviceStep
+    | DeviceDoneStep | RequiredAction | ConfirmStep | RedirectStep | FormPostStep | ProfileStep | SignedOutStep | ConfirmSignOutStep
+    | RefusedStep | StartAgainStep
+)  # fmt: skip
+
+
+class InteractionDisplay(Wire):
+    """What the pages of an interaction show of its request; the interaction's cookie keeps it."""
+
+    relying_party: RelyingPartyView | None = None
+    organization: OrganizationLook | None = None  # pages have its branding from now on; None leaves theirs
+    invitation: str | None = None  # the organization that the sign-in or registration joins at its end
+    login_hint: str | None = None
+    ui_locales: str | None = None
+    display: str | None = None
+
+
+class CookieChanges(Wire):
+    """The cookies that a step sets or deletes."""
+
+    session: Session | None = None
+    ends_session: bool = False  # deletes its cookie
+    other_sessions: OtherSessions | None = None  # None leaves their cookie
+    browser_state: str | None = None  # the session's state for the session iframe
+    trusted: Session | None = None  # of a trusted browser
+
+
+class StepResponse(InteractionDisplay, CookieChanges):
+    """The visitor's next step, and what the hub does beside it."""
+
+    step: Annotated[AnyStep, Field(discriminator="step")]
+    interaction_id: str | None = None  # in the address and the form
+    binding: str | None = None  # set for a new interaction: the browser's secret, for the interaction's cookie
+    frames: list[str] = Field(default_factory=list)  # addresses to load in frames first: sign-outs of applications
