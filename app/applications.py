@@ -16,31 +16,34 @@ from app.identity.entry.cached_operations import CachedOperations
 from app.identity.entry.callers import host_of
 from app.identity.entry.hash_queue import HashQueueRouter
 from app.identity.entry.on_demand_tls import OnDemandTls
-from app.kit.admission import AnsweredFromMemory, Application, QueueSlot, QueueSlotOf
+from app.kit.admission import IsAnsweredFromCache, QueueSlot, QueueSlotOf, WsgiApp
 from app.kit.proxies import ForwardedHeaders, hostname_of, protect
-from app.kit.server import Server
+from app.kit.server import OperationServer
 from app.settings import Settings
 
 _SHORT: Final = frozenset({"HEAD", "OPTIONS"})
 
 
-def create_hub(settings: Settings) -> Application:
+def create_hub(settings: Settings) -> WsgiApp:
     """Return the hub alone; it calls the identity service at `settings.api_url`."""
     pages = hub.create_app(settings, defers_imports=True, watches_tenants=True)
-    slot, at_once = partial(queue_slots.queue_slot, pages.shared), partial(cached_pages.waits_for_nothing, pages)
-    return _served(settings, pages, slot, at_once, load=pages.load)
+    slot, is_cached = partial(queue_slots.queue_slot, pages.shared), partial(cached_pages.is_answered_from_cache, pages)
+    return _served(settings, pages, slot, is_cached, load=pages.load)
 
 
-def create_identity(settings: Settings) -> Application:
+def create_identity(settings: Settings) -> WsgiApp:
     """Return the identity service alone."""
     services = identity.create_services(settings, defers_imports=True)
     server = identity.create_service(services, defers_imports=True)
-    front = OnDemandTls(identity.create_app(server), settings, services.directory)
-    slot, at_once = HashQueueRouter(services, server).queue_slot, CachedOperations(services, server).waits_for_nothing
-    return _served(settings, front, slot, at_once, services.hashing.recent_seconds, server.load)
+    wsgi = OnDemandTls(identity.create_app(server), settings, services.directory)
+    slot, is_cached = (
+        HashQueueRouter(services, server).queue_slot,
+        CachedOperations(services, server).is_answered_from_cache,
+    )
+    return _served(settings, wsgi, slot, is_cached, services.hashing.recent_seconds, server.load)
 
 
-def create_both(settings: Settings) -> Application:
+def create_both(settings: Settings) -> WsgiApp:
     """Return both services in one process; the hub reaches the identity service without a socket."""
     services = identity.create_services(settings, defers_imports=True)
     server = identity.create_service(services, defers_imports=True)
@@ -49,25 +52,25 @@ def create_both(settings: Settings) -> Application:
     of_service, of_pages = HashQueueRouter(services, server).queue_slot, partial(queue_slots.queue_slot, pages.shared)
 
     def queue_slot(environ: Mapping[str, Any]) -> QueueSlot | None:
-        return (of_service if front.is_for_service(environ) else of_pages)(environ)
+        return (of_service if wsgi.is_for_service(environ) else of_pages)(environ)
 
-    front = Dispatcher(settings, server, service, pages)
+    wsgi = Dispatcher(settings, server, service, pages)
 
-    def waits_for_nothing(environ: Mapping[str, Any]) -> bool:
-        return documents.waits_for_nothing(environ) or cached_pages.waits_for_nothing(pages, environ)
+    def is_answered_from_cache(environ: Mapping[str, Any]) -> bool:
+        return documents.is_answered_from_cache(environ) or cached_pages.is_answered_from_cache(pages, environ)
 
     def load() -> None:
         pages.load()
         server.load()
 
-    app = OnDemandTls(front, settings, services.directory)
-    return _served(settings, app, queue_slot, waits_for_nothing, services.hashing.recent_seconds, load)
+    app = OnDemandTls(wsgi, settings, services.directory)
+    return _served(settings, app, queue_slot, is_answered_from_cache, services.hashing.recent_seconds, load)
 
 
 class Dispatcher:
     """Routes each request to the hub or to the identity service, by host and path of the declared operations."""
 
-    def __init__(self, settings: Settings, server: Server, service: WSGIApplication, pages: HubFlask) -> None:
+    def __init__(self, settings: Settings, server: OperationServer, service: WSGIApplication, pages: HubFlask) -> None:
         self._settings = settings
         self._server = server
         self._service = service
@@ -95,20 +98,20 @@ def _served(
     settings: Settings,
     app: WSGIApplication,
     queue_slot: QueueSlotOf,
-    waits_for_nothing: AnsweredFromMemory,
+    is_answered_from_cache: IsAnsweredFromCache,
     hash_seconds: Callable[[], float] = float,
     load: Callable[[], object] = lambda: None,
-) -> Application:
+) -> WsgiApp:
     """Return the application wrapped in its middleware; the questions see the request as the application does."""
-    front = _protected(app, settings)
+    wsgi = _protected(app, settings)
 
     def slot(environ: Mapping[str, Any]) -> QueueSlot | None:
-        return None if environ["REQUEST_METHOD"] in _SHORT else queue_slot(front.as_seen(environ))
+        return None if environ["REQUEST_METHOD"] in _SHORT else queue_slot(wsgi.as_seen(environ))
 
     def at_once(environ: Mapping[str, Any]) -> bool:
-        return waits_for_nothing(front.as_seen(environ))
+        return is_answered_from_cache(wsgi.as_seen(environ))
 
-    return Application(front, slot, hash_seconds, at_once, load)
+    return WsgiApp(wsgi, slot, hash_seconds, at_once, load)
 
 
 def _protected(app: WSGIApplication, settings: Settings) -> ForwardedHeaders:

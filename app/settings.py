@@ -16,7 +16,7 @@ from app.kit.cpu_quota import usable_cpus
 from app.kit.database_address import normalized
 from app.kit.package_files import data_dir as _default_data_dir
 from app.kit.setting_addresses import PORTS as _PORTS
-from app.kit.setting_addresses import Address as _Address
+from app.kit.setting_addresses import ServiceAddress as _Address
 from app.kit.setting_addresses import has_port as _has_port
 from app.kit.setting_values import SettingsError as SettingsError
 from app.kit.setting_values import captcha_urls as _captcha_urls

@@ -23,7 +23,7 @@ from app.kit.typography import typographic
 
 TEMPLATES_PAGE = ROOT / "docs" / "mail-templates.md"
 PAGE, SCHEMA = ROOT / "docs" / "configuration.md", ROOT / "docs" / "configuration.schema.json"
-_LONGEST_EXAMPLE = 120
+_MAX_EXAMPLE_LENGTH = 120
 _NAMES = {"shows_cost": "COST", "secrets": "SECRET_KEY"}
 _FILE = "A file with the value of `{}`, in place of that variable."
 HEAD = """# Configuration reference
@@ -73,7 +73,7 @@ def main() -> None:
 
 def page() -> str:
     schema = json_schema()
-    parts = [typographic(HEAD), *(one.row for one in variables()), typographic(FILE_HEAD)]
+    parts = [typographic(HEAD), *(variable.row for variable in variables()), typographic(FILE_HEAD)]
     order = [
         "ConfigurationFile",
         "TenantFile",
@@ -112,20 +112,20 @@ def html_table() -> str:
         "Elements in conditional comments, too": allowed_html.OFFICE_ELEMENTS.values(),
         "Attributes in conditional comments, too": [*sorted(allowed_html.OFFICE_ATTRIBUTES), "o:…", "v:…"],
     }
-    lines = [f"| {name} | {' '.join(f'`{one}`' for one in names)} |" for name, names in rows.items()]
+    lines = [f"| {name} | {' '.join(f'`{item}`' for item in names)} |" for name, names in rows.items()]
     return "| What the HTML may have | |\n| --- | --- |\n" + "\n".join(lines) + "\n"
 
 
 def placeholder_table() -> str:
     common = [
-        one
-        for one in EMAIL_RULES[MailKind.WELCOME].placeholders
-        if all(one in rule.placeholders for rule in EMAIL_RULES.values())
+        placeholder
+        for placeholder in EMAIL_RULES[MailKind.WELCOME].placeholders
+        if all(placeholder in rule.placeholders for rule in EMAIL_RULES.values())
     ]
     rows = [f"| every email | {_listed(common)} | |"]
     for kind, rule in EMAIL_RULES.items():
         rows.append(
-            f"| email `{kind}` | {_listed(one for one in rule.placeholders if one not in common)} | {_must(rule)} |"
+            f"| email `{kind}` | {_listed(placeholder for placeholder in rule.placeholders if placeholder not in common)} | {_must(rule)} |"
         )
     rows += [
         f"| text message `{kind}` | {_listed(rule.placeholders)} | {_must(rule)} |" for kind, rule in SMS_RULES.items()
@@ -139,13 +139,13 @@ def _listed(names: Iterable[str]) -> str:
 
 def _must(rule: PlaceholderRule) -> str:
     words = {"link": "`#Url#` or `#GUID#`", "otp": "`#OTP#`"}
-    return " or ".join(words[one] for one in rule.may_carry if one in words)
+    return " or ".join(words[item] for item in rule.may_carry if item in words)
 
 
 def section(name: str, model: dict[str, Any]) -> str:
     rows = "".join(
-        f"| `{key}` | {kind(one)} | {default(key, one, model)} | {example(one)} | {_sentence(one)} |\n"
-        for key, one in model.get("properties", {}).items()
+        f"| `{key}` | {kind(item)} | {default(key, item, model)} | {example(item)} | {_sentence(item)} |\n"
+        for key, item in model.get("properties", {}).items()
     )
     return f"\n### {name}\n\n{_sentence(model)}\n\n| Key | Kind | Default | Example | Meaning |\n| --- | --- | --- | --- | --- |\n{rows}"
 
@@ -159,14 +159,14 @@ def kind(schema: dict[str, Any]) -> str:
         name = schema["$ref"].rpartition("/")[2]
         return f"[{name}](#{name.lower()})"
     if "anyOf" in schema:
-        return " or ".join(kind(one) for one in schema["anyOf"] if one.get("type") != "null")
+        return " or ".join(kind(item) for item in schema["anyOf"] if item.get("type") != "null")
     if "enum" in schema or "const" in schema:
         return ", ".join(f"`{value}`" for value in schema.get("enum", [schema.get("const")]))
     if schema.get("type") == "array":
         return f"list of {kind(schema.get('items', {}))}"
     if schema.get("type") == "object":
         values = [schema.get("additionalProperties"), *schema.get("patternProperties", {}).values()]
-        named = [kind(one) for one in values if isinstance(one, dict) and "$ref" in one]
+        named = [kind(value) for value in values if isinstance(value, dict) and "$ref" in value]
         return f"keys with {named[0]}" if named else "keys with values"
     words = {"string": "text", "boolean": "true, false", "integer": "whole number"}.get(
         str(schema.get("type")), "anything"
@@ -189,7 +189,7 @@ def example(schema: dict[str, Any]) -> str:
     if "](#" in kind(schema):
         return ""
     text = json.dumps(schema[EXAMPLES][0], ensure_ascii=False)
-    return f"`{text}`".replace("|", "\\|") if len(text) <= _LONGEST_EXAMPLE else ""
+    return f"`{text}`".replace("|", "\\|") if len(text) <= _MAX_EXAMPLE_LENGTH else ""
 
 
 @dataclass(frozen=True)
@@ -220,7 +220,7 @@ def variables() -> list[Variable]:
             said = after.value.value if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant) else ""
             name = f"GATEHOUSE_{_NAMES.get(field.target.id, field.target.id.upper())}"
             listed.append(Variable(name, " ".join(str(said).split()), examples.get(name, "")))
-    known = {one.name for one in listed}
+    known = {item.name for item in listed}
     files = [name for name in read if name.removesuffix("_FILE") in known - {name}]
     listed += [Variable(name, _FILE.format(name.removesuffix("_FILE")), examples.get(name, "")) for name in files]
     return [*listed, *(Variable(name, "", "") for name in read if name not in known | set(files))]

@@ -26,7 +26,11 @@ Examples = dict[str, dict[str, Any]]
 
 def missing(examples: Examples) -> list[str]:
     """Return the public operations without an example."""
-    return [one.name for one in load_catalogue() if one.documentation.is_public and one.name not in examples]
+    return [
+        operation.name
+        for operation in load_catalogue()
+        if operation.documentation.is_public and operation.name not in examples
+    ]
 
 
 def record(tests: list[str]) -> Examples:
@@ -39,7 +43,7 @@ def record(tests: list[str]) -> Examples:
 
 def updated(before: Examples, found: Examples, *, replaces: bool) -> Examples:
     """Return the examples after a recording: those stay whose shape is as it was, so that only changes show up."""
-    known = {one.name for one in load_catalogue() if one.documentation.is_public}
+    known = {operation.name for operation in load_catalogue() if operation.documentation.is_public}
     made = {name: example for name, example in before.items() if name in known}
     for name, example in found.items():
         old = made.get(name)
@@ -52,7 +56,7 @@ def text_of(examples: Examples) -> str:
     """Return JSON with a line for each part of an example, so that a recording changes as many lines as calls."""
     texts = []
     for name, example in sorted(examples.items()):
-        parts = [f"{json.dumps(part)}: {json.dumps(held, ensure_ascii=False)}" for part, held in example.items()]
+        parts = [f"{json.dumps(part)}: {json.dumps(item, ensure_ascii=False)}" for part, item in example.items()]
         texts.append(f"{json.dumps(name)}: {{" + ",\n  ".join(parts) + "}")
     return "{\n" + ",\n".join(texts) + "\n}\n"
 
@@ -64,8 +68,8 @@ def write(examples: Examples) -> None:
         areas.setdefault(name.partition(".")[0], {})[name] = example
     for path in FOLDER.glob("*.json"):
         path.unlink()
-    for area, held in areas.items():
-        (FOLDER / f"{area}.json").write_text(text_of(held), encoding="utf-8")
+    for area, item in areas.items():
+        (FOLDER / f"{area}.json").write_text(text_of(item), encoding="utf-8")
 
 
 def main(arguments: list[str]) -> int:

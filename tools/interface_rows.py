@@ -24,7 +24,7 @@ from app.contract.resources import BOUND
 from app.kit.package_files import HOME as ROOT
 from app.settings import Settings
 from tools import resource_lines
-from tools.tested_addresses import METHODS, Address, Asked, asked_by, parts
+from tools.tested_addresses import METHODS, Address, CalledAddresses, asked_by, parts
 
 REASONS = Path(__file__).with_suffix(".toml")
 EVERY_RESOURCE = "catalogue/test_every_resource.py"
@@ -35,7 +35,7 @@ _ID = re.compile(r"[A-Z]\d\d")
 
 
 @dataclass(frozen=True)
-class Row:
+class InterfaceRow:
     """One method and path of a table."""
 
     file: str
@@ -58,7 +58,7 @@ class Target:
     row: str = ""
     tests: tuple[str, ...] = ()
 
-    def answers(self, row: Row) -> bool:
+    def answers(self, row: InterfaceRow) -> bool:
         return any(method == row.method and parts(path) == parts(row.path) for method, path in self.addresses)
 
 
@@ -74,13 +74,13 @@ class Reason:
 class Result:
     """A row and what answers it."""
 
-    row: Row
+    row: InterfaceRow
     targets: tuple[Target, ...]
     why: str = ""
 
     @property
     def tests(self) -> list[str]:
-        return sorted({name for one in self.targets for name in one.tests})
+        return sorted({name for target in self.targets for name in target.tests})
 
     @property
     def status(self) -> str:
@@ -89,15 +89,15 @@ class Result:
         return self.why or "**missing**"
 
     def line(self) -> str:
-        names = ", ".join(f"`{one.name}`" for one in self.targets)
+        names = ", ".join(f"`{target.name}`" for target in self.targets)
         more = f" and {len(self.tests) - 3} more" if len(self.tests) > 3 else ""
-        tests = ", ".join(one.removesuffix(".py") for one in self.tests[:3]) + more
+        tests = ", ".join(test_.removesuffix(".py") for test_ in self.tests[:3]) + more
         return f"| {self.row.id} | {self.row.method} `{self.row.path}` | {names} | {tests} | {self.status} |"
 
 
-def rows_of(file: str, text: str) -> list[Row]:
+def rows_of(file: str, text: str) -> list[InterfaceRow]:
     """Return the rows of a file's tables, each once; the query of an address is left out."""
-    found: dict[tuple[str, str, str], Row] = {}
+    found: dict[tuple[str, str, str], InterfaceRow] = {}
     for line in text.splitlines():
         if not line.startswith("|"):
             continue
@@ -107,44 +107,46 @@ def rows_of(file: str, text: str) -> list[Row]:
             for method in methods.split("/"):
                 plain = path.partition("?")[0]
                 key = row_id, method, "/".join(parts(plain))
-                found.setdefault(key, Row(file, row_id, method, plain))
+                found.setdefault(key, InterfaceRow(file, row_id, method, plain))
     return list(found.values())
 
 
-def compare(rows: Sequence[Row], targets: Sequence[Target], reasons: Sequence[Reason]) -> list[Result]:
+def compare(rows: Sequence[InterfaceRow], targets: Sequence[Target], reasons: Sequence[Reason]) -> list[Result]:
     """Return what answers each row; among several operations at its address, those of its id."""
     results = []
     for row in rows:
-        found = [one for one in targets if one.answers(row)]
-        own = [one for one in found if row.id and one.row == row.id]
-        why = next((one.why for one in reasons if re.search(one.find, row.label)), "")
+        found = [target for target in targets if target.answers(row)]
+        own = [target for target in found if row.id and target.row == row.id]
+        why = next((reason.why for reason in reasons if re.search(reason.find, row.label)), "")
         results.append(Result(row, tuple(own or found), "" if found else why))
     return results
 
 
-def with_tests(targets: Sequence[Target], asked: Sequence[Asked], is_generic: frozenset[str]) -> list[Target]:
+def with_tests(
+    targets: Sequence[Target], requested: Sequence[CalledAddresses], is_generic: frozenset[str]
+) -> list[Target]:
     """Return the targets with the test modules that ask them; `is_generic`: names that EVERY_RESOURCE tests."""
-    known = [address for one in targets for address in one.addresses]
+    known = [address for target in targets for address in target.addresses]
     by_address: dict[Address, set[str]] = {}
     by_row: dict[str, set[str]] = {}
-    for module in (one for one in asked if Path(one.module).name.startswith("test_")):
+    for module in (item for item in requested if Path(item.module).name.startswith("test_")):
         for found in (address for call in module.calls(known) for address in call):
             by_address.setdefault(found, set()).add(module.module)
         for row in module.rows:
             by_row.setdefault(row, set()).add(module.module)
     return [
-        Target(one.name, one.addresses, one.row, tuple(sorted({
-            *(name for address in one.addresses for name in by_address.get(address, ())),
-            *by_row.get(one.row, ()), *([EVERY_RESOURCE] if one.name in is_generic else []),
+        Target(target.name, target.addresses, target.row, tuple(sorted({
+            *(name for address in target.addresses for name in by_address.get(address, ())),
+            *by_row.get(target.row, ()), *([EVERY_RESOURCE] if target.name in is_generic else []),
         })))
-        for one in targets
+        for target in targets
     ]  # fmt: skip
 
 
 def operation_targets() -> list[Target]:
     """Return the operations that callers outside reach."""
-    public = [one for one in load_catalogue() if one.host is not Host.INSIDE]
-    return [Target(one.name, tuple(one.addresses()), one.documentation.row) for one in public]
+    public = [operation for operation in load_catalogue() if operation.host is not Host.INSIDE]
+    return [Target(operation.name, tuple(operation.addresses()), operation.documentation.row) for operation in public]
 
 
 def page_targets() -> list[Target]:
@@ -164,23 +166,23 @@ def _written_out(rule: str) -> Iterator[str]:
 
 def report(file: str, results: Sequence[Result]) -> str:
     """Return a file's table, its totals and the rows without an operation by reason."""
-    answered = [one for one in results if one.targets]
+    answered = [result for result in results if result.targets]
     lines = [
         f"## {file}",
         "",
         "| id | method and path | operation | tests | status |",
         "| --- | --- | --- | --- | --- |",
     ]
-    lines += [one.line() for one in results]
+    lines += [result.line() for result in results]
     lines += ["", f"{file}: {len(answered)} of {len(results)} rows have an operation or a page."]
-    reasons = Counter(one.status for one in results if one.status != "answers")
+    reasons = Counter(result.status for result in results if result.status != "answers")
     lines += [f"- {count} rows: {why}" for why, count in reasons.most_common()]
     return "\n".join([*lines, ""])
 
 
 def _configuration() -> tuple[list[str], list[Reason]]:
     found = tomllib.loads(REASONS.read_text(encoding="utf-8"))
-    return found["files"], [Reason(**one) for one in found["reason"]]
+    return found["files"], [Reason(**item) for item in found["reason"]]
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -189,9 +191,9 @@ def main(arguments: Sequence[str]) -> int:
         print(__doc__)
         return 2
     files, reasons = _configuration()
-    generic = frozenset(one.operation.name for one in BOUND if one.draft.does)
-    asked = asked_by(ROOT / "tests")
-    targets = with_tests([*operation_targets(), *page_targets()], asked, generic)
+    generic = frozenset(item.operation.name for item in BOUND if item.draft.does)
+    requested = asked_by(ROOT / "tests")
+    targets = with_tests([*operation_targets(), *page_targets()], requested, generic)
     every: list[Result] = []
     for file in arguments[1:] or files:
         text = Path(arguments[0], f"{file}.md").read_text(encoding="utf-8")
@@ -199,10 +201,10 @@ def main(arguments: Sequence[str]) -> int:
         print(report(file, results))
         every += results
     if len(arguments) == 1:
-        unused = [one.find for one in reasons if one.why not in {result.why for result in every}]
+        unused = [reason.find for reason in reasons if reason.why not in {result.why for result in every}]
         print("".join(f"interface_rows.toml: no row needs {find!r} any longer\n" for find in unused))
-        print(resource_lines.report(asked))
-    return 1 if any(one.status == "**missing**" for one in every) else 0
+        print(resource_lines.report(requested))
+    return 1 if any(item.status == "**missing**" for item in every) else 0
 
 
 if __name__ == "__main__":

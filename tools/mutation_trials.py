@@ -51,7 +51,7 @@ class Marked(importlib.machinery.SourceFileLoader):
 class Finder(importlib.abc.MetaPathFinder):
     """Finds the modules that have lines to change."""
 
-    paths = frozenset(one.path for one in MUTATIONS)
+    paths = frozenset(mutation.path for mutation in MUTATIONS)
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -71,9 +71,9 @@ sys.meta_path.insert(0, Finder())
 def marked(path: Path, source: str) -> CodeType:
     """Compile a module with the calls that note what was executed."""
     tree = ast.parse(source)
-    for number, one in enumerate(MUTATIONS):
-        if ROOT / one.path == path:
-            _mark(tree, one.line, number)
+    for number, mutation in enumerate(MUTATIONS):
+        if ROOT / mutation.path == path:
+            _mark(tree, mutation.line, number)
     return compile(ast.fix_missing_locations(tree), str(path), "exec")
 
 
@@ -85,8 +85,12 @@ def _mark(tree: ast.Module, line: int, number: int) -> None:
         for name in ("body", "orelse", "finalbody")
         if isinstance(body := getattr(node, name, None), list)
     ]
-    held = [(body, at) for body in bodies for at, one in enumerate(body) if one.lineno <= line <= (one.end_lineno or 0)]
-    body, at = max(held, key=lambda one: (one[0][one[1]].lineno, -(one[0][one[1]].end_lineno or 0)))
+    stored = [
+        (body, at) for body in bodies for at, item in enumerate(body) if item.lineno <= line <= (item.end_lineno or 0)
+    ]
+    body, at = max(
+        stored, key=lambda element: (element[0][element[1]].lineno, -(element[0][element[1]].end_lineno or 0))
+    )
     call = ast.parse(f"{_EXECUTED}({number})").body[0]
     for node in ast.walk(call):
         ast.copy_location(node, body[at])
@@ -96,20 +100,22 @@ def _mark(tree: ast.Module, line: int, number: int) -> None:
 @cache
 def replacement(number: int) -> tuple[list[FunctionType], CodeType]:
     """Return the functions that execute the line, and the code that they get."""
-    one = MUTATIONS[number]
-    path = ROOT / one.path
+    item = MUTATIONS[number]
+    path = ROOT / item.path
     source = path.read_text()
-    was, becomes = (outermost(marked(path, text), one) for text in (source, one.applied(source)))
+    was, becomes = (outermost(marked(path, text), item) for text in (source, item.applied(source)))
     gc.unfreeze()
-    found = [held for held in gc.get_objects() if isinstance(held, FunctionType) and held.__code__ == was]
+    found = [element for element in gc.get_objects() if isinstance(element, FunctionType) and element.__code__ == was]
     return found, becomes
 
 
-def outermost(code: CodeType, one: Mutation) -> CodeType:
+def outermost(code: CodeType, item: Mutation) -> CodeType:
     """Return the function of a module or class that holds the line."""
-    inner = [held for held in code.co_consts if isinstance(held, CodeType)]
-    held = max((held for held in inner if held.co_firstlineno <= one.line), key=lambda held: held.co_firstlineno)
-    return held if held.co_flags & inspect.CO_OPTIMIZED else outermost(held, one)  # a class is not optimized
+    inner = [const for const in code.co_consts if isinstance(const, CodeType)]
+    stored = max(
+        (const for const in inner if const.co_firstlineno <= item.line), key=lambda const: const.co_firstlineno
+    )
+    return stored if stored.co_flags & inspect.CO_OPTIMIZED else outermost(stored, item)  # a class is not optimized
 
 
 @event.listens_for(Pool, "connect")
@@ -151,7 +157,7 @@ def _try(item: pytest.Item, nextitem: pytest.Item | None, number: int) -> None:
     """Repeat the test with the change, unless enough tests of its kind did."""
     tried = lines(f"{number}.tried")
     file = item.nodeid.partition("::")[0]
-    of_file = sum(one.startswith(f"{file}::") for one in tried)
+    of_file = sum(line.startswith(f"{file}::") for line in tried)
     if len(tried) >= item.config.getoption("--most-trials") or of_file >= item.config.getoption("--most-of-a-file"):
         return
     if _passes(item, nextitem, number):
@@ -196,6 +202,6 @@ def _passes(item: pytest.Item, nextitem: pytest.Item | None, number: int | None)
 def _keep_reports(item: pytest.Item) -> None:
     """Leave what subtests report to this module: the run's own report is about the code as it is."""
     reported.clear()
-    for one in item.config.hook.pytest_runtest_logreport.get_hookimpls():
-        if one.plugin is not sys.modules[__name__] and not (one.wrapper or one.hookwrapper):
-            one.function = lambda *_: None  # type: ignore[misc] # only in this child, whose manager ends with it
+    for element in item.config.hook.pytest_runtest_logreport.get_hookimpls():
+        if element.plugin is not sys.modules[__name__] and not (element.wrapper or element.hookwrapper):
+            element.function = lambda *_: None  # type: ignore[misc] # only in this child, whose manager ends with it

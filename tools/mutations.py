@@ -44,8 +44,8 @@ class Mutation:
 
     def applied(self, source: str) -> str:
         lines = source.splitlines(keepends=True)
-        held = lines[self.line - 1].encode()
-        lines[self.line - 1] = (held[: self.start] + self.text.encode() + held[self.end :]).decode()
+        stored = lines[self.line - 1].encode()
+        lines[self.line - 1] = (stored[: self.start] + self.text.encode() + stored[self.end :]).decode()
         return "".join(lines)
 
     def shown(self) -> tuple[str, str]:
@@ -57,7 +57,7 @@ class Mutation:
 
 def chosen() -> list[Mutation]:
     """Return the changes that the running command tries."""
-    return [Mutation(**one) for one in json.loads(CHOSEN.read_text())]
+    return [Mutation(**item) for item in json.loads(CHOSEN.read_text())]
 
 
 def mutations_of(path: Path) -> list[Mutation]:
@@ -67,7 +67,7 @@ def mutations_of(path: Path) -> list[Mutation]:
     nodes = {node for function in functions for body in function.body for node in ast.walk(body)}
     found = {Mutation(name, *change) for node in nodes for change in _changes(source, node)}
     return sorted(
-        (one for one in found if _compiles(one.applied(source))), key=lambda one: (one.line, one.start, one.text)
+        (item for item in found if _compiles(item.applied(source))), key=lambda item: (item.line, item.start, item.text)
     )
 
 
@@ -127,11 +127,11 @@ def lines(name: str) -> list[str]:
 def report() -> int:
     """Print a line for each change, and return how many no test noticed."""
     survivors = 0
-    for index, one in enumerate(chosen()):
+    for index, item in enumerate(chosen()):
         killers, tried = lines(f"{index}.killed"), lines(f"{index}.tried")
         state = f"killed by {killers[0]}" if killers else f"SURVIVED {len(tried)} tests: {' '.join(tried[:3])}"
         survivors += not killers
-        print(index, f"{one.path}:{one.line}", *one.shown(), state, sep="\t")
+        print(index, f"{item.path}:{item.line}", *item.shown(), state, sep="\t")
     print(f"{survivors} survived")
     return survivors
 
@@ -144,10 +144,10 @@ def main() -> None:
     stated, for_pytest = parser.parse_known_args()
     if not stated.goes_on:
         files = sorted(path for part in PARTS for path in (ROOT / "app" / "identity" / part).rglob("*.py"))
-        found = random.Random(stated.seed).sample([one for path in files for one in mutations_of(path)], stated.number)  # noqa: S311 - no secret
+        found = random.Random(stated.seed).sample([new for path in files for new in mutations_of(path)], stated.number)  # noqa: S311 - no secret
         shutil.rmtree(FOLDER, ignore_errors=True)
         FOLDER.mkdir(parents=True)
-        CHOSEN.write_text(json.dumps([asdict(one) for one in found]))
+        CHOSEN.write_text(json.dumps([asdict(new) for new in found]))
     command = [sys.executable, "-m", "pytest", "-p", "tools.mutation_trials", "-q", "-k", "not postgres", *for_pytest]
     subprocess.run(command, cwd=ROOT, check=False)
     sys.exit(report() > stated.number // 20)

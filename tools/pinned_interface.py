@@ -44,12 +44,12 @@ class Shapes:
         return self._names[model]
 
     def _member(self, name: str, info: FieldInfo) -> str:
-        return _spelt(info.alias or name, info) + "".join(f"={self.name(one)}" for one in _models(info.annotation))
+        return _spelt(info.alias or name, info) + "".join(f"={self.name(model)}" for model in _models(info.annotation))
 
     def field(self, model: type[BaseModel], name: str, wire_name: str) -> str:
         """Return how one field of a request is spelt."""
         info = model.model_fields[name]
-        return _spelt(wire_name, info) + "".join(f"={self.name(one)}" for one in _models(info.annotation))
+        return _spelt(wire_name, info) + "".join(f"={self.name(item)}" for item in _models(info.annotation))
 
 
 def _spelt(wire_name: str, info: FieldInfo) -> str:
@@ -132,7 +132,7 @@ def _admission(operation: AnyOperation) -> Iterator[str]:
     yield f"accepts={body.accepts.name.lower()}"
     yield f"answers={','.join(body.answers) or 'nothing'}"
     yield from ("markup" for _ in [0] if body.takes_markup)
-    yield from ("sparse" for _ in [0] if getattr(operation.response, "sparse", False))
+    yield from ("sparse" for _ in [0] if getattr(operation.response, "omits_none", False))
 
 
 def _commands(command: click.Command, name: str) -> Iterator[tuple[str, list[str]]]:

@@ -141,7 +141,7 @@ def _enumerations(nodes: list[ast.AST]) -> Iterator[str]:
     """Yield the values of each enumeration of texts, joined."""
     for node in nodes:
         if isinstance(node, ast.ClassDef) and any("Enum" in ast.unparse(base) for base in node.bases):
-            values = [_text(one.value) for one in node.body if isinstance(one, ast.Assign)]
+            values = [_text(item.value) for item in node.body if isinstance(item, ast.Assign)]
             yield " | ".join(sorted(filter(None, values)))
 
 
@@ -149,9 +149,9 @@ def _stored_classes(nodes: list[ast.AST]) -> Iterator[str]:
     for node in nodes:
         if isinstance(node, ast.ClassDef) and node.name in STORED_CLASSES:
             fields = [
-                one.target.id
-                for one in node.body
-                if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
+                item.target.id
+                for item in node.body
+                if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)
             ]
             yield " ".join(sorted(fields))
 
@@ -161,7 +161,7 @@ def _constants(trees: list[ast.Module]) -> Iterator[str]:
     for tree in trees:
         for node in (
             *tree.body,
-            *(one for found in tree.body if isinstance(found, ast.ClassDef) for one in found.body),
+            *(item for found in tree.body if isinstance(found, ast.ClassDef) for item in found.body),
         ):
             targets = (
                 node.targets

@@ -65,7 +65,8 @@ def _flat(pins: Pins, section: str) -> dict[str, set[str]]:
     """Return the members of each line, those of nested objects as `Profile.Email`."""
     shapes = pins.get(SHAPES, {})
     return {
-        key: {path for one in members for path in _paths(one, shapes)} for key, members in pins.get(section, {}).items()
+        key: {path for member in members for path in _paths(member, shapes)}
+        for key, members in pins.get(section, {}).items()
     }
 
 

@@ -32,7 +32,7 @@ QUOTES_OUTPUT = ("nextjs", "spring-boot", "go")
 def main(names: list[str]) -> int:
     """Run these quickstarts, by default all, and return the exit status."""
     chosen = names or list(NEEDS)
-    missing = {name: [one for one in NEEDS[name] if shutil.which(one) is None] for name in chosen}
+    missing = {name: [item for item in NEEDS[name] if shutil.which(item) is None] for name in chosen}
     skipped = [f"{name} ({', '.join(tools)})" for name, tools in missing.items() if tools]
     tests = [f"{TEST}::{test}" for name, tools in missing.items() if not tools for test in tests_of(name)]
     command = [sys.executable, "-m", "pytest", "-v", "-n", "0", "--durations=0", "-p", "no:randomly", *tests]
@@ -46,7 +46,7 @@ def tests_of(name: str) -> list[str]:
     """Return the tests of a quickstart."""
     tests = [OTHER_TESTS.get(name, f"test_reader_signs_in_and_out[{name}]")]
     return tests + [
-        f"test_unknown_tenant_is_reported_as_the_page_quotes[{name}]" for one in QUOTES_OUTPUT if one == name
+        f"test_unknown_tenant_is_reported_as_the_page_quotes[{name}]" for item in QUOTES_OUTPUT if item == name
     ]
 
 

@@ -20,7 +20,7 @@ from app.identity.administration.resource_rules import rules_of
 from app.kit.operation import AnyOperation, Operation
 from app.kit.package_files import HOME as ROOT
 from app.kit.resource import Resource
-from tools.tested_addresses import Address, Asked, parts
+from tools.tested_addresses import Address, CalledAddresses, parts
 
 BEFORE = "60-90"
 """Lines per operation before resources were declared."""
@@ -39,40 +39,40 @@ class Lines:
     tests: float = 0
 
     def line(self) -> str:
-        whole = self.contract + self.rules + self.tests
-        numbers = [self.operations, self.contract, self.rules, self.tests, whole / max(self.operations, 1)]
+        complete = self.contract + self.rules + self.tests
+        numbers = [self.operations, self.contract, self.rules, self.tests, complete / max(self.operations, 1)]
         return f"| {self.name} | {' | '.join(f'{number:.0f}' for number in numbers)} |"
 
 
-def report(asked: Sequence[Asked]) -> str:
+def report(requested: Sequence[CalledAddresses]) -> str:
     """Return the table; `asked`: what each test module asks."""
-    every = lines_per_resource(asked)
-    whole = Lines(
-        "all", *(sum(getattr(one, name) for one in every) for name in ("operations", "contract", "rules", "tests"))
+    every = lines_per_resource(requested)
+    complete = Lines(
+        "all", *(sum(getattr(item, name) for item in every) for name in ("operations", "contract", "rules", "tests"))
     )
     head = ["| resource | operations | contract | rules | tests | per operation |", "| --- |" + " --- |" * 5]
     title = f"## Lines per resource (contract, rules, tests) beside the {BEFORE} per operation of before"
-    return "\n".join([title, "", *head, *(one.line() for one in [*every, whole]), ""])
+    return "\n".join([title, "", *head, *(element.line() for element in [*every, complete]), ""])
 
 
-def lines_per_resource(asked: Sequence[Asked]) -> list[Lines]:
+def lines_per_resource(requested: Sequence[CalledAddresses]) -> list[Lines]:
     """Return the lines of every declared resource."""
     load_catalogue()
-    owned = {one.kind: _operations(one) for one in RESOURCES}
+    owned = {resource.kind: _operations(resource) for resource in RESOURCES}
     sizes = {kind: len(operations) for kind, operations in owned.items()}
-    contract = _divided({one.kind: [inspect.getsourcefile(one.model) or ""] for one in RESOURCES}, sizes)
-    rules = _divided({one.kind: _rule_modules(one) for one in RESOURCES}, sizes)
-    tests = _test_lines(owned, asked)
+    contract = _divided({resource.kind: [inspect.getsourcefile(resource.model) or ""] for resource in RESOURCES}, sizes)
+    rules = _divided({resource.kind: _rule_modules(resource) for resource in RESOURCES}, sizes)
+    tests = _test_lines(owned, requested)
     return [Lines(kind, sizes[kind], contract[kind], rules[kind], tests[kind]) for kind in sizes]
 
 
 def _operations(resource: Resource) -> list[AnyOperation]:
     """Return the operations of a resource, with those declared by hand below its path."""
-    bound = [one.operation for one in BOUND if one.draft.resource is resource]
+    bound = [item.operation for item in BOUND if item.draft.resource is resource]
     by_hand = vars(sys.modules[resource.model.__module__]).values()
     below = tuple(f"{address.path}/" for address in resource.addresses)
-    named = [one for one in by_hand if isinstance(one, Operation) and one.path.startswith(below)]
-    return list({one.name: one for one in [*bound, *named]}.values())
+    named = [var for var in by_hand if isinstance(var, Operation) and var.path.startswith(below)]
+    return list({var.name: var for var in [*bound, *named]}.values())
 
 
 def _rule_modules(resource: Resource) -> list[str]:
@@ -80,7 +80,7 @@ def _rule_modules(resource: Resource) -> list[str]:
     used: list[Callable[..., Any]] = [hook for hook in vars(rules).values() if inspect.isfunction(hook)]
     used += [*rules.actions.values(), *rules.actions_before_lock.values()]
     used += [type(rules.store)] if rules.store is not None else []
-    return sorted({inspect.getsourcefile(one) or "" for one in used})
+    return sorted({inspect.getsourcefile(var) or "" for var in used})
 
 
 def _divided(files: Mapping[str, Iterable[str]], sizes: Mapping[str, int]) -> dict[str, float]:
@@ -93,15 +93,18 @@ def _divided(files: Mapping[str, Iterable[str]], sizes: Mapping[str, int]) -> di
     }
 
 
-def _test_lines(owned: Mapping[str, Sequence[AnyOperation]], asked: Sequence[Asked]) -> dict[str, float]:
+def _test_lines(owned: Mapping[str, Sequence[AnyOperation]], requested: Sequence[CalledAddresses]) -> dict[str, float]:
     """Return the lines of the test modules, each divided by the calls that ask a resource's operations, and the paths it names."""
     found = dict.fromkeys(owned, 0.0)
     known = [address for operation in load_catalogue() for address in operation.addresses()]
     owner: dict[Address, str] = {
-        address: kind for kind, operations in owned.items() for one in operations for address in one.addresses()
+        address: kind
+        for kind, operations in owned.items()
+        for operation in operations
+        for address in operation.addresses()
     }
     owner_of_path = {parts(path): kind for (_, path), kind in owner.items()}
-    for module in asked:
+    for module in requested:
         if module.module.startswith(_GENERIC):
             continue
         shares = Counter(owner.get(call[0], "") for call in module.calls(known) if call)

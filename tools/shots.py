@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from werkzeug.serving import make_server
 
 from app.contract.branding import Brand as TenantBrand
-from app.contract.messages import MailTemplate, SmsTemplate
+from app.contract.messages import MailTemplate, TextMessageTemplate
 from app.hub import create_app
 from app.hub.gallery import TENANTS, all_samples
 from app.identity.administration.configuration.reading import read_file
@@ -75,16 +75,16 @@ class Pages:
         return page
 
 
-def shots(app: Any, asked: argparse.Namespace) -> Iterator[Shot]:
+def shots(app: Any, requested: argparse.Namespace) -> Iterator[Shot]:
     with app.app_context():
         samples = [(page.__name__, state) for page, state in all_samples()]
     for name, state in samples:
-        if asked.page and asked.page.lower() not in name.lower():
+        if requested.page and requested.page.lower() not in name.lower():
             continue
-        for language in asked.language:
-            for size in asked.size:
-                for scheme in asked.scheme:
-                    yield Shot(name, state, language, size, scheme, asked.look)
+        for language in requested.language:
+            for size in requested.size:
+                for scheme in requested.scheme:
+                    yield Shot(name, state, language, size, scheme, requested.look)
 
 
 def take(pages: Pages, base: str, shot: Shot, folder: Path) -> None:
@@ -97,28 +97,28 @@ def take(pages: Pages, base: str, shot: Shot, folder: Path) -> None:
     page.screenshot(path=folder / shot.file, full_page=shot.size == "phone", animations="disabled")
 
 
-def messages(asked: argparse.Namespace) -> Iterator[tuple[Shot, str]]:
+def messages(requested: argparse.Namespace) -> Iterator[tuple[Shot, str]]:
     """Every mail and text message in every state, with its HTML; `--page mail` or `--page sms` draws them alone."""
-    look, own = _demo_tenant(asked.look) or (_sample_tenant(asked.look), ())
-    for language in asked.language:
+    look, own = _demo_tenant(requested.look) or (_sample_tenant(requested.look), ())
+    for language in requested.language:
         speaks = LANGUAGES[language]
         shown = [
-            *gallery.emails(look, speaks, [one for one in own if isinstance(one, MailTemplate)]),
-            *gallery.text_messages(look, speaks, [one for one in own if isinstance(one, SmsTemplate)]),
+            *gallery.emails(look, speaks, [item for item in own if isinstance(item, MailTemplate)]),
+            *gallery.text_messages(look, speaks, [item for item in own if isinstance(item, TextMessageTemplate)]),
         ]
-        for one in shown:
-            if one.message is None or asked.page.lower() not in one.name.lower():
+        for email in shown:
+            if email.message is None or requested.page.lower() not in email.name.lower():
                 continue
-            page = one.message.html or _bubble(one.message.text, speaks)
-            for size in asked.size:
-                for scheme in asked.scheme:
-                    yield Shot(one.name, one.state, language, size, scheme, asked.look), page
+            page = email.message.html or _bubble(email.message.text, speaks)
+            for size in requested.size:
+                for scheme in requested.scheme:
+                    yield Shot(email.name, email.state, language, size, scheme, requested.look), page
 
 
-def _demo_tenant(name: str) -> tuple[Branding, tuple[MailTemplate | SmsTemplate, ...]] | None:
+def _demo_tenant(name: str) -> tuple[Branding, tuple[MailTemplate | TextMessageTemplate, ...]] | None:
     """A tenant of the demo, which may have templates of its own."""
     demo = read_file(ROOT / "examples" / "demo.yaml")
-    tenant = next((one for one in demo.tenants if one.name == name), None)
+    tenant = next((item for item in demo.tenants if item.name == name), None)
     if tenant is None:
         return None
     brand = demo.brands.get(name, TenantBrand())
@@ -167,26 +167,26 @@ def main() -> None:
     parser.add_argument("--look", default="acme", help="a tenant of the gallery")
     parser.add_argument("--size", nargs="+", choices=SIZES, default=list(SIZES))
     parser.add_argument("--scheme", nargs="+", choices=SCHEMES, default=SCHEMES)
-    asked = parser.parse_args()
+    requested = parser.parse_args()
     app = create_app(Settings(secrets=(b"pictures have no secrets, none at all",), development=True))
     server = make_server("127.0.0.1", 0, app, threaded=True)
     Thread(target=server.serve_forever, daemon=True).start()
-    asked.folder.mkdir(parents=True, exist_ok=True)
-    taken = list(shots(app, asked))
+    requested.folder.mkdir(parents=True, exist_ok=True)
+    taken = list(shots(app, requested))
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium-headless-shell") or shutil.which("chromium"), args=FLAGS
         )
         pages = Pages(browser)
         for shot in taken:
-            take(pages, f"http://127.0.0.1:{server.server_port}", shot, asked.folder)
-        for shot, html_part in messages(asked):
-            take_mail(pages, shot, html_part, asked.folder)
+            take(pages, f"http://127.0.0.1:{server.server_port}", shot, requested.folder)
+        for shot, html_part in messages(requested):
+            take_mail(pages, shot, html_part, requested.folder)
             taken.append(shot)
         browser.close()
     server.shutdown()
-    index(asked.folder, taken)
-    print(f"{len(taken)} pictures in {asked.folder}")
+    index(requested.folder, taken)
+    print(f"{len(taken)} pictures in {requested.folder}")
 
 
 if __name__ == "__main__":

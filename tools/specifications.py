@@ -94,14 +94,17 @@ def document() -> str:
     lines = [INTRODUCTION]
     for name, sections in read().items():
         lines += [f"## {name}\n", "| section | subject | checked in | tested in |", "|---|---|---|---|"]
-        lines += [f"| {one.number} | {one.title} | {_checks(one)} | {links_to_tests(one.tests)} |" for one in sections]
+        lines += [
+            f"| {section.number} | {section.title} | {_checks(section)} | {links_to_tests(section.tests)} |"
+            for section in sections
+        ]
         lines.append("")
     return typographic("\n".join(lines))
 
 
 def _is_listed(number: str, entry: Mapping[str, Any]) -> bool:
     """Return whether the list has the section or a part of it."""
-    return any(f"{one}.".startswith(f"{number}.") for one in entry["sections"])
+    return any(f"{item}.".startswith(f"{number}.") for item in entry["sections"])
 
 
 def _listed() -> dict[str, Any]:
@@ -143,7 +146,7 @@ def _naming() -> dict[str, list[str]]:
 
 
 def _citations(name: str, short: str | None) -> Citations:
-    names = "|".join(re.escape(one) for one in (name, short) if one)
+    names = "|".join(re.escape(item) for item in (name, short) if item)
     pattern = re.compile(rf"(?:{names})(?: 1\.0| 2\.0)?,? sections? ({_NUMBERS})")
     cited = Citations()
     for path, text in _citing("app"):

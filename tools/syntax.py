@@ -17,7 +17,7 @@ def nodes(tree: ast.AST) -> list[ast.AST]:
         for name in reversed(node._fields):
             value = getattr(node, name, None)
             if isinstance(value, list):
-                left += [one for one in reversed(value) if isinstance(one, ast.AST)]
+                left += [item for item in reversed(value) if isinstance(item, ast.AST)]
             elif isinstance(value, ast.AST) and not isinstance(value, ast.expr_context):
                 left.append(value)
     return found

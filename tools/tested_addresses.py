@@ -19,7 +19,7 @@ Address = tuple[str, str]
 
 
 @dataclass
-class Asked:
+class CalledAddresses:
     """What one module of the tests asks."""
 
     module: str
@@ -37,14 +37,14 @@ class Asked:
             yield nearest((method, path), known) or next(filter(None, below), [])
 
 
-def asked_by(folder: Path) -> list[Asked]:
+def asked_by(folder: Path) -> list[CalledAddresses]:
     """Return what the modules below a folder ask, sorted by module."""
     return [_asked(folder, path) for path in sorted(folder.rglob("*.py"))]
 
 
-def nearest(asked: Address, known: Sequence[Address]) -> list[Address]:
+def nearest(requested: Address, known: Sequence[Address]) -> list[Address]:
     """Return the addresses that a test asks: those with the most fixed parts in common."""
-    scores = {address: score for address in known if (score := _score(asked, address))}
+    scores = {address: score for address in known if (score := _score(requested, address))}
     return [address for address, score in scores.items() if score == max(scores.values())]
 
 
@@ -55,18 +55,18 @@ def parts(path: str) -> tuple[str, ...]:
     return tuple(UNKNOWN if "{" in part or UNKNOWN in part else part.lower() for part in plain.split("/"))
 
 
-def _score(asked: Address, address: Address) -> int:
+def _score(requested: Address, address: Address) -> int:
     """Return how well a test's address fits; 0: not at all."""
-    theirs, ours = parts(asked[1]), parts(address[1])
-    if asked[0] not in ("", address[0]) or len(theirs) != len(ours) or theirs[0] != ours[0]:
+    theirs, ours = parts(requested[1]), parts(address[1])
+    if requested[0] not in ("", address[0]) or len(theirs) != len(ours) or theirs[0] != ours[0]:
         return 0
     if any(UNKNOWN not in pair and pair[0] != pair[1] for pair in zip(theirs, ours, strict=True)):
         return 0
-    return 1 + sum(2 if one == other else other == UNKNOWN for one, other in zip(theirs, ours, strict=True))
+    return 1 + sum(2 if item == other else other == UNKNOWN for item, other in zip(theirs, ours, strict=True))
 
 
-def _asked(folder: Path, path: Path) -> Asked:
-    texts, found = _constants(folder, path), Asked(str(path.relative_to(folder)))
+def _asked(folder: Path, path: Path) -> CalledAddresses:
+    texts, found = _constants(folder, path), CalledAddresses(str(path.relative_to(folder)))
     found.bases |= {text for text in texts.values() if text.startswith("/")}
     for outer in _tree(path).body:
         inner = dict(texts)
@@ -84,16 +84,16 @@ def _of_node(node: ast.AST, texts: Mapping[str, str]) -> Iterator[Address]:
     """Yield the addresses of a call, of a tuple with a method, and of a list, whose values a test is run with."""
     if isinstance(node, ast.Call):
         verb = node.func.attr.upper() if isinstance(node.func, ast.Attribute) else ""
-        yield from _of_values([*node.args, *(one.value for one in node.keywords)], texts, verb)
+        yield from _of_values([*node.args, *(keyword.value for keyword in node.keywords)], texts, verb)
     elif isinstance(node, ast.List):
         yield from _of_values(node.elts, texts, "")
     elif isinstance(node, ast.Tuple):
-        yield from (one for one in _of_values(node.elts, texts, "") if one[0])
+        yield from (value for value in _of_values(node.elts, texts, "") if value[0])
 
 
 def _of_values(values: Sequence[ast.expr], texts: Mapping[str, str], verb: str) -> Iterator[Address]:
     """Yield the addresses among the values of a call or a tuple; a method among them is that of each."""
-    known = [text for one in values if (text := _text(one, texts))]
+    known = [text for value in values if (text := _text(value, texts))]
     method = next((text for text in known if text in METHODS), verb if verb in METHODS else "")
     for text in known:
         if match := _ADDRESS.fullmatch(text):
@@ -109,8 +109,8 @@ def _text(node: ast.expr, texts: Mapping[str, str]) -> str:
     if isinstance(node, ast.FormattedValue):
         return _text(node.value, texts) or UNKNOWN
     if isinstance(node, ast.JoinedStr):
-        whole = "".join(_text(one, texts) for one in node.values)
-        return "" if whole.startswith(UNKNOWN) else whole
+        complete = "".join(_text(value, texts) for value in node.values)
+        return "" if complete.startswith(UNKNOWN) else complete
     return ""
 
 
@@ -122,7 +122,7 @@ def _constants(folder: Path, path: Path) -> Mapping[str, str]:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"{folder.name}."):
             other = folder.joinpath(*str(node.module).split(".")[1:]).with_suffix(".py")
             theirs = _constants(folder, other) if other.exists() else {}
-            texts |= {one.asname or one.name: theirs[one.name] for one in node.names if one.name in theirs}
+            texts |= {name.asname or name.name: theirs[name.name] for name in node.names if name.name in theirs}
         elif isinstance(node, ast.Assign):
             texts |= _assigned(node.targets[0], node.value, texts)
     return texts

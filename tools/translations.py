@@ -109,7 +109,7 @@ def singular(message: Message) -> str:
 
 def placeholder_problem(message: Message, text: str) -> str | None:
     ids = (message.id,) if isinstance(message.id, str) else tuple(message.id)
-    allowed = set().union(*(PLACEHOLDER.findall(each) for each in ids))
+    allowed = set().union(*(PLACEHOLDER.findall(item_id) for item_id in ids))
     strange = set(PLACEHOLDER.findall(text)) - allowed
     if strange:
         return f"has placeholders that the source lacks: {', '.join(sorted(strange))}"

@@ -48,11 +48,11 @@ def download(folder: Path) -> None:
 
 
 def main() -> int:
-    wanted = {name: pinned(name) for name in FILES}
-    if all(present(TARGET / name) == version for name, version in wanted.items()):
+    requested = {name: pinned(name) for name in FILES}
+    if all(present(TARGET / name) == version for name, version in requested.items()):
         return 0
     installed = ROOT / "node_modules"
-    if all(present(installed / name) == version for name, version in wanted.items()):
+    if all(present(installed / name) == version for name, version in requested.items()):
         copy(installed)
         return 0
     with tempfile.TemporaryDirectory(prefix="gatehouse-npm-") as folder:

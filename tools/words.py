@@ -66,7 +66,7 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class Text:
+class VisibleText:
     """One string and where it stands."""
 
     place: str
@@ -79,13 +79,13 @@ def rules(file: Path = RULES) -> list[Rule]:
     declared = tomllib.loads(file.read_text(encoding="utf-8"))["rule"]
     return [
         Rule(
-            frozenset(one["in"]),
-            re.compile(one["find"], re.IGNORECASE),
-            one["why"],
-            one["bad"],
-            frozenset(one.get("but", ())),
+            frozenset(item["in"]),
+            re.compile(item["find"], re.IGNORECASE),
+            item["why"],
+            item["bad"],
+            frozenset(item.get("but", ())),
         )
-        for one in declared
+        for item in declared
     ]
 
 
@@ -107,16 +107,16 @@ def copies() -> Iterator[str]:
                     yield f"{path.relative_to(ROOT)}: {text!r} is the English string: translate it, or list it in words.toml"
 
 
-def problems(texts: Iterable[Text], listed: Iterable[Rule]) -> Iterator[str]:
+def problems(texts: Iterable[VisibleText], listed: Iterable[Rule]) -> Iterator[str]:
     """Yield a line for each forbidden part of a text."""
     listed = list(listed)
-    for one in texts:
+    for text in texts:
         for rule in listed:
-            if one.place in rule.places and (found := rule.finds(one.text)) is not None:
-                yield f"{one.where}: {one.text!r} has {found!r}: {rule.why}"
+            if text.place in rule.places and (found := rule.finds(text.text)) is not None:
+                yield f"{text.where}: {text.text!r} has {found!r}: {rule.why}"
 
 
-def texts() -> Iterator[Text]:
+def texts() -> Iterator[VisibleText]:
     """Yield every string that a person may read."""
     yield from catalogue()
     yield from titles_and_buttons()
@@ -124,51 +124,53 @@ def texts() -> Iterator[Text]:
 
 
 @cache
-def catalogue() -> list[Text]:
+def catalogue() -> list[VisibleText]:
     """Return the English strings of the sources, and their translations."""
     return list(_catalogue())
 
 
-def _catalogue() -> Iterator[Text]:
+def _catalogue() -> Iterator[VisibleText]:
     for message in translations.extracted():
         if message.id:
-            yield from (Text(PAGES, message.locations[0][0], text) for text in _forms(message.id))
+            yield from (VisibleText(PAGES, message.locations[0][0], text) for text in _forms(message.id))
     for path in translations.locale_files():
         language = path.parent.parent.name
         for message in translations.read(path):
             if message.id:
-                yield from (Text(language, str(path.relative_to(ROOT)), text) for text in _forms(message.string))
+                yield from (VisibleText(language, str(path.relative_to(ROOT)), text) for text in _forms(message.string))
 
 
 def _forms(text: str | Iterable[str] | None) -> list[str]:
     return [text] if isinstance(text, str) else list(text or ())
 
 
-def titles_and_buttons(root: Path = ROOT) -> Iterator[Text]:
+def titles_and_buttons(root: Path = ROOT) -> Iterator[VisibleText]:
     """Yield the titles and buttons of pages, and the headings of notices."""
     for path in sorted((*(root / "templates").rglob("*.html"), *(root / "app" / "hub").rglob("*.py"))):
         source, name = path.read_text(encoding="utf-8"), path.relative_to(root).as_posix()
-        yield from (Text("buttons", name, text) for text in _BUTTON.findall(source))
-        yield from (Text("titles", name, text) for text in _NOTICE.findall(source))
-        yield from (Text("titles", name, text) for found in _TITLE.findall(source) for text in _GETTEXT.findall(found))
+        yield from (VisibleText("buttons", name, text) for text in _BUTTON.findall(source))
+        yield from (VisibleText("titles", name, text) for text in _NOTICE.findall(source))
+        yield from (
+            VisibleText("titles", name, text) for found in _TITLE.findall(source) for text in _GETTEXT.findall(found)
+        )
 
 
-def command_line(root: Path = ROOT) -> Iterator[Text]:
+def command_line(root: Path = ROOT) -> Iterator[VisibleText]:
     """Yield the texts that the command line prints."""
     for path in sorted((root / "app").rglob("*.py")):
         name = path.relative_to(root).as_posix()
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        is_printed = any(name == one or name.startswith(f"{one}/") for one in COMMAND_LINE)
+        is_printed = any(name == item or name.startswith(f"{item}/") for item in COMMAND_LINE)
         errors = OPERATOR_ERRORS | ({"ValueError"} if name.startswith("app/contract/") else set())
         found = _printed(tree) if is_printed else _raised(tree, errors)
-        yield from (Text(CLI, name, text) for text in found if _SENTENCE.search(text))
+        yield from (VisibleText(CLI, name, text) for text in found if _SENTENCE.search(text))
 
 
 def _printed(tree: ast.Module) -> Iterator[str]:
     """Yield all texts except docstrings; those of commands are their help."""
     for node in syntax.nodes(tree):
         if isinstance(node, ast.FunctionDef) and any(
-            "command" in ast.unparse(one) or "group" in ast.unparse(one) for one in node.decorator_list
+            "command" in ast.unparse(item) or "group" in ast.unparse(item) for item in node.decorator_list
         ):
             yield " ".join((ast.get_docstring(node) or "").split())
     docstrings = {id(node.value) for node in syntax.nodes(tree) if isinstance(node, ast.Expr)}

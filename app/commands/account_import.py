@@ -11,7 +11,7 @@ from app.commands.errors import CommandError, open_services
 from app.commands.parts import counted, tenant_work
 
 if TYPE_CHECKING:
-    from app.identity.administration.account_import.service import Done, Report
+    from app.identity.administration.account_import.service import ImportedRecord, Report
 
 _PROGRESS = 10_000
 RECOVERY_PATH = "/forgot-password"
@@ -67,10 +67,10 @@ def import_(
     until its owner has signed in.
     """
     from app.identity.administration.account_import import formats, service
-    from app.identity.administration.account_import.records import Mapped, Refused
+    from app.identity.administration.account_import.records import MappedRecord, RecordRefused
     from app.identity.platform.store.database import StoreUnavailable
 
-    mapped, report = Mapped(_renames(roles), _renames(connections)), service.Report()
+    mapped, report = MappedRecord(_renames(roles), _renames(connections)), service.Report()
     with open_services() as services:
         tenant_work(services, tenant).rollback()
         found = services.directory.by_name(tenant)
@@ -79,16 +79,16 @@ def import_(
         try:
             reads = formats.read(files, formats.Format(form), mapped, realm)
             service.run(services, found, reads, _print, skip=skip, writes=not dry_run, report=report)
-        except Refused as problem:
+        except RecordRefused as problem:
             raise CommandError(f"{problem}. {_stopped(report, dry_run=dry_run)}") from None
         except StoreUnavailable as problem:
             raise CommandError(f"{problem} {_stopped(report, dry_run=dry_run)}") from None
     click.echo(_summary(report, dry_run=dry_run, recovery=services.settings.hub_url(tenant) + RECOVERY_PATH))
-    if report.counts[service.Outcome.REFUSED]:
+    if report.counts[service.ImportOutcome.REFUSED]:
         raise SystemExit(1)
 
 
-def _print(done: Done) -> None:
+def _print(done: ImportedRecord) -> None:
     for sentence in done.says:
         click.echo(f"{done.place}: {done.outcome}: {sentence}", err=True)
     if done.place.number % _PROGRESS == 0:
@@ -106,6 +106,8 @@ def _summary(report: Report, *, dry_run: bool, recovery: str) -> str:
     read = counted(sum(report.counts.values()), "account")
     sentences = [f"{'Checked' if dry_run else 'Read'} {read}: {parts or 'none'}."]
     if report.without_password:
-        people = counted(report.without_password, "new account")
-        sentences.append(f"{people} without a password: sign in with a provider, or set a password at {recovery}.")
+        new_accounts = counted(report.without_password, "new account")
+        sentences.append(
+            f"{new_accounts} without a password: sign in with a provider, or set a password at {recovery}."
+        )
     return " ".join([*sentences, *(["Nothing was changed."] if dry_run else [])])

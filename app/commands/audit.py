@@ -9,7 +9,7 @@ import click
 from app.commands.errors import CommandError, open_services
 from app.commands.parts import tenant_work
 
-_MOST = 10_000
+_MAX_EVENTS = 10_000
 
 
 @click.command
@@ -17,7 +17,11 @@ _MOST = 10_000
 @click.option("--email", help="Show only the account with this email address.")
 @click.option("--reference", help="Show only one request: the reference on an error page, `request_id` in the log.")
 @click.option(
-    "--limit", default=50, show_default=True, type=click.IntRange(1, _MOST), help="Maximum number of entries to show."
+    "--limit",
+    default=50,
+    show_default=True,
+    type=click.IntRange(1, _MAX_EVENTS),
+    help="Maximum number of entries to show.",
 )
 @click.option("--json", "is_json", is_flag=True, help="Print one JSON object per line.")
 def audit(tenant_name: str, email: str | None, reference: str | None, limit: int, is_json: bool) -> None:
@@ -40,8 +44,8 @@ def audit(tenant_name: str, email: str | None, reference: str | None, limit: int
             work.rollback()
         if not found and not is_json:
             click.echo("No entries.", err=True)
-        for one in found:
-            click.echo(_json_line(one) if is_json else _line(one))
+        for item in found:
+            click.echo(_json_line(item) if is_json else _line(item))
 
 
 def _json_line(entry: object) -> str:

@@ -46,7 +46,7 @@ def routes(proxy: str | None, hub: str, identity: str) -> None:
     from app.contract.auth import Host
 
     read = read_settings()
-    patterns = sorted({pattern(path) for one in catalogue.on(Host.TENANT) for _, path in one.addresses()})
+    patterns = sorted({pattern(path) for item in catalogue.on(Host.TENANT) for _, path in item.addresses()})
     rules = {"caddy": caddy, "nginx": nginx}[proxy]
     click.echo(rules(read.hub_domain.partition(":")[0], read.api_hostname.partition(":")[0], patterns, hub, identity))
 

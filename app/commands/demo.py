@@ -14,7 +14,7 @@ from app.commands.errors import CommandError, as_command_errors
 from app.commands.listening import bind_error, free_port, hub_domain_at, is_loopback, refuse_taken, with_port
 from app.commands.serving import application, hash_limits, outbox_job
 from app.kit import logs
-from app.kit.admission import Application
+from app.kit.admission import WsgiApp
 from app.kit.serving import serve as serve_http
 from app.settings import Settings, SettingsError, default_data_dir, read
 
@@ -78,9 +78,9 @@ def _serve(settings: Settings, bind: str, shop_port: int, people: list[Person], 
         raise bind_error(bind, problem) from None
 
 
-def demo_application(settings: Settings, shop_port: int, bind: str, people: list[Person], keys: Keys) -> Application:
+def demo_application(settings: Settings, shop_port: int, bind: str, people: list[Person], keys: Keys) -> WsgiApp:
     """Return the demo's application: Gatehouse, the shop, the inbox and the front page, by host."""
-    from app.demo.front import Front
+    from app.demo.front import DemoStartPage
     from app.demo.hosts import Hosts, names, shop_at
     from app.demo.inbox import inbox_of
     from app.reference import Trial
@@ -90,7 +90,7 @@ def demo_application(settings: Settings, shop_port: int, bind: str, people: list
     hosts = names(settings)
     inbox = inbox_of(settings, "Demo")
     served = application(settings, "both", trial=trial)
-    with_front_page = Front(served.wsgi, {settings.hub_domain, bind}, settings, people)
+    with_front_page = DemoStartPage(served.wsgi, {settings.hub_domain, bind}, settings, people)
     return replace(served, wsgi=Hosts(with_front_page, {hosts["shop"]: shop_at(shop_port), hosts["inbox"]: inbox}))
 
 
@@ -104,7 +104,7 @@ def welcome(settings: Settings, people: list[Person]) -> str:
         "",
         *(f"  {address:<36} {words}" for address, words in addresses(settings)),
         "",
-        *(f"Sign in at {one.tenant.title():<7} {one.email:<18} password: {one.password}" for one in people),
+        *(f"Sign in at {person.tenant.title():<7} {person.email:<18} password: {person.password}" for person in people),
         "",
         "Browsers resolve *.localhost. If another program doesn't, use 127.0.0.1 with a Host header.",
         "Press Ctrl-C to stop.",

@@ -10,10 +10,10 @@ import click
 
 from app.commands.errors import CommandError, open_services
 from app.commands.parts import counted, tenant_work
-from app.contract.client_registration import LONGEST_DAYS, MOST_USES
+from app.contract.client_registration import MAX_DAYS, MAX_USES
 
 if TYPE_CHECKING:
-    from app.identity.platform.services import Services
+    from app.identity.platform.services import IdentityServices
     from app.identity.platform.store.unit import UnitOfWork
 
 
@@ -29,14 +29,14 @@ def initial_access_token() -> None:
     "--uses",
     default=1,
     show_default=True,
-    type=click.IntRange(1, MOST_USES),
+    type=click.IntRange(1, MAX_USES),
     help="How many applications may register with it.",
 )
 @click.option(
     "--days",
     default=7,
     show_default=True,
-    type=click.IntRange(1, LONGEST_DAYS),
+    type=click.IntRange(1, MAX_DAYS),
     help="Days until it expires.",
 )
 def create(tenant_name: str, name: str, uses: int, days: int) -> None:
@@ -87,15 +87,15 @@ def revoke(tenant_name: str, name: str) -> None:
 
 
 @contextmanager
-def _tenant(name: str) -> Iterator[tuple[Services, UnitOfWork]]:
+def _tenant(name: str) -> Iterator[tuple[IdentityServices, UnitOfWork]]:
     """Yield the services and a unit of work of the tenant. Raises CommandError."""
-    from app.identity.administration.initial_access_tokens import TokenRefused
+    from app.identity.administration.initial_access_tokens import InitialAccessTokenRefused
 
     with open_services() as services:
         work = tenant_work(services, name)
         try:
             yield services, work
-        except TokenRefused as problem:
+        except InitialAccessTokenRefused as problem:
             raise CommandError(f"{problem}. List tokens with 'gatehouse initial-access-token list {name}'.") from None
         finally:
             work.rollback()

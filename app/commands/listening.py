@@ -112,4 +112,4 @@ def is_free(port: int) -> bool:
 
 
 def _free_above(port: int) -> int:
-    return next((one for one in range(port + 1, min(port + _SUGGESTED, 65_535)) if is_free(one)), 0)
+    return next((number for number in range(port + 1, min(port + _SUGGESTED, 65_535)) if is_free(number)), 0)

@@ -10,7 +10,7 @@ import click
 from app.commands.errors import CommandError
 
 if TYPE_CHECKING:
-    from app.identity.platform.services import Services
+    from app.identity.platform.services import IdentityServices
     from app.identity.platform.store.unit import UnitOfWork
 
 
@@ -32,7 +32,7 @@ def confirm(question: str) -> None:
         raise click.Abort
 
 
-def tenant_work(services: Services, name: str) -> UnitOfWork:
+def tenant_work(services: IdentityServices, name: str) -> UnitOfWork:
     """Return a unit of work of the tenant with this name. Raises CommandError if there is none."""
     from app.identity.directory.tenants import changes
     from app.identity.directory.tenants.store import LOOKUP_TENANT

@@ -28,13 +28,13 @@ from app.commands.listening import (
 )
 from app.commands.server_metrics import ServerMetrics
 from app.kit import logs
-from app.kit.admission import Application
+from app.kit.admission import WsgiApp
 from app.kit.clock import SystemClock
 from app.kit.health import PATHS, Check, Health
 from app.kit.instrumentation import Instrumented, RequestObserver
-from app.kit.loading import loading
+from app.kit.loading import gc_paused
 from app.kit.proxies import Proxies
-from app.kit.serving import HashLimits, Job, Limits
+from app.kit.serving import HashLimits, Job, ServerLimits
 from app.kit.serving import serve as serve_http
 from app.kit.time_budget import TimeBudget
 from app.settings import Settings, SettingsError
@@ -112,7 +112,7 @@ def run(settings: Settings, role: str, bind: str, workers: int, jobs: list[Job],
             on_worker_exit=metrics.on_worker_exit,
             reserved_paths=PATHS,
             hash_limits=hash_limits(settings, role),
-            limits=Limits(lame_duck_seconds=settings.drain_seconds),
+            limits=ServerLimits(lame_duck_seconds=settings.drain_seconds),
             on_ready=announce,
         )
     except (ValueError, OSError) as problem:
@@ -121,7 +121,7 @@ def run(settings: Settings, role: str, bind: str, workers: int, jobs: list[Job],
 
 def preload(role: str) -> None:
     """Import what each worker would import, before they are forked: so they share its memory."""
-    with loading():
+    with gc_paused():
         import_module("app.applications")
         if role != "hub":
             from app.identity.entry.server import load_handlers
@@ -140,7 +140,7 @@ def application(
     *,
     has_inbox: bool = False,
     trial: Trial | None = None,
-) -> Application:
+) -> WsgiApp:
     """Return the application: hub, identity service or both, with health checks and instrumentation.
 
     Args:
@@ -148,7 +148,7 @@ def application(
     """
     from app import applications
 
-    served: Application = getattr(applications, f"create_{role}")(settings)
+    served: WsgiApp = getattr(applications, f"create_{role}")(settings)
     wsgi: WSGIApplication = served.wsgi
     if role != "hub":
         from app.reference import NO_TRIAL, Reference
@@ -167,8 +167,8 @@ def application(
         has_loaded.set()
 
     health = Health(wsgi, health_checks(settings, role), has_loaded.is_set, disk_state(settings, role))
-    at_once = Health.beside(served.waits_for_nothing)
-    return replace(served, wsgi=instrumented(health, settings, observers), waits_for_nothing=at_once, load=load)
+    is_cached = Health.beside(served.is_answered_from_cache)
+    return replace(served, wsgi=instrumented(health, settings, observers), is_answered_from_cache=is_cached, load=load)
 
 
 def hash_limits(settings: Settings, role: str) -> HashLimits:
@@ -238,7 +238,7 @@ def check_options(settings: Settings, bind: str, role: str, workers: int) -> Non
 
 def prepare_database(settings: Settings) -> None:
     """Check and prepare the database before workers are forked; no connection stays open. Raises SettingsError."""
-    with loading():
+    with gc_paused():
         from app.identity.directory.tenants import tenant_secrets
         from app.identity.platform.encryption import Encryption
         from app.identity.platform.outbox import claims

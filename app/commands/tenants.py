@@ -115,10 +115,10 @@ def key_rotate(tenant_name: str, algorithm: str | None) -> None:
     with open_services() as services:
         work = tenant_work(services, tenant_name)
         try:
-            held = services.signing_keys.algorithms(work) or ("RS256",)
-            if algorithm is not None and algorithm not in held:
-                raise CommandError(f"{tenant_name} has no {algorithm} key. It has keys for {', '.join(held)}.")
-            kids = [(name, services.signing_keys.rotate(work, name)) for name in held if algorithm in (None, name)]
+            stored = services.signing_keys.algorithms(work) or ("RS256",)
+            if algorithm is not None and algorithm not in stored:
+                raise CommandError(f"{tenant_name} has no {algorithm} key. It has keys for {', '.join(stored)}.")
+            kids = [(name, services.signing_keys.rotate(work, name)) for name in stored if algorithm in (None, name)]
             audit = AuditLog(services.clock)
             for name, kid in kids:
                 audit.record("signing_key.rotated", kid=kid, alg=name)

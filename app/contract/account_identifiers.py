@@ -8,7 +8,7 @@ from app.contract import errors as e
 from app.contract.accounts import EmailEntry
 from app.contract.auth import K, M, S
 from app.contract.error_groups import EMAIL_SENDING, SMS_SENDING, UID_ERRORS
-from app.contract.groups import PW, F, Posted, Uid
+from app.contract.groups import FieldSelection, Posted, Uid, WebhookSuppression
 from app.contract.operations import operation
 from app.contract.profile import Profile
 from app.kit.operation import Accept
@@ -18,21 +18,21 @@ Query = From.QUERY
 Template = Annotated[str | None, Query, Field(max_length=100)]
 
 
-class SetEmails(Uid, F, PW, Wire):
+class SetEmails(Uid, FieldSelection, WebhookSuppression, Wire):
     """An address replaces those of its type; an address of another type is added."""
 
     email: list[EmailEntry] = Field(default_factory=list, max_length=20)
 
 
-class RemoveEmail(Uid, F, PW, Wire):
+class RemoveAccountEmail(Uid, FieldSelection, WebhookSuppression, Wire):
     email: str | None = Field(default=None, max_length=320)
 
 
-class SetPhone(Uid, F, PW, Wire):
+class SetPhone(Uid, FieldSelection, WebhookSuppression, Wire):
     phone: str | None = Field(default=None, max_length=64)
 
 
-class InvalidateEmail(Uid, PW):
+class InvalidateEmail(Uid, WebhookSuppression):
     """`verificationurl`: the page that the mailed link opens; absent: the hosted page."""
 
     body_is_optional: ClassVar[bool] = True
@@ -43,7 +43,7 @@ class InvalidateEmail(Uid, PW):
     email_template: Template = Field(default=None, alias="emailtemplate")
 
 
-class InvalidatePhone(Uid, PW):
+class InvalidatePhone(Uid, WebhookSuppression):
     body_is_optional: ClassVar[bool] = True
 
     sms_template: Template = Field(default=None, alias="smstemplate")
@@ -66,7 +66,7 @@ set_emails = operation(
     "All count as verified.",
 )  # fmt: skip
 remove_email = operation(
-    "accounts.remove_email", "DELETE /identity/v2/manage/account/{uid}/email", RemoveEmail, Profile, auth=K & S | M,
+    "accounts.remove_email", "DELETE /identity/v2/manage/account/{uid}/email", RemoveAccountEmail, Profile, auth=K & S | M,
     scope="profile:update", accepts=Accept.JSON, row="A09", errors=(*UID_ERRORS, e.MalformedEmail, e.EmailNotOnProfile, e.LastEmail),
     summary="Remove an account’s email address",
     description="Removes an email address from an account. The last one can’t be removed.",

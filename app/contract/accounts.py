@@ -9,7 +9,7 @@ from app.contract import errors as e
 from app.contract.auth import READ, K, M, S, U
 from app.contract.consents import ConsentAnswers
 from app.contract.error_groups import UID_ERRORS
-from app.contract.groups import AT, PW, F, PhoneInQuery, SecurityAnswer, Uid
+from app.contract.groups import AccessTokenQuery, FieldSelection, PhoneInQuery, SecurityAnswer, Uid, WebhookSuppression
 from app.contract.operations import HASHES_IN_BULK, HASHES_SECRETS_IN_BULK, operation
 from app.contract.profile import Profile, Profiles, Write
 from app.contract.profile.schema import describe_request
@@ -83,14 +83,14 @@ class NewAccountIdentifiers(AccountIdentifiers):
     uid: str | None = Field(default=None, max_length=100)  # if the tenant allows custom ids
 
 
-class CreateAccount(F, PW, NewAccountIdentifiers, AccountFields):
+class CreateAccount(FieldSelection, WebhookSuppression, NewAccountIdentifiers, AccountFields):
     """The registration model (user.md section 1.1), with the members of the tenant's servers."""
 
     is_voice_otp: Annotated[bool, Query] = False
     consents: ConsentAnswers | None = None
 
 
-class AccountChanges(F, PW, AccountFields):
+class AccountChanges(FieldSelection, WebhookSuppression, AccountFields):
     """A null clears a field with `nullsupport`; without it a null has no effect."""
 
     null_support: Annotated[bool, Query] = False
@@ -103,7 +103,7 @@ class UpdateAccount(Uid, AccountIdentifiers, AccountChanges):
     pass
 
 
-class Identifier(Wire):
+class AccountIdentifier(Wire):
     """Exactly one of them identifies the account."""
 
     email: Annotated[str | None, Query] = None
@@ -111,27 +111,27 @@ class Identifier(Wire):
     phone: PhoneInQuery = None
 
 
-class UpdateAccountByIdentifier(Identifier, AccountChanges):
+class UpdateAccountByIdentifier(AccountIdentifier, AccountChanges):
     """The identifiers in the query identify the account; to change them, address it by its id."""
 
 
-class ReadAccount(F, Identifier):
+class ReadAccount(FieldSelection, AccountIdentifier):
     pass
 
 
-class ReadAccountByUid(F, Uid, Wire):
+class ReadAccountByUid(FieldSelection, Uid, Wire):
     pass
 
 
-class ReadIdentities(F, Wire):
+class ReadIdentities(FieldSelection, Wire):
     email: Annotated[str | None, Query] = None
 
 
-class DeleteAccountByUid(PW, Uid, Wire):
+class DeleteAccountByUid(WebhookSuppression, Uid, Wire):
     pass
 
 
-class DeleteAccount(PW, Identifier):
+class DeleteAccount(WebhookSuppression, AccountIdentifier):
     pass
 
 
@@ -140,7 +140,7 @@ class AccountDeleted(Wire):
     records_deleted: int = 1
 
 
-class ReadOwnAccount(F, AT, Wire):
+class ReadOwnAccount(FieldSelection, AccessTokenQuery, Wire):
     welcome_email_template: Annotated[str | None, Query, Field(max_length=100)] = None
     email_template: Annotated[str | None, Query] = None
     verification_url: Annotated[str | None, Query] = None

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, model_validator
 
-from app.contract.application_settings import ApplicationSettings, AssertionIssuer
+from app.contract.application_settings import ApplicationSettings, TrustedIssuer
 from app.contract.auth import INTERFACE_SCOPES
 from app.contract.authorization_details import TypeName
 from app.contract.client_addresses import AuthenticationClass, RequestUri, SecureAddress
@@ -17,7 +17,7 @@ from app.contract.configuration_model import Picture, WebAddress, page_origin, p
 from app.contract.connections import (
     ProviderAddress,
 )
-from app.contract.localized_texts import MOST_LANGUAGES, EachOnce, LanguageTag, LocalizedTextsFile
+from app.contract.localized_texts import MAX_LANGUAGES, EachOnce, LanguageTag, LocalizedTextsFile
 from app.contract.logout_settings import LogoutFile, is_at_home
 from app.contract.oauth_response_types import ID_TOKEN, IMPLICIT, ResponseType
 from app.contract.oauth_response_types import contradiction as response_contradiction
@@ -94,7 +94,7 @@ _OF_ACCOUNTS = frozenset({DEVICE_GRANT, TOKEN_EXCHANGE, JWT_BEARER, EXCHANGE_TOK
 _CONFIDENTIAL = ("client_credentials", TOKEN_EXCHANGE, JWT_BEARER)
 
 
-class AssertionIssuerFile(AssertionIssuer):
+class AssertionIssuerFile(TrustedIssuer):
     """An issuer of assertions, with the keys that verify them."""
 
     jwks: Jwks | None = None
@@ -150,7 +150,7 @@ class ApplicationFile(LogoutFile, ApplicationSettings):
     logo_uri: Picture | None = None
     policy_uri: WebAddress | None = None
     tos_uri: WebAddress | None = None
-    localized: Annotated[Mapping[LanguageTag, LocalizedTextsFile], EachOnce, Field(max_length=MOST_LANGUAGES)] = Field(
+    localized: Annotated[Mapping[LanguageTag, LocalizedTextsFile], EachOnce, Field(max_length=MAX_LANGUAGES)] = Field(
         default_factory=dict
     )
 
@@ -219,8 +219,8 @@ class ApplicationFile(LogoutFile, ApplicationSettings):
         """Return a scheme that is likely to be a misspelling: an own one without a dot, of an application that is not native."""
         if self.application_type == "native":
             return None
-        schemes = (urlsplit(one).scheme for one in self.redirect_uris)
-        return next((one for one in schemes if one not in ("http", "https") and "." not in one), None)
+        schemes = (urlsplit(uri).scheme for uri in self.redirect_uris)
+        return next((scheme for scheme in schemes if scheme not in ("http", "https") and "." not in scheme), None)
 
     @model_validator(mode="after")
     def _logs_out_at_home(self) -> "ApplicationFile":
@@ -238,7 +238,7 @@ class ApplicationFile(LogoutFile, ApplicationSettings):
             raise ValueError(expected)
         if IMPLICIT in self.grant_types and not self.redirect_uris:
             raise ValueError("redirect_uris: at least one address, because grant_types has implicit")
-        if any(ID_TOKEN in one.split() for one in self.response_types) and "openid" not in self.scope.split():
+        if any(ID_TOKEN in item.split() for item in self.response_types) and "openid" not in self.scope.split():
             raise ValueError("scope: a value that includes openid, because response_types has id_token")
         return self
 

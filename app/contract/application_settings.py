@@ -29,7 +29,7 @@ _INTERFACE_SCOPES: Final[Mapping[str, tuple[str, ...]]] = {
 MetadataName = Annotated[str, Field(min_length=1, max_length=60)]
 
 
-class AssertionIssuer(ConfigurationModel):
+class TrustedIssuer(ConfigurationModel):
     """An issuer whose signed assertions an application exchanges for tokens of its users (RFC 7523 section 2.1)."""
 
     issuer: Annotated[str, Field(min_length=1, max_length=500)]
@@ -137,7 +137,7 @@ class ApplicationSettings(
         max_length=50,
         description="Notes of your own. Gatehouse stores and returns them; no token and no page has them.",
     )
-    assertion_issuers: tuple[AssertionIssuer, ...] = Field(default=(), max_length=10)
+    assertion_issuers: tuple[TrustedIssuer, ...] = Field(default=(), max_length=10)
     resource_server: bool = False  # it may introspect access tokens of the tenant's other applications
     is_active: bool = True
 

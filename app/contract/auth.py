@@ -6,7 +6,7 @@ from app.kit import auth, operation
 from app.kit.auth import Access, Auth, SchemeFacts
 
 
-class AuthScheme(auth.AuthScheme):
+class AuthScheme(auth.BaseAuthScheme):
     """A credential that a request presents."""
 
     API_KEY = SchemeFacts(
@@ -107,7 +107,7 @@ O = K & S | M | _CLIENT_ID & _CLIENT_SECRET  # noqa: E741 - the letter of the in
 """The servers of a tenant, at the operations of organizations."""
 
 
-class Host(operation.Host):
+class Host(operation.BaseHost):
     """Where an operation is served."""
 
     API = "api"

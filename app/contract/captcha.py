@@ -10,7 +10,7 @@ Provider = Literal["recaptcha_v2", "recaptcha_v3", "hcaptcha", "tencent"]
 """Providers that a tenant may use instead of the built-in challenge."""
 
 
-class Widget(Wire):
+class CaptchaWidget(Wire):
     """The widget of the tenant's captcha provider."""
 
     provider: Provider
@@ -18,20 +18,20 @@ class Widget(Wire):
     has_question: bool = True  # the built-in question is offered too, for accessibility
 
 
-class Question(Wire):
+class CaptchaQuestion(Wire):
     """A small task without text; the page words it in the visitor's language."""
 
     kind: Literal["sum", "difference", "largest", "smallest", "nth"]
     numbers: list[int]  # nth: the position first, then the list
 
 
-class Challenge(Wire):
+class CaptchaChallenge(Wire):
     """A single-use challenge, valid for a few minutes; solved by the question or by proof of work."""
 
     token: str
     work_seed: str
     work_bits: int  # SHA-256(seed + ":" + work) must begin with so many zero bits
-    question: Question | None = None  # for pages only; programs use proof of work
+    question: CaptchaQuestion | None = None  # for pages only; programs use proof of work
 
 
 class CaptchaAnswer(Wire):
@@ -44,10 +44,10 @@ class CaptchaAnswer(Wire):
     randstr: str = Field(default="", max_length=200)  # the second part of Tencent's response
 
 
-class Lock(Wire):
+class LockChallenge(Wire):
     """`Data` of a lock error: the challenge that opens it."""
 
-    captcha: Challenge | None = None
+    captcha: CaptchaChallenge | None = None
     question_id: str | None = None  # the security question to answer
 
     def to_data(self) -> dict[str, Any]:

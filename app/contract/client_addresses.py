@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field
 from app.contract.connections import is_provider_address
 from app.kit.web_addresses import is_web_address, split_address
 
-_MOST_FRAGMENT = 128
+_MAX_FRAGMENT = 128
 
 
 def _secure_address(address: str) -> str:
@@ -30,7 +30,7 @@ SecureAddress = Annotated[str, AfterValidator(_secure_address), Field(max_length
 
 def _request_uri(address: str) -> str:
     base, _, fragment = address.partition("#")
-    if not is_provider_address(base) or len(fragment) > _MOST_FRAGMENT or not fragment.isprintable():
+    if not is_provider_address(base) or len(fragment) > _MAX_FRAGMENT or not fragment.isprintable():
         raise ValueError("an https address (http works on localhost only)")
     return address
 

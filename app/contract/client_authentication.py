@@ -27,7 +27,7 @@ ALGORITHMS_OF: Final = {
     "private_key_jwt": frozenset(ALGORITHMS),
 }
 """The signatures of each method that signs (RFC 7518 section 3.1)."""
-LEAST_SIGNING_SECRET: Final = 32
+MIN_SIGNING_SECRET: Final = 32
 """Bytes of a secret that signs with HS256: as long as the digest (RFC 7518 section 3.2)."""
 
 CertificateName = Annotated[str, Field(min_length=1, max_length=500)]
@@ -95,8 +95,8 @@ def problem_of(settings: AuthenticationSettings, client_secret: str | None) -> s
     method, algorithm = settings.token_endpoint_auth_method, settings.token_endpoint_auth_signing_alg
     if client_secret is not None and not settings.has_secret:
         return f"client_secret: none, because token_endpoint_auth_method is {method}"
-    if client_secret is not None and method == SECRET_JWT and len(client_secret.encode()) < LEAST_SIGNING_SECRET:
-        return f"client_secret: at least {LEAST_SIGNING_SECRET} characters, because client_secret_jwt signs with it"
+    if client_secret is not None and method == SECRET_JWT and len(client_secret.encode()) < MIN_SIGNING_SECRET:
+        return f"client_secret: at least {MIN_SIGNING_SECRET} characters, because client_secret_jwt signs with it"
     if method in NEEDS_KEYS and settings.jwks is None and settings.jwks_uri is None:
         return f"jwks: its keys, or jwks_uri, because token_endpoint_auth_method is {method}"
     if algorithm is not None and algorithm not in ALGORITHMS_OF.get(method, ()):

@@ -6,8 +6,8 @@ from typing import Any
 from joserfc.errors import JoseError
 from joserfc.jwk import JWKRegistry
 
-_MOST_KEYS = 20
-_MOST_CHARACTERS = 100_000
+_MAX_KEYS = 20
+_MAX_CHARACTERS = 100_000
 _KEY_TYPES = ("RSA", "EC", "OKP")
 _PRIVATE_MEMBERS = frozenset({"d", "p", "q", "dp", "dq", "qi", "oth", "k"})
 _RSA_BITS = range(2_048, 8_193)  # RFC 7518 section 3.3; longer ones cost too much time
@@ -17,17 +17,14 @@ _BITS_OF_A_LETTER = 6  # base64url
 def public_keys(jwks: dict[str, Any]) -> dict[str, Any]:
     """Check a key set: public, asymmetric keys alone, none of them weak, and no other structures."""
     keys = jwks.get("keys")
-    if not isinstance(keys, list) or not 0 < len(keys) <= _MOST_KEYS or not all(isinstance(key, dict) for key in keys):
-        raise ValueError(f"an object with `keys`, 1 to {_MOST_KEYS} of them")
+    if not isinstance(keys, list) or not 0 < len(keys) <= _MAX_KEYS or not all(isinstance(key, dict) for key in keys):
+        raise ValueError(f"an object with `keys`, 1 to {_MAX_KEYS} of them")
     if any(key.get("kty") not in _KEY_TYPES or not _PRIVATE_MEMBERS.isdisjoint(key) for key in keys):
         raise ValueError("public keys of the types RSA, EC and OKP; a private key stays with the application")
     if any(key["kty"] == "RSA" and _size_of(key.get("n")) not in _RSA_BITS for key in keys):
         raise ValueError("RSA keys of 2048 to 8192 bits")
-    if (
-        not all(_is_plain(member) for key in keys for member in key.values())
-        or len(json.dumps(jwks)) > _MOST_CHARACTERS
-    ):
-        raise ValueError(f"keys whose members are texts or lists of texts, {_MOST_CHARACTERS} characters at most")
+    if not all(_is_plain(member) for key in keys for member in key.values()) or len(json.dumps(jwks)) > _MAX_CHARACTERS:
+        raise ValueError(f"keys whose members are texts or lists of texts, {_MAX_CHARACTERS} characters at most")
     return jwks
 
 

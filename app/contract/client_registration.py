@@ -10,9 +10,9 @@ from app.contract.configuration_model import ConfigurationModel, Different, Mome
 from app.contract.connections import Issuer, ProviderAddress
 from app.contract.redirect_schemes import RedirectScheme
 
-LONGEST_DAYS = 366
-MOST_USES = 1_000
-MOST_TOKENS = 100
+MAX_DAYS = 366
+MAX_USES = 1_000
+MAX_TOKENS = 100
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,59}$"
 TokenName = Annotated[str, Field(pattern=NAME_PATTERN)]
 """The name of an initial access token, which is no secret."""
@@ -46,7 +46,7 @@ class InitialAccessTokenFile(ConfigurationModel):
 
     name: TokenName
     token_sha256: Annotated[str, Field(pattern=r"^[0-9a-fA-F]{64}$")] | None = None
-    max_uses: int = Field(default=1, ge=1, le=MOST_USES)
+    max_uses: int = Field(default=1, ge=1, le=MAX_USES)
     expires_at: Moment
 
     @property

@@ -27,7 +27,7 @@ from app.contract.connections import ConnectionName, ConnectionSettings, complet
 from app.contract.consent_forms import ConsentForm, Paragraph, agree
 from app.contract.credential_settings import Passkeys, Pins, Risk, SecondFactors, Totp
 from app.contract.messages import Sending
-from app.contract.organization_settings import Organizations
+from app.contract.organization_settings import OrganizationSettings
 from app.contract.registration_form import FormField
 from app.contract.security_profile import ReuseSeconds
 from app.contract.services_settings import DuoSettings, PushSettings
@@ -144,7 +144,7 @@ class EmailAccess(ConfigurationModel):
     block: tuple[str, ...] = Field(default=(), max_length=1_000)
 
 
-class PolicyVersion(ConfigurationModel):
+class PrivacyPolicyVersion(ConfigurationModel):
     """A version of the privacy policy, and when it takes effect."""
 
     version: Annotated[str, Field(min_length=1, max_length=50)]
@@ -156,21 +156,25 @@ class PrivacyPolicy(ConfigurationModel):
     """The privacy policy that users accept; `brand.links.privacy` links to its text."""
 
     mode: Literal["strict", "moderated"] = "moderated"  # strict: an account must accept the current version to continue
-    versions: tuple[PolicyVersion, ...] = Field(default=(), max_length=50)
+    versions: tuple[PrivacyPolicyVersion, ...] = Field(default=(), max_length=50)
 
-    def current(self, now: datetime) -> PolicyVersion | None:
+    def current(self, now: datetime) -> PrivacyPolicyVersion | None:
         """Return the version that started last; None if the tenant has none."""
-        return max((one for one in self.versions if one.starts_at <= now), key=lambda one: one.starts_at, default=None)
+        return max(
+            (version for version in self.versions if version.starts_at <= now),
+            key=lambda version: version.starts_at,
+            default=None,
+        )
 
 
 def _record_schema(schema: dict[str, Any]) -> dict[str, Any]:
-    if len(to_json(schema)) > _MOST_SCHEMA_BYTES:
-        raise ValueError(f"a schema of at most {_MOST_SCHEMA_BYTES} bytes")
+    if len(to_json(schema)) > _MAX_SCHEMA_BYTES:
+        raise ValueError(f"a schema of at most {_MAX_SCHEMA_BYTES} bytes")
     check_schema(schema)
     return schema
 
 
-_MOST_SCHEMA_BYTES: Final = 20_000
+_MAX_SCHEMA_BYTES: Final = 20_000
 ObjectName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$")]
 ObjectId = Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{1,64}$")]
 RecordSchema = Annotated[dict[str, Any], AfterValidator(_record_schema)]
@@ -190,7 +194,7 @@ class CustomObject(ConfigurationModel):
 
 
 def _unique(objects: tuple[CustomObject, ...]) -> tuple[CustomObject, ...]:
-    for values in ([one.name for one in objects], [one.id for one in objects if one.id is not None]):
+    for values in ([item.name for item in objects], [item.id for item in objects if item.id is not None]):
         if len(set(values)) < len(values):
             raise ValueError("each name and each id once")
     return objects
@@ -296,7 +300,7 @@ class TenantSettings(ConfigurationModel):
     sign_in_page_hours: int = Field(default=8, ge=1, le=24)
     request_signing: Literal["off", "preferred", "strict"] = "preferred"
     custom_fields: Annotated[tuple[Words, ...], Different] = Field(default=(), max_length=15)
-    organizations: Organizations = Organizations()
+    organizations: OrganizationSettings = OrganizationSettings()
     client_registration: ClientRegistration = ClientRegistration()
     default_scopes: Annotated[tuple[ScopeName, ...], Different] = Field(default=(), max_length=50)
     authorization_details_types: AuthorizationDetailsTypes = Field(default_factory=dict)

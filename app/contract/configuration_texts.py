@@ -38,11 +38,11 @@ def describe(schema: Schema) -> Schema:
     for name, model in models.items():
         if text := model_texts().get(name):
             model["description"] = text
-        for key, one in model.get("properties", {}).items():
-            if not one.get("description") and (text := _lookup(name, key)):
-                one["description"] = text
-            if EXAMPLES not in one and (example := _example(name, key, one, models)) is not None:
-                one[EXAMPLES] = [example]
+        for key, item in model.get("properties", {}).items():
+            if not item.get("description") and (text := _lookup(name, key)):
+                item["description"] = text
+            if EXAMPLES not in item and (example := _example(name, key, item, models)) is not None:
+                item[EXAMPLES] = [example]
     return schema
 
 
@@ -55,31 +55,31 @@ def _lookup(model: str, key: str) -> str:
     return next((texts()[name][key] for name in names_of(model) if key in texts().get(name, {})), "")
 
 
-def _example(model: str, key: str, one: Schema, models: Mapping[str, Schema]) -> Any:
+def _example(model: str, key: str, item: Schema, models: Mapping[str, Schema]) -> Any:
     written = examples()
     found = next((written[f"{name}.{key}"] for name in names_of(model) if f"{name}.{key}" in written), None)
     if found is not None:
         return found
-    if one.get("default") not in (None, "", [], {}):
-        return one["default"]
-    return _value(one, models)
+    if item.get("default") not in (None, "", [], {}):
+        return item["default"]
+    return _value(item, models)
 
 
-def _value(one: Schema, models: Mapping[str, Schema]) -> Any:
+def _value(element: Schema, models: Mapping[str, Schema]) -> Any:
     """Return a value that the schema of a key allows; None if only a written example can."""
-    if "anyOf" in one:
-        return next((value for each in one["anyOf"] if (value := _value(each, models)) is not None), None)
-    if "$ref" in one:
-        return _whole(one["$ref"].rpartition("/")[2], models)
-    if "enum" in one or "const" in one:
-        return next((value for value in one.get("enum", [one.get("const")]) if value), None)
-    if one.get("type") == "array":
-        item = _value(one.get("items", {}), models)
+    if "anyOf" in element:
+        return next((value for entry in element["anyOf"] if (value := _value(entry, models)) is not None), None)
+    if "$ref" in element:
+        return _model_example(element["$ref"].rpartition("/")[2], models)
+    if "enum" in element or "const" in element:
+        return next((value for value in element.get("enum", [element.get("const")]) if value), None)
+    if element.get("type") == "array":
+        item = _value(element.get("items", {}), models)
         return [item] if item is not None else None
-    return {"boolean": True, "integer": one.get("minimum", 1)}.get(str(one.get("type")))
+    return {"boolean": True, "integer": element.get("minimum", 1)}.get(str(element.get("type")))
 
 
-def _whole(name: str, models: Mapping[str, Schema]) -> Schema | None:
+def _model_example(name: str, models: Mapping[str, Schema]) -> Schema | None:
     """Return an example of a model: its required keys, else its first."""
     model = models[name]
     keys = model.get("required") or list(model.get("properties", {}))[:1]

@@ -270,8 +270,8 @@ def resolved(name: str, configured: ConnectionSettings) -> ConnectionSettings:
 
 def can_sign_in(name: str, configured: ConnectionSettings) -> bool:
     """Return whether accounts can sign in with a connection, on pages or in apps."""
-    whole = resolved(name, configured)
-    return configured.is_active and bool(whole.issuer or whole.userinfo_endpoint)
+    completed = resolved(name, configured)
+    return configured.is_active and bool(completed.issuer or completed.userinfo_endpoint)
 
 
 def is_offered(name: str, configured: ConnectionSettings) -> bool:
@@ -297,18 +297,20 @@ def well_known_provider(connection: ConnectionSettings) -> str:
 def complete(connections: Mapping[str, ConnectionSettings]) -> Mapping[str, ConnectionSettings]:
     """Check that each connection has an issuer, endpoints or a preset."""
     for name, configured in connections.items():
-        whole = resolved(name, configured)
-        endpoints = (whole.authorization_endpoint, whole.token_endpoint, whole.userinfo_endpoint)
-        if whole.issuer and any((*endpoints, whole.emails_endpoint)):
+        completed = resolved(name, configured)
+        endpoints = (completed.authorization_endpoint, completed.token_endpoint, completed.userinfo_endpoint)
+        if completed.issuer and any((*endpoints, completed.emails_endpoint)):
             raise ValueError(f"{name}: an issuer or endpoints, not both")
-        if whole.issuer and not whole.pkce:
+        if completed.issuer and not completed.pkce:
             raise ValueError(f"{name}.pkce: true, because {name} has an issuer")
-        if bool(whole.id_token_issuer) != bool(whole.jwks_endpoint) or (whole.issuer and whole.jwks_endpoint):
+        if bool(completed.id_token_issuer) != bool(completed.jwks_endpoint) or (
+            completed.issuer and completed.jwks_endpoint
+        ):
             raise ValueError(f"{name}: id_token_issuer and jwks_endpoint together, and neither beside an issuer")
-        if name in STORED_ONLY and not any(getattr(whole, place) for place in _PLACES):
+        if name in STORED_ONLY and not any(getattr(completed, place) for place in _PLACES):
             continue
-        needed = (whole.userinfo_endpoint,) if whole.native_only else endpoints
-        if not whole.issuer and not all(needed):
+        needed = (completed.userinfo_endpoint,) if completed.native_only else endpoints
+        if not completed.issuer and not all(needed):
             raise ValueError(
                 f"{name}: an issuer, or authorization_endpoint, token_endpoint and userinfo_endpoint; or one of "
                 f"these names, which need neither: {', '.join(PRESETS)}"

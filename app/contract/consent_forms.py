@@ -10,7 +10,7 @@ from app.contract.configuration_model import ConfigurationModel, Tag, WebAddress
 REGISTER, FIRST_LOGIN, LOGIN = "Register", "FirstLogin", "Login"
 EVENTS = (REGISTER, FIRST_LOGIN, LOGIN)
 """The events of every tenant; any other name is a custom event."""
-MOST_OPTIONS = 30
+MAX_OPTIONS = 30
 
 Sentence = Annotated[str, Field(min_length=1, max_length=300)]
 Paragraph = Annotated[str, Field(min_length=1, max_length=2_000)]
@@ -34,7 +34,7 @@ class ConsentForm(ConfigurationModel):
     title: dict[Tag, Sentence] = Field(default_factory=dict)
     text: dict[Tag, Paragraph] = Field(default_factory=dict)
     mandatory: bool = True  # Register, FirstLogin and Login require an answer
-    options: tuple[ConsentOption, ...] = Field(min_length=1, max_length=MOST_OPTIONS)
+    options: tuple[ConsentOption, ...] = Field(min_length=1, max_length=MAX_OPTIONS)
 
     @property
     def is_custom(self) -> bool:

@@ -8,9 +8,9 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.configuration_model import Tag, WebAddress
-from app.contract.consent_forms import MOST_OPTIONS, ConsentForm, Paragraph, Sentence
+from app.contract.consent_forms import MAX_OPTIONS, ConsentForm, Paragraph, Sentence
 from app.contract.resources import collection
-from app.kit.resource import (
+from app.kit.resource import (  # fmt: skip
     COMPUTED,
     CREATE,
     CREATED_AT,
@@ -20,12 +20,12 @@ from app.kit.resource import (
     MODIFIED_AT,
     READ_ONLY,
     UPDATE,
-    Action,
     InOwnStore,
     Key,
+    ResourceAction,
     StoredAs,
     VerbOptions,
-)  # fmt: skip
+)
 from app.kit.wire import Wire
 
 DRAFT, PUBLISHED, DISABLED = "Draft", "Published", "Disabled"
@@ -54,7 +54,7 @@ class ManagedConsentForm(Wire):
     title: Annotated[dict[Tag, Sentence], Field(max_length=30)] = Field(default_factory=dict)
     text: Annotated[dict[Tag, Paragraph], Field(max_length=30)] = Field(default_factory=dict)
     is_mandatory: Annotated[bool, StoredAs("mandatory")] = True
-    options: Annotated[list[ManagedConsentOption], COMPUTED, Field(max_length=MOST_OPTIONS)] = Field(
+    options: Annotated[list[ManagedConsentOption], COMPUTED, Field(max_length=MAX_OPTIONS)] = Field(
         default_factory=list
     )
     created_date: Annotated[str | None, CREATED_AT] = None
@@ -88,7 +88,7 @@ FORMS = collection(
     about="People answer a published form at its event. Only drafts can change. When the version changes, people answer the form again.",
     scope="consent", unknown=e.NoConsentForm, backing=InOwnStore(), content=StoredConsentForm,
     actions=(
-        Action(
+        ResourceAction(
             "set_status", "PUT /v2/manage/consent/forms/{id}/status", "Publish or disable a consent form",
             description="Publishes a draft, so that people answer it at its event, or disables a published form.",
             request=ConsentFormStatus, errors=(e.BadField,),

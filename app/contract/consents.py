@@ -6,9 +6,9 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.auth import READ, WRITE, K, M, S, U
-from app.contract.consent_forms import MOST_OPTIONS
+from app.contract.consent_forms import MAX_OPTIONS
 from app.contract.error_groups import SESSION_ERRORS, UID_ERRORS
-from app.contract.groups import AT, PW, Uid
+from app.contract.groups import AccessTokenQuery, Uid, WebhookSuppression
 from app.contract.operations import operation
 from app.contract.profile import Profile
 from app.contract.sign_in import Login
@@ -17,7 +17,7 @@ from app.kit.wire import From, Wire
 
 Query = From.QUERY
 Name = Annotated[str, Field(max_length=100)]
-_MOST = 5 * MOST_OPTIONS
+_MAX_ANSWERS = 5 * MAX_OPTIONS
 
 
 class ConsentEvent(Wire):
@@ -36,18 +36,18 @@ class ConsentAnswers(Wire):
     """The answered forms and the answers."""
 
     events: list[ConsentEvent] = Field(default_factory=list, max_length=30)
-    data: list[ConsentAnswer] = Field(default_factory=list, max_length=_MOST)
+    data: list[ConsentAnswer] = Field(default_factory=list, max_length=_MAX_ANSWERS)
 
 
-class SubmitOwnConsents(AT, PW, ConsentAnswers):
+class SubmitOwnConsents(AccessTokenQuery, WebhookSuppression, ConsentAnswers):
     pass
 
 
-class UpdateOwnConsents(AT, PW):
-    consents: list[ConsentAnswer] = Field(alias="Consents", min_length=1, max_length=_MOST)
+class UpdateOwnConsents(AccessTokenQuery, WebhookSuppression):
+    consents: list[ConsentAnswer] = Field(alias="Consents", min_length=1, max_length=_MAX_ANSWERS)
 
 
-class CheckOwnConsent(AT):
+class CheckOwnConsent(AccessTokenQuery):
     event: Annotated[Name, Query]
     is_custom: Annotated[bool, Query]
 
@@ -123,7 +123,7 @@ verify = operation(
     description="Tells whether the signed-in account answered the current version of the form for `event`, and returns its answers.",
 )  # fmt: skip
 logs = operation(
-    "consents.logs", "GET /identity/v2/auth/consent/logs", AT, ConsentLogs, auth=K & U, access=READ, row="U87",
+    "consents.logs", "GET /identity/v2/auth/consent/logs", AccessTokenQuery, ConsentLogs, auth=K & U, access=READ, row="U87",
     errors=(e.ConsentsOff, e.NoConsentLogs, e.PrivacyPolicyOutdated),
     summary="List the consent history",
     description="Returns how the signed-in account answered consent forms over time.",
@@ -136,7 +136,7 @@ managed_logs = operation(
 )  # fmt: skip
 
 
-class SubmitConsentsByToken(PW, ConsentAnswers):
+class SubmitConsentsByToken(WebhookSuppression, ConsentAnswers):
     consent_token: Annotated[str, From.QUERY, Field(max_length=200)]
 
 

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from app.contract.configuration_model import ConfigurationModel, Different, web_origin
 
-SHORTEST, LONGEST = 4, 6  # digits: interface limits.md section 6
+MIN_PIN_LENGTH, MAX_PIN_LENGTH = 4, 6  # digits: interface limits.md section 6
 
 
 class Pins(ConfigurationModel):
@@ -23,8 +23,8 @@ class Pins(ConfigurationModel):
     ask_only_on_first_login: bool = False  # only at the first sign-in
     login: bool = False  # sign-ins of programs receive a session_token, which renews the session with a PIN
     session_minutes: int = Field(default=1_440, ge=1, le=525_600)  # lifetime of the session_token
-    min_length: int = Field(default=SHORTEST, ge=SHORTEST, le=LONGEST)
-    max_length: int = Field(default=LONGEST, ge=SHORTEST, le=LONGEST)
+    min_length: int = Field(default=MIN_PIN_LENGTH, ge=MIN_PIN_LENGTH, le=MAX_PIN_LENGTH)
+    max_length: int = Field(default=MAX_PIN_LENGTH, ge=MIN_PIN_LENGTH, le=MAX_PIN_LENGTH)
     common_check: bool = True  # refuse repeated and consecutive digits: 1111, 1234, 9876
 
     @model_validator(mode="after")

@@ -26,7 +26,7 @@ class GeneratedCode(Wire):
     """A code for cross-device sign-on. Show `code` as a QR code and `number` next to it: the person types these two digits on
     the phone. If the request contains the API secret, there's no `number`, and the phone doesn't ask for one."""
 
-    sparse = True
+    omits_none = True
 
     code: str = Field(alias="code")
     number: str | None = Field(default=None, alias="number")

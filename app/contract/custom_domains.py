@@ -9,7 +9,7 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.configuration_model import ConfigurationModel
 from app.contract.resources import collection
-from app.kit.resource import CREATE, CREATED_AT, DELETE, LIST, READ_ONLY, Action, InOwnStore, Key
+from app.kit.resource import CREATE, CREATED_AT, DELETE, LIST, READ_ONLY, InOwnStore, Key, ResourceAction
 from app.kit.wire import Wire
 
 DomainName = Annotated[
@@ -43,10 +43,11 @@ DOMAINS = collection(
     about="A verified custom domain serves the hosted pages and the OAuth endpoints of the tenant. DNS verifies it: a CNAME "
     "to `RecordValue`, or a TXT record for a domain that can’t have a CNAME.",
     scope="security",
-    exists=e.ProviderDomainExists, unknown=e.UnknownDomain, most=10, file_key="custom_domains", backing=InOwnStore(), content=StoredDomain,
+    exists=e.ProviderDomainExists, unknown=e.UnknownDomain, max_items=10, file_key="custom_domains",
+    backing=InOwnStore(), content=StoredDomain,
     file_note="The tenant's own domains. Each one works once its DNS record is verified.",
     actions=(
-        Action(
+        ResourceAction(
             "verify", "POST /v2/manage/custom-domains/{domainName}/verify", "Verify a custom domain",
             description="Looks up the domain’s DNS record. If the record is right, the domain starts to serve the tenant’s pages.",
             errors=(e.ProviderDomainExists,),

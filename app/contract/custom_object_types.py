@@ -29,7 +29,7 @@ class CustomObjectType(Wire):
 
 TYPES = collection(
     "custom_object_types", "/v2/manage/custom-objects", CustomObjectType, verbs=(LIST, CREATE, READ, UPDATE, DELETE),
-    noun="custom object", scope="customobject", most=100, has_default_page=True, exists=e.BadField, unknown=e.UnknownObjectName,
+    noun="custom object", scope="customobject", max_items=100, has_default_page=True, exists=e.BadField, unknown=e.UnknownObjectName,
     backing=InSettings("custom_objects", listed=True),
     about="A custom object is a type of record that your application stores with accounts. If you delete it, its records stay "
     "stored, and are back when you create it again.",

@@ -8,7 +8,7 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.auth import READ, WRITE, K, M, S, U
 from app.contract.error_groups import UID_ERRORS
-from app.contract.groups import AT, PW, Deleted, Uid
+from app.contract.groups import AccessTokenQuery, Deleted, Uid, WebhookSuppression
 from app.contract.operations import operation
 from app.kit.operation import Accept
 from app.kit.wire import From, Lower, Wire
@@ -24,7 +24,7 @@ class NamedObject(Lower):
     custom_object_id: Annotated[str | None, Query, Field(max_length=200)] = None
 
 
-class RecordId(Lower):
+class CustomRecordId(Lower):
     object_record_id: Annotated[str, From.PATH]
 
 
@@ -40,43 +40,43 @@ class UpdateMode(Lower):
     update_type: Annotated[Update, Query] = "default"
 
 
-class CreateOwnRecord(AT, PW, NamedObject, RecordContent):
+class CreateOwnRecord(AccessTokenQuery, WebhookSuppression, NamedObject, RecordContent):
     pass
 
 
-class ListOwnRecords(AT, NamedObject):
+class ListOwnRecords(AccessTokenQuery, NamedObject):
     pass
 
 
-class ReadOwnRecord(AT, NamedObject, RecordId):
+class ReadOwnRecord(AccessTokenQuery, NamedObject, CustomRecordId):
     pass
 
 
-class UpdateOwnRecord(AT, PW, NamedObject, RecordId, UpdateMode, RecordContent):
+class UpdateOwnRecord(AccessTokenQuery, WebhookSuppression, NamedObject, CustomRecordId, UpdateMode, RecordContent):
     pass
 
 
-class DeleteOwnRecord(AT, PW, NamedObject, RecordId):
+class DeleteOwnRecord(AccessTokenQuery, WebhookSuppression, NamedObject, CustomRecordId):
     pass
 
 
-class CreateRecord(PW, Uid, NamedObject, RecordContent):
+class CreateCustomRecord(WebhookSuppression, Uid, NamedObject, RecordContent):
     pass
 
 
-class ListRecords(Uid, NamedObject):
+class ListCustomRecords(Uid, NamedObject):
     pass
 
 
-class ReadRecord(Uid, NamedObject, RecordId):
+class ReadCustomRecord(Uid, NamedObject, CustomRecordId):
     pass
 
 
-class UpdateRecord(PW, Uid, NamedObject, RecordId, UpdateMode, RecordContent):
+class UpdateCustomRecord(WebhookSuppression, Uid, NamedObject, CustomRecordId, UpdateMode, RecordContent):
     pass
 
 
-class DeleteRecord(PW, Uid, NamedObject, RecordId):
+class DeleteCustomRecord(WebhookSuppression, Uid, NamedObject, CustomRecordId):
     pass
 
 
@@ -134,32 +134,32 @@ remove = operation(
 )  # fmt: skip
 
 managed_add = operation(
-    "custom_objects.managed_add", f"POST {_MANAGED}", CreateRecord, Record, auth=K & S | M, scope="customobject:create",
+    "custom_objects.managed_add", f"POST {_MANAGED}", CreateCustomRecord, Record, auth=K & S | M, scope="customobject:create",
     accepts=Accept.JSON, no_object=e.MalformedObject, row="A31", errors=(*NAMED_OBJECT_ERRORS, *UID_ERRORS, e.ObjectFull),
     summary="Create an account’s record",
     description="Adds a record, any JSON object, to an account. `objectname` or `customobjectid` names the custom object.",
 )  # fmt: skip
 managed_read_all = operation(
-    "custom_objects.managed_read_all", f"GET {_MANAGED}", ListRecords, Records, auth=K & S | M, scope="customobject:read", row="A32",
+    "custom_objects.managed_read_all", f"GET {_MANAGED}", ListCustomRecords, Records, auth=K & S | M, scope="customobject:read", row="A32",
     errors=(*NAMED_OBJECT_ERRORS, *UID_ERRORS, e.NoSuchObject),
     summary="List an account’s records",
     description="Returns the records of an account for one custom object.",
 )  # fmt: skip
 managed_read = operation(
-    "custom_objects.managed_read", f"GET {_MANAGED}/{{objectrecordid}}", ReadRecord, Record, auth=K & S | M, scope="customobject:read",
-    row="A33", errors=(*NAMED_OBJECT_ERRORS, *UID_ERRORS, e.NoSuchObject, e.MalformedRecordId),
+    "custom_objects.managed_read", f"GET {_MANAGED}/{{objectrecordid}}", ReadCustomRecord, Record, auth=K & S | M,
+    scope="customobject:read", row="A33", errors=(*NAMED_OBJECT_ERRORS, *UID_ERRORS, e.NoSuchObject, e.MalformedRecordId),
     summary="Get an account’s record",
     description="Returns one record of an account.",
 )  # fmt: skip
 _MANAGED_CHANGE_ERRORS = (*NAMED_OBJECT_ERRORS, *UID_ERRORS, e.NoSuchObject)
 managed_change = operation(
-    "custom_objects.managed_change", f"PUT {_MANAGED}/{{objectrecordid}}", UpdateRecord, Record, auth=K & S | M,
+    "custom_objects.managed_change", f"PUT {_MANAGED}/{{objectrecordid}}", UpdateCustomRecord, Record, auth=K & S | M,
     scope="customobject:update", accepts=Accept.JSON, no_object=e.MalformedObject, row="A34", errors=_MANAGED_CHANGE_ERRORS,
     summary="Update an account’s record",
     description="Changes one record of an account: as a whole, or with `updatetype=partialreplace` only the members in the request.",
 )  # fmt: skip
 managed_remove = operation(
-    "custom_objects.managed_remove", f"DELETE {_MANAGED}/{{objectrecordid}}", DeleteRecord, Deleted, auth=K & S | M,
+    "custom_objects.managed_remove", f"DELETE {_MANAGED}/{{objectrecordid}}", DeleteCustomRecord, Deleted, auth=K & S | M,
     scope="customobject:delete", accepts=Accept.JSON, row="A35", errors=(*NAMED_OBJECT_ERRORS, *UID_ERRORS, e.NoSuchObject),
     summary="Delete an account’s record",
     description="Deletes one record of an account.",

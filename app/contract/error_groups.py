@@ -105,7 +105,7 @@ MANAGE = ErrorProfile(
 SAML = replace(MANAGE, name="saml", bad_put_body=e.BadPutBody, empty_put_body=e.BadPutBody)
 """The SAML clients and providers: a PUT without a setting is 1079 as well (interface seed.md)."""
 
-_OF_SERVERS = tuple(held for held in MAIN.by_scheme if held[0] is not AuthScheme.ACCESS_TOKEN)
+_OF_SERVERS = tuple(item for item in MAIN.by_scheme if item[0] is not AuthScheme.ACCESS_TOKEN)
 ORGANIZATIONS = replace(
     MANAGE,
     name="organizations",

@@ -38,7 +38,7 @@ def description_of(schema: str, name: str) -> str:
     model, _, within = schema.partition(".")
     model = model.rpartition("__")[2]
     tables = (f"{EVERY}.{within}", model, _DERIVED.sub("", model), EVERY, _LAST)
-    return next((texts()[one][name] for one in tables if name in texts().get(one, {})), "")
+    return next((texts()[table][name] for table in tables if name in texts().get(table, {})), "")
 
 
 @cache

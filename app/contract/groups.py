@@ -10,23 +10,23 @@ from app.kit.wire import Also, From, Lower, Wire
 Query = From.QUERY
 
 
-def _with_plus(text: object) -> object:
+def _restore_plus(text: object) -> object:
     """Restore the leading +: an unescaped + in a query string means a blank (WHATWG URL, section 5.1)."""
     if isinstance(text, str) and re.match(r"\s+[1-9]", text):  # no country code begins with 0
         return f"+{text.lstrip()}"
     return text
 
 
-PhoneInQuery = Annotated[str | None, Query, BeforeValidator(_with_plus)]
+PhoneInQuery = Annotated[str | None, Query, BeforeValidator(_restore_plus)]
 
 
-class F(Lower):
+class FieldSelection(Lower):
     """`fields`: selects the profile members of the response: `a,b`, `*`, `a/b`, `a(b,c)`."""
 
     fields_: Annotated[str | None, Query] = Field(default=None, alias="fields")
 
 
-class PW(Lower):
+class WebhookSuppression(Lower):
     """Suppresses webhooks if either spelling is true."""
 
     prevent_webhook: Annotated[bool, Query] = Field(default=False, alias="prevent_webhook")
@@ -37,13 +37,13 @@ class PW(Lower):
         return self.prevent_webhook or self.prevent_webhook_header
 
 
-class AT(Lower):
+class AccessTokenQuery(Lower):
     """The access token in the query; the header and the body are read too."""
 
     access_token: Annotated[str | None, Query] = Field(default=None, alias="access_token")
 
 
-class CaptchaQuery(Lower):
+class CaptchaSolutionQuery(Lower):
     """A captcha's solution in the query, in every spelling that clients use."""
 
     recaptcha_query: Annotated[str | None, Query] = Field(default=None, alias="g-recaptcha-response")
@@ -57,7 +57,7 @@ class CaptchaQuery(Lower):
     work_query: Annotated[str | None, Query] = Field(default=None, alias="captcha_work")
 
 
-class CAP(CaptchaQuery):
+class CaptchaSolution(CaptchaSolutionQuery):
     """A captcha's solution in the query or the body."""
 
     recaptcha: Annotated[str | None, Also("g_recaptcha_response")] = Field(default=None, alias="g-recaptcha-response")
@@ -72,26 +72,26 @@ SecurityAnswer = Annotated[str, Field(max_length=500)]
 """Limited, because normalizing a very long text takes minutes (Unicode normal forms)."""
 
 
-class LOCK(Lower):
+class LockAnswers(Lower):
     """Answers to a lock challenge by question id, beside CAP."""
 
     security_answer: dict[str, SecurityAnswer] | None = Field(default=None, max_length=10)  # each costs a hash
 
 
-class Options(Lower):
+class SuppressedMessages(Lower):
     """`options`: messages to suppress, comma-separated."""
 
     options: Annotated[str | None, Query] = Field(default=None, max_length=200)
 
     def has_option(self, name: str) -> bool:
         """Return whether `options` contains the name, in any letter case."""
-        return name in [one.strip().lower() for one in (self.options or "").split(",")]
+        return name in [part.strip().lower() for part in (self.options or "").split(",")]
 
 
-NO_MAIL, NO_SMS = "preventverificationemail", "preventverificationsms"
+PREVENT_EMAIL, PREVENT_SMS = "preventverificationemail", "preventverificationsms"
 
 
-class MF(Lower):
+class SecondFactorOptions(Lower):
     """Inline second factor: templates, and Duo's redirect address."""
 
     sms_template_2fa: Annotated[str | None, Query] = Field(default=None, alias="smstemplate2fa")
@@ -103,7 +103,7 @@ class MF(Lower):
 Template = Annotated[str | None, Query, Field(max_length=100)]
 
 
-class RBQ(Lower):
+class RiskMessageTemplates(Lower):
     """The templates of notifications about risk checks (mfa.md)."""
 
     rba_browser_email_template: Template = None

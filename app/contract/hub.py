@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.captcha import CaptchaAnswer, Challenge, Widget
+from app.contract.captcha import CaptchaAnswer, CaptchaChallenge, CaptchaWidget
 from app.contract.configuration import PasswordPolicy, PrivacyPolicy
 from app.contract.consent_forms import ConsentForm
 from app.contract.credential_settings import Pins
@@ -73,7 +73,7 @@ class TenantView(Wire):
     consent_forms: list[ConsentForm] = Field(default_factory=list)
     privacy_policy: PrivacyPolicy = PrivacyPolicy()
     registration_captcha: bool = False
-    captcha: Widget | None = None  # None: the built-in challenge
+    captcha: CaptchaWidget | None = None  # None: the built-in challenge
     deletion_days: int = 0  # how long a deletion can be undone
     organizations: bool = False  # whether the tenant has organizations
     creates_organizations: bool = False  # whether people create them
@@ -155,7 +155,7 @@ class SignInRequest(Wire):
 
 
 captcha = hub_operation(
-    "hub.captcha", "GET /hub/captcha", NoParameters, Challenge,
+    "hub.captcha", "GET /hub/captcha", NoParameters, CaptchaChallenge,
     summary="Create a captcha for a form that always has one; the error of a locked sign-in holds its own.",
 )  # fmt: skip
 

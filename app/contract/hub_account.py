@@ -22,11 +22,11 @@ from app.contract.error_groups import (
 from app.contract.groups import Posted, SecurityAnswer
 from app.contract.hub_models import InteractionOnly, LinkToken, PersonView, Session, Token
 from app.contract.operations import HASHES, HASHES_SECRETS, hub_operation
-from app.contract.registration_form import MOST_LETTERS, FormField
+from app.contract.registration_form import MAX_LETTERS, FormField
 from app.contract.steps import StepResponse
 from app.kit.wire import From, Wire
 
-FieldText = Annotated[str, Field(max_length=MOST_LETTERS + 24)]  # one character too many is reported by the field
+FieldText = Annotated[str, Field(max_length=MAX_LETTERS + 24)]  # one character too many is reported by the field
 Address = Annotated[str, Field(max_length=320)]
 
 DEFAULT_FIELDS = tuple(FormField(name=name) for name in ("first_name", "last_name", "birth_date", "company", "city"))
@@ -82,7 +82,7 @@ class EmailRequest(Wire):
     email: Address
 
 
-class EmailCode(Wire):
+class EmailCodeRequest(Wire):
     email: Address
     code: str = Field(max_length=64)
 
@@ -95,7 +95,7 @@ class PhoneRequest(Wire):
     phone: Address
 
 
-class PhoneCode(Wire):
+class PhoneCodeRequest(Wire):
     code: str = Field(max_length=64)
 
 
@@ -150,7 +150,7 @@ resend_email = hub_operation(
     summary="Resend the link and the code to an unverified address of the account.",
 )  # fmt: skip
 confirm_email = hub_operation(
-    "hub.confirm_email", "POST /hub/own/emails/confirm", EmailCode, Posted,
+    "hub.confirm_email", "POST /hub/own/emails/confirm", EmailCodeRequest, Posted,
     errors=(*LOCKS, *EMAIL_CODE, e.NotAuthenticated, e.MalformedEmail, e.EmailRegistered, e.EmailVerifiedBefore, e.ClosedLink),
     summary="Verify an address with an emailed code.",
 )  # fmt: skip
@@ -169,7 +169,7 @@ resend_phone_code = hub_operation(
     summary="Resend the code to the pending number.",
 )  # fmt: skip
 confirm_phone = hub_operation(
-    "hub.confirm_phone", "POST /hub/own/phone/confirm", PhoneCode, Posted,
+    "hub.confirm_phone", "POST /hub/own/phone/confirm", PhoneCodeRequest, Posted,
     errors=(*SMS_CODE, *LOCKS, e.NotAuthenticated, e.PhoneLoginOff, e.PhoneTaken),
     summary="Verify the pending number with a texted code.",
 )  # fmt: skip

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.consent_forms import MOST_OPTIONS
+from app.contract.consent_forms import MAX_OPTIONS
 from app.contract.hub_models import NoParameters
 from app.contract.operations import hub_operation
 from app.contract.self_service import AcceptedPolicy
@@ -20,10 +20,10 @@ class ConsentFormsAnswer(Wire):
 
     interaction_id: str
     events: list[Name] = Field(min_length=1, max_length=30)
-    accepted: list[Name] = Field(max_length=5 * MOST_OPTIONS)
+    accepted: list[Name] = Field(max_length=5 * MAX_OPTIONS)
 
 
-class Choice(Wire):
+class ConsentChoice(Wire):
     option: str
     change: Literal["Subscribe", "Unsubscribe", "NotOpted"]
 
@@ -32,7 +32,7 @@ class ConsentEntry(Wire):
     """The answers given at one time."""
 
     at: str
-    choices: list[Choice]
+    choices: list[ConsentChoice]
 
 
 class AcceptedOption(Wire):

@@ -113,7 +113,7 @@ class DetailView(Wire):
     lines: list[DetailLine] = Field(default_factory=list)
 
 
-class OrganizationLook(Wire):
+class OrganizationBranding(Wire):
     """How pages show the organization that a sign-in is for; empty after the visitor chose the personal account."""
 
     name: str = ""

@@ -14,7 +14,7 @@ from app.contract.organizations_invitation_links import MAX_DAYS, MAX_DOMAINS, M
 from app.kit.wire import From, Wire
 
 INVITATIONS_PER_PAGE = 25
-MOST_PEOPLE = 50
+MAX_PEOPLE = 50
 """At once, on the page."""
 
 
@@ -62,7 +62,7 @@ class OrganizationInvitations(AccountView):
 
 class InvitePeopleRequest(WithPassword):
     organization: Id
-    emails: list[Annotated[str, Field(max_length=320)]] = Field(min_length=1, max_length=MOST_PEOPLE)
+    emails: list[Annotated[str, Field(max_length=320)]] = Field(min_length=1, max_length=MAX_PEOPLE)
     role: Id
 
 

@@ -29,7 +29,7 @@ class OrganizationSettingsRequest(Wire):
     organization: OrganizationPath
 
 
-class OrganizationSettings(AccountView):
+class OrganizationSettingsView(AccountView):
     """An organization as its owners change it. The numbers say what a deletion deletes."""
 
     organization: OwnOrganization
@@ -93,7 +93,7 @@ create = hub_operation(
     summary="Create an organization that the account owns.",
 )  # fmt: skip
 read = hub_operation(
-    "hub.organization_settings", f"GET {_ONE}/settings", OrganizationSettingsRequest, OrganizationSettings,
+    "hub.organization_settings", f"GET {_ONE}/settings", OrganizationSettingsRequest, OrganizationSettingsView,
     errors=(e.NotAuthenticated, e.UnknownOrganization), summary="Read an organization that the account manages, to change it.",
 )  # fmt: skip
 change = hub_operation(

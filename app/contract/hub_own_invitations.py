@@ -8,7 +8,7 @@ from app.contract.hub_models import NoParameters
 from app.contract.operations import hub_operation
 from app.kit.wire import Wire
 
-MOST_INVITATIONS = 20
+MAX_INVITATIONS = 20
 """On the page, the newest ones."""
 
 

@@ -72,11 +72,11 @@ class RenamePasskeyRequest(Wire):
     name: Name
 
 
-class OfferRequest(Wire):
+class PasskeyOfferRequest(Wire):
     interaction_id: Annotated[str | None, From.QUERY] = None
 
 
-class Offer(Wire):
+class PasskeyOffer(Wire):
     """The offer of a passkey, if there is one now; else the `next` step."""
 
     is_local: bool = False
@@ -84,7 +84,7 @@ class Offer(Wire):
     next: StepResponse | None = None
 
 
-class OfferAnswer(Wire):
+class PasskeyOfferAnswer(Wire):
     """A new passkey; None skips the offer for some time."""
 
     interaction_id: str | None = None
@@ -128,11 +128,11 @@ rename = hub_operation(
     summary="Rename a passkey.",
 )  # fmt: skip
 read_offer = hub_operation(
-    "hub.read_passkey_offer", "GET /hub/passkeys/offer", OfferRequest, Offer, errors=(e.NotAuthenticated,),
+    "hub.read_passkey_offer", "GET /hub/passkeys/offer", PasskeyOfferRequest, PasskeyOffer, errors=(e.NotAuthenticated,),
     summary="Read whether to offer a passkey after this sign-in.",
 )  # fmt: skip
 answer_offer = hub_operation(
-    "hub.answer_passkey_offer", "POST /hub/passkeys/offer", OfferAnswer, StepResponse, errors=(*PASSKEY, e.NotAuthenticated),
+    "hub.answer_passkey_offer", "POST /hub/passkeys/offer", PasskeyOfferAnswer, StepResponse, errors=(*PASSKEY, e.NotAuthenticated),
     summary="Accept or skip the offer of a passkey, and continue the interaction.",
 )  # fmt: skip
 lost = hub_operation(

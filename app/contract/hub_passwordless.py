@@ -47,7 +47,7 @@ class DeviceRequestView(Wire):
     is_wrong: bool = False  # the typed number is wrong
 
 
-class DeviceDecision(LinkToken):
+class DeviceSignInDecision(LinkToken):
     is_yes: bool
     number: str = Field(default="", max_length=20)
 
@@ -98,6 +98,6 @@ read_request = hub_operation(
     summary="Read which device waits for approval, without using the link.",
 )  # fmt: skip
 decide = hub_operation(
-    "hub.decide_sign_in_request", "POST /hub/passwordless/decision", DeviceDecision, DeviceRequestView, errors=LINK,
+    "hub.decide_sign_in_request", "POST /hub/passwordless/decision", DeviceSignInDecision, DeviceRequestView, errors=LINK,
     summary="Approve or deny the waiting device.",
 )  # fmt: skip

@@ -11,11 +11,11 @@ from app.contract.hub_passkeys import PasskeyOptions
 from app.contract.operations import HASHES_IN_BULK, hub_operation
 from app.contract.passkeys.shapes import PresentedCredential
 from app.contract.registration import REGISTRATION_ERRORS
-from app.contract.registration_form import MOST_LETTERS
+from app.contract.registration_form import MAX_LETTERS
 from app.contract.steps import StepResponse
 from app.kit.wire import Wire
 
-FieldText = Annotated[str, Field(max_length=MOST_LETTERS + 24)]  # one character too many is reported by the field
+FieldText = Annotated[str, Field(max_length=MAX_LETTERS + 24)]  # one character too many is reported by the field
 
 
 class RegisterRequest(Wire):

@@ -7,7 +7,7 @@ from pydantic import Field, StringConstraints
 from app.contract.operations import hub_operation
 from app.kit.wire import Wire
 
-MOST_HOSTS: Final = 2_000
+MAX_HOSTS: Final = 2_000
 """As many of the longest hosts and versions stay below the limit of a body."""
 
 HeldHost = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_.-]{1,254}(:[0-9]{1,5})?$")]
@@ -17,7 +17,7 @@ HeldVersion = Annotated[str, StringConstraints(max_length=100)]
 class HeldTenants(Wire):
     """The version of each cached tenant by its host, in lower case and with its port."""
 
-    versions: dict[HeldHost, HeldVersion] = Field(max_length=MOST_HOSTS)
+    versions: dict[HeldHost, HeldVersion] = Field(max_length=MAX_HOSTS)
 
 
 class ChangedTenants(Wire):

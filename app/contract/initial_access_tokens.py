@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.client_registration import LONGEST_DAYS, MOST_TOKENS, MOST_USES, TokenName
+from app.contract.client_registration import MAX_DAYS, MAX_TOKENS, MAX_USES, TokenName
 from app.contract.resources import collection
 from app.kit.resource import CREATE, CREATED_AT, DELETE, FIXED, LIST, ONCE, READ, READ_ONLY, InOwnStore, Key
 from app.kit.wire import Wire
@@ -20,8 +20,8 @@ class InitialAccessToken(Wire):
 
     name: Annotated[TokenName, Key("name")]
     token: Annotated[str, ONCE] = ""
-    max_uses: Annotated[int, FIXED, Field(ge=1, le=MOST_USES)] = 1
-    expires_in_days: Annotated[int, FIXED, Field(ge=1, le=LONGEST_DAYS)] = 7
+    max_uses: Annotated[int, FIXED, Field(ge=1, le=MAX_USES)] = 1
+    expires_in_days: Annotated[int, FIXED, Field(ge=1, le=MAX_DAYS)] = 7
     uses: Annotated[int, READ_ONLY] = 0
     expires_at: Annotated[str, READ_ONLY] = ""
     created_date: Annotated[str | None, CREATED_AT] = None
@@ -33,5 +33,5 @@ TOKENS = collection(
     about="With an initial access token applications register themselves at `POST /api/oidc/register`. Applications that "
     "registered with it stay when it’s deleted.",
     scope="client", exists=e.InitialAccessTokenExists, unknown=e.UnknownInitialAccessToken,
-    backing=InOwnStore(), most=MOST_TOKENS, has_default_page=True,
+    backing=InOwnStore(), max_items=MAX_TOKENS, has_default_page=True,
 )  # fmt: skip

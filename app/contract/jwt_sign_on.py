@@ -9,7 +9,7 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.auth import NEVER, Host, K, U
 from app.contract.error_groups import SIGN_ON
-from app.contract.groups import AT
+from app.contract.groups import AccessTokenQuery
 from app.contract.hub import SIGN_IN_ERRORS
 from app.contract.operations import HASHES, HASHES_SECRETS, hub_operation, operation
 from app.contract.sign_in import LOGIN_ERRORS, PasswordLogin
@@ -35,14 +35,14 @@ class OlderJwtLogin(PasswordLogin):
     nonce: Nonce = Field(default=None, alias="Nonce")
 
 
-class ReadJwt(AT):
+class ReadJwt(AccessTokenQuery):
     """`Nonce` becomes the claim `nonce`."""
 
     app: Annotated[AppName, From.PATH]
     nonce: Nonce = Field(default=None, alias="Nonce")
 
 
-class ReadOlderJwt(AT):
+class ReadOlderJwt(AccessTokenQuery):
     """As the newer operation; `jwtapp` names the app."""
 
     jwt_app: Annotated[str | None, Query, Field(max_length=100)] = Field(default=None, alias="jwtapp")

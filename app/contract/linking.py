@@ -11,7 +11,7 @@ from app.contract import errors as e
 from app.contract.auth import CREDENTIALS, READ, K, U
 from app.contract.error_groups import REQUIRED_ACTIONS
 from app.contract.errors import federation as refusals
-from app.contract.groups import AT, PW, Deleted, F, Posted
+from app.contract.groups import AccessTokenQuery, Deleted, FieldSelection, Posted, WebhookSuppression
 from app.contract.operations import operation
 from app.contract.profile import Profile
 from app.contract.sign_in import Login
@@ -30,7 +30,7 @@ PROVIDERS = frozenset(
 """Providers that a tenant can configure (seed: Update social provider configuration)."""
 
 
-class Ping(F):
+class Ping(FieldSelection):
     """The client GUID that the browser took to the provider."""
 
     client_guid: Annotated[str | None, Query, Field(max_length=100)] = None
@@ -39,25 +39,25 @@ class Ping(F):
     welcome_email_template: Annotated[str | None, Query, Field(max_length=100)] = None
 
 
-class Link(AT, PW):
+class Link(AccessTokenQuery, WebhookSuppression):
     """`candidatetoken`, with which a browser came back from a provider, or the client GUID that it was led there with."""
 
     candidate_token: Annotated[str | None, Field(max_length=2_000)] = None
     client_guid: Guid = None
 
 
-class LinkByGuid(AT, PW):
+class LinkByGuid(AccessTokenQuery, WebhookSuppression):
     client_guid: Guid = None
 
 
-class Unlink(AT, PW):
+class Unlink(AccessTokenQuery, WebhookSuppression):
     """`Provider` and `ID` of an identity, as the profile has them."""
 
     provider: Name = None
     provider_id: Name = None
 
 
-class RefreshProfile(AT):
+class RefreshProfile(AccessTokenQuery):
     """The access token of a sign-in through the provider; it says which identity is read."""
 
 

@@ -9,8 +9,8 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from app.contract.configuration_model import ConfigurationModel, Picture, WebAddress
 from app.kit.languages import lookup
 
-MOST_LANGUAGES: Final = 20
-_LONGEST_TAG: Final = 35  # RFC 5646 section 4.4.1
+MAX_LANGUAGES: Final = 20
+_MAX_TAG_LENGTH: Final = 35  # RFC 5646 section 4.4.1
 _TAG: Final = re.compile(
     r"(?P<language>[a-z]{2,3}(-[a-z]{3}){0,3}|[a-z]{4,8})(-(?P<script>[a-z]{4}))?(-(?P<region>[a-z]{2}|[0-9]{3}))?"
     r"(-([a-z0-9]{5,8}|[0-9][a-z0-9]{3}))*(-[0-9a-wy-z](-[a-z0-9]{2,8})+)*(-x(-[a-z0-9]{1,8})+)?",
@@ -20,7 +20,7 @@ _TAG: Final = re.compile(
 
 def language_tag(text: str) -> str:
     """Return a tag in its usual letter case; raises ValueError for one that is not well-formed."""
-    found = _TAG.fullmatch(text) if len(text) <= _LONGEST_TAG else None
+    found = _TAG.fullmatch(text) if len(text) <= _MAX_TAG_LENGTH else None
     if found is None:
         raise ValueError("a language tag such as de or pt-BR (BCP 47)")
     script, region = found["script"] or "", found["region"] or ""
@@ -28,7 +28,7 @@ def language_tag(text: str) -> str:
     return head + text[len(head) :].lower()
 
 
-def _each_once(value: Any) -> Any:
+def _without_duplicates(value: Any) -> Any:
     """Refuse a language that is there twice, in different letter case."""
     if isinstance(value, dict) and len({str(tag).lower() for tag in value}) < len(value):
         raise ValueError("each language once")
@@ -36,7 +36,7 @@ def _each_once(value: Any) -> Any:
 
 
 LanguageTag = Annotated[str, AfterValidator(language_tag)]
-EachOnce = BeforeValidator(_each_once)
+EachOnce = BeforeValidator(_without_duplicates)
 
 
 class LocalizedTexts(ConfigurationModel):
@@ -73,9 +73,9 @@ class LocalizedSettings(ConfigurationModel):
         known: dict[str, str] = {
             tag: value for tag, texts in self.localized.items() if (value := getattr(texts, name)) is not None
         }
-        for wanted in languages if known else ():
-            near = (tag for tag in sorted(known) if tag.lower().startswith(f"{wanted.lower()}-"))
-            if found := lookup(wanted, known) or next(near, None):
+        for language in languages if known else ():
+            near = (tag for tag in sorted(known) if tag.lower().startswith(f"{language.lower()}-"))
+            if found := lookup(language, known) or next(near, None):
                 return known[found]
         plain: str | None = getattr(self, name)
         return plain

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.messages import MailTemplate
-from app.contract.messages import SmsTemplate as SmsContent
+from app.contract.messages import TextMessageTemplate as SmsContent
 from app.contract.resources import collection
 from app.kit.errors import ApiError
 from app.kit.resource import (
@@ -53,7 +53,7 @@ _AREA = "message_templates"
 
 def _verbs(
     several: str,
-    one: str,
+    item: str,
     *,
     noun: str,
     key: str,
@@ -69,12 +69,12 @@ def _verbs(
             READ, f"read_{several}", f"List {noun}s of a type", unknown, (unknown_type,),
             description=f"Returns the tenant’s {noun}s of one type.",
         ),
-        VerbOptions(CREATE, f"add_{one}", errors=(empty, unknown_type)),
+        VerbOptions(CREATE, f"add_{item}", errors=(empty, unknown_type)),
         VerbOptions(
-            UPDATE, f"change_{one}", errors=(unknown_type,), description=f"Replaces the {noun} that `{key}` names.",
+            UPDATE, f"change_{item}", errors=(unknown_type,), description=f"Replaces the {noun} that `{key}` names.",
         ),
         VerbOptions(
-            DELETE, f"remove_{one}", errors=(unknown_type,),
+            DELETE, f"remove_{item}", errors=(unknown_type,),
             description=f"Deletes {article} {noun}. The built-in text is sent again.",
         ),
     )  # fmt: skip
@@ -83,7 +83,7 @@ def _verbs(
 MAILS = collection(
     _AREA, "/v2/manage/email-templates", EmailTemplate, kind="mail_templates", noun="email template",
     about="Templates replace the built-in texts of emails.", scope="template",
-    backing=InOwnStore(), content=MailTemplate, ids=("type", "known_as"), file_key="mail_templates", most=200,
+    backing=InOwnStore(), content=MailTemplate, ids=("type", "known_as"), file_key="mail_templates", max_items=200,
     exists=e.MailTemplateExists, unknown=e.UnknownMailTemplate, takes_markup=True, is_paged=False,
     audit="template", audit_names=("kind", "name"),
     verbs=_verbs(
@@ -95,7 +95,7 @@ SMS = collection(
     _AREA, "/v2/manage/sms-templates", SmsTemplate, kind="sms_templates", noun="text message template",
     about="Templates replace the built-in texts of text messages.", scope="template",
     also=("/v2/manage/smstemplates",), backing=InOwnStore(), content=SmsContent, ids=("type", "known_as"),
-    file_key="sms_templates", most=100, exists=e.SmsTemplateExists, unknown=e.UnknownSmsTemplate, is_paged=False,
+    file_key="sms_templates", max_items=100, exists=e.SmsTemplateExists, unknown=e.UnknownSmsTemplate, is_paged=False,
     audit="template", audit_names=("kind", "name"),
     verbs=_verbs(
         "sms", "sms", noun="text message template", key="Name", article="a",

@@ -162,7 +162,7 @@ class MailTemplate(ConfigurationModel):
         return self.name or f"{self.type}-default"
 
 
-class SmsTemplate(ConfigurationModel):
+class TextMessageTemplate(ConfigurationModel):
     """A tenant's own text message. The line that lets browsers fill the code in is added by itself."""
 
     type: SmsKind

@@ -86,8 +86,8 @@ class NativeToken(Wire):
     """An access token and, if the tenant issues them, a refresh token. `expires_in` is a number of seconds, as a string. If a
     second factor is required, `SecondFactorAuthentication` is its challenge, and `access_token` isn't valid."""
 
-    sparse = True
-    sparse_members = frozenset({"second_factor_authentication"})
+    omits_none = True
+    omitted_if_none = frozenset({"second_factor_authentication"})
     access_token: str = Field(alias="access_token")
     refresh_token: str | None = Field(default=None, alias="refresh_token")
     expires_in: str = Field(alias="expires_in")

@@ -15,14 +15,14 @@ from app.contract.client_addresses import AuthenticationClass, RequestUri, Secur
 from app.contract.client_authentication import AssertionAlg, AuthMethod, CertificateName
 from app.contract.configuration_model import Picture, WebAddress
 from app.contract.connections import ClaimedMember, ProviderAddress
-from app.contract.localized_texts import MOST_LANGUAGES, EachOnce, LanguageTag
+from app.contract.localized_texts import MAX_LANGUAGES, EachOnce, LanguageTag
 from app.contract.logout_settings import MAX_LOGOUT_ADDRESSES
 from app.contract.oauth_response_types import ResponseMode, ResponseType
 from app.contract.resources import collection
 from app.contract.security_profile import ReuseSeconds
 from app.contract.signing import DEFAULT_ALGORITHM, SigningAlgorithm
 from app.contract.subject_types import SubjectType
-from app.kit.resource import (
+from app.kit.resource import (  # fmt: skip
     COMPUTED,
     CREATE,
     CREATED_AT,
@@ -32,11 +32,11 @@ from app.kit.resource import (
     READ,
     READ_ONLY,
     UPDATE,
-    Action,
     InOwnStore,
     Key,
+    ResourceAction,
     StoredAs,
-)  # fmt: skip
+)
 from app.kit.wire import Wire
 
 OVERLAP_HOURS = 24
@@ -134,7 +134,7 @@ class OAuthClient(Wire):
     client_id: Annotated[str, READ_ONLY] = ""
     client_secret: Annotated[str | None, ONCE] = None
     display_name: Annotated[str | None, StoredAs("client_name"), Field(max_length=100)] = None
-    localized: Annotated[dict[LanguageTag, LocalizedDisplay], EachOnce, Field(max_length=MOST_LANGUAGES)] = Field(
+    localized: Annotated[dict[LanguageTag, LocalizedDisplay], EachOnce, Field(max_length=MAX_LANGUAGES)] = Field(
         default_factory=dict
     )
     grant_types: Annotated[list[GrantType], Field(max_length=10)] = ["authorization_code", "refresh_token"]
@@ -246,9 +246,9 @@ CLIENTS = collection(
     "oauth_clients", "/v2/manage/oauth-clients", OAuthClient, verbs=(LIST, CREATE, READ, UPDATE, DELETE), noun="OAuth client",
     about="An OAuth client is an application that people sign in to, or a server that gets machine tokens.",
     scope="client", unique=("app_name",), exists=e.OAuthClientExists, unknown=e.UnknownOAuthClient, backing=InOwnStore(),
-    content=StoredApplication, ids=("name",), partial=True, most=10_000,
+    content=StoredApplication, ids=("name",), partial=True, max_items=10_000,
     actions=(
-        Action(
+        ResourceAction(
             "rotate", "PUT /v2/manage/oauth-clients/credentials/{oAuthClientName}",
             "Rotate a client secret",
             description=f"Creates a new secret and returns it once. The former one is accepted for {OVERLAP_HOURS} hours more.",

@@ -55,7 +55,7 @@ class OAuthProvider(Wire):
     data_map: Annotated[dict[str, Claim], COMPUTED, Field(max_length=30)]
 
 
-class StoredProvider(ConnectionSettings):
+class StoredOAuthProvider(ConnectionSettings):
     """A connection as the store returns it."""
 
     provider_name: str = ""
@@ -67,6 +67,6 @@ PROVIDERS = collection(
     about="An OAuth provider is an identity provider of your own, by OAuth 2.0. Register `/socialauth/validate.sauth` of "
     "the tenant’s host there as redirect URI.",
     scope="provider",
-    unique=("provider_name",), exists=e.BadField, unknown=e.UnknownOAuthProvider, backing=InOwnStore(), content=StoredProvider,
-    ids=("provider_name",), most=30,
+    unique=("provider_name",), exists=e.BadField, unknown=e.UnknownOAuthProvider, backing=InOwnStore(), content=StoredOAuthProvider,
+    ids=("provider_name",), max_items=30,
 )  # fmt: skip

@@ -40,13 +40,13 @@ def contradiction(protocol: str, response_types: Iterable[str], grant_types: Ite
     """Return what should be stated instead, if these settings of an application contradict each other (RFC 7591 section 2.1)."""
     types, grants = tuple(response_types), tuple(grant_types)
     allowed = OPENID_TYPES if protocol == "openid" else OAUTH_TYPES
-    if any(one not in allowed for one in types):
+    if any(item not in allowed for item in types):
         return f"response_types: some of {', '.join(allowed)}, because protocol is {protocol}"
-    needs_implicit = any(is_front_channel(one) for one in types)
+    needs_implicit = any(is_front_channel(item) for item in types)
     if needs_implicit and IMPLICIT not in grants:
         return "grant_types: implicit too, because response_types has token or id_token"
     if IMPLICIT in grants and not needs_implicit:
         return "response_types: one with token or id_token, because grant_types has implicit"
-    if "authorization_code" not in grants and any(CODE in one.split(" ") and one != CODE for one in types):
+    if "authorization_code" not in grants and any(CODE in item.split(" ") and item != CODE for item in types):
         return "grant_types: authorization_code too, because response_types has code"
     return None

@@ -23,7 +23,7 @@ class OAuthWire(Wire):
     """A request or a response in OAuth's spelling; members that are None are omitted."""
 
     model_config = ConfigDict(alias_generator=as_named)
-    sparse = True
+    omits_none = True
 
 
 class ClientRequest(OAuthWire):

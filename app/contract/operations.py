@@ -16,7 +16,7 @@ from app.kit.auth import OPEN, Access, Admission, Auth, Cors
 from app.kit.errors import ApiError
 from app.kit.openapi import document
 from app.kit.openapi_examples import add_examples
-from app.kit.operation import Accept, BodyRules, Catalogue, Documentation, ErrorProfile, Hashing, Operation
+from app.kit.operation import Accept, BodyRules, Catalogue, Documentation, ErrorProfile, HashingWork, Operation
 from app.kit.partial_update import described
 from app.kit.typography import with_typographic_descriptions
 from app.kit.wire import Document, Wire
@@ -26,17 +26,17 @@ ACCOUNTS = "/identity/v2/manage/account"
 
 SECRETS: Final = ("password", "pin", "answer")
 """Parameters that may be hashed: PINs and security answers are hashed as passwords are."""
-HASHES: Final = Hashing("sign-in")
+HASHES: Final = HashingWork("sign-in")
 """An operation that may compute a password hash declares it as `hashing=`, and its requests queue (decisions/0152).
 
 Without the declaration it works while the CPU is free, logs `hashing.undeclared`, and is refused with 503 if it would have to
 wait; in tests it fails.
 """
-HASHES_SECRETS: Final = Hashing("sign-in", SECRETS)
+HASHES_SECRETS: Final = HashingWork("sign-in", SECRETS)
 """Only if the request contains a password, a PIN or an answer."""
-HASHES_IN_BULK: Final = Hashing("bulk")
-HASHES_SECRETS_IN_BULK: Final = Hashing("bulk", SECRETS)
-WHOLE_LIST: Final = Hashing("list", unless=("page", "pagesize"))
+HASHES_IN_BULK: Final = HashingWork("bulk")
+HASHES_SECRETS_IN_BULK: Final = HashingWork("bulk", SECRETS)
+WHOLE_LIST: Final = HashingWork("list", unless=("page", "pagesize"))
 """A list that is complete without `page`: of thousands of items it takes as long as a few hashes, from the tenant's own share."""
 
 Req = TypeVar("Req", bound=Wire)
@@ -73,7 +73,7 @@ def operation(
     answers: tuple[str, ...] = ("application/json",),
     takes_markup: bool = False,
     no_object: type[ApiError] | None = None,
-    hashing: Hashing | None = None,
+    hashing: HashingWork | None = None,
     takes_blank_segments: bool = False,
     is_cached: bool = False,
     visits: bool = False,
@@ -140,7 +140,7 @@ def hub_operation(
     *,
     summary: str,
     errors: tuple[type[ApiError], ...] = (),
-    hashing: Hashing | None = None,
+    hashing: HashingWork | None = None,
     spans_tenants: bool = False,
 ) -> Operation[Req, Res]:
     """Declare an operation that only the hub calls; it has no public host and is not published."""

@@ -8,7 +8,7 @@ from app.contract.configuration_model import ConfigurationModel
 from app.kit.wire import Wire
 
 
-class Organizations(ConfigurationModel):
+class OrganizationSettings(ConfigurationModel):
     """Organizations: the companies among the tenant's customers, with their own members, roles, policies and sign-in."""
 
     enabled: bool = True

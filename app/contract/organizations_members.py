@@ -18,7 +18,7 @@ from app.kit.operation import Accept
 from app.kit.wire import From, Wire
 
 
-class Member(Uid):
+class MemberAccount(Uid):
     """An account, by the id in the path."""
 
 
@@ -75,7 +75,7 @@ list_of_account = operation(
     description="Returns the roles of an account in each organization that it belongs to.",
 )  # fmt: skip
 leave_all = operation(
-    "organization_members.leave_all", f"DELETE {_ACCOUNT}", Member, Deleted, auth=O, scope="role:delete",
+    "organization_members.leave_all", f"DELETE {_ACCOUNT}", MemberAccount, Deleted, auth=O, scope="role:delete",
     error_profile=ORGANIZATIONS, errors=_OF_ACCOUNT, takes_blank_segments=True,
     summary="Remove an account from all organizations",
     description="Takes all roles in all organizations from an account, which ends its memberships.",

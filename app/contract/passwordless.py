@@ -16,7 +16,17 @@ from app.contract.error_groups import (
     SMS_CODE,
     SMS_SENDING,
 )
-from app.contract.groups import CAP, LOCK, MF, PW, CaptchaQuery, F, PhoneInQuery, Posted, PostedSms
+from app.contract.groups import (
+    CaptchaSolution,
+    CaptchaSolutionQuery,
+    FieldSelection,
+    LockAnswers,
+    PhoneInQuery,
+    Posted,
+    PostedSms,
+    SecondFactorOptions,
+    WebhookSuppression,
+)
 from app.contract.operations import HASHES_SECRETS, operation
 from app.contract.second_factors.challenge import DUO_REDIRECT, FactorLogin
 from app.kit.wire import From, Lower
@@ -29,7 +39,7 @@ Code = Annotated[str | None, Field(max_length=64)]
 Url = Annotated[str | None, Query, Field(max_length=2_000)]
 
 
-class SendLoginEmail(PW, CaptchaQuery):
+class SendLoginEmail(WebhookSuppression, CaptchaSolutionQuery):
     """Exactly one of email and username."""
 
     email: Address = None
@@ -38,40 +48,40 @@ class SendLoginEmail(PW, CaptchaQuery):
     verification_url: Url = None
 
 
-class SignInParameters(F, MF):
+class SignInParameters(FieldSelection, SecondFactorOptions):
     """Parameters of every operation that signs in."""
 
 
-class LoginByLink(SignInParameters, PW):
+class LoginByLink(SignInParameters, WebhookSuppression):
     verification_token: Annotated[str | None, Query, Field(max_length=1_000)] = None
     welcome_email_template: Name = None
 
 
-class LoginByEmailCode(SignInParameters, PW, CAP, LOCK):
+class LoginByEmailCode(SignInParameters, WebhookSuppression, CaptchaSolution, LockAnswers):
     email: Named = None
     otp: Code = None
     welcome_email_template: Annotated[str | None, Field(max_length=100)] = None
 
 
-class LoginByUsernameCode(SignInParameters, PW, CAP, LOCK):
+class LoginByUsernameCode(SignInParameters, WebhookSuppression, CaptchaSolution, LockAnswers):
     username: Named = None
     otp: Code = None
     welcome_email_template: Annotated[str | None, Field(max_length=100)] = None
 
 
-class SendLoginSms(CaptchaQuery):
+class SendLoginSms(CaptchaSolutionQuery):
     phone: Annotated[PhoneInQuery, Field(max_length=64)] = None
     sms_template: Name = None
     is_voice_otp: Annotated[bool, Query] = Field(default=False, alias="isvoiceotp")
 
 
-class LoginBySmsCode(SignInParameters, PW, CAP, LOCK):
+class LoginBySmsCode(SignInParameters, WebhookSuppression, CaptchaSolution, LockAnswers):
     phone: Annotated[str | None, Field(max_length=64)] = None
     otp: Code = None
     sms_template: Name = None
 
 
-class SmsOptions(Lower):
+class LoginSmsOptions(Lower):
     """Options of a text message."""
 
     sms_template: Name = None

@@ -19,7 +19,17 @@ from app.contract.error_groups import (
     SMS_SENDING,
     UID_ERRORS,
 )
-from app.contract.groups import AT, CAP, LOCK, PW, PhoneInQuery, Posted, PostedSms, SecurityAnswer, Uid
+from app.contract.groups import (
+    AccessTokenQuery,
+    CaptchaSolution,
+    LockAnswers,
+    PhoneInQuery,
+    Posted,
+    PostedSms,
+    SecurityAnswer,
+    Uid,
+    WebhookSuppression,
+)
 from app.contract.operations import HASHES, HASHES_IN_BULK, operation
 from app.contract.sign_in import Login
 from app.kit.operation import Accept
@@ -34,7 +44,7 @@ NAMED = replace(MAIN, bad_put_body=e.BadPostBody)
 """The two password operations answer an unreadable body with one code, whatever the method (errors.md section 5)."""
 
 
-class Forgot(PW, CAP):
+class ForgotPassword(WebhookSuppression, CaptchaSolution):
     """Exactly one of email and username."""
 
     email: Address = None
@@ -43,7 +53,7 @@ class Forgot(PW, CAP):
     email_template: Annotated[str | None, Query] = None
 
 
-class Reset(PW, CAP, LOCK):
+class Reset(WebhookSuppression, CaptchaSolution, LockAnswers):
     """A link's token, or a code with its email or username."""
 
     beside_key: ClassVar[tuple[str, ...]] = ("password", "resettoken")  # reported together with a missing API key
@@ -60,19 +70,19 @@ class Reset(PW, CAP, LOCK):
 class PasswordReset(Wire):
     """The result of a password reset. `Data` is a session if the tenant signs people in after it."""
 
-    sparse = True
+    omits_none = True
 
     is_posted: bool = True
     data: Login | None = None
 
 
-class ForgotBySms(PW, CAP):
+class ForgotBySms(WebhookSuppression, CaptchaSolution):
     phone: Annotated[str | None, Field(max_length=64)] = None
     sms_template: Annotated[str | None, Query] = None
     is_voice_otp: Annotated[bool, Query] = Field(default=False, alias="isvoiceotp")
 
 
-class ResetBySms(PW, CAP, LOCK):
+class ResetBySms(WebhookSuppression, CaptchaSolution, LockAnswers):
     phone: Annotated[str | None, Field(max_length=64)] = None
     otp: Code = None
     password: Secret = None
@@ -81,7 +91,7 @@ class ResetBySms(PW, CAP, LOCK):
     reset_password_sms_template: str | None = Field(default=None, max_length=200)
 
 
-class ResetByAnswer(PW, CAP):
+class ResetByAnswer(WebhookSuppression, CaptchaSolution):
     """The answers to all questions of the account, with one of email, username and phone."""
 
     security_answer: dict[str, SecurityAnswer] | None = Field(default=None, max_length=10)
@@ -92,7 +102,7 @@ class ResetByAnswer(PW, CAP):
     reset_password_email_template: str | None = Field(default=None, max_length=200)
 
 
-class ChangePassword(AT, PW, CAP, LOCK):
+class ChangePassword(AccessTokenQuery, WebhookSuppression, CaptchaSolution, LockAnswers):
     old_password: str = Field(max_length=1024)
     new_password: str = Field(max_length=1024)
 
@@ -109,7 +119,7 @@ class QuestionsByPhone(Lower):
     phone: PhoneInQuery = None
 
 
-class SetPassword(PW, Uid):
+class SetPassword(WebhookSuppression, Uid):
     password: Secret = None
 
 
@@ -139,8 +149,8 @@ _FORGOT_ERRORS = (
     e.UnknownAccount, e.AccountBlocked, e.MailLimitReached,
 )  # fmt: skip
 forgot = operation(
-    "passwords.forgot", "POST /identity/v2/auth/password", Forgot, Posted, auth=K, error_profile=NAMED, accepts=Accept.JSON, row="U33",
-    errors=_FORGOT_ERRORS,
+    "passwords.forgot", "POST /identity/v2/auth/password", ForgotPassword, Posted, auth=K, error_profile=NAMED, accepts=Accept.JSON,
+    row="U33", errors=_FORGOT_ERRORS,
     summary="Start a password reset by email",
     description="Emails a link or a code that resets the password of the account that `email` or `username` names. A newer link or "
     "code replaces the earlier one. Requests are limited for each address and account.",
@@ -215,7 +225,7 @@ questions_by_phone = operation(
     "aren’t returned.",
 )  # fmt: skip
 own_questions = operation(
-    "passwords.own_questions", f"GET {_QUESTIONS}/accesstoken", AT, Document, auth=K & U, access=READ, row="U41",
+    "passwords.own_questions", f"GET {_QUESTIONS}/accesstoken", AccessTokenQuery, Document, auth=K & U, access=READ, row="U41",
     errors=(*_ASKED, e.PrivacyPolicyOutdated),
     summary="List the account’s security questions",
     description="Returns the security questions that the signed-in account answered. The answers aren’t returned.",

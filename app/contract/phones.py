@@ -7,7 +7,15 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.auth import CREDENTIALS, WRITE, K, U
 from app.contract.error_groups import LOCK_CHALLENGES, SESSION_ERRORS, SMS_CODE, SMS_SENDING
-from app.contract.groups import AT, CAP, LOCK, PW, Deleted, F, PostedSms
+from app.contract.groups import (
+    AccessTokenQuery,
+    CaptchaSolution,
+    Deleted,
+    FieldSelection,
+    LockAnswers,
+    PostedSms,
+    WebhookSuppression,
+)
 from app.contract.operations import HASHES_SECRETS, operation
 from app.contract.profile import Profile
 from app.contract.second_factors.challenge import Challenge
@@ -18,7 +26,7 @@ Number = Annotated[str | None, Field(max_length=64)]
 Name = Annotated[str | None, Query, Field(max_length=100)]
 
 
-class SendPhoneCode(AT):
+class SendPhoneCode(AccessTokenQuery):
     """The number of an account; with an access token the pending one."""
 
     body_is_optional: ClassVar[bool] = True
@@ -28,7 +36,7 @@ class SendPhoneCode(AT):
     is_voice_otp: Annotated[bool, Query] = Field(default=False, alias="isvoiceotp")
 
 
-class VerifyPhone(AT, F, PW, CAP, LOCK):
+class VerifyPhone(AccessTokenQuery, FieldSelection, WebhookSuppression, CaptchaSolution, LockAnswers):
     """`phone` identifies the account if there is no access token."""
 
     body_is_optional: ClassVar[bool] = True
@@ -42,7 +50,7 @@ class VerifyPhone(AT, F, PW, CAP, LOCK):
 class PhoneVerified(Wire):
     """A session, or a challenge if a second factor is needed. With an access token in the request, only `IsPosted`."""
 
-    sparse: ClassVar[bool] = True
+    omits_none: ClassVar[bool] = True
 
     is_posted: bool | None = None
     profile: Profile | None = None
@@ -52,13 +60,13 @@ class PhoneVerified(Wire):
     second_factor_authentication: Challenge | None = None
 
 
-class ChangePhone(AT, PW):
+class ChangePhone(AccessTokenQuery, WebhookSuppression):
     phone: Number = None
     sms_template: Name = None
     is_voice_otp: Annotated[bool, Query] = Field(default=False, alias="isvoiceotp")
 
 
-class RemovePhone(AT, PW):
+class RemovePhone(AccessTokenQuery, WebhookSuppression):
     """The account's phone number."""
 
 

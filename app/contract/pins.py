@@ -15,7 +15,17 @@ from app.contract.error_groups import (
     SMS_CODE,
     SMS_SENDING,
 )
-from app.contract.groups import AT, CAP, LOCK, MF, PW, F, Posted, PostedSms, SecurityAnswer
+from app.contract.groups import (
+    AccessTokenQuery,
+    CaptchaSolution,
+    FieldSelection,
+    LockAnswers,
+    Posted,
+    PostedSms,
+    SecondFactorOptions,
+    SecurityAnswer,
+    WebhookSuppression,
+)
 from app.contract.operations import HASHES, operation
 from app.contract.passwords import Address, Code, Query
 from app.contract.second_factors.challenge import FactorLogin
@@ -29,7 +39,7 @@ Token = Annotated[str | None, Query, Field(max_length=500)]
 _PINS = "/identity/v2/auth/pin"
 
 
-class PinLogin(F, PW, MF):
+class PinLogin(FieldSelection, WebhookSuppression, SecondFactorOptions):
     """`session_token` is from an earlier sign-in and works once; the response has the next one."""
 
     session_token: Token = Field(default=None, alias="session_token")
@@ -40,12 +50,12 @@ class EndPinSession(Lower):
     session_token: Token = Field(default=None, alias="session_token")
 
 
-class SetPinAtLogin(PW):
+class SetPinAtLogin(WebhookSuppression):
     pin_auth_token: Token = None
     pin: Pin = None
 
 
-class ChangePin(AT, PW):
+class ChangePin(AccessTokenQuery, WebhookSuppression):
     old_pin: Pin = None
     new_pin: Pin = None
 
@@ -69,12 +79,12 @@ class ForgotPinBySms(Lower):
     is_voice_otp: Annotated[bool, Query] = Field(default=False, alias="isvoiceotp")
 
 
-class ResetPinByToken(PW):
+class ResetPinByToken(WebhookSuppression):
     pin: Pin = None
     reset_token: Code = None
 
 
-class ResetPinByCode(PW, CAP, LOCK):
+class ResetPinByCode(WebhookSuppression, CaptchaSolution, LockAnswers):
     """Exactly one identifier; any is accepted, independent of `type`."""
 
     type: Annotated[Literal["email", "phone", "username"], From.PATH]
@@ -85,7 +95,7 @@ class ResetPinByCode(PW, CAP, LOCK):
     username: Address = None
 
 
-class ResetPinByAnswer(PW):
+class ResetPinByAnswer(WebhookSuppression):
     """The answers to all questions of the account."""
 
     pin: Pin = None

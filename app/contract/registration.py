@@ -9,7 +9,7 @@ from app.contract.accounts import MODEL_ERRORS, NewAccountIdentifiers, PersonFie
 from app.contract.auth import K, M, S
 from app.contract.consents import ConsentAnswers
 from app.contract.error_groups import CAPTCHA, EMAIL_DOMAINS, EMAIL_SENDING, RECORDS, SMS_SENDING
-from app.contract.groups import CAP, PW, Deleted, F, Options, Posted
+from app.contract.groups import CaptchaSolution, Deleted, FieldSelection, Posted, SuppressedMessages, WebhookSuppression
 from app.contract.operations import HASHES_IN_BULK, operation
 from app.contract.sign_in import Login
 from app.kit.operation import Accept
@@ -18,7 +18,7 @@ from app.kit.wire import Document, From, Wire
 Query = From.QUERY
 
 
-class SendingOptions(Options):
+class SendingOptions(SuppressedMessages):
     """Options of the messages that a registration sends."""
 
     verification_url: Annotated[str | None, Query] = Field(default=None, max_length=2_000)
@@ -29,7 +29,7 @@ class SendingOptions(Options):
     invitation_token: Annotated[str | None, Query] = Field(default=None, max_length=500, alias="invitation_token")
 
 
-class RegistrationModel(F, PW, SendingOptions, NewAccountIdentifiers, PersonFields):
+class RegistrationModel(FieldSelection, WebhookSuppression, SendingOptions, NewAccountIdentifiers, PersonFields):
     """The registration model (user.md section 1.1), without the members of the tenant's servers."""
 
     accept_privacy_policy: bool | None = None
@@ -41,24 +41,24 @@ class Registration(RegistrationModel):
     sott: Annotated[str | None, Query] = Field(default=None, alias="sott")
 
 
-class RegistrationWithCaptcha(CAP, RegistrationModel):
+class RegistrationWithCaptcha(CaptchaSolution, RegistrationModel):
     pass
 
 
 class Registered(Wire):
     """The result of a sign-up. `Data` is a session if the account can sign in at once, otherwise null."""
 
-    sparse, sparse_members = True, frozenset[str]()  # the session's
+    omits_none, omitted_if_none = True, frozenset[str]()  # the session's
 
     is_posted: bool = True
     data: Login | None = None
 
 
-LONGEST_SOTT_MINUTES = 129_600  # 90 days, as the longest access token
+MAX_SOTT_MINUTES = 129_600  # 90 days, as the longest access token
 
 
 class CreateSott(Wire):
-    time_difference: Annotated[int, Query] = Field(default=10, ge=1, le=LONGEST_SOTT_MINUTES)
+    time_difference: Annotated[int, Query] = Field(default=10, ge=1, le=MAX_SOTT_MINUTES)
 
 
 class Sott(Wire):

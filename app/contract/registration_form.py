@@ -14,7 +14,7 @@ CUSTOM, TERMS = "cf_", "terms"
 IDENTIFIERS = ("email", "username", "phone")
 OWN = frozenset({*IDENTIFIERS, "password", TERMS})
 """Names that are no field of the free profile."""
-MOST_LETTERS = 1000
+MAX_LETTERS = 1000
 _TEXTUAL = frozenset({Kind.TEXT, Kind.FLAG})
 _WRITERS = frozenset({Write.ANYONE, Write.REGISTRATION})
 _TYPES = {"password": "password", TERMS: "multi"}
@@ -43,8 +43,8 @@ class FormField(ConfigurationModel):
         default="string", description="One line, several lines, a password, a choice of `options`, or a checkbox."
     )
     required: bool = False
-    min_length: int = Field(default=0, ge=0, le=MOST_LETTERS)
-    max_length: int = Field(default=MOST_LETTERS, ge=1, le=MOST_LETTERS)
+    min_length: int = Field(default=0, ge=0, le=MAX_LETTERS)
+    max_length: int = Field(default=MAX_LETTERS, ge=1, le=MAX_LETTERS)
     rule: Rule = ""
     greater_than: float | None = Field(default=None, description="The value is a number above this one.")
     less_than: float | None = Field(default=None, description="The value is a number below this one.")

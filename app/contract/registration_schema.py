@@ -102,7 +102,7 @@ CUSTOM_FIELDS = collection(
     noun="custom field",
     about="A custom field is a profile field of your own. Its key is made from its name, for example `cf_Shoe_size`.",
     scope="profile", exists=e.CustomFieldExists, unknown=e.NoCustomField, backing=InOwnStore(),
-    content=StoredCustomField, most=15,
+    content=StoredCustomField, max_items=15,
 )  # fmt: skip
 ON_FORM = singleton(
     "custom_fields", _CUSTOM_FIELDS, FormCustomFields, kind="form_custom_fields", noun="custom fields of the sign-up form",

@@ -20,9 +20,18 @@ from app.contract.operations import CATALOGUE, WHOLE_LIST
 from app.kit.auth import Admission, Auth
 from app.kit.errors import ApiError
 from app.kit.operation import Accept, BodyRules, Catalogue, Documentation, ErrorProfile, LateOperation
-from app.kit.resource import Action, Address, Backing, InSettings, Resource, ResourceError, Verb, VerbOptions
+from app.kit.resource import (
+    Backing,
+    InSettings,
+    Resource,
+    ResourceAction,
+    ResourceAddress,
+    ResourceError,
+    Verb,
+    VerbOptions,
+)
 from app.kit.resource_checks import check
-from app.kit.resource_models import MOST_ON_A_PAGE
+from app.kit.resource_models import MAX_ON_A_PAGE
 from app.kit.resource_operations import BoundOperation, OperationDraft, drafts
 from app.kit.wire import Wire
 
@@ -32,8 +41,8 @@ BOUND: list[BoundOperation] = []
 Verbs = tuple[Verb | VerbOptions, ...]
 
 
-class AddressFacts(TypedDict, total=False):
-    """Options of an address, as documented at `Address`."""
+class AddressOptions(TypedDict, total=False):
+    """Options of an address, as documented at `ResourceAddress`."""
 
     auth: Auth
     error_profile: ErrorProfile
@@ -48,18 +57,18 @@ class AddressFacts(TypedDict, total=False):
     errors: tuple[type[ApiError], ...]
 
 
-class Facts(AddressFacts, total=False):
+class ResourceOptions(AddressOptions, total=False):
     """Options of a resource, as documented at `Resource`."""
 
     scope: str
-    older: tuple[Address, ...]
-    actions: tuple[Action, ...]
+    older: tuple[ResourceAddress, ...]
+    actions: tuple[ResourceAction, ...]
     backing: Backing
     content: type[BaseModel]
     ids: tuple[str, ...]
     unique: tuple[str, ...]
     fold: Callable[[str], str]
-    most: int
+    max_items: int
     partial: bool
     is_paged: bool
     has_default_page: bool
@@ -72,14 +81,21 @@ class Facts(AddressFacts, total=False):
 
 
 def collection(
-    area: str, path: str, model: type[Wire], *, verbs: Verbs, noun: str, kind: str = "", **facts: Unpack[Facts]
+    area: str,
+    path: str,
+    model: type[Wire],
+    *,
+    verbs: Verbs,
+    noun: str,
+    kind: str = "",
+    **facts: Unpack[ResourceOptions],
 ) -> Resource:
     """Declare a collection and its operations."""
     return declare(resource(area, path, model, verbs, noun=noun, kind=kind or area, **facts))
 
 
 def singleton(
-    area: str, path: str, model: type[Wire], *, verbs: Verbs, noun: str, kind: str, **facts: Unpack[Facts]
+    area: str, path: str, model: type[Wire], *, verbs: Verbs, noun: str, kind: str, **facts: Unpack[ResourceOptions]
 ) -> Resource:
     """Declare a singleton and its operations; its `kind` is unique in its area."""
     made = resource(area, path, model, verbs, noun=noun, kind=kind, is_singleton=True, **facts)
@@ -88,10 +104,10 @@ def singleton(
     return declare(made)
 
 
-def older(path: str, verbs: Verbs, **facts: Unpack[AddressFacts]) -> Address:
+def older(path: str, verbs: Verbs, **facts: Unpack[AddressOptions]) -> ResourceAddress:
     """Return an older address of a resource: its own callers, error_profile, spelling and errors."""
     options: Any = {"suffix": "Older", "auth": M, "error_profile": MANAGE, "deleted": Deleted, **facts}
-    return Address(path=path, does=_does(verbs), **options)
+    return ResourceAddress(path=path, does=_does(verbs), **options)
 
 
 def resource(
@@ -103,16 +119,16 @@ def resource(
     noun: str,
     kind: str,
     is_singleton: bool = False,
-    **facts: Unpack[Facts],
+    **facts: Unpack[ResourceOptions],
 ) -> Resource:
     """Return a resource without declaring its operations."""
-    given: dict[str, Any] = dict(facts)
+    provided: dict[str, Any] = dict(facts)
     address: Any = {"auth": M, "error_profile": MANAGE, "deleted": Deleted}
-    address |= {name: given.pop(name) for name in list(given) if name in AddressFacts.__annotations__}
-    if is_singleton and isinstance(given.get("backing"), InSettings):
-        given["content"] = TenantSettings
-    first = Address(path=path, does=_does(verbs), **address)
-    return Resource(area=area, kind=kind, noun=noun, model=model, address=first, is_singleton=is_singleton, **given)
+    address |= {name: provided.pop(name) for name in list(provided) if name in AddressOptions.__annotations__}
+    if is_singleton and isinstance(provided.get("backing"), InSettings):
+        provided["content"] = TenantSettings
+    first = ResourceAddress(path=path, does=_does(verbs), **address)
+    return Resource(area=area, kind=kind, noun=noun, model=model, address=first, is_singleton=is_singleton, **provided)
 
 
 @cache
@@ -125,7 +141,7 @@ def import_contract() -> None:
 def file_resources() -> tuple[Resource, ...]:
     """Return the resources with their own key in configuration files, by key: in any order of imports the same."""
     import_contract()
-    return tuple(sorted((one for one in RESOURCES if one.file_key), key=lambda one: one.file_key))
+    return tuple(sorted((item for item in RESOURCES if item.file_key), key=lambda item: item.file_key))
 
 
 def declare(made: Resource) -> Resource:
@@ -136,7 +152,7 @@ def declare(made: Resource) -> Resource:
 
 
 def _does(verbs: Verbs) -> tuple[VerbOptions, ...]:
-    return tuple(one if isinstance(one, VerbOptions) else VerbOptions(one) for one in verbs)
+    return tuple(verb if isinstance(verb, VerbOptions) else VerbOptions(verb) for verb in verbs)
 
 
 def bound(resource: Resource, catalogue: Catalogue = CATALOGUE) -> list[BoundOperation]:
@@ -162,7 +178,7 @@ def _is_long(draft: OperationDraft) -> bool:
     """Return whether the operation answers a list that is complete without `page`, and may be long."""
     of = draft.resource
     is_list = draft.does is not None and draft.does.verb is Verb.LIST
-    return is_list and of.is_paged and not of.has_default_page and of.most > MOST_ON_A_PAGE
+    return is_list and of.is_paged and not of.has_default_page and of.max_items > MAX_ON_A_PAGE
 
 
 def _check_paths(resource: Resource) -> None:
@@ -184,7 +200,9 @@ def _is_key(model: Any, path: tuple[str, ...]) -> bool:
             return False
         annotation = fields[name].annotation
         options = [annotation, *getattr(annotation, "__args__", ())]
-        inner = next((one for one in options if isinstance(one, type) and issubclass(one, ConfigurationModel)), None)
+        inner = next(
+            (option for option in options if isinstance(option, type) and issubclass(option, ConfigurationModel)), None
+        )
         if inner is None:
             return number == len(path) - 1
         model = inner

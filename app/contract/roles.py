@@ -162,7 +162,7 @@ class ContextAccount(Wire):
 class ContextAccounts(Wire):
     """At most 1,000 accounts, in the order of their ids. `NextCursor` is present if there are more."""
 
-    sparse = True
+    omits_none = True
 
     data: list[ContextAccount]
     next_cursor: str | None = None

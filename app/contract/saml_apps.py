@@ -14,7 +14,7 @@ from app.contract.error_groups import MANAGE, SAML
 from app.contract.oauth_providers import FIELDS, ProviderDomain
 from app.contract.operations import operation
 from app.contract.resources import collection
-from app.kit.resource import (
+from app.kit.resource import (  # fmt: skip
     CREATE,
     CREATED_AT,
     DELETE,
@@ -24,9 +24,9 @@ from app.kit.resource import (
     READ_ONLY,
     SECRET,
     UPDATE,
-    Action,
     Key,
-)  # fmt: skip
+    ResourceAction,
+)
 from app.kit.wire import Wire
 
 KEYS = (*FIELDS, "Provider", "UserName", "PhoneId")
@@ -212,7 +212,7 @@ CLIENTS = collection(
     scope="client", unique=("app_name",),
     error_profile=SAML, exists=e.SamlAppExists, unknown=e.UnknownSamlApp, file_key="saml_clients",
     actions=(
-        Action(
+        ResourceAction(
             "renew", "POST /v2/manage/saml-clients/{samlApp}/renew-certificate", "Renew a SAML client’s certificate",
             description=_RENEWAL,
         ),
@@ -225,7 +225,7 @@ PROVIDERS = collection(
     error_profile=SAML, unique=("provider",), exists=e.SamlAppExists, unknown=e.UnknownSamlApp, errors=(e.ProviderDomainExists,),
     partial=True, file_key="saml_providers",
     actions=(
-        Action(
+        ResourceAction(
             "renew", "POST /v2/manage/custom-providers/saml/{samlApp}/renew-certificate", "Renew a SAML provider’s certificate",
             description=_RENEWAL,
         ),

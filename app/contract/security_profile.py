@@ -14,7 +14,7 @@ from app.contract.oauth_response_types import ResponseMode
 from app.contract.signing import ALGORITHMS
 
 FAPI: Final = "fapi2"
-FAPI_ALGORITHMS: Final = tuple(one for one in ALGORITHMS if one != "RS256")
+FAPI_ALGORITHMS: Final = tuple(algorithm for algorithm in ALGORITHMS if algorithm != "RS256")
 """The only signatures of the profile, the first one of tokens that name no other (section 5.4.1)."""
 FAPI_METHODS: Final = ("private_key_jwt", "tls_client_auth", "self_signed_tls_client_auth")
 """How its clients authenticate (section 5.3.2.1)."""
@@ -71,7 +71,7 @@ class SecurityProfileSettings(ConfigurationModel):
     @property
     def needs_signed_responses(self) -> bool:
         """Whether it reads only signed authorization responses (JARM section 2.3)."""
-        return bool(self.response_modes) and all(one.endswith("jwt") for one in self.response_modes)
+        return bool(self.response_modes) and all(mode.endswith("jwt") for mode in self.response_modes)
 
     @property
     def must_use_pkce(self) -> bool:
@@ -98,7 +98,7 @@ class SecurityProfileSettings(ConfigurationModel):
         if self.is_fapi:
             return 0
         default = _PUBLIC_REUSE_SECONDS if is_public else 0
-        return next(one for one in (self.refresh_token_reuse_seconds, of_tenant, default) if one is not None)
+        return next(item for item in (self.refresh_token_reuse_seconds, of_tenant, default) if item is not None)
 
 
 class Secured(Protocol):
@@ -119,7 +119,7 @@ class Secured(Protocol):
 def contradiction(settings: SecurityProfileSettings, application: Secured) -> str | None:
     """Return what should be stated instead, if settings of an application contradict each other or its profile."""
     is_public = application.token_endpoint_auth_method == "none"
-    if settings.needs_bound_tokens and any("token" in one.split() for one in application.response_types):
+    if settings.needs_bound_tokens and any("token" in item.split() for item in application.response_types):
         return "response_types: none with token, because tokens are bound to their sender"
     if settings.refresh_token_rotation is False and (is_public or not settings.needs_bound_tokens):
         return "refresh_token_rotation: true, because only a confidential application with bound tokens can do without"
@@ -136,7 +136,7 @@ def _against_profile(settings: SecurityProfileSettings, application: Secured) ->
         return f"dpop_bound_access_tokens: true, or tls_client_certificate_bound_access_tokens, {because}"
     if not set(application.grant_types) <= set(FAPI_GRANTS):
         return f"grant_types: some of {', '.join(FAPI_GRANTS)}, {because}"
-    if any(one != "code" for one in application.response_types):
+    if any(item != "code" for item in application.response_types):
         return f"response_types: code alone, {because}"
     for name, due in _FAPI_OFF.items():
         if getattr(settings, name):

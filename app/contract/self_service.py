@@ -20,7 +20,18 @@ from app.contract.error_groups import (
     SMS_SENDING,
     UID_ERRORS,
 )
-from app.contract.groups import AT, CAP, LOCK, PW, Deleted, F, Options, Posted, PostedSms, Uid
+from app.contract.groups import (
+    AccessTokenQuery,
+    CaptchaSolution,
+    Deleted,
+    FieldSelection,
+    LockAnswers,
+    Posted,
+    PostedSms,
+    SuppressedMessages,
+    Uid,
+    WebhookSuppression,
+)
 from app.contract.operations import HASHES_SECRETS, operation
 from app.contract.profile import Profile
 from app.kit.operation import Accept
@@ -32,7 +43,15 @@ Name = Annotated[str | None, Query, Field(max_length=100)]
 Url = Annotated[str | None, Query, Field(max_length=2_000)]
 
 
-class UpdateOwnAccount(F, PW, AT, CAP, Options, AccountIdentifiers, PersonFields):
+class UpdateOwnAccount(
+    FieldSelection,
+    WebhookSuppression,
+    AccessTokenQuery,
+    CaptchaSolution,
+    SuppressedMessages,
+    AccountIdentifiers,
+    PersonFields,
+):
     """A null clears a field with `nullsupport`; without it a null has no effect."""
 
     old_password: str | None = Field(default=None, max_length=1024, alias="oldpassword")
@@ -50,32 +69,32 @@ class OwnProfile(Wire):
     data: Profile
 
 
-class SetUsername(AT, PW):
+class SetUsername(AccessTokenQuery, WebhookSuppression):
     username: Address = None
 
 
-class AddEmail(AT, PW):
+class AddEmail(AccessTokenQuery, WebhookSuppression):
     email: Address = None
     type: str | None = Field(default=None, max_length=50)
     verification_url: Url = None
     email_template: Name = None
 
 
-class RemoveEmail(AT, PW):
+class RemoveEmail(AccessTokenQuery, WebhookSuppression):
     email: Address = None
 
 
-class Unlock(AT, PW, CAP, LOCK):
+class Unlock(AccessTokenQuery, WebhookSuppression, CaptchaSolution, LockAnswers):
     """One of a captcha's answer, which may travel in the query, and security answers."""
 
     body_is_optional: ClassVar[bool] = True
 
 
-class SendWelcomeEmail(AT):
+class SendWelcomeEmail(AccessTokenQuery):
     welcome_email_template: Name = None
 
 
-class RequestDeletion(AT):
+class RequestDeletion(AccessTokenQuery):
     delete_url: Url = None
     email_template: Name = None
 
@@ -88,16 +107,16 @@ class ConfirmDeletion(Lower):
     delete_token: Annotated[str, Query, Field(max_length=200)]
 
 
-class SendDeletionCode(AT):
+class SendDeletionCode(AccessTokenQuery):
     sms_template: Name = None
     is_voice_otp: Annotated[bool, Query] = False
 
 
-class DeleteByCode(AT, PW, CAP, LOCK):
+class DeleteByCode(AccessTokenQuery, WebhookSuppression, CaptchaSolution, LockAnswers):
     otp: str = Field(max_length=64)
 
 
-class AcceptPolicy(AT, F):
+class AcceptPolicy(AccessTokenQuery, FieldSelection):
     pass
 
 
@@ -171,7 +190,7 @@ accept_policy = operation(
     "operations answer error 1194.",
 )  # fmt: skip
 policy_history = operation(
-    "self_service.policy_history", "GET /identity/v2/auth/privacypolicy/history", AT, PolicyHistory, auth=K & U,
+    "self_service.policy_history", "GET /identity/v2/auth/privacypolicy/history", AccessTokenQuery, PolicyHistory, auth=K & U,
     access=READ, row="U28", errors=(e.NoPrivacyPolicy, e.PrivacyPolicyOutdated),
     summary="List accepted privacy notices",
     description="Returns which versions of the privacy notice the signed-in account accepted, when and where.",

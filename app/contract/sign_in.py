@@ -7,7 +7,16 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.auth import K
 from app.contract.error_groups import IDENTIFIER_KINDS, LOCK_CHALLENGES, SESSION_ERRORS, SMS_SENDING
-from app.contract.groups import CAP, LOCK, MF, PW, RBQ, F, Options, Template
+from app.contract.groups import (
+    CaptchaSolution,
+    FieldSelection,
+    LockAnswers,
+    RiskMessageTemplates,
+    SecondFactorOptions,
+    SuppressedMessages,
+    Template,
+    WebhookSuppression,
+)
 from app.contract.operations import HASHES, operation
 from app.contract.profile import Profile
 from app.kit.wire import From, Wire
@@ -15,7 +24,15 @@ from app.kit.wire import From, Wire
 Query = From.QUERY
 
 
-class PasswordLogin(F, PW, CAP, LOCK, MF, Options, RBQ):
+class PasswordLogin(
+    FieldSelection,
+    WebhookSuppression,
+    CaptchaSolution,
+    LockAnswers,
+    SecondFactorOptions,
+    SuppressedMessages,
+    RiskMessageTemplates,
+):
     """Exactly one of email, username and phone."""
 
     email: str | None = Field(default=None, max_length=320)
@@ -36,8 +53,8 @@ class Login(Wire):
     a PIN, if the tenant has PIN sign-ins.
     """
 
-    sparse = True
-    sparse_members = frozenset({"session_token", "session_expires_in"})
+    omits_none = True
+    omitted_if_none = frozenset({"session_token", "session_expires_in"})
 
     profile: Profile | None = None
     access_token: str = Field(alias="access_token")

@@ -18,9 +18,9 @@ from app.contract.error_groups import (
     SMS_CODE,
     SMS_SENDING,
 )
-from app.contract.groups import CAP, PW, PhoneInQuery, Posted, PostedSms
+from app.contract.groups import CaptchaSolution, PhoneInQuery, Posted, PostedSms, WebhookSuppression
 from app.contract.operations import HASHES_SECRETS, operation
-from app.contract.passwordless import SIGN_IN_ERRORS, Address, Name, Named, SignInParameters, SmsOptions, Url
+from app.contract.passwordless import SIGN_IN_ERRORS, Address, LoginSmsOptions, Name, Named, SignInParameters, Url
 from app.contract.second_factors.challenge import FactorLogin
 from app.kit.wire import From, Wire
 
@@ -30,7 +30,7 @@ GUID = r"^[A-Za-z0-9_{}.-]{20,100}$"
 Guid = Annotated[str, Field(pattern=GUID)]
 
 
-class StartSmartLogin(SmsOptions):
+class StartSmartLogin(LoginSmsOptions):
     """Exactly one of email, username and phone. `clientguid`: a secret of the waiting device."""
 
     email: Address = None
@@ -46,7 +46,7 @@ class LoginRequested(Posted):
     """A sign-in that waits for approval. Show `number` on the waiting device: the person types these two digits on the page that
     the link opens. If the request contains the API secret, there's no `number`, and the page doesn't ask for one."""
 
-    sparse = True
+    omits_none = True
     number: str | None = None
 
 
@@ -54,7 +54,7 @@ class PollLogin(SignInParameters):
     client_guid: Annotated[str, Query, Field(max_length=200)]
 
 
-class ApproveByLink(PW):
+class ApproveByLink(WebhookSuppression):
     """The token of the link, or the code with the `email` or `phone` it was sent to; and the number that the waiting device shows."""
 
     verification_token: Annotated[str | None, Query, Field(max_length=1_000)] = None
@@ -74,7 +74,7 @@ class LoginApproved(Wire):
     is_verified: bool = True
 
 
-class StartOneTouchByEmail(PW, CAP):
+class StartOneTouchByEmail(WebhookSuppression, CaptchaSolution):
     client_guid: Guid
     email: Named = None
     name: Annotated[str | None, Field(max_length=200)] = None
@@ -83,12 +83,12 @@ class StartOneTouchByEmail(PW, CAP):
     welcome_email_template: Name = None
 
 
-class StartOneTouchBySms(CAP, SmsOptions):
+class StartOneTouchBySms(CaptchaSolution, LoginSmsOptions):
     phone: Annotated[str | None, Field(max_length=64)] = None
     name: Annotated[str | None, Field(max_length=200)] = None
 
 
-class OneTouchByCode(SignInParameters, PW):
+class OneTouchByCode(SignInParameters, WebhookSuppression):
     phone: Annotated[str | None, Field(max_length=64)] = None
     otp: Annotated[str | None, Query, Field(max_length=64)] = None
     sms_template: Name = None

@@ -39,7 +39,7 @@ class SocialProvider(Wire):
     apple_secret_configuration: Annotated[AppleSecretConfiguration, StoredAs("apple")] = AppleSecretConfiguration()
 
 
-class StoredProvider(ConnectionSettings):
+class StoredSocialProvider(ConnectionSettings):
     """A connection as the store returns it: without a key until the provider is set up."""
 
     provider: str = ""
@@ -49,5 +49,5 @@ class StoredProvider(ConnectionSettings):
 PROVIDERS = collection(
     "social_providers", "/v2/manage/providers", SocialProvider, verbs=(LIST, READ, UPDATE), noun="social provider",
     about="Set the client ID and secret that the provider issued to offer sign-in with it.", scope="provider",
-    unknown=e.BadField, backing=InOwnStore(), content=StoredProvider, ids=("provider",), partial=True, is_paged=False,
+    unknown=e.BadField, backing=InOwnStore(), content=StoredSocialProvider, ids=("provider",), partial=True, is_paged=False,
 )  # fmt: skip

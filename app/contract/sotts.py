@@ -11,7 +11,7 @@ from app.contract.resources import collection
 from app.kit.resource import CREATE, CREATED_AT, DELETE, FIXED, LIST, ONCE, READ_ONLY, Key
 from app.kit.wire import Wire
 
-LONGEST_MINUTES = 527_040
+MAX_MINUTES = 527_040
 """366 days: the app that carries the token is updated meanwhile."""
 
 
@@ -24,7 +24,7 @@ class AppSott(Wire):
     technology: Annotated[str, FIXED, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 .+#_-]{0,39}$")]
     sott: Annotated[str, ONCE] = ""
     comment: Annotated[str, FIXED, Field(max_length=500)] = ""
-    expires_in_minutes: Annotated[int, FIXED, Field(ge=1, le=LONGEST_MINUTES)]
+    expires_in_minutes: Annotated[int, FIXED, Field(ge=1, le=MAX_MINUTES)]
     is_encoded: Annotated[bool, FIXED] = False
     date_range: Annotated[str, READ_ONLY] = ""
     created_date: Annotated[str | None, CREATED_AT] = None

@@ -8,7 +8,7 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.auth import WRITE, K, M, S, U
 from app.contract.error_groups import ACCOUNT_EMAIL, EMAIL_CODE, LOCK_CHALLENGES, SMS_CODE, SMS_SENDING, UID_ERRORS
-from app.contract.groups import AT, CAP, LOCK, PW, Posted, Uid
+from app.contract.groups import AccessTokenQuery, CaptchaSolution, LockAnswers, Posted, Uid, WebhookSuppression
 from app.contract.operations import HASHES, operation
 from app.contract.passwords import Address
 from app.contract.pins import Pin
@@ -39,50 +39,50 @@ class ValidationToken(Wire):
     expire_in: str
 
 
-class StepUpByApp(AT, PW, CAP, LOCK, AuthenticatorCode):
+class StepUpByApp(AccessTokenQuery, WebhookSuppression, CaptchaSolution, LockAnswers, AuthenticatorCode):
     """The code of an authenticator app, under either of its names."""
 
 
-class StepUpBySms(AT, PW, CAP, LOCK):
+class StepUpBySms(AccessTokenQuery, WebhookSuppression, CaptchaSolution, LockAnswers):
     otp: Code = None
     sms_template_2fa: Annotated[str | None, Query] = Field(default=None, alias="smstemplate2fa")
 
 
-class StepUpByBackupCode(AT, PW, CAP, LOCK):
+class StepUpByBackupCode(AccessTokenQuery, WebhookSuppression, CaptchaSolution, LockAnswers):
     backup_code: Code = None
 
 
-class SendFactorEmail(AT):
+class SendFactorEmail(AccessTokenQuery):
     email_id: Annotated[str | None, Query, Field(max_length=320)] = None
     email_template_2fa: Template = Field(default=None, alias="emailtemplate2fa")
 
 
-class StepUpByEmail(AT, PW, CAP, LOCK):
+class StepUpByEmail(AccessTokenQuery, WebhookSuppression, CaptchaSolution, LockAnswers):
     """`emailid` and `otp` are required."""
 
     email_id: Address = None
     otp: Code = None
 
 
-class StepUpByDuo(AT, PW, DuoCallback):
+class StepUpByDuo(AccessTokenQuery, WebhookSuppression, DuoCallback):
     """Duo's redirect parameters."""
 
 
-class StepUpByAnswers(AT, PW, Answers):
+class StepUpByAnswers(AccessTokenQuery, WebhookSuppression, Answers):
     pass
 
 
-class StepUpByPassword(AT, PW, CAP, LOCK):
+class StepUpByPassword(AccessTokenQuery, WebhookSuppression, CaptchaSolution, LockAnswers):
     password: Annotated[str | None, Field(max_length=1024)] = None
     sms_template_2fa: Annotated[str | None, Query] = Field(default=None, alias="smstemplate2fa")
 
 
-class StepUpByPin(AT, PW, CAP, LOCK):
+class StepUpByPin(AccessTokenQuery, WebhookSuppression, CaptchaSolution, LockAnswers):
     pin: Pin = None
     sms_template_2fa: Annotated[str | None, Query] = Field(default=None, alias="smstemplate2fa")
 
 
-class SendStepUpEmail(AT):
+class SendStepUpEmail(AccessTokenQuery):
     email_id: Annotated[str | None, Query, Field(max_length=320)] = None
     email_template: Template = None
 

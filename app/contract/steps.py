@@ -12,7 +12,7 @@ from app.contract.hub_models import (
     DetailView,
     InvitationHint,
     JoinableOrganization,
-    OrganizationLook,
+    OrganizationBranding,
     OrganizationOption,
     OtherSessions,
     PersonView,
@@ -342,7 +342,7 @@ class InteractionDisplay(Wire):
     """What the pages of an interaction show of its request; the interaction's cookie keeps it."""
 
     relying_party: RelyingPartyView | None = None
-    organization: OrganizationLook | None = None  # pages have its branding from now on; None leaves theirs
+    organization: OrganizationBranding | None = None  # pages have its branding from now on; None leaves theirs
     invitation: str | None = None  # the organization that the sign-in or registration joins at its end
     login_hint: str | None = None
     ui_locales: str | None = None

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field
 from app.contract import errors as e
 from app.contract.auth import NEVER, K, U
 from app.contract.configuration_model import web_origin
-from app.contract.groups import AT
+from app.contract.groups import AccessTokenQuery
 from app.contract.operations import operation
 from app.contract.resources import collection
 from app.kit.resource import LIST, REPLACE, SECRET, Key
@@ -19,7 +19,7 @@ from app.kit.wire import From, Wire
 Query = From.QUERY
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,59}$")]
 Secret = Annotated[str | None, SECRET, Field(max_length=500)]
-MOST_STORES = 50
+MAX_STORES = 50
 _NAMED = "The name that requests give."
 
 
@@ -69,7 +69,7 @@ class PerfectMindSite(Wire):
     access_key: Secret = None
 
 
-class StoreSignOn(AT):
+class StoreSignOn(AccessTokenQuery):
     """`store` is the name of a store that is set up. `return_url` is where the account goes then: an address at the store, or its path.
     `password` is not read. `callback` is refused: there is no JSONP."""
 
@@ -94,7 +94,7 @@ class BigCommerceLogin(Wire):
     url: str = Field(alias="url")
 
 
-class ReadContact(AT):
+class ReadContact(AccessTokenQuery):
     site_name: Annotated[str, Query, Field(max_length=200)] = Field(alias="perfectMindSiteName")
 
 
@@ -133,18 +133,18 @@ _VERBS = (LIST, REPLACE)
 SHOPIFY = collection(
     "shopify_stores", f"{_PLUGINS}/shopify", ShopifyStore, verbs=_VERBS, noun="Shopify store",
     about="Each store needs Shopify Multipass.", scope="client", is_paged=False,
-    most=MOST_STORES, file_key="shopify_stores",
+    max_items=MAX_STORES, file_key="shopify_stores",
     file_note="Shopify stores at which accounts are signed in by Multipass.",
 )  # fmt: skip
 BIGCOMMERCE = collection(
     "bigcommerce_stores", f"{_PLUGINS}/bigcommerce", BigCommerceStore, verbs=_VERBS, noun="BigCommerce store",
     about="Each needs an API account of the store.", scope="client",
-    is_paged=False, most=MOST_STORES, file_key="bigcommerce_stores",
+    is_paged=False, max_items=MAX_STORES, file_key="bigcommerce_stores",
     file_note="BigCommerce stores at which accounts are signed in by the Customer Login API.",
 )  # fmt: skip
 PERFECTMIND = collection(
     "perfectmind_sites", f"{_PLUGINS}/perfectmind", PerfectMindSite, verbs=_VERBS, noun="PerfectMind site",
     about="Each needs an API key of the site.", scope="client",
-    is_paged=False, most=MOST_STORES, file_key="perfectmind_sites",
+    is_paged=False, max_items=MAX_STORES, file_key="perfectmind_sites",
     file_note="PerfectMind sites in which an account's contacts are looked up.",
 )  # fmt: skip

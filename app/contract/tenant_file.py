@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field, create_model, model_validator
 
 from app.contract.application_file import ApplicationFile
 from app.contract.branding import Brand
-from app.contract.client_registration import MOST_TOKENS, InitialAccessTokenFile
+from app.contract.client_registration import MAX_TOKENS, InitialAccessTokenFile
 from app.contract.configuration import TenantSettings
 from app.contract.configuration_model import ConfigurationModel, plain
 from app.contract.configuration_texts import describe
@@ -21,7 +21,7 @@ from app.contract.connections import (
     ConnectionName,
     complete,
 )
-from app.contract.messages import MailTemplate, SmsTemplate
+from app.contract.messages import MailTemplate, TextMessageTemplate
 from app.contract.organizations_file import OrganizationFile, TenantRoleFile
 from app.contract.registration_form import FormField, contradiction
 from app.contract.resources import file_resources
@@ -159,7 +159,7 @@ class TenantFile(ConfigurationModel):
     applications: tuple[ApplicationFile, ...] | None = None
     initial_access_tokens: tuple[InitialAccessTokenFile, ...] | None = Field(
         default=None,
-        max_length=MOST_TOKENS,
+        max_length=MAX_TOKENS,
         description="Tokens that let applications register themselves, if `settings.client_registration.mode` is "
         "`initial_access_token` or `open`. Tokens that aren't in the file stay, unless `--prune` deletes them.",
     )
@@ -168,7 +168,7 @@ class TenantFile(ConfigurationModel):
         max_length=200,
         description="Emails in your own words, in place of the built-in ones (docs/mail-templates.md).",
     )
-    sms_templates: tuple[SmsTemplate, ...] | None = Field(
+    sms_templates: tuple[TextMessageTemplate, ...] | None = Field(
         default=None, max_length=100, description="Text messages in your own words, in place of the built-in ones."
     )
     roles: tuple[RoleFile, ...] | None = Field(
@@ -217,11 +217,11 @@ class ConfigurationFile(ConfigurationModel):
 def configuration_file(resources: tuple[Resource, ...]) -> type[ConfigurationFile]:
     """Return the model of the file with a key for each resource: a list of its items."""
     fields: dict[str, Any] = {}
-    for one in resources:
-        if one.file_key not in TenantFile.model_fields:
-            item: Any = file_model(one)
-            note = Field(default=None, max_length=one.most, description=one.file_note)
-            fields[one.file_key] = (tuple[item, ...] | None, note)
+    for resource in resources:
+        if resource.file_key not in TenantFile.model_fields:
+            item: Any = file_model(resource)
+            note = Field(default=None, max_length=resource.max_items, description=resource.file_note)
+            fields[resource.file_key] = (tuple[item, ...] | None, note)
     if not fields:
         return ConfigurationFile
     tenant: Any = create_model("TenantFile", __base__=TenantFile, __doc__=TenantFile.__doc__, **fields)
@@ -231,5 +231,5 @@ def configuration_file(resources: tuple[Resource, ...]) -> type[ConfigurationFil
 
 def json_schema() -> dict[str, Any]:
     """Return the JSON Schema of the file."""
-    whole = configuration_file(file_resources())
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **describe(whole.model_json_schema())}
+    model = configuration_file(file_resources())
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **describe(model.model_json_schema())}

@@ -8,7 +8,7 @@ from app.contract.branding import Brand, ButtonShape, FileAddress, Hex, Scene
 from app.contract.configuration_model import ConfigurationModel, OwnPicture, Tag
 from app.contract.errors import BadField, UnknownTheme
 from app.contract.resources import collection
-from app.kit.resource import CREATE, CREATED_AT, DELETE, LIST, MODIFIED_AT, READ, READ_ONLY, UPDATE, Action, Key
+from app.kit.resource import CREATE, CREATED_AT, DELETE, LIST, MODIFIED_AT, READ, READ_ONLY, UPDATE, Key, ResourceAction
 from app.kit.wire import Wire
 
 Sentence = Annotated[str, Field(max_length=300)]
@@ -67,7 +67,7 @@ THEMES = collection(
     unique=("name",), exists=BadField, unknown=UnknownTheme, content=StoredTheme, file_key="themes",
     file_note="Looks to switch between. The one that equals `brand` is active.",
     actions=(
-        Action(
+        ResourceAction(
             "activate", "PUT /v2/manage/hosted-pages/themes/{themeId}/activate", "Activate a theme",
             description="Shows the theme on every hosted page and in every email, instead of the one before.",
             answer=ThemeActivated,

@@ -7,7 +7,7 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.auth import NEVER, READ, STANDARD, WRITE, K, M, S, U
 from app.contract.error_groups import BEFORE_POLICY, UID_ERRORS
-from app.contract.groups import AT, Deleted, Posted, Uid
+from app.contract.groups import AccessTokenQuery, Deleted, Posted, Uid
 from app.contract.operations import operation
 from app.kit.operation import Accept
 from app.kit.wire import From, Lower, Wire
@@ -26,7 +26,7 @@ class Token(Wire):
 class Actor(Wire):
     """Who acts for the account, in tokens of impersonation and token exchange (RFC 8693, section 4.1)."""
 
-    sparse = True
+    omits_none = True
 
     sub: str = Field(alias="sub")  # `{client_id}@client` of a machine token, `{tenant}@server` of the API secret
     act: "Actor | None" = Field(default=None, alias="act")  # who acted before, in a token that was exchanged again
@@ -35,27 +35,27 @@ class Actor(Wire):
 class TokenFacts(Wire):
     """An access token and its account. `act` is present if one of your servers got the token without the person's sign-in."""
 
-    sparse = True
+    omits_none = True
     provider: str = Field(alias="provider")
     access_token: str = Field(alias="access_token")
     is_remember_me: bool = Field(alias="isrememberme")
     act: Actor | None = Field(default=None, alias="act")
 
 
-class RevokeOwnToken(AT):
+class RevokeOwnToken(AccessTokenQuery):
     """With `preventRefresh` the refresh token issued with it is revoked too."""
 
     prevent_refresh: Annotated[bool, Query] = False
 
 
 info = operation(
-    "tokens.info", "GET /identity/v2/auth/access_token", AT, TokenFacts, auth=K & U, access=READ, error_profile=BEFORE_POLICY,
+    "tokens.info", "GET /identity/v2/auth/access_token", AccessTokenQuery, TokenFacts, auth=K & U, access=READ, error_profile=BEFORE_POLICY,
     row="U42",
     summary="Get details of the access token",
     description="Returns how the access token’s account signed in (`provider`) and whether the session is remembered.",
 )  # fmt: skip
 validate = operation(
-    "tokens.validate", "GET /identity/v2/auth/access_token/validate", AT, Token, auth=K & U, access=READ,
+    "tokens.validate", "GET /identity/v2/auth/access_token/validate", AccessTokenQuery, Token, auth=K & U, access=READ,
     error_profile=BEFORE_POLICY, row="U43",
     summary="Validate the access token",
     description="Returns the access token with the time when it expires, or an error if it isn’t valid anymore.",
@@ -68,7 +68,7 @@ invalidate = operation(
     "revoked as well.",
 )  # fmt: skip
 slide = operation(
-    "tokens.slide", "GET /identity/v2/auth/access_token/sliding_token", AT, Token, auth=K & U, access=NEVER, row="U45",
+    "tokens.slide", "GET /identity/v2/auth/access_token/sliding_token", AccessTokenQuery, Token, auth=K & U, access=NEVER, row="U45",
     errors=(e.ExpiredAccessToken, e.PrivacyPolicyOutdated),
     summary="Extend the access token",
     description="Moves the expiry of the access token a full lifetime ahead. Use it while someone is active in your app and you don’t "
@@ -119,17 +119,17 @@ class RequestToken(Lower):
     token: Annotated[str | None, Query, Field(max_length=500)] = None
 
 
-class PresentedToken(Lower):
+class PresentedTokenQuery(Lower):
     """A token as a parameter, not as the caller's credential; absent: error 1060."""
 
     access_token: Annotated[str | None, Query] = Field(default=None, alias="access_token")
 
 
-class RevokePresentedToken(PresentedToken):
+class RevokePresentedToken(PresentedTokenQuery):
     prevent_refresh: Annotated[bool, Query] = False
 
 
-class ExtendPresentedToken(PresentedToken):
+class ExtendPresentedToken(PresentedTokenQuery):
     """`expiresin`: seconds from now; without it the tenant's lifetime."""
 
     expires_in: Annotated[int | None, Query] = Field(default=None, ge=1, le=90 * 86_400)
@@ -193,7 +193,7 @@ exchange = operation(
     "once, for 15 minutes. Call it from your server.",
 )  # fmt: skip
 validate_shown = operation(
-    "tokens.validate_shown", "GET /api/v2/access_token/validate", PresentedToken, Token, auth=K & S, access=READ, row="A27",
+    "tokens.validate_shown", "GET /api/v2/access_token/validate", PresentedTokenQuery, Token, auth=K & S, access=READ, row="A27",
     errors=(e.InvalidAccessToken, e.ExpiredAccessToken, e.MissingAccessToken),
     summary="Validate any access token",
     description="Returns an account’s access token with the time when it expires, or an error if it isn’t valid anymore. Use it on "

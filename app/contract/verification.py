@@ -7,7 +7,14 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.auth import WRITE, K, U
 from app.contract.error_groups import EMAIL_CODE, EMAIL_SENDING, LINK, LOCK_ANSWERS, LOCKS
-from app.contract.groups import AT, CAP, LOCK, PW, F, PhoneInQuery
+from app.contract.groups import (
+    AccessTokenQuery,
+    CaptchaSolution,
+    FieldSelection,
+    LockAnswers,
+    PhoneInQuery,
+    WebhookSuppression,
+)
 from app.contract.operations import HASHES_SECRETS, operation
 from app.contract.sign_in import Login
 from app.kit.wire import From, Lower, Wire
@@ -30,7 +37,7 @@ class ResendVerification(Wire):
 class PostedWithId(Wire):
     """The result of sending a code. You can send `UUID` with the code instead of the address."""
 
-    sparse = True
+    omits_none = True
 
     is_posted: bool = True
     uuid: str | None = Field(default=None, alias="UUID")
@@ -54,7 +61,7 @@ class UsernameAvailability(Lower):
     username: Annotated[str | None, Query] = None
 
 
-class VerifyByLink(F, PW):
+class VerifyByLink(FieldSelection, WebhookSuppression):
     """A link's token, or a code with its address or id."""
 
     verification_token: Annotated[str | None, Query] = None
@@ -65,7 +72,7 @@ class VerifyByLink(F, PW):
     welcome_email_template: Annotated[str | None, Query] = None
 
 
-class VerifyByCode(F, PW, CAP, LOCK):
+class VerifyByCode(FieldSelection, WebhookSuppression, CaptchaSolution, LockAnswers):
     otp: str = Field(max_length=64)
     email: Address = None
     uuid: str | None = None
@@ -76,13 +83,13 @@ class VerifyByCode(F, PW, CAP, LOCK):
 class Verified(Wire):
     """The result of a verification. `Data` is a session if the tenant signs people in after it."""
 
-    sparse, sparse_members = True, frozenset[str]()  # the session's
+    omits_none, omitted_if_none = True, frozenset[str]()  # the session's
 
     is_posted: bool = True
     data: Login | None = None
 
 
-class SendOwnVerification(AT):
+class SendOwnVerification(AccessTokenQuery):
     verification_url: Annotated[str | None, Query] = None
     email_template: Annotated[str | None, Query] = None
     client_guid: Annotated[str | None, Query] = None

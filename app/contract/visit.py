@@ -8,10 +8,10 @@ from pydantic import BaseModel, Field
 VISIT_HEADER: Final = "X-Gatehouse-Visit"
 SESSION_HEADER: Final = "X-Gatehouse-Session"
 """In a response to the hub: the session's new cookie, as `Session` in JSON."""
-MOST_PASSWORD_CHARACTERS: Final = 1024
+MAX_PASSWORD_CHARACTERS: Final = 1024
 
 
-class Visit(BaseModel):
+class VisitorClaims(BaseModel):
     """A browser's request at the hub."""
 
     host: str  # the tenant host, with port
@@ -19,7 +19,7 @@ class Visit(BaseModel):
     session: str | None = None  # the browser session's cookie
     others: tuple[str, ...] = ()  # the cookies of sessions of other accounts
     password: str | None = Field(
-        default=None, max_length=MOST_PASSWORD_CHARACTERS, repr=False
+        default=None, max_length=MAX_PASSWORD_CHARACTERS, repr=False
     )  # typed, to reauthenticate
     account: str = ""  # uid of the account that the page of the posted form showed; empty: unknown
     trusted: str | None = None  # the trusted-browser cookie
@@ -36,6 +36,6 @@ class Visit(BaseModel):
         return base64.urlsafe_b64encode(self.model_dump_json(exclude_defaults=True).encode()).decode()
 
     @classmethod
-    def from_header(cls, text: str) -> "Visit":
+    def from_header(cls, text: str) -> "VisitorClaims":
         """Return the visit of a header value; raises ValueError for anything else."""
         return cls.model_validate_json(base64.urlsafe_b64decode(text.encode()))

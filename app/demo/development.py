@@ -17,7 +17,7 @@ from app.identity.platform.store.unit import UnitOfWork
 from app.settings import Settings
 
 _PATHS: Final = ("/", "/demo.css")
-_MOST_SHOWN: Final = 100
+_MAX_SHOWN: Final = 100
 
 
 class StartPage:
@@ -43,8 +43,8 @@ def _create_page(settings: Settings) -> Flask:
         tenants = _tenants(database)
         return render_template(
             "development.html",
-            tenants=[(one, settings.hub_url(one)) for one in tenants[:_MOST_SHOWN]],
-            left_out=max(0, len(tenants) - _MOST_SHOWN),
+            tenants=[(tenant, settings.hub_url(tenant)) for tenant in tenants[:_MAX_SHOWN]],
+            left_out=max(0, len(tenants) - _MAX_SHOWN),
             inbox=settings.hub_url("inbox"),
             reference=f"{settings.base_url}/docs",
         )
@@ -57,6 +57,6 @@ def _create_page(settings: Settings) -> Flask:
 def _tenants(database: Database) -> list[str]:
     work = UnitOfWork(database, LOOKUP_TENANT)
     try:
-        return [one.name for one in changes.all_tenants(work) if one.is_active]
+        return [tenant.name for tenant in changes.all_tenants(work) if tenant.is_active]
     finally:
         work.rollback()

@@ -27,7 +27,7 @@ def addresses(settings: Settings) -> list[tuple[str, str]]:
     ]
 
 
-class Front:
+class DemoStartPage:
     """Serves the front page on hosts without a tenant; passes other requests on."""
 
     def __init__(

@@ -8,7 +8,7 @@ from flask import Blueprint, Flask, Response, abort, render_template, request  #
 
 from app.contract.branding import Brand
 from app.contract.configuration import TenantSettings
-from app.contract.messages import MailTemplate, SmsTemplate
+from app.contract.messages import MailTemplate, TextMessageTemplate
 from app.identity.directory.tenants import changes
 from app.identity.directory.tenants.store import LOOKUP_TENANT
 from app.identity.messaging import gallery, store
@@ -28,7 +28,7 @@ class _TenantMessages:
     tenant: str
     branding: Branding
     mails: list[MailTemplate]
-    messages: list[SmsTemplate]
+    messages: list[TextMessageTemplate]
     default_language: str
 
 
@@ -49,7 +49,7 @@ def install(app: Flask, database: Database) -> None:
     def mail() -> Response:
         view, requested = _tenant_messages(database), (request.args.get("name"), request.args.get("state"))
         samples = gallery.emails(view.branding, _language(), view.mails, view.default_language)
-        message = next((one.message for one in samples if (one.name, one.state) == requested), None)
+        message = next((sample.message for sample in samples if (sample.name, sample.state) == requested), None)
         if message is None:
             abort(404)
         return Response(message.html, mimetype="text/html", headers={"Content-Security-Policy": POLICY})
@@ -78,8 +78,8 @@ def _tenant_messages(database: Database) -> _TenantMessages:
     finally:
         work.rollback()
     brand = Brand.model_validate(record.brand)
-    mails = [one for one in templates if isinstance(one, MailTemplate)]
-    messages = [one for one in templates if isinstance(one, SmsTemplate)]
+    mails = [template for template in templates if isinstance(template, MailTemplate)]
+    messages = [template for template in templates if isinstance(template, TextMessageTemplate)]
     branding = Branding(brand.display_name or name.title(), brand)
     default_language = TenantSettings.model_validate(record.settings).default_locale
     return _TenantMessages(sorted(tenants), name, branding, mails, messages, default_language)

@@ -66,7 +66,7 @@ FRAMEWORKS = {
 
 def framework_of(folder: Path) -> Framework | None:
     """Return what the app in a folder that `gatehouse new` made is made with; None for another folder."""
-    made = (one for one in FRAMEWORKS.values() if (folder / one.secrets_file).exists())
+    made = (framework for framework in FRAMEWORKS.values() if (folder / framework.secrets_file).exists())
     return next(made, None) if (folder / "gatehouse.yaml").exists() else None
 
 

@@ -19,7 +19,7 @@ from app.identity.administration.configuration.organizations import context_of
 from app.identity.administration.configuration.reading import read
 from app.identity.directory.accounts import service as accounts
 from app.identity.entry.assembly import assemble
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store import migrate
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit.clock import monotonic, sleep
@@ -81,7 +81,7 @@ def prepare(settings: Settings) -> tuple[list[Person], Keys]:
     return people, keys
 
 
-def _keys(services: Services, tenant: TenantFile) -> Keys:
+def _keys(services: IdentityServices, tenant: TenantFile) -> Keys:
     account, application = (tenant.accounts or ())[0], (tenant.applications or ())[0]
     named = {
         "uid": _uid(services, tenant.name, account.email or ""),
@@ -94,7 +94,7 @@ def _keys(services: Services, tenant: TenantFile) -> Keys:
     return Keys(tenant.name, tenant.api_key or "", tenant.api_secret or "", client, fields)
 
 
-def _uid(services: Services, tenant_name: str, email: str) -> str:
+def _uid(services: IdentityServices, tenant_name: str, email: str) -> str:
     """Return the id of the account, which the database chose."""
     tenant = services.directory.by_name(tenant_name)
     if tenant is None:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from app.hub.web.application import HubFlask
     from app.kit.clock import Clock
-    from app.kit.server import Server
+    from app.kit.server import OperationServer
     from app.settings import Settings
 
 
@@ -17,7 +17,7 @@ def create_app(
     settings: Settings,
     transport: httpx.BaseTransport | None = None,
     clock: Clock | None = None,
-    server: Server | None = None,
+    server: OperationServer | None = None,
     *,
     defers_imports: bool = False,
     watches_tenants: bool = False,

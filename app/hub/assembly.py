@@ -16,12 +16,12 @@ from app.hub import assets, templating
 from app.hub import pages as page_modules
 from app.hub.pages import login  # noqa: F401 - declares the first page
 from app.hub.parts.failures import ERROR_PAGES
-from app.hub.services import Services
+from app.hub.services import HubServices
 from app.hub.web.application import HubFlask
 from app.kit.package_files import STATIC
 
 
-def make_app(shared: Services) -> HubFlask:
+def make_app(shared: HubServices) -> HubFlask:
     """Return the application; most of its pages are loaded by `load`, or by the first request that needs one."""
     development = shared.settings.development
     app = HubFlask(shared, ERROR_PAGES, partial(deferred_views, development=development))

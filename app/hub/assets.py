@@ -20,7 +20,7 @@ from app.kit.lru_cache import LruCache
 
 SHEETS: Final = ("tokens", "base", "layout", "parts", "codes", "account")
 """Source files of the style sheet, in cascade order."""
-MOST_CACHED: Final = 256
+MAX_CACHED: Final = 256
 """Of joined files. Pages use a few dozen, but an address may name scripts in any order."""
 _NAME: Final = re.compile(r"(?P<parts>[a-z][a-z-]*(?:\.[a-z][a-z-]*)*)\.[0-9a-f]{12}\.(?P<kind>css|js)")
 
@@ -36,7 +36,7 @@ class Assets:
     def __init__(self, folder: Path, *, is_fresh: bool = False) -> None:
         self._folder = folder
         self._is_fresh = is_fresh
-        self._cache: LruCache[tuple[str, ...], Asset] = LruCache(MOST_CACHED)
+        self._cache: LruCache[tuple[str, ...], Asset] = LruCache(MAX_CACHED)
 
     def style(self) -> Asset:
         """Return the style sheet."""

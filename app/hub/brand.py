@@ -19,7 +19,7 @@ DEFAULT_COLOUR: Final = "#3b4a6b"
 
 
 @dataclass(frozen=True, slots=True)
-class Brand:
+class PageBranding:
     """A tenant's branding. Texts are keyed by language; `""` is the fallback."""
 
     name: str
@@ -54,7 +54,7 @@ class Brand:
     organization_logo: str = ""
     """Address of its logo; empty for the initials of its name."""
 
-    def for_organization(self, name: str, logo: str, colour: str) -> Brand:
+    def for_organization(self, name: str, logo: str, colour: str) -> PageBranding:
         """Return the branding with the look of an organization over it; an invalid colour leaves the tenant's."""
         return replace(self, organization=name, organization_logo=logo, colour=valid_colour(colour, self.colour))
 
@@ -130,7 +130,7 @@ def _quoted(picture: str) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _tokens(brand: Brand) -> str:
+def _tokens(brand: PageBranding) -> str:
     """Dark mode repeats only what differs; a media query, since older browsers do not know `light-dark()`."""
     computed = palette(brand.colour, brand.background, brand.background_dark)
     shades = {name: (light.short, dark.short) for name, (light, dark) in computed.items()}
@@ -141,7 +141,7 @@ def _tokens(brand: Brand) -> str:
     return f"{_font_face(brand)}:root{{{light}}}@media(prefers-color-scheme:dark){{:root{{{dark.removesuffix(';')}}}}}"
 
 
-def _shape(brand: Brand) -> str:
+def _shape(brand: PageBranding) -> str:
     """Return the tokens of radius, buttons and font."""
     shape = f"--radius:{min(max(brand.radius_pixels, 0), 24)}px"
     if brand.button_shape in _BUTTON_RADIUS:
@@ -152,7 +152,7 @@ def _shape(brand: Brand) -> str:
     return shape
 
 
-def _font_face(brand: Brand) -> str:
+def _font_face(brand: PageBranding) -> str:
     """Return the rule that loads the tenant's font; text shows in another until it has arrived."""
     if not brand.font_file:
         return ""

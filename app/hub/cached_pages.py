@@ -28,7 +28,7 @@ from app.hub.hub_form import fresh_token
 from app.hub.locale import current_language
 from app.hub.page import Page, accepts_gzip
 from app.hub.services import services
-from app.hub.tenancy import Tenant
+from app.hub.tenancy import HubTenant
 from app.hub.visit import Visit, current_visit, set_current_visit
 from app.hub.web.application import HubFlask
 from app.kit import randomness
@@ -46,7 +46,7 @@ _INTERACTION_ALONE: Final = re.compile(r"attempt=([A-Za-z0-9_-]{1,64})")
 class CachedPage:
     """A function that returns a page, and that is called only if the page is not cached. Calling this returns the response."""
 
-    def __init__(self, make: Callable[..., Page], waits: Callable[[Tenant], bool]) -> None:
+    def __init__(self, make: Callable[..., Page], waits: Callable[[HubTenant], bool]) -> None:
         update_wrapper(self, make)
         self.make = make
         self.waits = waits
@@ -69,7 +69,7 @@ class CachedPage:
             if is_on:
                 cache.put(key, cached)
         values = {_NONCE: visit.nonce, _TOKEN: fresh_token(), _INTERACTION: interaction.id if interaction else ""}
-        return cached.fill(values, is_compressed=accepts_gzip())
+        return cached.response(values, is_compressed=accepts_gzip())
 
     def _render(self, arguments: tuple[Hashable, ...], visit: Visit) -> CachedResponse:
         """Render the page for a visit that has what the key has, and marks in place of what is fresh."""
@@ -104,7 +104,7 @@ _PAGES: Final[dict[str, CachedPage]] = {}
 
 
 def cached_page(
-    *paths: str, waits: Callable[[Tenant], bool] = lambda _: False
+    *paths: str, waits: Callable[[HubTenant], bool] = lambda _: False
 ) -> Callable[[Callable[..., Page]], CachedPage]:
     """Declare a page to be cached; its arguments are hashable, and it reads nothing else of the visit's browser.
 
@@ -121,7 +121,7 @@ def cached_page(
     return declare
 
 
-def waits_for_nothing(app: HubFlask, environ: Mapping[str, Any]) -> bool:
+def is_answered_from_cache(app: HubFlask, environ: Mapping[str, Any]) -> bool:
     """Return whether a request is for a page that needs no call: no session, nothing to reopen, and a tenant in memory."""
     page = _PAGES.get(environ["PATH_INFO"]) if environ["REQUEST_METHOD"] == "GET" else None
     if page is None or not (app.is_loaded or app.has_view(environ)):

@@ -14,7 +14,7 @@ from app.kit.lru_cache import LruCache
 from app.kit.precompressed import PrecompressedText
 
 GZIP: Final = "gzip"
-_MOST_CACHED: Final = 512
+_MAX_CACHED: Final = 512
 
 
 class PageResponse(Response):
@@ -33,16 +33,18 @@ class CachedResponse:
     headers: tuple[tuple[str, str, bool], ...]
     """Name, value, and whether the value is a format string with the names of slots."""
 
-    def fill(self, values: Mapping[str, str], *, is_compressed: bool) -> Response:
+    def response(self, values: Mapping[str, str], *, is_compressed: bool) -> Response:
         """Return the response with these values in its slots."""
         headers = [(name, value % values if has_slots else value) for name, value, has_slots in self.headers]
         if is_compressed:
             headers.append(("Content-Encoding", GZIP))
-        return PageResponse(self.text.compressed(values) if is_compressed else self.text.filled(values), 200, headers)
+        return PageResponse(
+            self.text.compressed(values) if is_compressed else self.text.with_values(values), 200, headers
+        )
 
 
 class ResponseCache(LruCache[Hashable, CachedResponse]):
     """The responses that a process has in memory."""
 
     def __init__(self) -> None:
-        super().__init__(_MOST_CACHED)
+        super().__init__(_MAX_CACHED)

@@ -13,7 +13,7 @@ from app.contract.captcha import Provider
 
 
 @dataclass(frozen=True)
-class Service:
+class WidgetProvider:
     """A captcha provider."""
 
     name: str
@@ -22,7 +22,7 @@ class Service:
     """Sources of its scripts, styles, frames and connections, from its documentation."""
 
 
-_RECAPTCHA: Final = Service(
+_RECAPTCHA: Final = WidgetProvider(
     "Google reCAPTCHA",
     "https://www.google.com/recaptcha/api.js",
     (
@@ -31,13 +31,13 @@ _RECAPTCHA: Final = Service(
         "https://recaptcha.google.com/recaptcha/",
     ),
 )
-SERVICES: Final[dict[Provider, Service]] = {
+SERVICES: Final[dict[Provider, WidgetProvider]] = {
     "recaptcha_v2": _RECAPTCHA,
     "recaptcha_v3": _RECAPTCHA,
-    "hcaptcha": Service(
+    "hcaptcha": WidgetProvider(
         "hCaptcha", "https://js.hcaptcha.com/1/api.js", ("https://hcaptcha.com", "https://*.hcaptcha.com")
     ),
-    "tencent": Service(
+    "tencent": WidgetProvider(
         "Tencent Captcha",
         "https://turing.captcha.qcloud.com/TCaptcha.js",
         ("https://*.captcha.qcloud.com", "https://*.captcha.gtimg.com", "https://*.captcha.qq.com"),
@@ -46,7 +46,7 @@ SERVICES: Final[dict[Provider, Service]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Widget:
+class WidgetView:
     """A tenant's widget."""
 
     provider: Provider

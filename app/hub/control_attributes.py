@@ -12,13 +12,13 @@ from typing import Any
 from markupsafe import Markup  # noqa: TID251 - names of the code, values that are escaped here
 from wtforms.widgets import Input
 
-from app.hub.escaping import written
+from app.hub.escaping import escape_value
 
 
-def attributes(**given: Any) -> Markup:
+def attributes(**provided: Any) -> Markup:
     """Return attributes in alphabetical order. `True` stands for an attribute without a value, `False` for none."""
     parts = []
-    for name, value in sorted(given.items()):
+    for name, value in sorted(provided.items()):
         if value is True:
             parts.append(name)
         elif value is not False:
@@ -28,17 +28,17 @@ def attributes(**given: Any) -> Markup:
 
 def _quoted(value: Any) -> str:
     """Return a value that cannot end its attribute: a text that is markup may have quotation marks."""
-    return str(written(value)).replace('"', "&quot;")
+    return str(escape_value(value)).replace('"', "&quot;")
 
 
-def quick(widget: Any) -> Any:
+def with_cached_attributes(widget: Any) -> Any:
     """Return a widget of WTForms that writes its attributes by `attributes`, where it lets one choose."""
     is_choosing = isinstance(widget, Input) and widget.html_params is not attributes
-    return _quick(widget) if is_choosing else widget
+    return _with_cached_attributes(widget) if is_choosing else widget
 
 
 @lru_cache(maxsize=64)
-def _quick(widget: Input) -> Input:
+def _with_cached_attributes(widget: Input) -> Input:
     chosen = copy(widget)
     chosen.html_params = attributes  # type: ignore[method-assign]  # what WTForms calls instead of its own
     return chosen

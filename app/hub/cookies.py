@@ -12,7 +12,7 @@ from werkzeug.wrappers import Response
 
 from app.contract.hub_models import OtherSessions, Session
 from app.contract.hub_sign_out import CHECK_SESSION_PATH
-from app.hub.interaction import COOKIE_LIFETIME_SECONDS, Interaction
+from app.hub.interaction import COOKIE_LIFETIME_SECONDS, HubInteraction
 from app.hub.services import services
 from app.hub.visit import current_visit, requested_interaction_id
 from app.kit import randomness
@@ -88,7 +88,7 @@ def set_state_cookie(response: Response, state: str | None) -> None:
     )
 
 
-def set_interaction_cookie(response: Response, interaction: Interaction) -> None:
+def set_interaction_cookie(response: Response, interaction: HubInteraction) -> None:
     """Set the cookie of an interaction, and delete the oldest where the browser has too many.
 
     The relying parties of deleted interactions are remembered, so that their tabs still find the way back.
@@ -110,8 +110,8 @@ def set_interaction_cookie(response: Response, interaction: Interaction) -> None
 def remember_relying_party(response: Response, interaction_id: str, name: str, home: str) -> None:
     """Remember the relying party of an interaction that another browser started."""
     interactions, visit = services().interactions, current_visit()
-    added: dict[str, Interaction | None] = {
-        interactions.name_of(interaction_id): Interaction(interaction_id, "", name, home)
+    added: dict[str, HubInteraction | None] = {
+        interactions.name_of(interaction_id): HubInteraction(interaction_id, "", name, home)
     }
     remembered = interactions.remember(visit.cookies, visit.tenant.name, added)
     set_cookie(response, interactions.relying_parties_cookie, remembered, COOKIE_LIFETIME_SECONDS)

@@ -10,7 +10,7 @@ from flask_babel import format_time
 
 from app.hub.services import services
 
-LONGEST_COUNTDOWN: Final = 3600
+MAX_COUNTDOWN: Final = 3600
 """Seconds; pages name a longer wait in words."""
 
 

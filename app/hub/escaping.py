@@ -9,13 +9,13 @@ from markupsafe import Markup, escape  # noqa: TID251 - the table is markupsafe'
 _TABLE: Final = str.maketrans({sign: str(escape(sign)) for sign in "&<>'\""})
 
 
-def written(value: Any) -> str:
+def escape_value(value: Any) -> str:
     """Return a value escaped for HTML, or markup as it is. A text stays a plain string: callers only join the results."""
-    kind = type(value)
+    type_ = type(value)
     text: str = value
-    if kind is str:
+    if type_ is str:
         return text.translate(_TABLE)
-    if kind is Markup:
+    if type_ is Markup:
         return text
     as_markup = getattr(value, "__html__", None)
     return as_markup() if as_markup is not None else str(value).translate(_TABLE)

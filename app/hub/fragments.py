@@ -17,19 +17,19 @@ from markupsafe import Markup  # noqa: TID251 - for what macros wrote, and value
 from werkzeug.local import LocalProxy
 
 from app.hub import locale
-from app.hub.brand import Brand
+from app.hub.brand import PageBranding
 from app.hub.locale import Language
 from app.kit import randomness
 from app.kit.lru_cache import LruCache
 
 _MACROS: Final = "macros/frame.html"
-_MOST_FRAGMENTS: Final = 512
+_MAX_FRAGMENTS: Final = 512
 _SLOT: Final = f"slot-{randomness.token()}-"
 """How a slot begins while its fragment is rendered; nobody can write it into a brand."""
 _FLASK_NAMES: Final = ("config", "g", "get_flashed_messages", "request", "session", "url_for")
 
 
-Plain = str | bool | Language | tuple[Language, ...]
+FragmentArgument = str | bool | Language | tuple[Language, ...]
 
 
 class FragmentCache(LruCache[Hashable, str]):
@@ -50,18 +50,18 @@ class _View:
         raise NotInFragment(name)
 
 
-seen: Final[ContextVar[Any]] = ContextVar("seen")
+template_view: Final[ContextVar[Any]] = ContextVar("seen")
 """What macros see: a page's `Rendering`, or the view of a text that is cached."""
 
 
 @contextmanager
-def only(**names: Any) -> Iterator[None]:
+def visible_names(**names: Any) -> Iterator[None]:
     """Let macros see nothing but these names meanwhile."""
-    token = seen.set(_View(**names))
+    token = template_view.set(_View(**names))
     try:
         yield
     finally:
-        seen.reset(token)
+        template_view.reset(token)
 
 
 def install(app: Flask) -> None:
@@ -73,11 +73,11 @@ def install(app: Flask) -> None:
     for name in _FLASK_NAMES:
         names.pop(name, None)
     for name in ("page", "frame", "brand"):
-        names[name] = LocalProxy(seen, name)
-    app.extensions["gatehouse.fragments"] = FragmentCache(_MOST_FRAGMENTS)
+        names[name] = LocalProxy(template_view, name)
+    app.extensions["gatehouse.fragments"] = FragmentCache(_MAX_FRAGMENTS)
 
 
-def fragment(name: str, brand: Brand, *arguments: Plain, slots: dict[str, Any]) -> Markup:
+def fragment(name: str, brand: PageBranding, *arguments: FragmentArgument, slots: dict[str, Any]) -> Markup:
     """Return a macro of `macros/frame.html` with its arguments and then its slots, by name.
 
     Args:
@@ -96,11 +96,11 @@ def fragment(name: str, brand: Brand, *arguments: Plain, slots: dict[str, Any]) 
     return Markup(text % {slot: Markup.escape(value) for slot, value in slots.items()})  # noqa: S704 - each value is escaped
 
 
-def _with_slots(name: str, brand: Brand, arguments: Iterable[Plain], slots: Iterable[str]) -> str:
+def _with_slots(name: str, brand: PageBranding, arguments: Iterable[FragmentArgument], slots: Iterable[str]) -> str:
     """Return the macro's output as a format string."""
     marks = {slot: f"{_SLOT}{slot}-" for slot in slots}
     macro = getattr(current_app.jinja_env.get_template(_MACROS).module, name)
-    with only(brand=brand):
+    with visible_names(brand=brand):
         text = str(macro(*arguments, **marks)).replace("%", "%%")
     for slot, mark in marks.items():
         text = text.replace(mark, f"%({slot})s")

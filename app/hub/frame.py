@@ -12,10 +12,10 @@ from flask_babel import pgettext
 from jinja2 import Template
 from markupsafe import Markup  # noqa: TID251 - fragments and a number
 
-from app.hub.brand import Brand, in_language
+from app.hub.brand import PageBranding, in_language
 from app.hub.cookies import RelyingPartyLink, last_application
 from app.hub.countdown import Countdown
-from app.hub.fragments import Plain, fragment, seen
+from app.hub.fragments import FragmentArgument, fragment, template_view
 from app.hub.locale import LANGUAGES, Language
 from app.hub.short_links import PARAMETER, is_short_link
 from app.hub.visit import LANGUAGE_PARAMETER, Visit
@@ -44,7 +44,7 @@ class Frame:
 
     page: FramedPage
     visit: Visit
-    brand: Brand
+    brand: PageBranding
     language: Language
     style: Asset
     script: Asset | None
@@ -76,7 +76,9 @@ class Frame:
         slots = {"added": added, "application": application, "links": links, "main": main}
         return self._document("split", title, beside, slots)
 
-    def _document(self, name: str, title: Any, arguments: tuple[Plain, ...], slots: dict[str, Any]) -> Markup:
+    def _document(
+        self, name: str, title: Any, arguments: tuple[FragmentArgument, ...], slots: dict[str, Any]
+    ) -> Markup:
         """Return a macro that writes a whole page but for its slots."""
         page, script = self.page, self.script.name if self.script else ""
         slots["nonce"], slots["query"] = self.visit.nonce, self._query
@@ -106,10 +108,12 @@ class Frame:
     def _query(self) -> str:
         """The address of this page in another language but for its tag; it repeats only the parameters of the page's `query`."""
         visit, lengths = self.visit, self.page.query
-        given, is_short = visit.query, is_short_link(visit.environ)
-        names = [name for name in lengths if name in given and (name != PARAMETER or not is_short)] if given else []
-        query = [(name, value) for name in names if 0 < len(value := given[name]) <= lengths[name]]
-        if visit.interaction and "attempt" not in given:
+        provided, is_short = visit.query, is_short_link(visit.environ)
+        names = (
+            [name for name in lengths if name in provided and (name != PARAMETER or not is_short)] if provided else []
+        )
+        query = [(name, value) for name in names if 0 < len(value := provided[name]) <= lengths[name]]
+        if visit.interaction and "attempt" not in provided:
             query.append(("attempt", visit.interaction.id))
         return f"?{urlencode([*query, (LANGUAGE_PARAMETER, '')], errors='replace')}"
 
@@ -120,12 +124,12 @@ class Rendering:
 
     page: FramedPage
     frame: Frame
-    brand: Brand
+    brand: PageBranding
 
-    def filled(self, template: Template, view: Mapping[str, Any]) -> str:
+    def render(self, template: Template, view: Mapping[str, Any]) -> str:
         """Return the template rendered with the page's fields."""
-        token = seen.set(self)
+        token = template_view.set(self)
         try:
             return template.render(view, page=self.page, frame=self.frame, brand=self.brand)
         finally:
-            seen.reset(token)
+            template_view.reset(token)

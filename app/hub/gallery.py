@@ -13,11 +13,11 @@ from flask import Blueprint, Response, render_template
 from werkzeug.exceptions import NotFound
 
 from app.hub import pages
-from app.hub.brand import Brand
-from app.hub.interaction import Interaction
+from app.hub.brand import PageBranding
+from app.hub.interaction import HubInteraction
 from app.hub.locale import LANGUAGES
 from app.hub.page import Page, all_pages
-from app.hub.tenancy import Registration, Tenant
+from app.hub.tenancy import HubTenant, RegistrationView
 from app.hub.visit import current_visit
 
 _LINKS: Final = (("privacy", "/privacy"), ("terms", "/terms"), ("help", "/help"))
@@ -40,7 +40,7 @@ def _logo(colour: str) -> str:
 
 
 TENANTS: Final = {
-    "acme": Brand(
+    "acme": PageBranding(
         "Acme",
         "#3c4bdc",
         sentence=(
@@ -51,16 +51,18 @@ TENANTS: Final = {
         signature=(("", "Acme Platform"), ("ar", "منصة أكمي")),
         links=_LINKS,
     ),
-    "globex": Brand(
+    "globex": PageBranding(
         "Globex",
         "#0b7a5b",
         sentence=(("", "Grow something good today."),),
         signature=(("", "Globex Gardens"),),
         links=_LINKS,
     ),
-    "initech": Brand("Initech", "#a8245f", sentence=(("", "Small steps, every day."),)),
-    "sunny": Brand("Sunny", "#ffd400", sentence=(("", "The bright side of booking."),), links=_LINKS, radius_pixels=4),
-    "harbor": Brand(
+    "initech": PageBranding("Initech", "#a8245f", sentence=(("", "Small steps, every day."),)),
+    "sunny": PageBranding(
+        "Sunny", "#ffd400", sentence=(("", "The bright side of booking."),), links=_LINKS, radius_pixels=4
+    ),
+    "harbor": PageBranding(
         "Harbor",
         "#0b5c8a",
         scene="daylight",
@@ -68,7 +70,7 @@ TENANTS: Final = {
         links=_LINKS,
         button_shape="pill",
     ),
-    "vista": Brand(
+    "vista": PageBranding(
         "Vista",
         "#2f6b4f",
         scene="picture",
@@ -77,7 +79,7 @@ TENANTS: Final = {
         signature=(("", "Vista Travel"),),
         links=_LINKS,
     ),
-    "quiet": Brand(
+    "quiet": PageBranding(
         "Quiet",
         "#7a4a2b",
         scene="none",
@@ -90,14 +92,14 @@ TENANTS: Final = {
         radius_pixels=4,
         links=_LINKS,
     ),
-    "member": Brand("Acme", "#3c4bdc", links=_LINKS),
-    "member-logo": Brand("Acme", "#3c4bdc", scene="none", links=_LINKS),
-    "mono": Brand("Mono", "#000000", sentence=(("", "Less."),)),
-    "paper": Brand("Paper", "#ffffff", sentence=(("", "A blank page."),)),
+    "member": PageBranding("Acme", "#3c4bdc", links=_LINKS),
+    "member-logo": PageBranding("Acme", "#3c4bdc", scene="none", links=_LINKS),
+    "mono": PageBranding("Mono", "#000000", sentence=(("", "Less."),)),
+    "paper": PageBranding("Paper", "#ffffff", sentence=(("", "A blank page."),)),
 }
 """Sample brandings: common colours, and extreme ones."""
 
-_SAMPLE_INTERACTION: Final = Interaction("sample", "binding", relying_party="Acme Shop", redirect_origin="https:")
+_SAMPLE_INTERACTION: Final = HubInteraction("sample", "binding", relying_party="Acme Shop", redirect_origin="https:")
 
 _APPLICATION: Final = replace(
     _SAMPLE_INTERACTION,
@@ -131,7 +133,7 @@ def all_samples() -> Iterator[tuple[type[Page], str]]:
 def use_sample_tenant(look: str, language: str) -> None:
     """Make the current visit one of a sample tenant."""
     visit = current_visit()
-    visit.tenant = Tenant(look, TENANTS[look], registration=Registration(()))
+    visit.tenant = HubTenant(look, TENANTS[look], registration=RegistrationView(()))
     visit.interaction = replace(_INTERACTIONS.get(look, _SAMPLE_INTERACTION), languages=(language,))
     visit.choose_language()
 

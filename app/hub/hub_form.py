@@ -15,8 +15,8 @@ from wtforms import BooleanField, Field, HiddenField
 from wtforms.csrf.core import CSRF
 from wtforms.validators import ValidationError as Refused
 
-from app.hub.captcha_widget import Widget
-from app.hub.control_attributes import quick
+from app.hub.captcha_widget import WidgetView
+from app.hub.control_attributes import with_cached_attributes
 from app.hub.locale import lazy_gettext as _l
 from app.hub.safety import is_sent_elsewhere
 from app.hub.services import services
@@ -84,7 +84,7 @@ class HubForm(FlaskForm):
         return ()
 
     @property
-    def provider_widget(self) -> Widget | None:
+    def provider_widget(self) -> WidgetView | None:
         """The captcha provider's widget if the form shows it."""
         return getattr(self._fields.get("captcha"), "provider_widget", None)
 
@@ -106,7 +106,7 @@ class HubForm(FlaskForm):
 
         def render_field(self, field: Field, render_kw: dict[str, Any]) -> Any:
             """Return the field's control, with its attributes written by `attributes`."""
-            field.widget = quick(field.widget)
+            field.widget = with_cached_attributes(field.widget)
             return super().render_field(field, render_kw)
 
         def get_translations(self, form: Any) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from app.contract import hub as contract
 from app.contract.errors import HubRefused, UnknownTenant
-from app.contract.visit import VISIT_HEADER, Visit
+from app.contract.visit import VISIT_HEADER, VisitorClaims
 from app.hub.encryption import derive_key
 from app.kit import randomness
 from app.kit.clock import SystemClock
@@ -51,7 +51,7 @@ def check_identity(settings: Settings) -> None:
 
 def _wrong_with(http: httpx.Client, settings: Settings) -> str:
     path = contract.tenant.path
-    visit = Visit(host="").to_header()
+    visit = VisitorClaims(host="").to_header()
     keys = [derive_key(secret, "hub calls") for secret in settings.secrets]
     now = int(SystemClock().now().timestamp())
     signed = signature(keys, "GET", path, b"", visit, now, randomness.token(16))

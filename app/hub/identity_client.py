@@ -16,14 +16,14 @@ from app.contract.auth import Host
 from app.contract.errors import AnotherAccount
 from app.contract.operations import for_visits
 from app.contract.visit import VISIT_HEADER
-from app.contract.visit import Visit as SignedVisit
+from app.contract.visit import VisitorClaims as SignedVisit
 from app.kit import randomness
 from app.kit.client import Client, Req, Res, ResponseHeaders, wsgi_transport
 from app.kit.clock import Clock
 from app.kit.local_calls import LocalClient
 from app.kit.operation import Operation
 from app.kit.probed_http import ProbedHttp
-from app.kit.server import Server
+from app.kit.server import OperationServer
 from app.kit.signing import SIGNATURE_HEADER, signature
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class IdentityClient:
         keys: Sequence[bytes],
         clock: Clock,
         transport: httpx.BaseTransport | None = None,
-        server: Server | None = None,
+        server: OperationServer | None = None,
     ) -> None:
         self._address = address
         self._given = transport

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, replace
 from operator import attrgetter, itemgetter
 from typing import Any, Final
 
-from app.contract.hub_models import COPIED_LOGOS, OrganizationLook
+from app.contract.hub_models import COPIED_LOGOS, OrganizationBranding
 from app.contract.organization_settings import MethodLimit
 from app.contract.steps import StepResponse
 from app.hub.encryption import CookieCipher
@@ -31,7 +31,7 @@ COOKIE_LIFETIME_SECONDS: Final = 4 * 24 * 3600
 
 
 @dataclass(frozen=True, slots=True)
-class Interaction:
+class HubInteraction:
     """What the pages of one interaction show. The cookie holds the fields in this order."""
 
     id: str
@@ -78,12 +78,12 @@ class Interaction:
         organization = (self.organization, self.organization_logo, self.organization_colour)
         return (self.relying_party, self.logo, self.policy, self.terms, *organization)
 
-    def anonymous(self, id: str) -> Interaction:  # noqa: A002 - the field
+    def anonymous(self, id: str) -> HubInteraction:  # noqa: A002 - the field
         """Return an interaction of that id whose pages are the same, and which has nothing else of this one.
 
         They show `application`, and their headers have `redirect_scheme` and `display`.
         """
-        return Interaction(
+        return HubInteraction(
             id,
             "",
             relying_party=self.relying_party,
@@ -115,26 +115,26 @@ class Interaction:
             else None
         )
 
-    def with_method_limit(self, limit: MethodLimit) -> Interaction:
+    def with_method_limit(self, limit: MethodLimit) -> HubInteraction:
         """Return the interaction after an organization refused the method of a sign-in."""
         return replace(self, limited_by=limit.organization[:80], limited_to=" ".join(limit.allowed_methods))
 
-    def with_organization(self, look: OrganizationLook | None) -> Interaction:
+    def with_organization(self, look: OrganizationBranding | None) -> HubInteraction:
         """Return the interaction with the look of an organization; unchanged for None."""
         if look is None:
             return self
         logo, colour = _short(look.logo), look.color or ""
         return replace(self, organization=look.name[:80], organization_logo=logo, organization_colour=colour[:7])
 
-    def with_language(self, language: str) -> Interaction:
+    def with_language(self, language: str) -> HubInteraction:
         """Return the interaction in the language that the person chose on its page."""
         return replace(self, languages=(language,))
 
 
-def interaction_from_step(response: StepResponse, binding: str, now: int, lifetime_seconds: int) -> Interaction:
+def interaction_from_step(response: StepResponse, binding: str, now: int, lifetime_seconds: int) -> HubInteraction:
     """Return the interaction that a response of the identity service starts."""
     relying_party = response.relying_party
-    interaction = Interaction(
+    interaction = HubInteraction(
         id=response.interaction_id or "",
         binding=binding,
         relying_party=relying_party.name[:80] if relying_party else "",
@@ -159,7 +159,7 @@ def _short(address: str | None) -> str:
     return str(address) if is_known and len(str(address)) <= MAX_ADDRESS_LENGTH else ""
 
 
-_FIELDS: Final = tuple(field.name for field in fields(Interaction))
+_FIELDS: Final = tuple(field.name for field in fields(HubInteraction))
 _values_of: Final = attrgetter(*_FIELDS)
 
 
@@ -182,13 +182,13 @@ class InteractionCookies:
         """Return whether a cookie of this name holds an interaction."""
         return name.startswith(self._prefix)
 
-    def read(self, cookies: Mapping[str, str], tenant: str, interaction_id: str) -> Interaction | None:
+    def read(self, cookies: Mapping[str, str], tenant: str, interaction_id: str) -> HubInteraction | None:
         """Return the interaction; None if this browser did not start it."""
         name = self.name_of(interaction_id)
         interaction = self._decrypt(cookies.get(name, ""), tenant, name)
         return interaction if interaction is not None and interaction.id == interaction_id else None
 
-    def write(self, interaction: Interaction, tenant: str) -> tuple[str, str]:
+    def write(self, interaction: HubInteraction, tenant: str) -> tuple[str, str]:
         """Return the cookie's name and value."""
         name = self.name_of(interaction.id)
         content = [list(value) if isinstance(value, tuple) else value for value in _values_of(interaction)]
@@ -196,7 +196,7 @@ class InteractionCookies:
             content.pop()
         return name, self._cipher.encrypt(content, f"{tenant} {name}")
 
-    def to_evict(self, cookies: Mapping[str, str], tenant: str, keep: str) -> dict[str, Interaction | None]:
+    def to_evict(self, cookies: Mapping[str, str], tenant: str, keep: str) -> dict[str, HubInteraction | None]:
         """Return the cookies to delete beside the one to keep: by name, the interaction where it can be decrypted."""
         aged = []
         for name, value in cookies.items():
@@ -211,7 +211,7 @@ class InteractionCookies:
         """Name of the cookie with the relying parties of evicted interactions, for "start again" in their tabs."""
         return self._prefix.replace("attempt-", "asked")
 
-    def remember(self, cookies: Mapping[str, str], tenant: str, evicted: Mapping[str, Interaction | None]) -> str:
+    def remember(self, cookies: Mapping[str, str], tenant: str, evicted: Mapping[str, HubInteraction | None]) -> str:
         """Return the value of that cookie with the interactions evicted now; the oldest beyond the limit are dropped."""
         added = [[name, known.relying_party[:40], known.home[:160]] for name, known in evicted.items() if known]
         entries = [*self._remembered(cookies, tenant), *(entry for entry in added if entry[2])]
@@ -227,9 +227,9 @@ class InteractionCookies:
         content: Any = self._cipher.decrypt(cookies.get(self.relying_parties_cookie, ""), f"{tenant} asked")
         return content if isinstance(content, list) else []
 
-    def _decrypt(self, value: str, tenant: str, name: str) -> Interaction | None:
+    def _decrypt(self, value: str, tenant: str, name: str) -> HubInteraction | None:
         content: Any = self._cipher.decrypt(value, f"{tenant} {name}")
         if not isinstance(content, list) or not _FEWEST_FIELDS <= len(content) <= len(_FIELDS):
             return None
         values = dict(zip(_FIELDS, content, strict=False))
-        return Interaction(**{**values, "languages": tuple(values["languages"])})
+        return HubInteraction(**{**values, "languages": tuple(values["languages"])})

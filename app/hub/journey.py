@@ -60,7 +60,7 @@ from app.hub.cookies import (
     set_session,
     set_state_cookie,
 )
-from app.hub.interaction import Interaction, interaction_from_step
+from app.hub.interaction import HubInteraction, interaction_from_step
 from app.hub.parts.error_pages import CookiesBlockedPage, ErrorPage, Explanation, RequestError, StartAgainPage
 from app.hub.parts.form_post import FormPostPage, ReturnToAppPage, opens_app
 from app.hub.parts.sign_in_methods import complete_method
@@ -129,27 +129,27 @@ def set_cookies(page: Response, response: StepResponse) -> None:
         set_interaction_cookie(page, interaction)
 
 
-def _changed_interaction(response: StepResponse, visit: Visit, now: int) -> Interaction | None:
+def _changed_interaction(response: StepResponse, visit: Visit, now: int) -> HubInteraction | None:
     """Return the interaction that a step begins, or whose pages show more after it; None if the cookie stays as it is."""
-    held, lifetime_seconds = visit.interaction, visit.tenant.sign_in_page_seconds
+    stored, lifetime_seconds = visit.interaction, visit.tenant.sign_in_page_seconds
     limit = response.step.method_limit if isinstance(response.step, LoginStep) else None
     if response.interaction_id and response.binding:
         begun = interaction_from_step(response, response.binding, now, lifetime_seconds)
         return begun.with_method_limit(limit) if limit else begun
-    if held is None or response.interaction_id != held.id:
+    if stored is None or response.interaction_id != stored.id:
         return None
-    changed = held.with_organization(response.organization)
+    changed = stored.with_organization(response.organization)
     if limit is not None:
         changed = changed.with_method_limit(limit)
-    elif response.relying_party and response.relying_party.name and not held.relying_party:
+    elif response.relying_party and response.relying_party.name and not stored.relying_party:
         changed = replace(
-            interaction_from_step(response, held.binding, now, lifetime_seconds),
-            expires_at=held.expires_at,
+            interaction_from_step(response, stored.binding, now, lifetime_seconds),
+            expires_at=stored.expires_at,
             organization=changed.organization,
             organization_logo=changed.organization_logo,
             organization_colour=changed.organization_colour,
         )
-    return changed if changed != held else None
+    return changed if changed != stored else None
 
 
 def _redirect(response: StepResponse, step: RedirectStep) -> Response:
@@ -190,7 +190,7 @@ class InteractionGone(Exception):
     """The requested interaction has expired, or another browser started it; answered by `start_again`."""
 
 
-def require_interaction() -> Interaction:
+def require_interaction() -> HubInteraction:
     """Return the interaction of the visit. Raises InteractionGone if there is none."""
     interaction = current_visit().interaction
     if interaction is None:
@@ -242,14 +242,14 @@ def _cookie_probe() -> Response | None:
     if visit.has_cookies:
         return None
     interaction_id = requested_interaction_id()
-    asked = {"attempt": interaction_id} if 0 < len(interaction_id) <= _MAX_ID_LENGTH else {}
+    parameters = {"attempt": interaction_id} if 0 < len(interaction_id) <= _MAX_ID_LENGTH else {}
     path = own_address(visit.path)
     if visit.query.get(_COOKIES) == _ASKED:
-        return CookiesBlockedPage(f"{path}?{urlencode(asked)}" if asked else path).render(403)
+        return CookiesBlockedPage(f"{path}?{urlencode(parameters)}" if parameters else path).render(403)
     if is_sent_elsewhere(visit.environ, visit.host, is_https=services().is_https):  # the browser may have cookies
-        return redirect(f"{path}?{urlencode(asked)}" if asked else path, 303)
+        return redirect(f"{path}?{urlencode(parameters)}" if parameters else path, 303)
     _ = visit.binding_secret  # a new one sets its cookie
-    query = urlencode({**(asked if visit.is_post else visit.query), _COOKIES: _ASKED}, errors="replace")
+    query = urlencode({**(parameters if visit.is_post else visit.query), _COOKIES: _ASKED}, errors="replace")
     return redirect(f"{path}?{query}", 303 if visit.is_post else 302)
 
 

@@ -13,7 +13,7 @@ from flask_babel import Babel, Domain
 from flask_babel.speaklater import LazyString
 from markupsafe import Markup  # noqa: TID251 - texts of templates may have markup
 
-from app.kit.caching import cached_for_short
+from app.kit.caching import bounded_cache
 from app.kit.languages import LANGUAGES, SOURCE, Language, catalogue, lookup, negotiate
 
 COOKIE: Final = "gatehouse-language"
@@ -22,7 +22,7 @@ COOKIE: Final = "gatehouse-language"
 _QUALITY: Final = re.compile(r";\s*q\s*=\s*([01](?:\.\d{0,3})?)\s*$")
 
 
-@cached_for_short(most=1024, length=400)
+@bounded_cache(max_entries=1024, length=400)
 def parse_accept_language(header: str) -> tuple[str, ...]:
     """Return the tags of an `Accept-Language` header, the preferred first; without those of `q=0` (RFC 9110 §12.5.4)."""
     weighted: list[tuple[float, int, str]] = []
@@ -121,11 +121,11 @@ def install(app: Flask) -> None:
     # Flask-Babel's own functions take four look-ups per text, and a page has fifty texts.
     app.jinja_env.install_gettext_callables(  # type: ignore[attr-defined]  # the extension adds it
         gettext=lambda text: catalogue(current_language().tag).gettext(text),
-        ngettext=lambda one, many, count: catalogue(current_language().tag).ngettext(one, many, count),
+        ngettext=lambda item, many, count: catalogue(current_language().tag).ngettext(item, many, count),
         newstyle=True,
         pgettext=lambda context, text: catalogue(current_language().tag).pgettext(context, text),
-        npgettext=lambda context, one, many, count: catalogue(current_language().tag).npgettext(
-            context, one, many, count
+        npgettext=lambda context, item, many, count: catalogue(current_language().tag).npgettext(
+            context, item, many, count
         ),
     )
     # Most texts are looked up by one string: without the extension's wrapper, which does more than the look-up.

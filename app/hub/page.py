@@ -11,9 +11,9 @@ from flask import Response, current_app
 
 from app.hub import locale
 from app.hub.assets import Assets
-from app.hub.brand import Brand
+from app.hub.brand import PageBranding
 from app.hub.cached_responses import GZIP, PageResponse
-from app.hub.captcha_widget import Widget
+from app.hub.captcha_widget import WidgetView
 from app.hub.countdown import Countdown
 from app.hub.frame import Frame, Rendering
 from app.hub.hub_form import HubForm
@@ -122,7 +122,7 @@ class Page:
         return ()
 
     @property
-    def brand(self) -> Brand:
+    def brand(self) -> PageBranding:
         """The branding of this page: the tenant's, with the look of the organization that the interaction is for."""
         return current_visit().brand
 
@@ -132,7 +132,7 @@ class Page:
         return ()
 
     @property
-    def widget(self) -> Widget | None:
+    def widget(self) -> WidgetView | None:
         """The captcha provider's widget if this page shows it; the CSP allows the provider only then."""
         form = getattr(self, "form", None)
         return form.provider_widget if isinstance(form, HubForm) else None
@@ -150,7 +150,7 @@ class Page:
         rendering = Rendering(self, frame, brand)
         view = {field.name: getattr(self, field.name) for field in fields(self)}
         template = current_app.jinja_env.get_template(self.template)
-        return rendering.filled(template, view)
+        return rendering.render(template, view)
 
     def render(self, status: int = 200) -> Response:
         """Return the page as a response; compressed if the browser accepts gzip."""
@@ -247,7 +247,7 @@ def _compress(body: bytes) -> bytes:
 
 def all_pages(kind: type[Page] = Page) -> Iterator[type[Page]]:
     """Yield every page class, for the gallery and the page checks."""
-    for page in sorted(kind.__subclasses__(), key=lambda each: each.__name__):
+    for page in sorted(kind.__subclasses__(), key=lambda subclass: subclass.__name__):
         if hasattr(page, "template"):
             yield page
         yield from all_pages(page)

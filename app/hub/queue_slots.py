@@ -7,19 +7,19 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from app.hub.pages import security_alert
-from app.hub.services import Services
+from app.hub.services import HubServices
 from app.hub.short_links import page_path
 from app.kit.admission import QueueSlot
-from app.kit.operation import Hashing
+from app.kit.operation import HashingWork
 
-_HASHING: Final = Hashing("sign-in", ("password", "pin", "answer"))
+_HASHING: Final = HashingWork("sign-in", ("password", "pin", "answer"))
 """A form hashes if one of these is in its field names (decisions/0152) ..."""
 _GENERATES_PASSWORD: Final = frozenset({security_alert.ADDRESS})
 """... or if it generates a new password."""
 _BULK_PATHS: Final = frozenset({"/register"})
 
 
-def queue_slot(shared: Services, environ: Mapping[str, Any]) -> QueueSlot | None:
+def queue_slot(shared: HubServices, environ: Mapping[str, Any]) -> QueueSlot | None:
     """Return the queue slot of a page's request; None if it computes no hash. Makes no API call."""
     if environ["REQUEST_METHOD"] == "GET":
         return None

@@ -127,7 +127,7 @@ def content_security_policy(
     framed = " ".join((*services, *filter(is_source, frames)))
     optional = f"frame-src {framed}; " if framed else ""
     optional += f"connect-src {connections}; " if connections else ""
-    font_sources = " ".join(each for each in fonts if each == "'self'" or is_source(each))
+    font_sources = " ".join(font for font in fonts if font == "'self'" or is_source(font))
     optional += f"font-src {font_sources}; " if font_sources else ""
     return (
         f"default-src 'none'; script-src {own}; style-src {own}; {optional}img-src {image_sources}; "

@@ -25,13 +25,13 @@ from app.settings import Settings
 if TYPE_CHECKING:
     import httpx  # noqa: TID251 - for its types alone
 
-    from app.kit.server import Server
+    from app.kit.server import OperationServer
 
 COST_HEADER: Final = "X-Gatehouse-Cost"
 
 
 @dataclass(frozen=True)
-class Services:
+class HubServices:
     """The services of one hub process."""
 
     settings: Settings
@@ -122,15 +122,15 @@ def make_services(
     settings: Settings,
     transport: httpx.BaseTransport | None,
     clock: Clock | None,
-    server: Server | None,
+    server: OperationServer | None,
     *,
     watches_tenants: bool = False,
-) -> Services:
+) -> HubServices:
     """Return the services of a process, as `create_app` describes its arguments; `watches_tenants` for one that serves."""
     time, address = clock or SystemClock(), settings.api_url or settings.base_url
     keys = tuple(derive_key(secret, "hub calls") for secret in settings.secrets)
     identity_client = IdentityClient(address, keys, time, transport, server)
-    return Services(
+    return HubServices(
         settings=settings,
         clock=time,
         identity_client=identity_client,
@@ -139,10 +139,10 @@ def make_services(
     )
 
 
-def services() -> Services:
+def services() -> HubServices:
     """Return the services of this process."""
     app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]  # each access through the proxy costs a look-up
-    shared: Services = app.extensions["gatehouse"]
+    shared: HubServices = app.extensions["gatehouse"]
     return shared
 
 

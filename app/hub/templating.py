@@ -19,23 +19,23 @@ from wtforms.fields.core import Field, Label
 from app.contract.branding import DEFAULT_LOGO_PATH
 from app.hub import fragments, locale
 from app.hub.compiled_templates import CompiledTemplates
-from app.hub.escaping import written
-from app.hub.fragments import only
+from app.hub.escaping import escape_value
+from app.hub.fragments import visible_names
 from app.hub.locale import template_text
 from app.kit.host_names import readable
 
 _BREAKING_AT: Final = "@<wbr>"
-_DRAWINGS: Final = frozenset({"icon", "chevron", "time_left"})
+_CACHED_MACROS: Final = frozenset({"icon", "chevron", "time_left"})
 """Macros that write the same for the same arguments, in every language and for everybody."""
 _NO_CALLER: Final = StrictUndefined(name="caller")
 """What a macro finds that no `call` block calls."""
-_PLAIN: Final = MethodType, Field, Label
+_DIRECT_CALLABLES: Final = MethodType, Field, Label
 """Callables that take nothing of Jinja's."""
 
 
 @lru_cache(maxsize=256)
-def _drawn(macro: Macro, *arguments: Hashable) -> str:
-    with only():
+def _cached_macro(macro: Macro, *arguments: Hashable) -> str:
+    with visible_names():
         return macro(*arguments)
 
 
@@ -55,7 +55,7 @@ class PageMacro(Macro):
         return str.__new__(Markup, self._func(*values))
 
 
-def _nothing(_message: str) -> str:
+def _empty_undefined(_message: str) -> str:
     """Return what `{{ text if condition }}` writes otherwise; Jinja would make an object for it."""
     return ""
 
@@ -67,7 +67,7 @@ class PageTemplate(Template):
     def from_code(cls, *args: Any, **kwargs: Any) -> Template:
         """Return the template of compiled code, whose functions find these names in its module."""
         template = super().from_code(*args, **kwargs)
-        template.root_render_func.__globals__.update(escape=written, Macro=PageMacro, Undefined=_nothing)
+        template.root_render_func.__globals__.update(escape=escape_value, Macro=PageMacro, Undefined=_empty_undefined)
         return template
 
 
@@ -79,8 +79,8 @@ class PageContext(Context):
             if kwargs:
                 kwargs.pop("_block_vars", None)
                 kwargs.pop("_loop_vars", None)
-            return _drawn(called, *args) if called.name in _DRAWINGS else called.write(self, args, kwargs)
-        if isinstance(called, _PLAIN) or called is template_text:
+            return _cached_macro(called, *args) if called.name in _CACHED_MACROS else called.write(self, args, kwargs)
+        if isinstance(called, _DIRECT_CALLABLES) or called is template_text:
             kwargs.pop("_block_vars", None)
             kwargs.pop("_loop_vars", None)
             return called(*args, **kwargs)

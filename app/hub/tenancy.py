@@ -12,8 +12,8 @@ from app.contract.configuration import PasswordPolicy, PrivacyPolicy
 from app.contract.consent_forms import ConsentForm
 from app.contract.credential_settings import Pins
 from app.contract.registration_form import FormField
-from app.hub.brand import DEFAULT_COLOUR, Brand, valid_colour
-from app.hub.captcha_widget import Widget
+from app.hub.brand import DEFAULT_COLOUR, PageBranding, valid_colour
+from app.hub.captcha_widget import WidgetView
 from app.kit.colour import Colour, NotAColour
 from app.kit.fonts import NotAFontStack, font_stack
 from app.kit.web_addresses import is_web_address, web_address
@@ -27,7 +27,7 @@ class UpstreamConnection(NamedTuple):
     mark: str
 
 
-class Identifier(StrEnum):
+class IdentifierKind(StrEnum):
     """A kind of identifier that the tenant accepts at sign-in."""
 
     EMAIL = "email"
@@ -36,7 +36,7 @@ class Identifier(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Registration:
+class RegistrationView:
     """The tenant's self-registration."""
 
     form: tuple[FormField, ...]
@@ -44,15 +44,15 @@ class Registration:
 
 
 @dataclass(frozen=True, slots=True)
-class Tenant:
+class HubTenant:
     """What pages need of a tenant's configuration, at one version."""
 
     name: str
     """The first label of its host; empty if no tenant is known."""
-    brand: Brand
+    brand: PageBranding
     languages: tuple[str, ...] = ("en", "de", "ar")
     """BCP 47 tags of its pages' languages, the default first."""
-    identifiers: tuple[Identifier, ...] = (Identifier.EMAIL,)
+    identifiers: tuple[IdentifierKind, ...] = (IdentifierKind.EMAIL,)
     has_remember_me: bool = True
     sign_in_page_seconds: int = 8 * 3600
     """How long a page of a sign-in can stay open."""
@@ -72,7 +72,7 @@ class Tenant:
     """Passwordless methods: mail, sms, device."""
     has_one_touch: bool = False
     """Whether a passwordless sign-in creates an account for a new identifier."""
-    registration: Registration | None = None
+    registration: RegistrationView | None = None
     """The registration page; None if self-registration is off."""
     consent_forms: tuple[ConsentForm, ...] = ()
     privacy_policy: PrivacyPolicy = field(default_factory=PrivacyPolicy)
@@ -87,7 +87,7 @@ class Tenant:
     """The rules of PINs."""
     password_policy: PasswordPolicy = field(default_factory=PasswordPolicy)
     """The rules that the identity service enforces for new passwords."""
-    captcha: Widget | None = None
+    captcha: WidgetView | None = None
     """The captcha provider's widget; None for the built-in challenge."""
     has_session_management: bool = False
     """Whether the session iframe is served."""
@@ -95,30 +95,32 @@ class Tenant:
     """Whether organizations prove domains by DNS."""
 
 
-NO_TENANT: Final = Tenant(name="", brand=Brand(name="Gatehouse"))
+NO_TENANT: Final = HubTenant(name="", brand=PageBranding(name="Gatehouse"))
 """Used while no tenant is known: an unknown host, or an unavailable identity service."""
 
 
-def tenant_from_view(view: contract.TenantView) -> Tenant:
+def tenant_from_view(view: contract.TenantView) -> HubTenant:
     """Return the tenant of a view. A colour, logo or link that is invalid is replaced by the default."""
-    kinds = tuple(Identifier(kind) for kind in view.identifiers if kind in set(Identifier))
+    kinds = tuple(IdentifierKind(kind) for kind in view.identifiers if kind in set(IdentifierKind))
     others = tuple(tag for tag in view.locales if tag != view.default_locale)
-    return Tenant(
+    return HubTenant(
         name=view.name,
         brand=_brand(view),
         languages=(view.default_locale, *others),
-        identifiers=kinds or (Identifier.EMAIL,),
+        identifiers=kinds or (IdentifierKind.EMAIL,),
         has_remember_me=view.remember_me,
         sign_in_page_seconds=view.sign_in_page_hours * 3600,
         passkeys=view.passkeys,
         related_origins=tuple(view.related_origins),
         version=view.version,
         security_questions=tuple(view.security_questions.items()),
-        registration=Registration(tuple(view.registration_form), view.registration_captcha)
+        registration=RegistrationView(tuple(view.registration_form), view.registration_captcha)
         if view.registration
         else None,
         password_policy=view.password_policy,
-        connections=tuple(UpstreamConnection(one.name, one.title, one.mark) for one in view.connections),
+        connections=tuple(
+            UpstreamConnection(connection.name, connection.title, connection.mark) for connection in view.connections
+        ),
         passwordless_methods=tuple(view.ways),
         has_one_touch=view.one_touch,
         consent_forms=tuple(view.consent_forms),
@@ -132,33 +134,35 @@ def tenant_from_view(view: contract.TenantView) -> Tenant:
         pin=view.pin,
         has_session_management=view.session_management,
         has_organization_domains=view.organization_domains,
-        captcha=Widget(view.captcha.provider, view.captcha.site_key, view.captcha.has_question)
+        captcha=WidgetView(view.captcha.provider, view.captcha.site_key, view.captcha.has_question)
         if view.captcha
         else None,
     )
 
 
-def _brand(view: contract.TenantView) -> Brand:
-    given = view.brand
-    picture = _file(given.picture)
-    return Brand(
+def _brand(view: contract.TenantView) -> PageBranding:
+    provided = view.brand
+    picture = _file(provided.picture)
+    return PageBranding(
         name=view.display_name or view.name,
-        colour=valid_colour(given.color, DEFAULT_COLOUR),
-        logo=_picture(given.logo),
-        logo_dark=_picture(given.logo_dark),
-        icon_address=_picture(given.favicon),
-        scene=given.scene if given.scene != "picture" or picture else "dusk",
+        colour=valid_colour(provided.color, DEFAULT_COLOUR),
+        logo=_picture(provided.logo),
+        logo_dark=_picture(provided.logo_dark),
+        icon_address=_picture(provided.favicon),
+        scene=provided.scene if provided.scene != "picture" or picture else "dusk",
         picture=picture,
-        background=_ground(given.background),
-        background_dark=_ground(given.background_dark),
-        font=_fonts(given.font),
-        font_file=_file(given.font_file),
-        radius_pixels=given.radius_px,
-        button_shape=given.button_shape,
-        sentence=_with_fallback(given.sentence, view.default_locale),
-        signature=(("", given.signature),) if given.signature else (),
+        background=_ground(provided.background),
+        background_dark=_ground(provided.background_dark),
+        font=_fonts(provided.font),
+        font_file=_file(provided.font_file),
+        radius_pixels=provided.radius_px,
+        button_shape=provided.button_shape,
+        sentence=_with_fallback(provided.sentence, view.default_locale),
+        signature=(("", provided.signature),) if provided.signature else (),
         links=tuple(
-            (kind, given.links[kind]) for kind in ("privacy", "terms", "help") if web_address(given.links.get(kind))
+            (kind, provided.links[kind])
+            for kind in ("privacy", "terms", "help")
+            if web_address(provided.links.get(kind))
         ),
     )
 

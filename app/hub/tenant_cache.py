@@ -13,7 +13,7 @@ from typing import Final
 from app.contract import hub as contract
 from app.contract import hub_tenants
 from app.contract.errors import UnknownTenant
-from app.hub.tenancy import NO_TENANT, Tenant, tenant_from_view
+from app.hub.tenancy import NO_TENANT, HubTenant, tenant_from_view
 from app.kit import time_budget
 from app.kit.client import Client, ResponseHeaders, ServiceUnavailable
 from app.kit.clock import monotonic, sleep
@@ -34,16 +34,16 @@ MAX_STALE_SECONDS: Final = 3600.0
 """While the service does not answer, pages show a tenant as it was at most an hour ago; they answer 503 after that."""
 IDLE_SECONDS: Final = 600.0
 """The service is asked about hosts that had a visit within these seconds: people leave a form open for minutes."""
-MAX_CACHED: Final = hub_tenants.MOST_HOSTS
+MAX_CACHED: Final = hub_tenants.MAX_HOSTS
 MAX_UNKNOWN: Final = 500
-LONGEST_HOST: Final = 260
+MAX_HOST_LENGTH: Final = 260
 """A name of 254 characters, and a port."""
 VERSION_HEADER: Final = "x-gatehouse-tenant-version"
 
 
 @dataclass(slots=True, eq=False)
 class _Cached:
-    tenant: Tenant
+    tenant: HubTenant
     as_of: float
     """When the identity service had this version for sure."""
     used_at: float
@@ -70,7 +70,7 @@ class TenantCache:
         self._failed_at = float("-inf")
         self._failures = ThrottledLog(log)
 
-    def by_host(self, host: str, client: Callable[[], Client]) -> Tenant:
+    def by_host(self, host: str, client: Callable[[], Client]) -> HubTenant:
         """Return the tenant of a host; calls the identity service only for one that is not cached, or changed.
 
         Raises:
@@ -79,7 +79,7 @@ class TenantCache:
         """
         return self.fresh(host) or self._read(host, client)
 
-    def fresh(self, host: str) -> Tenant | None:
+    def fresh(self, host: str) -> HubTenant | None:
         """Return the tenant of a host if it is cached, and not known to have changed. Makes no call."""
         cached, now = self._by_host.get(host), monotonic()
         # The age is a guard for a process whose thread did not run (suspended, out of threads): `ask` keeps it below the limit.
@@ -107,25 +107,27 @@ class TenantCache:
         """
         asked_at = monotonic()
         with self._lock:
-            asked = {host: one for host, one in self._by_host.items() if asked_at - one.used_at < IDLE_SECONDS}
-        if not asked:
+            recently_used = {
+                host: element for host, element in self._by_host.items() if asked_at - element.used_at < IDLE_SECONDS
+            }
+        if not recently_used:
             return
-        versions = {host: one.tenant.version for host, one in asked.items()}
+        versions = {host: element.tenant.version for host, element in recently_used.items()}
         with time_budget.at_most(ASK_SECONDS):
             changed = self._client()(hub_tenants.changed_tenants, hub_tenants.HeldTenants(versions=versions)).versions
-        for host, one in asked.items():
+        for host, item in recently_used.items():
             version = changed.get(host)
             if version is None:
-                one.as_of = max(one.as_of, asked_at)
+                item.as_of = max(item.as_of, asked_at)
             elif version:
-                self._expire(host, one)
+                self._expire(host, item)
             else:
-                self._drop(host, one)
+                self._drop(host, item)
 
-    def _read(self, host: str, client: Callable[[], Client]) -> Tenant:
+    def _read(self, host: str, client: Callable[[], Client]) -> HubTenant:
         cached = self._by_host.get(host)
         if cached is None:
-            if len(host) > LONGEST_HOST or self._is_unknown(host):
+            if len(host) > MAX_HOST_LENGTH or self._is_unknown(host):
                 raise UnknownTenant
             return self._call(host, None, client)
         # Visits do not all wait for one answer of the service, nor one after the other for a service that does not answer.
@@ -139,7 +141,7 @@ class TenantCache:
         finally:
             self._being_read.discard(host)
 
-    def _call(self, host: str, cached: _Cached | None, client: Callable[[], Client]) -> Tenant:
+    def _call(self, host: str, cached: _Cached | None, client: Callable[[], Client]) -> HubTenant:
         known, asked_at = cached.tenant if cached is not None else NO_TENANT, monotonic()
         try:
             response = client()(contract.tenant, contract.TenantRequest(version=known.version or None))
@@ -156,10 +158,10 @@ class TenantCache:
         self._store(host, tenant, asked_at - READ_AGE_SECONDS)
         return tenant
 
-    def _store(self, host: str, tenant: Tenant, as_of: float) -> None:
+    def _store(self, host: str, tenant: HubTenant, as_of: float) -> None:
         with self._lock:
             if host not in self._by_host and len(self._by_host) >= MAX_CACHED:
-                least_used = heapq.nsmallest(MAX_CACHED // 10, self._by_host.items(), key=lambda one: one[1].used_at)
+                least_used = heapq.nsmallest(MAX_CACHED // 10, self._by_host.items(), key=lambda item: item[1].used_at)
                 for other, _ in least_used:
                     del self._by_host[other]
             self._by_host[host] = _Cached(tenant, as_of, monotonic())
@@ -187,7 +189,9 @@ class TenantCache:
         """Start the thread unless it runs: in the process that serves, also one that was forked from it."""
         if not self._is_watched or (self._watcher is not None and self._watcher.is_alive()):
             return
-        self._watcher = threading.Thread(target=_ask_again, args=(weakref.ref(self),), name="tenants", daemon=True)
+        self._watcher = threading.Thread(
+            target=_refresh_periodically, args=(weakref.ref(self),), name="tenants", daemon=True
+        )
         try:
             self._watcher.start()
         except RuntimeError:  # the process has no more threads; visits ask meanwhile
@@ -205,15 +209,15 @@ def _is_servable(cached: _Cached) -> bool:
     return monotonic() - cached.as_of < MAX_STALE_SECONDS
 
 
-def _ask_again(cache: weakref.ref[TenantCache]) -> None:
+def _refresh_periodically(cache: weakref.ref[TenantCache]) -> None:
     """Ask every two seconds, until the cache is dropped."""
     sleep(ASK_SECONDS)
-    while _asked(cache):
+    while _refresh_once(cache):
         sleep(ASK_SECONDS)
 
 
-def _asked(cache: weakref.ref[TenantCache]) -> bool:
-    held = cache()
-    if held is not None:
-        held._ask_safely()
-    return held is not None
+def _refresh_once(cache: weakref.ref[TenantCache]) -> bool:
+    stored = cache()
+    if stored is not None:
+        stored._ask_safely()
+    return stored is not None

@@ -12,16 +12,16 @@ from werkzeug.datastructures import EnvironHeaders
 from werkzeug.wsgi import get_path_info
 
 from app.contract.hub_models import PersonView, Session
-from app.contract.visit import Visit as SignedVisit
-from app.hub.brand import Brand
-from app.hub.interaction import Interaction
+from app.contract.visit import VisitorClaims as SignedVisit
+from app.hub.brand import PageBranding
+from app.hub.interaction import HubInteraction
 from app.hub.locale import Language, negotiate, parse_accept_language, use_language
 from app.hub.parameters import NO_PARAMETERS, Parameters, read_form, read_query
 from app.hub.short_links import given_path, is_short_link
-from app.hub.tenancy import NO_TENANT, Tenant
+from app.hub.tenancy import NO_TENANT, HubTenant
 from app.kit import randomness
 from app.kit.instrumentation import new_request_id
-from app.kit.once import once
+from app.kit.once import cached_attribute
 
 _OURS: Final = "gatehouse-"
 """In the names of all cookies that the hub sets."""
@@ -37,8 +37,8 @@ RETURN_FROM_PROVIDER: Final = "/socialauth/validate.sauth"
 class Visit:
     """One request of one browser. It is read from the WSGI environment alone; views and forms read nothing else."""
 
-    tenant: Tenant = NO_TENANT
-    interaction: Interaction | None = None
+    tenant: HubTenant = NO_TENANT
+    interaction: HubInteraction | None = None
     host: str = ""
     scheme: str = "http"
     address: str = ""
@@ -89,7 +89,7 @@ class Visit:
     def method(self) -> str:
         return str(self.environ.get("REQUEST_METHOD", "GET"))
 
-    @once
+    @cached_attribute
     def path(self) -> str:
         """The path that is routed: short links are resolved, fixed segments are in lower case."""
         return "/" + get_path_info(self.environ).lstrip("/")
@@ -104,17 +104,17 @@ class Visit:
         """Scheme and host of the hub, as the browser sees it."""
         return f"{self.scheme}://{self.host}"
 
-    @once
+    @cached_attribute
     def headers(self) -> EnvironHeaders:
         """The header fields of the request; names in any letter case."""
         return EnvironHeaders(self.environ)
 
-    @once
+    @cached_attribute
     def query(self) -> Parameters:
         """The parameters of the address."""
         return read_query(self.query_text)
 
-    @once
+    @cached_attribute
     def form(self) -> Parameters:
         """The fields of a posted form; none for other methods. Raises as `read_form`, at the first reading alone."""
         if not self.is_post:
@@ -122,12 +122,12 @@ class Visit:
         self.form = NO_PARAMETERS  # of a form that is refused: its error page may read it, too
         return read_form(self.environ)
 
-    @once
+    @cached_attribute
     def nonce(self) -> str:
         """The nonce of this response's Content-Security-Policy."""
         return randomness.token(12)
 
-    @once
+    @cached_attribute
     def reference(self) -> str:
         """The request id: error pages show it; log lines and audit entries of hub and identity service have it."""
         return self.request_id or new_request_id()
@@ -152,7 +152,7 @@ class Visit:
         return any(_OURS in name for name in self.cookies)
 
     @property
-    def brand(self) -> Brand:
+    def brand(self) -> PageBranding:
         """The tenant's branding, with the look of the organization that the interaction is for."""
         brand, shown = self.tenant.brand, self.interaction
         if shown is None or not shown.organization:

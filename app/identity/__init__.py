@@ -7,20 +7,22 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from wsgiref.types import WSGIApplication
 
-    from app.identity.platform.services import Services
+    from app.identity.platform.services import IdentityServices
     from app.kit.clock import Clock
-    from app.kit.server import Server
+    from app.kit.server import OperationServer
     from app.settings import Settings
 
 
-def create_services(settings: Settings, clock: Clock | None = None, *, defers_imports: bool = False) -> Services:
+def create_services(
+    settings: Settings, clock: Clock | None = None, *, defers_imports: bool = False
+) -> IdentityServices:
     """Return the services that all operations of this process share; the tables are loaded now, or by the server."""
     from app.identity.entry.assembly import assemble
 
     return assemble(settings, clock, defers_imports=defers_imports)
 
 
-def create_service(services: Services, *, defers_imports: bool = False) -> Server:
+def create_service(services: IdentityServices, *, defers_imports: bool = False) -> OperationServer:
     """Return the server of all operations, whose handlers are loaded now or, at the latest, when the first operation is called."""
     from app.identity.entry.server import make_server
 
@@ -30,7 +32,7 @@ def create_service(services: Services, *, defers_imports: bool = False) -> Serve
     return server
 
 
-def create_app(server: Server) -> WSGIApplication:
+def create_app(server: OperationServer) -> WSGIApplication:
     """Return the WSGI application of the identity service."""
     return server
 

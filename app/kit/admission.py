@@ -26,19 +26,19 @@ QueueSlotOf = Callable[[Mapping[str, Any]], QueueSlot | None]
 """Returns the slot for the environment of a WSGI call; None if the request computes no hash."""
 
 
-AnsweredFromMemory = Callable[[Mapping[str, Any]], bool]
+IsAnsweredFromCache = Callable[[Mapping[str, Any]], bool]
 """Returns whether the request of a WSGI environment is answered from memory: without a hash, a call or a query. Never waits."""
 
 
 @dataclass(frozen=True)
-class Application:
+class WsgiApp:
     """A WSGI application, which of its requests may compute a hash, which wait for nothing, and what it loads late."""
 
     wsgi: WSGIApplication
     queue_slot: QueueSlotOf = lambda _environ: None
     hash_seconds: Callable[[], float] = lambda: 0.0
     """The current duration of a hash."""
-    waits_for_nothing: AnsweredFromMemory = lambda _environ: False
+    is_answered_from_cache: IsAnsweredFromCache = lambda _environ: False
     """Such a request needs no place in the pool: the thread that read it calls the application (decisions/0368)."""
     load: Callable[[], object] = lambda: None
     """Loads what the first page needs not wait for; called in the background once the process serves."""
@@ -47,7 +47,7 @@ class Application:
         return self.wsgi(environ, start_response)
 
 
-class Shed(Exception):
+class LoadShed(Exception):
     """A request that waited too long for a hash, or would; `unavailable_status` is 429 if its owner has most requests ahead."""
 
     def __init__(self, status: int, retry_after_seconds: int) -> None:
@@ -57,9 +57,9 @@ class Shed(Exception):
 
 
 SHED: Final = "gatehouse.shed"
-"""Where the environment carries the `Shed` that the application is to answer with."""
+"""Where the environment carries the `LoadShed` that the application is to answer with."""
 
-LEAVING: Final = "gatehouse.leaving"
+LAME_DUCK: Final = "gatehouse.leaving"
 """Set in the environment while the process drains: readiness answers 503, all other requests are served."""
 
 may_wait: Final[ContextVar[bool]] = ContextVar("may_wait", default=True)

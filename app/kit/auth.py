@@ -24,7 +24,7 @@ class SchemeFacts:
     """Applications hold credentials of this scheme too; the operation's `access` says what these need."""
 
 
-class AuthScheme(Enum):
+class BaseAuthScheme(Enum):
     """A credential that a request presents. The owner of the operations subclasses it with the members."""
 
     _value_: SchemeFacts
@@ -44,14 +44,14 @@ class AuthScheme(Enum):
 class Auth:
     """The credentials that admit a request: all schemes of any one of `alternatives`. None: open to everyone."""
 
-    alternatives: tuple[frozenset[AuthScheme], ...] = ()
-    _schemes: frozenset[AuthScheme] = field(init=False, repr=False, compare=False)
+    alternatives: tuple[frozenset[BaseAuthScheme], ...] = ()
+    _schemes: frozenset[BaseAuthScheme] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_schemes", frozenset().union(*self.alternatives))
 
     @classmethod
-    def of(cls, scheme: AuthScheme) -> Auth:
+    def of(cls, scheme: BaseAuthScheme) -> Auth:
         """Return the requirement of one scheme; combine it with `&` and `|`."""
         return cls((frozenset({scheme}),))
 
@@ -61,7 +61,7 @@ class Auth:
     def __or__(self, other: Auth) -> Auth:
         return Auth(self.alternatives + other.alternatives)
 
-    def schemes(self) -> frozenset[AuthScheme]:
+    def schemes(self) -> frozenset[BaseAuthScheme]:
         """Return every scheme of any alternative."""
         return self._schemes
 

@@ -8,14 +8,14 @@ Text = TypeVar("Text", str, bytes)
 Made = TypeVar("Made")
 
 
-def cached_for_short(*, most: int, length: int) -> Callable[[Callable[[Text], Made]], Callable[[Text], Made]]:
+def bounded_cache(*, max_entries: int, length: int) -> Callable[[Callable[[Text], Made]], Callable[[Text], Made]]:
     """Keep the last `most` results of a function of one text, except for texts that are longer than `length`.
 
     An entry holds its text: clients that send another text of 30 kB with each request would fill the memory.
     """
 
     def decorate(function: Callable[[Text], Made]) -> Callable[[Text], Made]:
-        cached = lru_cache(maxsize=most)(function)
+        cached = lru_cache(maxsize=max_entries)(function)
 
         @wraps(function)
         def call(text: Text) -> Made:

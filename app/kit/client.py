@@ -79,8 +79,8 @@ def wsgi_transport(app: WSGIApplication, scheme: str = "http") -> Transport:
     def send(method: str, address: str, body: bytes, headers: Mapping[str, str]) -> Reply:
         started: list[tuple[int, Headers]] = []
 
-        def start(status: str, given: list[tuple[str, str]], _exc_info: Any = None, /) -> Callable[[bytes], object]:
-            started.append((int(status[:3]), Headers(given)))
+        def start(status: str, provided: list[tuple[str, str]], _exc_info: Any = None, /) -> Callable[[bytes], object]:
+            started.append((int(status[:3]), Headers(provided)))
             return lambda _: None
 
         parts = app(_environ(method, address, body, headers, scheme), start)
@@ -169,18 +169,18 @@ def read_response(operation: Operation[Any, Res], reply: Reply) -> Res:
 def split_request(operation: AnyOperation, req: Wire) -> tuple[dict[From, dict[str, str]], Any]:
     """Return the request's fields outside of its body, by place and wire name, and its body as JSON values."""
     shape = shape_of(operation.request)
-    held = req.model_dump(mode="json", by_alias=True, exclude_none=True)
+    stored = req.model_dump(mode="json", by_alias=True, exclude_none=True)
     if not shape.in_address and not shape.places[From.WHOLE]:
-        return _NONE_PLACED, held
+        return _NONE_PLACED, stored
     by_field = _aliases(type(req))
     placed: dict[From, dict[str, str]] = {From.PATH: {}, From.QUERY: {}, From.HEADER: {}}
-    for place, given in placed.items():
+    for place, item in placed.items():
         for name, wire in shape.places[place].items():
-            value = held.pop(by_field[name], None)
+            value = stored.pop(by_field[name], None)
             if value is not None:
-                given[wire] = str(value)
-    whole = next(iter(shape.places[From.WHOLE]), None)
-    return placed, held if whole is None else held.pop(by_field[whole], None)
+                item[wire] = str(value)
+    body_field = next(iter(shape.places[From.WHOLE]), None)
+    return placed, stored if body_field is None else stored.pop(by_field[body_field], None)
 
 
 _NONE_PLACED: dict[From, dict[str, str]] = {From.PATH: {}, From.QUERY: {}, From.HEADER: {}}

@@ -72,7 +72,7 @@ def _form_field(name: str, value: Any) -> str:
 
 def _json_body(body: Any) -> str:
     """Return the body in single quotes, which are closed around a variable."""
-    marked = {name: f"@@{one}@@" if isinstance(one, Variable) else one for name, one in body.items()}
+    marked = {name: f"@@{item}@@" if isinstance(item, Variable) else item for name, item in body.items()}
     return _MARKED.sub(r"""'"$\1"'""", shlex.quote(json.dumps(marked, indent=2, ensure_ascii=False)))
 
 
@@ -139,8 +139,8 @@ def javascript(call: Call) -> str:
         options["body"] = _Code(f"{kind}({_literal(call.body, 1, _JAVASCRIPT)})")
     if call.is_redirect:
         options["redirect"] = "manual"
-    given = f", {_literal(options, 0, _JAVASCRIPT)}" if options else ""
-    lines.append(f"const response = await fetch({url}{given});")
+    provided = f", {_literal(options, 0, _JAVASCRIPT)}" if options else ""
+    lines.append(f"const response = await fetch({url}{provided});")
     is_failure = "response.status >= 400" if call.is_redirect else "!response.ok"
     lines.append(f"if ({is_failure}) throw new Error(`${{response.status}} ${{await response.text()}}`);")
     shown = (
@@ -184,10 +184,10 @@ def _literal(value: Any, depth: int, language: _Language) -> str:
     if value is None or isinstance(value, bool):
         return language.words[value]
     if isinstance(value, dict):
-        parts = [f"{_name(name, language)}: {_literal(one, depth + 1, language)}" for name, one in value.items()]
+        parts = [f"{_name(name, language)}: {_literal(item, depth + 1, language)}" for name, item in value.items()]
         return _bracketed("{}", parts, depth, language)
     if isinstance(value, list):
-        return _bracketed("[]", [_literal(one, depth + 1, language) for one in value], depth, language)
+        return _bracketed("[]", [_literal(item, depth + 1, language) for item in value], depth, language)
     return json.dumps(value, ensure_ascii=False)
 
 

@@ -83,7 +83,7 @@ class Colour:
     def mixed(self, other: Colour, share: float) -> Colour:
         """Return the mix with another colour in OKLab; `share` (0 to 1) is the other's part."""
         mine, theirs = _to_oklab(self), _to_oklab(other)
-        lightness, a, b = (one * (1 - share) + two * share for one, two in zip(mine, theirs, strict=True))
+        lightness, a, b = (item * (1 - share) + two * share for item, two in zip(mine, theirs, strict=True))
         return Colour.from_oklch(lightness, math.hypot(a, b), math.degrees(math.atan2(b, a)))
 
     def reaching(self, ratio: float, *against: Colour) -> Colour:

@@ -24,7 +24,7 @@ class DnsRecords:
     """
 
     def __init__(self, servers: Iterable[str] = (), seconds: float = SECONDS) -> None:
-        self._servers = [server_address(one) for one in servers]
+        self._servers = [server_address(server) for server in servers]
         self._seconds = seconds
 
     def aliases(self, name: str) -> list[str]:
@@ -54,7 +54,7 @@ class DnsRecords:
         try:
             resolver = dns.resolver.Resolver(configure=not self._servers)
             if self._servers:
-                resolver.nameservers = [dns.nameserver.Do53Nameserver(*one) for one in self._servers]
+                resolver.nameservers = [dns.nameserver.Do53Nameserver(*server) for server in self._servers]
             answer = resolver.resolve(f"{name}.", kind, lifetime=self._seconds, raise_on_no_answer=False, search=False)
         except dns.resolver.NXDOMAIN:
             return []
@@ -63,7 +63,7 @@ class DnsRecords:
         if answer.rrset is None:
             return []
         if kind == "TXT":
-            return [b"".join(one.strings).decode("utf-8", "replace") for one in answer.rrset]
+            return [b"".join(item.strings).decode("utf-8", "replace") for item in answer.rrset]
         if kind == "MX":
-            return [one.exchange.to_text() for one in answer.rrset if one.rdtype == dns.rdatatype.MX]
-        return [one.target.to_text() for one in answer.rrset if one.rdtype == dns.rdatatype.CNAME]
+            return [item.exchange.to_text() for item in answer.rrset if item.rdtype == dns.rdatatype.MX]
+        return [item.target.to_text() for item in answer.rrset if item.rdtype == dns.rdatatype.CNAME]

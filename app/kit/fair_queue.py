@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 Item = TypeVar("Item")
 
 
-def _anyone(_owner: str) -> bool:
+def _any_owner(_owner: str) -> bool:
     return True
 
 
@@ -35,11 +35,11 @@ class FairQueue(Generic[Item]):
         self._owners.setdefault(owner, OrderedDict()).setdefault(kind, deque()).append(item)
         self._size += 1
 
-    def pop(self, may_run: Callable[[str], bool] = _anyone) -> Item | None:
+    def pop(self, may_run: Callable[[str], bool] = _any_owner) -> Item | None:
         """Remove and return the next item of an owner that may run; None if there is none."""
         if not self._owners:
             return None
-        owner = next((one for one in self._owners if may_run(one)), None)
+        owner = next((element for element in self._owners if may_run(element)), None)
         if owner is None:
             return None
         kinds = self._owners.pop(owner)

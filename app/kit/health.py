@@ -10,7 +10,7 @@ from functools import cache
 from typing import Final
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
-from app.kit.admission import LEAVING, AnsweredFromMemory
+from app.kit.admission import LAME_DUCK, IsAnsweredFromCache
 from app.kit.clock import monotonic
 
 log = logging.getLogger("gatehouse.health")
@@ -62,7 +62,7 @@ class Health:
         parts = self._states() if path == READY else {}
         said = "ok"
         if path == READY:
-            said = self._status(parts, is_leaving=LEAVING in environ)
+            said = self._status(parts, is_lame_duck=LAME_DUCK in environ)
         body = json.dumps({"status": said, **({"parts": parts} if parts else {})}).encode()
         headers = [
             ("Content-Type", "application/json"),
@@ -73,12 +73,12 @@ class Health:
         return [] if environ["REQUEST_METHOD"] == "HEAD" else [body]
 
     @staticmethod
-    def beside(waits_for_nothing: AnsweredFromMemory) -> AnsweredFromMemory:
+    def beside(is_answered_from_cache: IsAnsweredFromCache) -> IsAnsweredFromCache:
         """Return the same question, with `LIVE` among what waits for nothing."""
-        return lambda environ: environ["PATH_INFO"] == LIVE or waits_for_nothing(environ)
+        return lambda environ: environ["PATH_INFO"] == LIVE or is_answered_from_cache(environ)
 
-    def _status(self, parts: Mapping[str, str], *, is_leaving: bool) -> str:
-        if is_leaving:
+    def _status(self, parts: Mapping[str, str], *, is_lame_duck: bool) -> str:
+        if is_lame_duck:
             return "leaving"
         if "down" in parts.values():
             return "unavailable"

@@ -18,7 +18,7 @@ _NUMBER: Final = re.compile(r"(?:[0-9]+|0x[0-9a-f]*)")
 _HOST_IN_TEXT: Final = re.compile(
     r"(?<![\w.-])(?:[a-z0-9_-]+\.)*xn--[a-z0-9-]+(?:\.[a-z0-9_-]+)*", re.IGNORECASE | re.ASCII
 )
-_LONGEST: Final = 254
+_MAX_HOST_LENGTH: Final = 254
 _SINGLE: Final = frozenset(
     {"ARABIC", "ARMENIAN", "BENGALI", "CYRILLIC", "DEVANAGARI", "ETHIOPIC", "GEORGIAN", "GREEK", "GUJARATI", "GURMUKHI", "HEBREW"}
     | {"KANNADA", "KHMER", "LAO", "LATIN", "MALAYALAM", "MYANMAR", "ORIYA", "SINHALA", "TAMIL", "TELUGU", "THAI"}
@@ -59,7 +59,7 @@ def sent_host(name: str) -> str:
         except AddressValueError:
             return ""
     host = name.lower() if name.isascii() else _in_punycode(name)
-    if len(host) > _LONGEST or _SENT.fullmatch(host) is None:
+    if len(host) > _MAX_HOST_LENGTH or _SENT.fullmatch(host) is None:
         return ""
     labels = host.removesuffix(".").split(".")
     return host if _NUMBER.fullmatch(labels[-1]) is None else _ipv4(labels)
@@ -71,9 +71,9 @@ def _ipv4(labels: list[str]) -> str:
         *first, last = (_number(label) for label in labels)
     except ValueError:
         return ""
-    if len(first) > 3 or any(one > 255 for one in first) or last >= 256 ** (4 - len(first)):
+    if len(first) > 3 or any(item > 255 for item in first) or last >= 256 ** (4 - len(first)):
         return ""
-    return str(IPv4Address(sum(one << 8 * (3 - place) for place, one in enumerate(first)) + last))
+    return str(IPv4Address(sum(item << 8 * (3 - place) for place, item in enumerate(first)) + last))
 
 
 def _number(label: str) -> int:
@@ -125,14 +125,14 @@ def _shown_label(label: str) -> str:
 
 
 def _is_safe(text: str) -> bool:
-    letters = [one for one in text if one not in "0123456789-"]
-    if any(not (one.isalpha() or unicodedata.category(one) in ("Mn", "Mc")) for one in letters):
+    letters = [item for item in text if item not in "0123456789-"]
+    if any(not (letter.isalpha() or unicodedata.category(letter) in ("Mn", "Mc")) for letter in letters):
         return False
-    scripts = {unicodedata.name(one, "UNKNOWN").partition(" ")[0] for one in letters}
+    scripts = {unicodedata.name(letter, "UNKNOWN").partition(" ")[0] for letter in letters}
     is_pure = len(scripts) == 1 and scripts <= _SINGLE
     if not (is_pure or any(scripts <= allowed for allowed in _TOGETHER)):
         return False
-    if "LATIN" in scripts and any(_is_latin(one) and _LATIN.fullmatch(one) is None for one in letters):
+    if "LATIN" in scripts and any(_is_latin(letter) and _LATIN.fullmatch(letter) is None for letter in letters):
         return False
     if _LIKE_SIGN.search(text):
         return False

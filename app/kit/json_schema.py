@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-_MOST_SCHEMAS: Final = 500
+_MAX_SCHEMAS: Final = 500
 _DEEPEST: Final = 20
-_MOST_VALUES: Final = 100
-_MOST_PATTERNS: Final = 50
-_MOST_ALTERNATIVES: Final = 100
+_MAX_VALUES: Final = 100
+_MAX_PATTERNS: Final = 50
+_MAX_ALTERNATIVES: Final = 100
 """The most schemas beside one another: each may be tried for every part of a record, while no other request is served."""
 _PATTERN_BYTES: Final = 100_000
 """The most memory of one compiled pattern."""
-_LONGEST_PATH: Final = 200
+_MAX_PATH_LENGTH: Final = 200
 _REFUSED: Final = frozenset({"$ref", "$dynamicRef", "$recursiveRef", "uniqueItems"})
 _SCHEMAS_BY_NAME: Final = ("properties", "patternProperties", "dependentSchemas", "$defs", "definitions")
 _BESIDE: Final = frozenset(
@@ -30,22 +30,22 @@ def check_schema(schema: Any) -> None:
     if not isinstance(schema, dict):
         raise ValueError("a JSON Schema object")  # noqa: TRY004 - as pydantic expects
     patterns = alternatives = 0
-    for count, (path, depth, one) in enumerate(_schemas(schema), start=1):
-        named = one.get("patternProperties")
-        patterns += ("pattern" in one) + (len(named) if isinstance(named, dict) else 0)
-        if count > _MOST_SCHEMAS or depth > _DEEPEST or patterns > _MOST_PATTERNS:
+    for count, (path, depth, item) in enumerate(_schemas(schema), start=1):
+        named = item.get("patternProperties")
+        patterns += ("pattern" in item) + (len(named) if isinstance(named, dict) else 0)
+        if count > _MAX_SCHEMAS or depth > _DEEPEST or patterns > _MAX_PATTERNS:
             raise ValueError(
-                f"a schema of at most {_MOST_SCHEMAS} parts, {_DEEPEST} levels and {_MOST_PATTERNS} patterns"
+                f"a schema of at most {_MAX_SCHEMAS} parts, {_DEEPEST} levels and {_MAX_PATTERNS} patterns"
             )
         alternatives += sum(
-            len(one[name]) if isinstance(one[name], list | dict) else 1 for name in _BESIDE & one.keys()
+            len(item[name]) if isinstance(item[name], list | dict) else 1 for name in _BESIDE & item.keys()
         )
-        if alternatives > _MOST_ALTERNATIVES:
-            raise ValueError(f"at most {_MOST_ALTERNATIVES} schemas in {', '.join(sorted(_BESIDE))}")
-        if found := sorted(_REFUSED & one.keys()):
+        if alternatives > _MAX_ALTERNATIVES:
+            raise ValueError(f"at most {_MAX_ALTERNATIVES} schemas in {', '.join(sorted(_BESIDE))}")
+        if found := sorted(_REFUSED & item.keys()):
             raise ValueError(f"a schema without {found[0]}, which is at {path or '/'}")
-        if isinstance(one.get("enum"), list) and not 0 < len(one["enum"]) <= _MOST_VALUES:
-            raise ValueError(f"1 to {_MOST_VALUES} values for enum at {path or '/'}")
+        if isinstance(item.get("enum"), list) and not 0 < len(item["enum"]) <= _MAX_VALUES:
+            raise ValueError(f"1 to {_MAX_VALUES} values for enum at {path or '/'}")
     _validator(schema)
 
 
@@ -54,7 +54,7 @@ def problem_of(schema: dict[str, Any], value: Any) -> str:
     error = next(_validator(schema).iter_errors(value), None)
     if error is None:
         return ""
-    place = "".join(f"/{part}" for part in error.instance_path)[:_LONGEST_PATH]
+    place = "".join(f"/{part}" for part in error.instance_path)[:_MAX_PATH_LENGTH]
     return f"{place or '/'} breaks {error.kind.name}"
 
 
@@ -66,7 +66,7 @@ def _validator(schema: dict[str, Any]) -> Any:
     try:
         return validator_for(schema, offline=True, validate_formats=False, pattern_options=options)
     except ValidationError as problem:
-        place = "".join(f"/{part}" for part in problem.instance_path)[:_LONGEST_PATH]
+        place = "".join(f"/{part}" for part in problem.instance_path)[:_MAX_PATH_LENGTH]
         raise ValueError(f"another value at {place or '/'}: {problem.message[:200]}") from None
 
 
@@ -74,13 +74,13 @@ def _schemas(schema: dict[str, Any]) -> Iterator[tuple[str, int, dict[str, Any]]
     """Yield each part that may be a schema, with its path and level."""
     waiting: list[tuple[str, int, Any]] = [("", 0, schema)]
     while waiting:
-        path, depth, one = waiting.pop()
-        if isinstance(one, list):
-            waiting += [(f"{path}/{number}", depth + 1, inner) for number, inner in enumerate(one)]
-        if not isinstance(one, dict):
+        path, depth, item = waiting.pop()
+        if isinstance(item, list):
+            waiting += [(f"{path}/{number}", depth + 1, inner) for number, inner in enumerate(item)]
+        if not isinstance(item, dict):
             continue
-        yield path, depth, one
-        for name, inner in one.items():
+        yield path, depth, item
+        for name, inner in item.items():
             if name in _SCHEMAS_BY_NAME and isinstance(inner, dict):
                 waiting += [(f"{path}/{name}/{key}", depth + 1, value) for key, value in inner.items()]
             elif name not in _VALUES:

@@ -48,17 +48,17 @@ def tags_in(text: str, most: int = 5) -> tuple[str, ...]:
     return tuple(tag for tag in tags if _TAG.fullmatch(tag))[:most]
 
 
-def lookup(wanted: str, offered: Iterable[str]) -> str | None:
+def lookup(requested: str, offered: Iterable[str]) -> str | None:
     """Return the offered tag for a wanted one (RFC 4647 section 3.4: `de-CH-1996`, then `de-CH`, then `de`).
 
     Longer tags than any real one are truncated, because they are client input and each part costs a lookup.
     """
-    return _best(wanted, {tag.lower(): tag for tag in offered})
+    return _best(requested, {tag.lower(): tag for tag in offered})
 
 
-def _best(wanted: str, table: Mapping[str, str]) -> str | None:
+def _best(requested: str, table: Mapping[str, str]) -> str | None:
     """As `lookup`; the offered tags by their spelling in lower case."""
-    tag, _, _ = wanted.strip()[:_MAX_TAG_LENGTH].partition(".")  # POSIX: `de_DE.UTF-8`
+    tag, _, _ = requested.strip()[:_MAX_TAG_LENGTH].partition(".")  # POSIX: `de_DE.UTF-8`
     parts = tag.replace("_", "-").lower().split("-")
     while parts and parts[0]:
         if found := table.get("-".join(parts)):
@@ -78,8 +78,8 @@ def negotiate(wishes: Iterable[Sequence[str]], offered: Sequence[str]) -> Langua
     """
     available = _available(tuple(offered))
     for source in wishes:
-        for wanted in source:
-            if wanted and (found := _best(wanted, available)):
+        for item in source:
+            if item and (found := _best(item, available)):
                 return LANGUAGES[found]
     return LANGUAGES[next(iter(available.values()))]
 

@@ -43,7 +43,7 @@ class OverLimit(Exception):
         self.retry_after_seconds = retry_after_seconds
 
 
-class Limits:
+class RateLimits:
     """Rate limits with sliding windows: in memory by the given clock, in the shared store by the machine's."""
 
     def __init__(self, shared: SharedStore | None = None, clock: Clock | None = None) -> None:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def loading() -> Iterator[None]:
+def gc_paused() -> Iterator[None]:
     """Collect no garbage within the block, which imports modules or builds an application; exclude its objects afterwards.
 
     It creates a quarter of a million objects which live as long as the process. Searching them for garbage again and again

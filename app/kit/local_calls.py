@@ -1,6 +1,6 @@
 """Calls of operations within one process: the request is handed to the server and the response back (decisions/0270).
 
-Nothing is encoded, signed, sent or routed. What admits and answers a request is `Server.run`, as for a request over the
+Nothing is encoded, signed, sent or routed. What admits and answers a request is `OperationServer.run`, as for a request over the
 network: the caller's context, filter and validation of the request, unit of work, repetition, declared errors.
 """
 
@@ -27,9 +27,9 @@ from app.kit.client import (
 from app.kit.errors import ApiError, error_body
 from app.kit.instrumentation import new_request_id
 from app.kit.logs import bound
-from app.kit.operation import AnyOperation, Host, Operation
+from app.kit.operation import AnyOperation, BaseHost, Operation
 from app.kit.reading import RawRequest, filter_members
-from app.kit.server import Outcome, Server
+from app.kit.server import OperationResult, OperationServer
 from app.kit.wire import Document, From, Wire
 
 JSON_TYPE = "application/json"
@@ -45,8 +45,8 @@ class LocalClient(Client):
         on_response: called with the headers of every response (costs, versions).
     """
 
-    server: Server
-    host: Host
+    server: OperationServer
+    host: BaseHost
     caller: object
     on_response: Callable[[ResponseHeaders], None] | None = None
 
@@ -54,13 +54,13 @@ class LocalClient(Client):
         if operation.host is not self.host:
             raise ServiceUnavailable(500, f"{operation.name} is not called from here")
         raw, body = local_request(operation, req, self.caller)
-        outcome = self.server.run(operation, raw, partial(filter_members, operation, body))
-        headers = self.server.added_headers(outcome, raw)
+        result = self.server.run(operation, raw, partial(filter_members, operation, body))
+        headers = self.server.added_headers(result, raw)
         if self.on_response is not None:
             self.on_response(Headers(headers))
-        if isinstance(outcome.answer, ApiError):
-            raise _raised_again(operation, outcome, headers)
-        return _received(operation, outcome.answer, headers)
+        if isinstance(result.answer, ApiError):
+            raise _raised_again(operation, result, headers)
+        return _received(operation, result.answer, headers)
 
 
 def local_request(operation: AnyOperation, req: Wire, caller: object) -> tuple[RawRequest, dict[str, Any]]:
@@ -83,7 +83,7 @@ def local_request(operation: AnyOperation, req: Wire, caller: object) -> tuple[R
 
 def _received(operation: Operation[Any, Res], answer: Any, headers: list[tuple[str, str]]) -> Res:
     """Return the handler's answer; one that is not exactly of the declared class is read as from the network."""
-    if type(answer) is operation.response and not isinstance(answer, Document) and not answer.sparse:
+    if type(answer) is operation.response and not isinstance(answer, Document) and not answer.omits_none:
         received: Res = answer
         return received
     is_document = isinstance(answer, Document)
@@ -94,10 +94,10 @@ def _received(operation: Operation[Any, Res], answer: Any, headers: list[tuple[s
     )
 
 
-def _raised_again(operation: AnyOperation, outcome: Outcome, headers: list[tuple[str, str]]) -> Exception:
+def _raised_again(operation: AnyOperation, result: OperationResult, headers: list[tuple[str, str]]) -> Exception:
     """Return the error as it would arrive over the network: of a declared class, and without anything of the server's."""
-    error = outcome.answer
+    error = result.answer
     body = json.loads(json.dumps(error_body(error)))
     if error.retry_after_seconds is not None:
         headers = [*headers, ("Retry-After", str(error.retry_after_seconds))]
-    return error_of(operation, outcome.status, body, Headers(headers))
+    return error_of(operation, result.status, body, Headers(headers))

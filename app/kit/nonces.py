@@ -13,7 +13,7 @@ from app.kit.shared_store import SharedStoreUnavailable
 if TYPE_CHECKING:
     from app.kit.shared_store import SharedStore
 
-MOST_IN_MEMORY: Final = 500_000
+MAX_IN_MEMORY: Final = 500_000
 """Only nonces of valid signatures are kept; more within two windows than one process can serve indicate a bug."""
 _SINCE: Final = "gatehouse:nonces:since"
 """The key with the time, in Unix seconds, since which Redis has kept every nonce. It goes with the nonces when Redis comes back empty."""
@@ -80,11 +80,11 @@ class Nonces:
             elapsed = self._elapsed()
             if now != self._cleared_at:
                 self._cleared_at = now
-                for second in [one for one in self._ending if one < elapsed]:
+                for second in [item for item in self._ending if item < elapsed]:
                     self._taken.difference_update(self._ending.pop(second))
             if nonce in self._taken:
                 return False
-            if len(self._taken) >= MOST_IN_MEMORY:
+            if len(self._taken) >= MAX_IN_MEMORY:
                 raise SharedStoreUnavailable("more nonces than memory holds")
             self._taken.add(nonce)
             self._ending.setdefault(int(elapsed) + 2 * self._window + 1, []).append(nonce)

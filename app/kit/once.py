@@ -6,10 +6,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    once = cached_property
+    cached_attribute = cached_property
 else:
 
-    class once(cached_property):  # noqa: N801 - used as a decorator, like the one that it replaces
+    class cached_attribute(cached_property):  # noqa: N801 - used as a decorator, like the one that it replaces
         """As `cached_property`, without the lock that Python 3.11 takes for each first reading; objects of one request need none."""
 
         def __get__(self, instance: Any, owner: type[Any] | None = None) -> Any:

@@ -14,7 +14,7 @@ from pydantic.json_schema import models_json_schema
 
 from app.kit.auth import Access
 from app.kit.openapi_errors import error_examples, error_responses, error_schemas
-from app.kit.operation import AnyOperation, Catalogue, Host
+from app.kit.operation import AnyOperation, BaseHost, Catalogue
 from app.kit.publication import Publication
 from app.kit.wire import Document, From, Wire, shape_of
 
@@ -33,7 +33,7 @@ _PLACES = {From.PATH: "path", From.QUERY: "query", From.HEADER: "header"}
 def document(
     catalogue: Catalogue,
     api_url: str,
-    servers: Mapping[Host, Mapping[str, Any]] | None = None,
+    servers: Mapping[BaseHost, Mapping[str, Any]] | None = None,
     publication: Publication | None = None,
 ) -> dict[str, Any]:
     """Return the document.
@@ -46,9 +46,9 @@ def document(
     public = [operation for operation in catalogue if operation.documentation.is_public]
     schemas = _Schemas(public, published)
     paths: dict[str, dict[str, Any]] = {}
-    for path, method, held in _entries(public):
-        entry = _entry(held, path, schemas, published)
-        server = (servers or {}).get(held[0].host)
+    for path, method, item in _entries(public):
+        entry = _entry(item, path, schemas, published)
+        server = (servers or {}).get(item[0].host)
         if server is not None:
             entry["servers"] = [server]
         paths.setdefault(path, {})[method.lower()] = entry
@@ -79,47 +79,49 @@ def _entries(operations: Iterable[AnyOperation]) -> Iterable[tuple[str, str, lis
     First is the operation that answers without any of the query names; which module was imported first changes nothing.
     """
     spelt: dict[str, str] = {}
-    held: dict[tuple[str, str], list[AnyOperation]] = {}
+    stored: dict[tuple[str, str], list[AnyOperation]] = {}
     for operation in operations:
         path = spelt.setdefault(re.sub(r"\{\w+\}", "{}", operation.path.lower()), operation.path)
-        held.setdefault((path, operation.method), []).append(operation)
-    return [(path, method, sorted(found, key=lambda one: bool(one.when))) for (path, method), found in held.items()]
+        stored.setdefault((path, operation.method), []).append(operation)
+    return [(path, method, sorted(found, key=lambda item: bool(item.when))) for (path, method), found in stored.items()]
 
 
-def _entry(held: Sequence[AnyOperation], path: str, schemas: _Schemas, published: Publication) -> dict[str, Any]:
-    first = held[0]
+def _entry(stored: Sequence[AnyOperation], path: str, schemas: _Schemas, published: Publication) -> dict[str, Any]:
+    first = stored[0]
     entry: dict[str, Any] = {
         "operationId": first.name,
         "tags": [published.tag_of(first)],
-        **_words(held),
-        "parameters": _parameters(held, path, schemas),
-        "responses": _responses(held, schemas),
-        "security": _security(held),
+        **_words(stored),
+        "parameters": _parameters(stored, path, schemas),
+        "responses": _responses(stored, schemas),
+        "security": _security(stored),
     }
-    bodies = [body for body in (schemas.body_of(operation) for operation in held) if body is not None]
+    bodies = [body for body in (schemas.body_of(operation) for operation in stored) if body is not None]
     if bodies and first.method not in ("GET", "HEAD"):
         schema = bodies[0] if len(bodies) == 1 else {"anyOf": bodies}
-        kinds = dict.fromkeys(kind for operation in held for kind in operation.media_types)
-        required = len(bodies) == len(held) and all(shape_of(operation.request).needs_body for operation in held)
+        kinds = dict.fromkeys(kind for operation in stored for kind in operation.media_types)
+        required = len(bodies) == len(stored) and all(shape_of(operation.request).needs_body for operation in stored)
         entry["requestBody"] = {"required": required, "content": {kind: {"schema": schema} for kind in kinds}}
-    also = [f"{method} {other}" for operation in held for method, other in list(operation.addresses())[1:]]
+    also = [f"{method} {other}" for operation in stored for method, other in list(operation.addresses())[1:]]
     if also:
         entry["x-also-at"] = also
     if first.admission.access is not None:
         entry["x-application-access"] = _access(first.admission.access)
-    if len(held) > 1:
-        entry["x-told-apart-by"] = {operation.name: list(operation.when) for operation in held}
+    if len(stored) > 1:
+        entry["x-told-apart-by"] = {operation.name: list(operation.when) for operation in stored}
     return entry
 
 
-def _words(held: Sequence[AnyOperation]) -> dict[str, str]:
+def _words(stored: Sequence[AnyOperation]) -> dict[str, str]:
     """Return summary and description; each operation of a merged entry is a paragraph."""
-    texts = [operation.documentation for operation in held]
-    first, rest = texts[0].summary, [f"{one.summary[:1].lower()}{one.summary[1:]}" for one in texts[1:]]
+    texts = [operation.documentation for operation in stored]
+    first, rest = texts[0].summary, [f"{text.summary[:1].lower()}{text.summary[1:]}" for text in texts[1:]]
     if not rest:
-        words = "\n\n".join(filter(None, (texts[0].description, _needs(held[0]))))
+        words = "\n\n".join(filter(None, (texts[0].description, _needs(stored[0]))))
         return {"summary": first, **({"description": words} if words else {})}
-    parts = [f"**{one.documentation.summary}** ({_condition(one)}): {one.documentation.description}" for one in held]
+    parts = [
+        f"**{item.documentation.summary}** ({_condition(item)}): {item.documentation.description}" for item in stored
+    ]
     return {"summary": ", or ".join([first, *rest]), "description": "\n\n".join(parts)}
 
 
@@ -127,7 +129,7 @@ def _needs(operation: AnyOperation) -> str:
     """Return what credentials with scopes, and access tokens that were issued to an application, need."""
     admission, needs = operation.admission, []
     if admission.scope:
-        scoped = sorted(one.facts.name.lower() for one in admission.auth.schemes() if one.facts.has_scopes)
+        scoped = sorted(scheme.facts.name.lower() for scheme in admission.auth.schemes() if scheme.facts.has_scopes)
         needs.append(f"With a {' or '.join(scoped)}, the application needs the scope `{admission.scope}`.")
     if admission.access is not None and admission.access.scope:
         recent = " and a recent sign-in or step-up" if admission.access.is_sensitive else ""
@@ -145,11 +147,11 @@ def _access(access: Access) -> dict[str, Any]:
     return {"scope": access.scope, "freshProof": proof}
 
 
-def _parameters(held: Sequence[AnyOperation], path: str, schemas: _Schemas) -> list[dict[str, Any]]:
+def _parameters(stored: Sequence[AnyOperation], path: str, schemas: _Schemas) -> list[dict[str, Any]]:
     found: dict[tuple[str, str], dict[str, Any]] = {}
     counts: dict[tuple[str, str], int] = {}
     in_path = re.findall(r"\{(\w+)\}", path)
-    for operation in held:
+    for operation in stored:
         own = re.findall(r"\{(\w+)\}", operation.path)
         for place, name, schema, is_required in schemas.parameters_of(operation):
             spelt = in_path[own.index(name)] if place == "path" and name in own else name
@@ -159,20 +161,20 @@ def _parameters(held: Sequence[AnyOperation], path: str, schemas: _Schemas) -> l
             found.setdefault(key, schemas.parameter(operation, spelt, place, schema))
             counts[key] = counts.get(key, 0) + is_required
     for (place, _), parameter in ((key, found[key]) for key in found):
-        parameter["required"] = place == "path" or counts[place, parameter["name"]] == len(held)
+        parameter["required"] = place == "path" or counts[place, parameter["name"]] == len(stored)
     return list(found.values())
 
 
-def _responses(held: Sequence[AnyOperation], schemas: _Schemas) -> dict[str, Any]:
+def _responses(stored: Sequence[AnyOperation], schemas: _Schemas) -> dict[str, Any]:
     responses: dict[str, Any] = {}
-    for operation in held:
+    for operation in stored:
         status = str(operation.response.http_status)
         answer = schemas.answer_of(operation)
         known = responses.setdefault(status, {"description": _SUCCESS.get(status, "Success.")})
         for kind, content in answer.items():
             stated = known.setdefault("content", {})
             stated[kind] = _either(stated[kind], content) if kind in stated else content
-    return {**responses, **error_responses(held)}
+    return {**responses, **error_responses(stored)}
 
 
 def _either(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
@@ -181,11 +183,11 @@ def _either(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
     return first if second["schema"] in known else {"schema": {"anyOf": [*known, second["schema"]]}}
 
 
-def _security(held: Sequence[AnyOperation]) -> list[dict[str, list[str]]]:
+def _security(stored: Sequence[AnyOperation]) -> list[dict[str, list[str]]]:
     found: list[dict[str, list[str]]] = []
-    for operation in held:
+    for operation in stored:
         for alternative in operation.admission.every_auth.alternatives or (frozenset(),):
-            schemes = sorted((one for one in alternative if one.facts.openapi), key=lambda one: one.published_name)
+            schemes = sorted((item for item in alternative if item.facts.openapi), key=lambda item: item.published_name)
             scopes = [operation.admission.scope] if operation.admission.scope else []
             requirement = {scheme.published_name: scopes if scheme.facts.has_scopes else [] for scheme in schemes}
             found += [requirement] if requirement not in found else []
@@ -217,12 +219,12 @@ class _Schemas:
             _add_descriptions(schema, name, published, skipped)
             if "description" not in schema and (words := published.describe_schema(name)):
                 schema["description"] = words
-        self._whole: set[str] = set()  # requests that are a body and nothing else
+        self._inlined: set[str] = set()  # requests that are a body and nothing else
         self._requests = {self._name(operation.request, "validation") for operation in operations}
 
     def shared(self) -> dict[str, Any]:
         """Return the components; requests are inlined in their operations, unless something refers to them."""
-        inlined = self._requests - self._whole
+        inlined = self._requests - self._inlined
         text = str([schema for name, schema in self._made.items() if name not in inlined])
         return {name: schema for name, schema in self._made.items() if name not in inlined or f"/{name}'" in text}
 
@@ -259,14 +261,14 @@ class _Schemas:
             return None
         properties, required = self._properties(operation)
         if names == set(properties):
-            self._whole.add(self._name(operation.request, "validation"))
+            self._inlined.add(self._name(operation.request, "validation"))
             return dict(self._refs[operation.request, "validation"])
         body: dict[str, Any] = {
             "type": "object",
-            "properties": {key: one for key, one in properties.items() if key in names},
+            "properties": {key: item for key, item in properties.items() if key in names},
         }
-        if wanted := [key for key in required if key in names]:
-            body["required"] = wanted
+        if requested := [key for key in required if key in names]:
+            body["required"] = requested
         return body
 
     def answer_of(self, operation: AnyOperation) -> dict[str, Any]:
@@ -296,16 +298,16 @@ def _add_descriptions(schema: Any, path: str, published: Publication, skipped: f
         path: the schema's name; of an object within, also the name of the property that contains it.
     """
     if isinstance(schema, list):
-        for one in schema:
-            _add_descriptions(one, path, published)
+        for item in schema:
+            _add_descriptions(item, path, published)
     if not isinstance(schema, dict):
         return
     properties = schema.get("properties")
-    for name, one in properties.items() if isinstance(properties, dict) else ():
-        words = "" if "description" in one or name in skipped else published.describe(path, name)
+    for name, item in properties.items() if isinstance(properties, dict) else ():
+        words = "" if "description" in item or name in skipped else published.describe(path, name)
         if words:
-            one["description"] = words
-        _add_descriptions(one, f"{path.partition('.')[0]}.{name}", published)
+            item["description"] = words
+        _add_descriptions(item, f"{path.partition('.')[0]}.{name}", published)
     for key in ("anyOf", "items", "additionalProperties"):
         _add_descriptions(schema.get(key), path, published)
 
@@ -316,4 +318,4 @@ def _untitled(schema: Any) -> Any:
         return {
             key: _untitled(value) for key, value in schema.items() if not (key == "title" and isinstance(value, str))
         }
-    return [_untitled(one) for one in schema] if isinstance(schema, list) else schema
+    return [_untitled(item) for item in schema] if isinstance(schema, list) else schema

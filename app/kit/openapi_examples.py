@@ -62,17 +62,17 @@ def _add_parameters(entry: Object, request: Mapping[str, Any], renamed: Mapping[
 def _add_body(operation: AnyOperation, entry: Object, request: Mapping[str, Any]) -> None:
     content = entry.get("requestBody", {}).get("content", {})
     if "body" in request and content:
-        held = content.get(request["media_type"]) or next(iter(content.values()))
-        held.setdefault("examples", {})[operation.name] = _named(operation, request["body"])
+        stored = content.get(request["media_type"]) or next(iter(content.values()))
+        stored.setdefault("examples", {})[operation.name] = _named(operation, request["body"])
 
 
 def _add_answer(operation: AnyOperation, entry: Object, answer: Mapping[str, Any]) -> None:
     response = entry["responses"].get(str(answer["status"]), {})
     if "location" in answer:
         response["headers"] = {"Location": {"schema": {"type": "string"}, "example": answer["location"]}}
-    held = response.get("content", {}).get(answer.get("media_type"))
-    if held is not None and answer.get("body") is not None:
-        held.setdefault("examples", {})[operation.name] = _named(operation, answer["body"])
+    stored = response.get("content", {}).get(answer.get("media_type"))
+    if stored is not None and answer.get("body") is not None:
+        stored.setdefault("examples", {})[operation.name] = _named(operation, answer["body"])
 
 
 def _named(operation: AnyOperation, value: Any) -> Object:
@@ -98,13 +98,15 @@ def _call(document: Object, entry: Object, path: str, operation: AnyOperation, e
 
 
 def _address(server: Object) -> str:
-    return str(server["url"]).format(**{name: one["default"] for name, one in server.get("variables", {}).items()})
+    return str(server["url"]).format(
+        **{name: variable["default"] for name, variable in server.get("variables", {}).items()}
+    )
 
 
 def _addresses(document: Object) -> dict[str, str]:
     """Return the address of each host that examples name: `api`, and the tenant of the document."""
     of_tenants = (
-        one for held in document["paths"].values() for entry in held.values() for one in entry.get("servers", ())
+        server for item in document["paths"].values() for entry in item.values() for server in entry.get("servers", ())
     )
     tenant = next(of_tenants, None)
     named = {tenant["variables"]["tenant"]["default"]: _address(tenant)} if tenant and "variables" in tenant else {}
@@ -114,9 +116,9 @@ def _addresses(document: Object) -> dict[str, str]:
 def _moved(value: Any, hosts: Mapping[str, str]) -> Any:
     """Return a value with the addresses of this installation in place of the examples'."""
     if isinstance(value, dict):
-        return {name: _moved(one, hosts) for name, one in value.items()}
+        return {name: _moved(item, hosts) for name, item in value.items()}
     if isinstance(value, list):
-        return [_moved(one, hosts) for one in value]
+        return [_moved(item, hosts) for item in value]
     if isinstance(value, str):
         return next((here + value[len(there) :] for there, here in hosts.items() if value.startswith(there)), value)
     return value
@@ -125,11 +127,11 @@ def _moved(value: Any, hosts: Mapping[str, str]) -> Any:
 def _without_secrets(document: Object, entry: Object, body: Any) -> Any:
     """Return the body of a client that authenticates in it, with its id and secret from environment variables."""
     schemes = document["components"]["securitySchemes"]
-    is_client = any(schemes[name].get("scheme", "").lower() == "basic" for one in entry["security"] for name in one)
+    is_client = any(schemes[name].get("scheme", "").lower() == "basic" for item in entry["security"] for name in item)
     if not is_client or not isinstance(body, dict):
         return body
     own = {"client_id": Variable("CLIENT_ID"), "client_secret": Variable("CLIENT_SECRET")}
-    return {name: own.get(name, one) for name, one in body.items()}
+    return {name: own.get(name, item) for name, item in body.items()}
 
 
 def _credentials(schemes: Object, security: list[Object], request: Mapping[str, Any]) -> Object:

@@ -11,12 +11,12 @@ from threading import Lock
 from typing import Any, Generic, TypeVar, overload
 from urllib.parse import parse_qsl, unquote_to_bytes
 
-from app.kit.auth import Admission, Auth, AuthScheme
+from app.kit.auth import Admission, Auth, BaseAuthScheme
 from app.kit.errors import ApiError
 from app.kit.wire import Document, Wire, shape_of
 
 
-class Host(Enum):
+class BaseHost(Enum):
     """A kind of host where operations are served. The owner of the operations subclasses it with the members."""
 
     __hash__ = object.__hash__  # each member exists once; the hash of Enum is a call for each look-up
@@ -55,7 +55,7 @@ class ErrorProfile:
     refuses_unknown_members: bool = False
     """A body of POST or PUT may have only members that the request or the response has: nothing is dropped silently."""
     common: tuple[type[ApiError], ...] = ()
-    by_scheme: tuple[tuple[AuthScheme, tuple[type[ApiError], ...]], ...] = ()
+    by_scheme: tuple[tuple[BaseAuthScheme, tuple[type[ApiError], ...]], ...] = ()
 
     def body_error(self, method: str) -> type[ApiError]:
         """Return the refusal of a body that cannot be read; it differs by method."""
@@ -70,11 +70,11 @@ class ErrorProfile:
         return tuple(dict.fromkeys([*self.common, *of_schemes, *of_shape]))
 
 
-_MOST_SEARCHED_BYTES = 65_536
+_MAX_SEARCHED_BYTES = 65_536
 
 
 @dataclass(frozen=True)
-class Hashing:
+class HashingWork:
     """Marks an operation that may take a CPU for long, with a password hash or a whole list: its requests wait in the tenant's
     queue, all others never do.
     """
@@ -90,7 +90,7 @@ class Hashing:
         """Return whether a request may hash; True if the names may be encoded in a way that the search would miss."""
         if self.unless and any(name.lower() in self.unless for name, _ in parse_qsl(query)):
             return False
-        if not self.mentions or b"\\" in body or len(body) > _MOST_SEARCHED_BYTES:
+        if not self.mentions or b"\\" in body or len(body) > _MAX_SEARCHED_BYTES:
             return True
         text = unquote_to_bytes(query) + b"\0" + (unquote_to_bytes(body) if b"%" in body else body)
         return any(map(text.lower().__contains__, self._words))
@@ -141,7 +141,7 @@ class Operation(Generic[Req, Res]):
     path: str
     request: type[Req]
     response: type[Res]
-    host: Host
+    host: BaseHost
     error_profile: ErrorProfile
     also: tuple[str, ...] = ()  # further addresses, as "/path" or "METHOD /path"
     when: tuple[str, ...] = ()  # query names of which one must be present: tells apart operations at one address
@@ -149,7 +149,7 @@ class Operation(Generic[Req, Res]):
     admission: Admission = field(default_factory=Admission)
     body: BodyRules = BodyRules()
     documentation: Documentation = Documentation()
-    hashing: Hashing | None = None  # None: it never computes a password hash
+    hashing: HashingWork | None = None  # None: it never computes a password hash
     takes_blank_segments: bool = False
     """An empty path segment reaches it as an empty parameter, for which it has an error of its own."""
     is_cached: bool = False
@@ -275,10 +275,10 @@ class Catalogue:
     def __getitem__(self, name: str) -> AnyOperation:
         return self._by_name[name]
 
-    def hosts(self) -> frozenset[Host]:
+    def hosts(self) -> frozenset[BaseHost]:
         """Return the kinds of hosts that serve an operation."""
         return frozenset(operation.host for operation in self)
 
-    def on(self, host: Host) -> Catalogue:
+    def on(self, host: BaseHost) -> Catalogue:
         """Return the operations served on one kind of host."""
         return Catalogue(operation for operation in self if operation.host is host)

@@ -24,5 +24,5 @@ def data_dir(env: Mapping[str, str]) -> Path:
     """Return the default folder for data: `var` of a checkout, and the user's data folder for an installed program."""
     if _IS_CHECKOUT:
         return HOME / "var"
-    given = env.get("XDG_DATA_HOME", "")
-    return (Path(given) if Path(given).is_absolute() else Path.home() / ".local" / "share") / "gatehouse"
+    provided = env.get("XDG_DATA_HOME", "")
+    return (Path(provided) if Path(provided).is_absolute() else Path.home() / ".local" / "share") / "gatehouse"

@@ -143,13 +143,13 @@ def _daylight(brand: Colour) -> dict[str, tuple[str, str]]:
         Colour.from_oklch(max(floor, 1 - (1 - shown) * part), chroma * strength, hue)
         for floor, part, strength in zip(least, away, share, strict=True)
     ]
-    dark = [Colour.from_oklch(each, min(chroma, 0.012), hue) for each in (0.215, 0.25, 0.29, 0.34, 0.41)]
+    dark = [Colour.from_oklch(item, min(chroma, 0.012), hue) for item in (0.215, 0.25, 0.29, 0.34, 0.41)]
     light += [brand, Colour.from_oklch(lightness + (0 if fresh else 0.05), chroma, hue - (14 if fresh else 0))]
     dark += [Colour.from_oklch(max(lightness, floor), chroma, hue) for floor in (0.72, 0.78)]
     edge = Colour.from_oklch(lightness - 0.14, chroma, hue - (18 if fresh else 0))
     ink = _neutrals(str(brand))["--ink"]
     return {
-        **{f"--g{number}": (one.short, two.short) for number, (one, two) in enumerate(zip(light, dark, strict=True))},
+        **{f"--g{number}": (item.short, two.short) for number, (item, two) in enumerate(zip(light, dark, strict=True))},
         "--g-edge": (_faded(edge, 0.24), _faded(BLACK, 0.3)),
         "--s-ink": (ink[0].short, ink[1].short),
     }

@@ -42,12 +42,12 @@ class PartialUpdate(Wire):
 
 def _is_part(annotation: Any) -> bool:
     options = (annotation, *getattr(annotation, "__args__", ()))
-    return any(isinstance(one, type) and issubclass(one, PartialUpdate) for one in options)
+    return any(isinstance(option, type) and issubclass(option, PartialUpdate) for option in options)
 
 
-def merged(held: Mapping[str, Any], update: PartialUpdate) -> dict[str, Any]:
+def merged(stored: Mapping[str, Any], update: PartialUpdate) -> dict[str, Any]:
     """Return stored members, by their names on the wire, after a partial update, without those that it clears."""
-    members = dict(held)
+    members = dict(stored)
     for name, wire in shape_of(type(update)).places[From.BODY].items():
         if name not in update.model_fields_set:
             continue

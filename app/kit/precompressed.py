@@ -47,7 +47,7 @@ class PrecompressedText:
         slots = [_slot(names[value], len(value)) for value in parts[1::2]]
         return cls(texts, _blocks(texts, slots), slots)
 
-    def filled(self, values: Mapping[str, str]) -> bytes:
+    def with_values(self, values: Mapping[str, str]) -> bytes:
         """Return the text with these values. Raises ValueError for one that is not ASCII of its slot's size."""
         parts = [self._texts[0]]
         for slot, text in zip(self._slots, self._texts[1:], strict=True):
@@ -59,7 +59,7 @@ class PrecompressedText:
 
     def compressed(self, values: Mapping[str, str]) -> bytes:
         """Return the same text as a gzip file."""
-        plain = self.filled(values)
+        plain = self.with_values(values)
         parts = [_GZIP_HEAD, self._blocks[0]]
         for slot, block in zip(self._slots, self._blocks[1:], strict=True):
             parts += (slot.block_head, values[slot.name].encode(), block)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 QUIET_SECONDS: Final = 2.2
 """How long a call may go without a response before the liveness probe is called. Pages are due within 3 s."""
 PROBE_SECONDS: Final = 0.5
-_MOST_CALLS: Final = 128
+_MAX_CALLS: Final = 128
 
 
 class ProbedHttp:
@@ -32,7 +32,7 @@ class ProbedHttp:
         self._http = http
         self._send: Transport = http_transport(http)
         self._circuit = CircuitBreaker(self._probe)
-        self._calls = ThreadPoolExecutor(_MOST_CALLS, thread_name_prefix="call")
+        self._calls = ThreadPoolExecutor(_MAX_CALLS, thread_name_prefix="call")
 
     def __call__(self, method: str, address: str, body: bytes, headers: Mapping[str, str]) -> Reply:
         """Return the response; raises ServiceUnavailable, at once while the service hangs."""

@@ -14,7 +14,7 @@ from typing import Any, Literal, Self
 from urllib.parse import quote
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
-from app.kit.caching import cached_for_short
+from app.kit.caching import bounded_cache
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -102,7 +102,7 @@ def _networks(texts: tuple[str, ...]) -> tuple[Network, ...]:
     return tuple(ipaddress.ip_network(text, strict=False) for text in texts)
 
 
-@cached_for_short(most=4096, length=64)
+@bounded_cache(max_entries=4096, length=64)
 def network_of(text: str) -> str:
     """Return the network of one subscriber: the /64 of an IPv6 address, an IPv4 address itself; any other text unchanged."""
     address = read_address(text)
@@ -212,7 +212,7 @@ def _at(hops_back: int, values: Sequence[str]) -> str:
     return values[max(len(values) - hops_back, 0)] if values else ""
 
 
-@cached_for_short(most=4096, length=HOST_CHARACTERS)
+@bounded_cache(max_entries=4096, length=HOST_CHARACTERS)
 def is_host(text: str) -> bool:
     """Return whether the text is a host name or address in ASCII, with or without a port, as in a Host field."""
     found = HOST.fullmatch(text) if len(text) <= HOST_CHARACTERS else None

@@ -85,7 +85,7 @@ class Resolver:
                 results = look_up() if _numeric_address(host) else lookups.run(look_up, seconds)
             except (OSError, UnicodeError):  # TimeoutError is an OSError
                 raise AddressRefused("the name has no address") from None
-            found = list(dict.fromkeys(str(one[4][0]).partition("%")[0] for one in results))
+            found = list(dict.fromkeys(str(result[4][0]).partition("%")[0] for result in results))
         if not found or not all(self._is_allowed(text) for text in found):
             raise AddressRefused("the name leads to an address that is not public")
         return found

@@ -61,9 +61,11 @@ class Publication:
         used = {self.tag_of(operation) for operation in operations}
         chapters = [chapter for group in self.groups for chapter in group.chapters if chapter.name in used]
         rest = sorted(used - {chapter.name for chapter in chapters})
-        tags: list[dict[str, str]] = [{"name": one.name, "description": one.description} for one in chapters]
+        tags: list[dict[str, str]] = [
+            {"name": chapter.name, "description": chapter.description} for chapter in chapters
+        ]
         grouped = [
-            {"name": group.name, "tags": [one.name for one in group.chapters if one.name in used]}
+            {"name": group.name, "tags": [chapter.name for chapter in group.chapters if chapter.name in used]}
             for group in self.groups
         ]
         grouped = [group for group in grouped if group["tags"]]

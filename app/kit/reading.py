@@ -10,16 +10,16 @@ from pydantic import ValidationError
 from pydantic_core import from_json, to_json
 
 from app.kit import form_fields, input_filter
-from app.kit.admission import Shed
+from app.kit.admission import LoadShed
 from app.kit.errors import ApiError
-from app.kit.once import once
+from app.kit.once import cached_attribute
 from app.kit.operation import Accept, AnyOperation
 from app.kit.unknown_members import unknown_members
 from app.kit.wire import From, Wire, shape_of
 
-MOST_BODY_BYTES = 1_000_000
+MAX_BODY_BYTES = 1_000_000
 WRITES = ("POST", "PUT", "DELETE", "PATCH")
-_MOST_FIELDS = 1000
+_MAX_FIELDS = 1000
 _FORM = Accept.FORM.types
 
 INSIDE = "gatehouse.inside"
@@ -45,14 +45,14 @@ class RawRequest:
     caller: object = (
         None  # who calls within this process, in place of a signature; never set for a request over the network
     )
-    shed: Shed | None = None  # the queue for hashing is full
+    shed: LoadShed | None = None  # the queue for hashing is full
     client_certificate: str = ""  # that of the TLS connection, as a trusted proxy spells it
     certificate_check: str = ""  # what the proxy says about its chain
     is_repeated: bool = False  # a retry after the store aborted the transaction
     claimed: set[str] = field(default_factory=set)  # single-use values that this request took, also before a retry
     response_headers: dict[str, str] = field(default_factory=dict)  # added to the response, a refusal included
 
-    @once
+    @cached_attribute
     def query_pairs(self) -> list[tuple[str, str]]:
         """Every query parameter in order, repeated ones included."""
         if not self.query_text:
@@ -62,9 +62,9 @@ class RawRequest:
     @property
     def has_few_parameters(self) -> bool:
         """Whether the query has few enough parameters to be read; more are refused."""
-        return self.query_text.count("&") < _MOST_FIELDS
+        return self.query_text.count("&") < _MAX_FIELDS
 
-    @once
+    @cached_attribute
     def query(self) -> dict[str, str]:
         """Query parameters by lower-case name; the first of a repeated one. An empty value counts as absent."""
         read: dict[str, str] = {}
@@ -73,15 +73,15 @@ class RawRequest:
                 read.setdefault(name.lower(), value)
         return read
 
-    @once
+    @cached_attribute
     def form_pairs(self) -> list[tuple[str, str]]:
         """Fields of a form-encoded body, empty ones included. Raises ValueError for one that is not UTF-8, or has too many."""
         text = self.body.decode()
-        if text.count("&") >= _MOST_FIELDS:
+        if text.count("&") >= _MAX_FIELDS:
             raise ValueError("too many fields")
         return form_fields.read(text)
 
-    @once
+    @cached_attribute
     def media_type(self) -> str:
         """The content type without its parameters, lower-case."""
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -132,8 +132,8 @@ def read_body(operation: AnyOperation, raw: RawRequest) -> dict[str, Any]:
     """
     if not raw.body and not raw.too_large and raw.method not in WRITES:
         return {}
-    if raw.too_large or len(raw.body) > MOST_BODY_BYTES:
-        raise _unreadable(operation, raw)(f"The body is larger than {MOST_BODY_BYTES} bytes.")
+    if raw.too_large or len(raw.body) > MAX_BODY_BYTES:
+        raise _unreadable(operation, raw)(f"The body is larger than {MAX_BODY_BYTES} bytes.")
     shape = shape_of(operation.request)
     if not raw.body or raw.body.isspace():
         if shape.needs_body and raw.method in WRITES:
@@ -211,11 +211,11 @@ def read_request(operation: AnyOperation, raw: RawRequest, body: dict[str, Any])
     shape = shape_of(model)
     values: dict[str, Any] = dict(body) if shape.reads_members else dict.fromkeys(shape.places[From.WHOLE], body)
     if not shape.address_spellings.isdisjoint(map(str.lower, values)):
-        for name in [one for one in values if one.lower() in shape.address_spellings]:
+        for name in [value for value in values if value.lower() in shape.address_spellings]:
             del values[name]  # a body member must not replace a path, query or header parameter
     for place, name, wire in shape.in_address:
-        held = raw.parameters if place is From.PATH else raw.query if place is From.QUERY else raw.headers
-        found = held.get(wire)
+        stored = raw.parameters if place is From.PATH else raw.query if place is From.QUERY else raw.headers
+        found = stored.get(wire)
         if found is not None:
             values[name] = found
     if shape.reads_members and operation.error_profile.refuses_unknown_members and raw.method in ("POST", "PUT"):

@@ -50,7 +50,7 @@ class Distinct:
     """Raised by a request that gives an item the value of another."""
 
 
-class Role(Enum):
+class FieldRole(Enum):
     """The role of a field that is not simply read and written."""
 
     FIXED = "set when the item is created; later requests cannot change it"
@@ -62,7 +62,7 @@ class Role(Enum):
     MODIFIED_AT = "in responses: when it was last changed"
 
 
-FIXED, READ_ONLY, SECRET, ONCE, COMPUTED, CREATED_AT, MODIFIED_AT = Role
+FIXED, READ_ONLY, SECRET, ONCE, COMPUTED, CREATED_AT, MODIFIED_AT = FieldRole
 NOT_IN_REQUESTS = frozenset({READ_ONLY, ONCE, CREATED_AT, MODIFIED_AT})
 """Roles that requests cannot set."""
 NOT_STORED_IN_CLEAR = frozenset({SECRET, ONCE, COMPUTED, CREATED_AT, MODIFIED_AT})
@@ -155,7 +155,7 @@ class VerbOptions:
 
 
 @dataclass(frozen=True)
-class Action:
+class ResourceAction:
     """A further operation on one item, implemented by the hook of its name: rotate, renew, verify, status."""
 
     name: str
@@ -169,7 +169,7 @@ class Action:
 
 
 @dataclass(frozen=True)
-class Address:
+class ResourceAddress:
     """The path of the operations, their credentials, the spelling of names, and the error codes."""
 
     path: str
@@ -183,7 +183,7 @@ class Address:
     exists: type[ApiError] | None = None  # an item with this id or these unique fields exists
     unknown: type[ApiError] | None = None
     unset: type[ApiError] | None = None  # a singleton that was never set; None: it has its default
-    full: type[ApiError] | None = None  # there are `most` items; None: the error profile's `bad_parameter`
+    full: type[ApiError] | None = None  # there are `max_items` items; None: the error profile's `bad_parameter`
     errors: tuple[type[ApiError], ...] = ()
 
 
@@ -211,7 +211,7 @@ Backing = InTable | InSettings | InOwnStore
 
 
 @dataclass(frozen=True)
-class Member:
+class ResourceMember:
     """One value of a resource: a field of the model, or of a model within it."""
 
     fields: tuple[str, ...]  # the path of field names in the model
@@ -223,8 +223,8 @@ class Member:
         return mark_of(self.info, kind)
 
     @property
-    def roles(self) -> frozenset[Role]:
-        return frozenset(one for one in self.info.metadata if isinstance(one, Role))
+    def roles(self) -> frozenset[FieldRole]:
+        return frozenset(item for item in self.info.metadata if isinstance(item, FieldRole))
 
     @property
     def key(self) -> Key | None:
@@ -249,7 +249,7 @@ class Member:
 
 def mark_of(info: FieldInfo, kind: type[Any]) -> Any:
     """Return a field's mark of that kind, or None."""
-    return next((one for one in info.metadata if isinstance(one, kind)), None)
+    return next((item for item in info.metadata if isinstance(item, kind)), None)
 
 
 def folded(text: str) -> str:
@@ -287,17 +287,17 @@ class Resource:
     kind: str
     noun: str
     model: type[Wire]
-    address: Address
+    address: ResourceAddress
     is_singleton: bool = False
     scope: str = ""
-    older: tuple[Address, ...] = ()
-    actions: tuple[Action, ...] = ()
+    older: tuple[ResourceAddress, ...] = ()
+    actions: tuple[ResourceAction, ...] = ()
     backing: Backing = InTable()
     content: type[BaseModel] | None = None
     ids: tuple[str, ...] = ()
     unique: tuple[str, ...] = ()
     fold: Callable[[str], str] = folded
-    most: int = 100
+    max_items: int = 100
     partial: bool = False
     is_paged: bool = True
     has_default_page: bool = False
@@ -307,7 +307,7 @@ class Resource:
     audit: str = ""
     audit_names: tuple[str, ...] = ()
     about: str = ""
-    members: tuple[Member, ...] = field(init=False, default=())
+    members: tuple[ResourceMember, ...] = field(init=False, default=())
 
     def __post_init__(self) -> None:
         backing = self.backing
@@ -317,11 +317,11 @@ class Resource:
         object.__setattr__(self, "members", tuple(_members(self.model, (), prefix, "")))
 
     @property
-    def addresses(self) -> tuple[Address, ...]:
+    def addresses(self) -> tuple[ResourceAddress, ...]:
         return (self.address, *self.older)
 
     @cached_property
-    def keys(self) -> tuple[Member, ...]:
+    def keys(self) -> tuple[ResourceMember, ...]:
         """The parts of the id."""
         return tuple(member for member in self.members if member.key is not None)
 
@@ -346,7 +346,7 @@ class Resource:
         parameters = [member.key.parameter for member in self.keys if member.key and not member.key.is_parent]
         return "".join([path, *(f"/{{{name}}}" for name in parameters if name)])
 
-    def named(self, name: str) -> Member:
+    def named(self, name: str) -> ResourceMember:
         """Return the member of a field of the model."""
         return next(member for member in self.members if member.fields == (name,))
 
@@ -354,7 +354,7 @@ class Resource:
 def inner_model(annotation: Any) -> type[Wire] | None:
     """Return the model in a field's type, alone or with null; None for any other type."""
     options = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
-    models = [one for one in options if isinstance(one, type) and issubclass(one, Wire)]
+    models = [option for option in options if isinstance(option, type) and issubclass(option, Wire)]
     return models[0] if len(models) == 1 else None
 
 
@@ -366,8 +366,8 @@ def wire_name(model: type[Wire], name: str, info: FieldInfo) -> str:
     return generate(name)
 
 
-def _members(model: type[Wire], fields: tuple[str, ...], path: tuple[str, ...], prefix: str) -> list[Member]:
-    found: list[Member] = []
+def _members(model: type[Wire], fields: tuple[str, ...], path: tuple[str, ...], prefix: str) -> list[ResourceMember]:
+    found: list[ResourceMember] = []
     for name, info in model.model_fields.items():
         renamed, stored = mark_of(info, RequestName), mark_of(info, StoredAs)
         spelling = f"{prefix}{renamed.name if renamed else wire_name(model, name, info)}"
@@ -375,8 +375,8 @@ def _members(model: type[Wire], fields: tuple[str, ...], path: tuple[str, ...], 
         if stored and stored.path.startswith("/"):
             at = tuple(stored.path[1:].split("."))
         inner = inner_model(info.annotation)
-        if inner is not None and mark_of(info, Role) is not COMPUTED:
+        if inner is not None and mark_of(info, FieldRole) is not COMPUTED:
             found += _members(inner, (*fields, name), at, f"{spelling}.")
         else:
-            found.append(Member((*fields, name), at, spelling, info))
+            found.append(ResourceMember((*fields, name), at, spelling, info))
     return found

@@ -16,9 +16,9 @@ from app.kit.resource import (
     REPLACE,
     UPDATE,
     InSettings,
-    Member,
     Resource,
     ResourceError,
+    ResourceMember,
     StoredAs,
     Verb,
 )
@@ -32,7 +32,7 @@ def check(resource: Resource) -> None:
 
 
 def _problems(resource: Resource) -> Iterator[str]:
-    verbs = [one.verb for one in resource.address.does]
+    verbs = [item.verb for item in resource.address.does]
     if not verbs:
         yield "declare at least one operation."
     if len(set(verbs)) < len(verbs):
@@ -47,8 +47,8 @@ def _problems(resource: Resource) -> Iterator[str]:
     yield from _twice(resource)
     if resource.partial and any(address.spelling is not Wire for address in resource.addresses):
         yield "without `partial`: updates at an address with another spelling replace."
-    if resource.most < 1:
-        yield "`most` is at least 1."
+    if resource.max_items < 1:
+        yield "`max_items` is at least 1."
     if resource.file_key and isinstance(resource.backing, InSettings):
         yield "without `file_key`: the configuration file states it within the settings."
 
@@ -61,7 +61,7 @@ def _of_singleton(resource: Resource, verbs: list[Verb]) -> Iterator[str]:
             yield f"a singleton has no {verb.name}."
     if resource.unique:
         yield "a singleton has no `unique` fields."
-    if any(one.exists for one in resource.addresses):
+    if any(address.exists for address in resource.addresses):
         yield "a singleton cannot exist twice; `exists` belongs to collections."
     if not isinstance(resource.backing, InSettings):
         yield "a singleton is kept in the settings; declare `backing=InSettings(...)`."
@@ -77,8 +77,8 @@ def _of_collection(resource: Resource, verbs: list[Verb]) -> Iterator[str]:
     for address in resource.addresses:
         if needs_exists and address.exists is None:
             yield f"declare the error `exists` of {address.path}."
-        at_items = [one for one in address.does if one.verb in (READ, UPDATE, DELETE)]
-        if address.unknown is None and not all(one.unknown for one in at_items):
+        at_items = [item for item in address.does if item.verb in (READ, UPDATE, DELETE)]
+        if address.unknown is None and not all(element.unknown for element in at_items):
             yield f"declare the error `unknown` of {address.path}."
     yield from _of_names(resource)
 
@@ -109,7 +109,7 @@ def _of_ids(resource: Resource, verbs: list[Verb]) -> Iterator[str]:
         yield "a set that is replaced as a whole needs ids that requests bring; none may be minted."
 
 
-def _of_field(member: Member) -> Iterator[str]:
+def _of_field(member: ResourceMember) -> Iterator[str]:
     roles, key = member.roles, member.key
     if len(roles) > 1:
         yield f"{member.request_name} is {' and '.join(sorted(role.name for role in roles))}; one of them."
@@ -131,8 +131,8 @@ def _twice(resource: Resource) -> Iterator[str]:
         if stored_as and member.is_content and not stored_as.path.isidentifier():
             yield f"{member.request_name} is kept at {stored_as.path!r}: declare the model of the `content`, or a plain name."
     files = [member.fields[-1] for member in resource.members if member.is_secret]
-    for name in sorted({one for one in files if files.count(one) > 1}):
+    for name in sorted({file for file in files if files.count(file) > 1}):
         yield f"two secrets are called {name} in a configuration file."
-    spelt = [one.request_name.lower() for one in resource.members if not one.roles & NOT_IN_REQUESTS]
-    for name in sorted({one for one in spelt if spelt.count(one) > 1}):
+    spelt = [item.request_name.lower() for item in resource.members if not item.roles & NOT_IN_REQUESTS]
+    for name in sorted({item for item in spelt if spelt.count(item) > 1}):
         yield f"two fields are called {name} in requests."

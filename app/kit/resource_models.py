@@ -16,14 +16,14 @@ from app.kit.resource import (
     NOT_STORED_IN_CLEAR,
     READ_ONLY,
     SECRET,
-    Action,
-    Address,
+    FieldRole,
     Key,
     Malformed,
     RequestName,
     Resource,
+    ResourceAction,
+    ResourceAddress,
     ResponseType,
-    Role,
     StoredAs,
     inner_model,
     mark_of,
@@ -31,8 +31,8 @@ from app.kit.resource import (
 )
 from app.kit.wire import From, Nothing, Wire
 
-MOST_ON_A_PAGE = 200
-MARKS = (Key, Role, RequestName, ResponseType, StoredAs, Malformed, From)
+MAX_ON_A_PAGE = 200
+MARKS = (Key, FieldRole, RequestName, ResponseType, StoredAs, Malformed, From)
 Fields = dict[str, tuple[Any, Any]]
 IDEMPOTENCY_KEY = "in_header_idempotency_key"
 """The field of a request that creates an item; it repeats the response to the same request of the last day."""
@@ -55,44 +55,44 @@ class Content(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
-def list_request(resource: Resource, address: Address) -> type[Wire]:
+def list_request(resource: Resource, address: ResourceAddress) -> type[Wire]:
     """Return the request that lists a collection: parents in the path, and the page if the list is paged."""
     page: Fields = {
         "page": (Annotated[int | None, From.QUERY], Field(default=None, ge=1, le=1_000_000)),
-        "page_size": (Annotated[int | None, From.QUERY], Field(default=None, ge=1, le=MOST_ON_A_PAGE)),
+        "page_size": (Annotated[int | None, From.QUERY], Field(default=None, ge=1, le=MAX_ON_A_PAGE)),
     }
     fields = _in_path(member.info for member in resource.keys if _parent(member.info))
     fields |= page if resource.is_paged else {}
     return _create(f"{resource.model.__name__}List{address.suffix}", address.spelling, fields) if fields else Nothing
 
 
-def create_request(resource: Resource, address: Address) -> type[Wire]:
+def create_request(resource: Resource, address: ResourceAddress) -> type[Wire]:
     """Return the request that creates an item, or sets a singleton."""
     headers = {} if resource.is_singleton else _IDEMPOTENCY
     return _request(resource, address, "New", lambda _: False, headers=headers)
 
 
-def update_request(resource: Resource, address: Address, *, id_in_body: bool = False) -> type[Wire]:
+def update_request(resource: Resource, address: ResourceAddress, *, id_in_body: bool = False) -> type[Wire]:
     """Return the request that changes an item: the id's parameters in the path or in the body, no FIXED fields."""
     return _request(
         resource,
         address,
         "Changed",
-        lambda info: mark_of(info, Role) is FIXED,
+        lambda info: mark_of(info, FieldRole) is FIXED,
         is_update=True,
         id_in_body=id_in_body,
     )
 
 
-def replace_request(resource: Resource, address: Address) -> type[Wire]:
+def replace_request(resource: Resource, address: ResourceAddress) -> type[Wire]:
     """Return the request that replaces the whole collection."""
     item: Any = _request(resource, address, "Each", lambda _: False, is_within=bool(resource.parents))
     name = f"All{resource.model.__name__}{address.suffix}"
     parents = _in_path(member.info for member in resource.keys if _parent(member.info))
-    return _create(name, address.spelling, {**parents, "data": (list[item], Field(max_length=resource.most))})
+    return _create(name, address.spelling, {**parents, "data": (list[item], Field(max_length=resource.max_items))})
 
 
-def item_request(resource: Resource, address: Address, *, whole: bool) -> type[Wire]:
+def item_request(resource: Resource, address: ResourceAddress, *, whole: bool) -> type[Wire]:
     """Return the request that identifies an item, in the path and, if the `whole` id is needed, in the body."""
     named = [member.info for member in resource.keys]
     fields = _in_path(info for info in named if mark_of(info, Key).parameter)
@@ -104,14 +104,14 @@ def item_request(resource: Resource, address: Address, *, whole: bool) -> type[W
     return _create(name, address.spelling, fields) if fields else Nothing
 
 
-def action_request(resource: Resource, address: Address, action: Action) -> type[Wire]:
+def action_request(resource: Resource, address: ResourceAddress, action: ResourceAction) -> type[Wire]:
     """Return the request of an action: the id in the path, and the action's own fields."""
     name = f"{resource.model.__name__}{action.name.title().replace('_', '')}{address.suffix}"
     fields = _in_path(member.info for member in resource.keys if member.key and member.key.parameter)
     return _create(name, action.request, fields)
 
 
-def answer(resource: Resource, address: Address) -> type[Wire]:
+def answer(resource: Resource, address: ResourceAddress) -> type[Wire]:
     """Return the response: the model of a singleton; for an item of a collection a model with all members, without bounds."""
     if resource.is_singleton and not address.suffix:
         return resource.model
@@ -119,7 +119,7 @@ def answer(resource: Resource, address: Address) -> type[Wire]:
 
 
 @cache
-def list_answer(resource: Resource, address: Address) -> type[Wire]:
+def list_answer(resource: Resource, address: ResourceAddress) -> type[Wire]:
     """Return the response of a list."""
     item: Any = answer(resource, address)
     return _create(f"{resource.model.__name__}s{address.suffix}", address.spelling, {"data": (list[item], ...)})
@@ -136,14 +136,14 @@ def _content(resource: Resource) -> type[BaseModel]:
 
 
 def _is_read_only(info: FieldInfo) -> bool:
-    return mark_of(info, Role) is READ_ONLY
+    return mark_of(info, FieldRole) is READ_ONLY
 
 
 def _content_model(model: type[Wire], is_left_out: Callable[[FieldInfo], bool] = lambda _: False) -> type[BaseModel]:
     fields: Fields = {}
     for name, info in model.model_fields.items():
         inner = inner_model(info.annotation)
-        is_empty = inner is not None and all(is_left_out(one) for one in inner.model_fields.values())
+        is_empty = inner is not None and all(is_left_out(field) for field in inner.model_fields.values())
         if _is_stored(info) and not is_left_out(info) and not is_empty:
             annotation = _inner_content(info, is_left_out)
             default = _content_default(annotation, info.default)
@@ -207,7 +207,7 @@ def _stored_name(name: str, info: FieldInfo) -> str:
 
 def _is_stored(info: FieldInfo) -> bool:
     key: Key | None = mark_of(info, Key)
-    return mark_of(info, Role) not in NOT_STORED_IN_CLEAR and not (key and (key.is_minted or key.is_parent))
+    return mark_of(info, FieldRole) not in NOT_STORED_IN_CLEAR and not (key and (key.is_minted or key.is_parent))
 
 
 def _parent(info: FieldInfo) -> bool:
@@ -217,7 +217,7 @@ def _parent(info: FieldInfo) -> bool:
 
 def _request(
     resource: Resource,
-    address: Address,
+    address: ResourceAddress,
     prefix: str,
     is_left_out: Callable[[FieldInfo], bool],
     *,
@@ -240,14 +240,14 @@ def _request(
     return _create(name, _base(resource, address, is_update=is_update), {**fields, **(headers or {})})
 
 
-def _base(resource: Resource, address: Address, *, is_update: bool) -> type[Wire]:
+def _base(resource: Resource, address: ResourceAddress, *, is_update: bool) -> type[Wire]:
     return PartialUpdate if is_update and resource.partial else address.spelling
 
 
 def _request_fields(
     resource: Resource,
     model: type[Wire],
-    address: Address,
+    address: ResourceAddress,
     is_left_out: Callable[[FieldInfo], bool],
     *,
     is_update: bool,
@@ -258,7 +258,7 @@ def _request_fields(
     is_same = resource.is_singleton and not address.suffix
     for name, info in model.model_fields.items():
         key: Key | None = mark_of(info, Key)
-        is_excluded = mark_of(info, Role) in NOT_IN_REQUESTS or is_left_out(info)
+        is_excluded = mark_of(info, FieldRole) in NOT_IN_REQUESTS or is_left_out(info)
         if is_excluded or (key and (key.is_minted or key.is_parent or (has_path_id and key.parameter))):
             is_same = False
             continue
@@ -273,10 +273,10 @@ def _request_fields(
             name_of_inner = f"{'Changed' if is_update else 'New'}{inner.__name__}{address.suffix}"
             made = _create(name_of_inner, _base(resource, address, is_update=is_update), nested)
             annotation = Optional[made] if inner is not info.annotation else made  # noqa: UP045 - made at run time
-        asked, is_optional = mark_of(info, RequestName), is_update and resource.partial and key is None
-        is_same = is_same and not (asked or is_optional or nested is not None)
+        request_name, is_optional = mark_of(info, RequestName), is_update and resource.partial and key is None
+        is_same = is_same and not (request_name or is_optional or nested is not None)
         default = None if is_optional else info.default
-        alias = asked.name if asked else _alias(info, address)
+        alias = request_name.name if request_name else _alias(info, address)
         fields[name] = (
             Annotated[annotation | None, Field()] if is_optional else annotation,
             _plain(info, default, None if is_optional else info.default_factory, alias),
@@ -284,7 +284,7 @@ def _request_fields(
     return None if is_same else fields
 
 
-def _alias(info: FieldInfo, address: Address) -> str | None:
+def _alias(info: FieldInfo, address: ResourceAddress) -> str | None:
     """Return a field's explicit wire name; None at an older address with another spelling."""
     return info.alias if info.alias_priority == 2 and address.spelling is Wire else None
 
@@ -311,7 +311,9 @@ def _in_path(infos: Iterable[FieldInfo]) -> Fields:
 def _bare(info: FieldInfo, *, is_nullable: bool) -> Any:
     """Return a field's type with its bounds, without null."""
     kinds = [
-        one for one in getattr(info.annotation, "__args__", (info.annotation,)) if is_nullable or one is not type(None)
+        item
+        for item in getattr(info.annotation, "__args__", (info.annotation,))
+        if is_nullable or item is not type(None)
     ]
     return _annotated(kinds[0], _validators(info))
 
@@ -322,7 +324,7 @@ def _annotated(annotation: Any, metadata: Sequence[Any]) -> Any:
 
 def _validators(info: FieldInfo) -> list[Any]:
     """Return the validators in a field's metadata, without the marks."""
-    return [one for one in info.metadata if not isinstance(one, MARKS)]
+    return [item for item in info.metadata if not isinstance(item, MARKS)]
 
 
 def _plain(info: FieldInfo, default: Any, factory: Any, alias: str | None = None) -> Any:

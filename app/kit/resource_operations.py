@@ -17,10 +17,10 @@ from app.kit.resource import (
     READ,
     REPLACE,
     UPDATE,
-    Action,
-    Address,
     Malformed,
     Resource,
+    ResourceAction,
+    ResourceAddress,
     Verb,
     VerbOptions,
 )
@@ -33,9 +33,9 @@ class OperationDraft:
     """An operation before it is declared."""
 
     resource: Resource
-    address: Address
+    address: ResourceAddress
     does: VerbOptions | None  # None: an action
-    action: Action | None
+    action: ResourceAction | None
     name: str
     at: str  # "METHOD /path"
     also: tuple[str, ...]
@@ -93,7 +93,7 @@ def drafts(resource: Resource) -> Iterator[OperationDraft]:
         yield _action(resource, action)
 
 
-def _draft(resource: Resource, address: Address, does: VerbOptions) -> OperationDraft:
+def _draft(resource: Resource, address: ResourceAddress, does: VerbOptions) -> OperationDraft:
     verb = does.verb
     paths = [
         path if resource.is_singleton or not verb.is_at_item or does.id_in_body else resource.item_path(path)
@@ -115,25 +115,25 @@ def _draft(resource: Resource, address: Address, does: VerbOptions) -> Operation
     )
 
 
-def _summary(resource: Resource, address: Address, verb: Verb) -> str:
+def _summary(resource: Resource, address: ResourceAddress, verb: Verb) -> str:
     words = "Set {a_one}" if verb is CREATE and resource.is_singleton else verb.summary
     older = ", older address" if address.suffix else ""
     many, a_one = resource.many, resource.noun if resource.is_singleton else resource.a_one
     return words.format(many=many, a_one=a_one) + older
 
 
-def _description(resource: Resource, address: Address, verb: Verb) -> str:
+def _description(resource: Resource, address: ResourceAddress, verb: Verb) -> str:
     words = verb.description
     if verb is UPDATE and resource.partial:
         words = f"Changes {{a_one}}. {partial_update.NOTE}"
     if verb is CREATE and resource.is_singleton:
         words = "Sets {a_one} for the first time."
-    told = words.format(many=resource.many, a_one=resource.a_one)
+    text = words.format(many=resource.many, a_one=resource.a_one)
     older = f"Existing clients call this address; new ones use `{resource.address.path}`." if address.suffix else ""
-    return " ".join(filter(None, (told, resource.about if verb is not DELETE else "", older)))
+    return " ".join(filter(None, (text, resource.about if verb is not DELETE else "", older)))
 
 
-def _action(resource: Resource, action: Action) -> OperationDraft:
+def _action(resource: Resource, action: ResourceAction) -> OperationDraft:
     address = resource.address
     errors = tuple(dict.fromkeys((*action.errors, *([address.unknown] if address.unknown else []))))
     scope = f"{resource.scope}:update" if resource.scope else ""
@@ -145,7 +145,7 @@ def _action(resource: Resource, action: Action) -> OperationDraft:
     )  # fmt: skip
 
 
-def _models(resource: Resource, address: Address, does: VerbOptions) -> tuple[type[Wire], type[Wire]]:
+def _models(resource: Resource, address: ResourceAddress, does: VerbOptions) -> tuple[type[Wire], type[Wire]]:
     """Return the request and the response of an operation."""
     verb = does.verb
     item = models.answer(resource, address)
@@ -172,7 +172,7 @@ def is_list(resource: Resource, verb: Verb) -> bool:
     )
 
 
-def _errors(resource: Resource, address: Address, does: VerbOptions) -> Iterator[type[ApiError]]:
+def _errors(resource: Resource, address: ResourceAddress, does: VerbOptions) -> Iterator[type[ApiError]]:
     yield from address.errors
     verb = does.verb
     by_verb: dict[Verb, tuple[type[ApiError] | None, ...]] = {
@@ -183,11 +183,11 @@ def _errors(resource: Resource, address: Address, does: VerbOptions) -> Iterator
         REPLACE: (address.exists, address.full),
         DELETE: (does.unknown or address.unknown,),
     }
-    yield from (one for one in by_verb[verb] if one is not None)
+    yield from (item for item in by_verb[verb] if item is not None)
     if verb in (CREATE, UPDATE, REPLACE):
         yield from (mark.error for member in resource.members if (mark := member.mark(Malformed)))
 
 
-def _unset(address: Address) -> type[ApiError] | None:
+def _unset(address: ResourceAddress) -> type[ApiError] | None:
     """Return the error of an update of a singleton that was never set, if another operation creates it; else None."""
-    return address.unset if any(one.verb is CREATE for one in address.does) else None
+    return address.unset if any(item.verb is CREATE for item in address.does) else None

@@ -12,7 +12,17 @@ from pydantic_core import PydanticUndefined, to_jsonable_python
 
 from app.kit.errors import ApiError
 from app.kit.partial_update import PartialUpdate
-from app.kit.resource import COMPUTED, CREATED_AT, MASKED, MODIFIED_AT, Malformed, Member, Resource, Role, mark_of
+from app.kit.resource import (
+    COMPUTED,
+    CREATED_AT,
+    MASKED,
+    MODIFIED_AT,
+    FieldRole,
+    Malformed,
+    Resource,
+    ResourceMember,
+    mark_of,
+)
 from app.kit.resource_models import content_of
 from app.kit.wire import Wire
 
@@ -76,7 +86,7 @@ def is_empty_input(request: Wire) -> bool:
     return not any(not name.startswith("in_") for name in request.model_fields_set)
 
 
-def _value_of(request: Wire, member: Member) -> tuple[Any, bool]:
+def _value_of(request: Wire, member: ResourceMember) -> tuple[Any, bool]:
     """Return a member's value in a request, and whether the request set it."""
     value: Any = request
     is_given = False
@@ -88,7 +98,7 @@ def _value_of(request: Wire, member: Member) -> tuple[Any, bool]:
     return value, is_given
 
 
-def secret_name(resource: Resource, member: Member) -> str:
+def secret_name(resource: Resource, member: ResourceMember) -> str:
     """Return the name of a secret in the store: its path, relative to a singleton's part of the settings."""
     prefix = getattr(resource.backing, "key", "") if resource.is_singleton else ""
     path = ".".join(member.path)
@@ -101,7 +111,7 @@ def response_values(
     ids: Sequence[str],
     secrets: Mapping[str, str],
     reveal: Sequence[str] = (),
-    moments: Mapping[Role, str | None] | None = None,
+    moments: Mapping[FieldRole, str | None] | None = None,
 ) -> dict[str, Any]:
     """Return the values of a response by field name.
 
@@ -128,7 +138,7 @@ def response_values(
     return values
 
 
-def _default(member: Member) -> Any:
+def _default(member: ResourceMember) -> Any:
     found = member.info.get_default(call_default_factory=True)
     return None if found is PydanticUndefined else found
 
@@ -148,8 +158,8 @@ def checked(resource: Resource, content: Mapping[str, Any], bad: type[ApiError])
 
 def refusal(resource: Resource, at: Path, sentence: str, bad: type[ApiError]) -> ApiError:
     """Return the error of the stored value at a path: `bad`, or the field's own error."""
-    members = [one for one in resource.members if one.is_content or COMPUTED in one.roles]
-    found = next((one for one in members if at[: len(one.path)] == one.path), None)
+    members = [member for member in resource.members if member.is_content or COMPUTED in member.roles]
+    found = next((member for member in members if at[: len(member.path)] == member.path), None)
     if found is None:
         return bad(f"{'.'.join(at)}: {sentence}" if at else sentence)
     own = mark_of(found.info, Malformed)

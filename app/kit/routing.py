@@ -55,11 +55,11 @@ class Router:
 
     def _add(self, method: str, path: str, operation: AnyOperation) -> None:
         node = self._node(path)
-        held = node.methods.setdefault(method, [])
-        if any(other.when == operation.when for other in held):
-            raise ValueError(f"{method} {path} belongs to {held[0].name} already; {operation.name} needs a `when`")
-        held.append(operation)
-        held.sort(key=lambda one: not one.when)  # the one without a condition comes last
+        stored = node.methods.setdefault(method, [])
+        if any(other.when == operation.when for other in stored):
+            raise ValueError(f"{method} {path} belongs to {stored[0].name} already; {operation.name} needs a `when`")
+        stored.append(operation)
+        stored.sort(key=lambda item: not item.when)  # the one without a condition comes last
         if "{" not in path:
             self._fixed[f"/{path.strip('/').lower()}"] = Match(node.methods, {})
 
@@ -89,8 +89,10 @@ def _walk(node: _Node, segments: list[str], at: int, parameters: _Pairs) -> Matc
 
 def _for_blank_segments(found: Match) -> Match | None:
     """Return only the operations that take empty path segments; None if there is none."""
-    taking = {method: [one for one in held if one.takes_blank_segments] for method, held in found.methods.items()}
-    methods = {method: held for method, held in taking.items() if held}
+    taking = {
+        method: [element for element in item if element.takes_blank_segments] for method, item in found.methods.items()
+    }
+    methods = {method: item for method, item in taking.items() if item}
     return Match(methods, found.parameters) if methods else None
 
 

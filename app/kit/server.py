@@ -20,16 +20,16 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.utils import get_content_type
 from werkzeug.wsgi import get_content_length, get_input_stream
 
-from app.kit.admission import SHED, Shed
-from app.kit.caching import cached_for_short
+from app.kit.admission import SHED, LoadShed
+from app.kit.caching import bounded_cache
 from app.kit.errors import NO_CODE, ApiError, OAuthError, declared_as, error_body
 from app.kit.host_names import requested_host
 from app.kit.instrumentation import REQUEST_ID, new_request_id
 from app.kit.lifecycle import RequestLifecycle
 from app.kit.lru_cache import LruCache
-from app.kit.operation import AnyOperation, Catalogue, Host
+from app.kit.operation import AnyOperation, BaseHost, Catalogue
 from app.kit.proxies import CERTIFICATE_CHECK, CLIENT_CERTIFICATE
-from app.kit.reading import INSIDE, MOST_BODY_BYTES, RawRequest, filter_address, read_body, read_request
+from app.kit.reading import INSIDE, MAX_BODY_BYTES, RawRequest, filter_address, read_body, read_request
 from app.kit.routing import Match, Router, choose
 from app.kit.throttled_log import ThrottledLog
 from app.kit.wire import Document, Wire
@@ -39,7 +39,7 @@ log = logging.getLogger("gatehouse.api")
 Req = TypeVar("Req", bound=Wire)
 Res = TypeVar("Res", bound="Wire | Document")
 JSON = "application/json"
-MOST_RUNS = 3  # of one request whose transaction the store aborted
+MAX_ATTEMPTS = 3  # of one request whose transaction the store aborted
 _NO_CONTENT: Final = HTTPStatus.NO_CONTENT  # looking up a member of an enum takes a call
 _STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
 
@@ -64,7 +64,7 @@ class Answer:
 
 
 @dataclass(slots=True)
-class Outcome:
+class OperationResult:
     """What a run of an operation gave."""
 
     operation: AnyOperation
@@ -73,7 +73,7 @@ class Outcome:
     status: int = 200  # of the error
 
 
-class Server:
+class OperationServer:
     """The WSGI application that serves a catalogue.
 
     Args:
@@ -86,7 +86,7 @@ class Server:
         self,
         catalogue: Catalogue,
         lifecycle: RequestLifecycle[Any],
-        host_of: Callable[[RawRequest], Host],
+        host_of: Callable[[RawRequest], BaseHost],
         complete: Callable[[], object] = lambda: None,
         load: Callable[[], object] = lambda: None,
         early: frozenset[str] = frozenset(),
@@ -114,7 +114,7 @@ class Server:
             self._is_loaded = True
 
     @cached_property
-    def _routers(self) -> Mapping[Host, Router]:
+    def _routers(self) -> Mapping[BaseHost, Router]:
         self._complete()
         return {host: Router(self.catalogue.on(host)) for host in self.catalogue.hosts()}
 
@@ -128,10 +128,10 @@ class Server:
         """Whether every operation is declared, so that looking up an address waits for nothing."""
         return "_routers" in self.__dict__
 
-    def _router(self, host: Host) -> Router:
+    def _router(self, host: BaseHost) -> Router:
         return self._routers.get(host, self._nothing)
 
-    def owns(self, host: Host, path: str) -> bool:
+    def owns(self, host: BaseHost, path: str) -> bool:
         """Return whether this server answers the path on that kind of host, a wrong method included."""
         return self._routers.get(host, self._nothing).find(path) is not None
 
@@ -139,7 +139,7 @@ class Server:
         """Serve the catalogue (PEP 3333)."""
         return self.answer(raw_request(environ)).send(environ["REQUEST_METHOD"], start_response)
 
-    def operations_at(self, host: Host, method: str, path: str) -> list[AnyOperation]:
+    def operations_at(self, host: BaseHost, method: str, path: str) -> list[AnyOperation]:
         """Return the operations at a method and path; `choose` selects one by the query."""
         found = self._router(host).find(path)
         return found.methods.get(method, []) if found is not None else []
@@ -157,14 +157,14 @@ class Server:
         if operation is None:
             return self._wrong_method(found, raw)
         raw.parameters = found.parameters
-        outcome = self.run(operation, raw, lambda: read_body(operation, raw))
-        if isinstance(outcome.answer, ApiError):
-            return self._write_error(outcome.answer, raw, outcome.context, operation, outcome.status)
-        return self._write(outcome, raw)
+        result = self.run(operation, raw, lambda: read_body(operation, raw))
+        if isinstance(result.answer, ApiError):
+            return self._write_error(result.answer, raw, result.context, operation, result.status)
+        return self._write(result, raw)
 
     def _wrong_method(self, found: Match, raw: RawRequest) -> Answer:
         """Refuse the method, with the error profile of the operations at the path and `Allow` (RFC 9110 section 15.5.6)."""
-        operation = next(held[0] for held in found.methods.values())
+        operation = next(method[0] for method in found.methods.values())
         response = self._write_error((operation.error_profile.wrong_method or _WrongMethod)(), raw, None, operation)
         response.headers.append(("Allow", ", ".join(sorted(found.methods))))
         return response
@@ -175,8 +175,8 @@ class Server:
         raw: RawRequest,
         read_members: Callable[[], dict[str, Any]],
         *,
-        runs_left: int = MOST_RUNS,
-    ) -> Outcome:
+        runs_left: int = MAX_ATTEMPTS,
+    ) -> OperationResult:
         """Run an operation: admit the caller, read the request, call the handler, commit or roll back.
 
         `read_members` returns the body's members, or raises their refusal. A request over the network and a call within the
@@ -199,7 +199,7 @@ class Server:
                 raw.is_repeated = True
                 return self.run(operation, raw, read_members, runs_left=runs_left - 1)
             return self._refuse(problem, operation, raw, context)
-        return Outcome(operation, context, answer)
+        return OperationResult(operation, context, answer)
 
     def _answer(self, operation: AnyOperation, context: Any, raw: RawRequest, body: dict[str, Any]) -> Any:
         """Return the answer to an admitted request: the handler's, or that of a request alike if the operation is cached."""
@@ -215,7 +215,7 @@ class Server:
             self._cached.put(key, (state, answer))
         return answer
 
-    def _refuse(self, problem: Exception, operation: AnyOperation, raw: RawRequest, context: Any) -> Outcome:
+    def _refuse(self, problem: Exception, operation: AnyOperation, raw: RawRequest, context: Any) -> OperationResult:
         if context is not None:
             try:
                 self.lifecycle.close(context, problem)
@@ -223,9 +223,9 @@ class Server:
                 problem = second if isinstance(problem, ApiError) else problem
         known = declared_as(problem, operation.every_error) if isinstance(problem, ApiError) else None
         if isinstance(problem, ApiError) and known is not None:
-            return Outcome(operation, context, problem, known.status)
-        if isinstance(problem, Shed):
-            return Outcome(operation, context, _shed_as(problem, operation), problem.unavailable_status)
+            return OperationResult(operation, context, problem, known.status)
+        if isinstance(problem, LoadShed):
+            return OperationResult(operation, context, _shed_as(problem, operation), problem.unavailable_status)
         broken = operation.error_profile.broken
         status = getattr(problem, "unavailable_status", broken.status)
         if status == HTTPStatus.SERVICE_UNAVAILABLE:
@@ -236,22 +236,22 @@ class Server:
         error = broken(f"An internal error. Quote reference {raw.request_id}.")
         if status == HTTPStatus.SERVICE_UNAVAILABLE:
             error.retry_after_seconds = getattr(problem, "retry_after_seconds", 5)
-        return Outcome(operation, context, error, status)
+        return OperationResult(operation, context, error, status)
 
-    def added_headers(self, outcome: Outcome, raw: RawRequest) -> list[tuple[str, str]]:
+    def added_headers(self, result: OperationResult, raw: RawRequest) -> list[tuple[str, str]]:
         """Return the headers that handler and lifecycle add to the response."""
-        added = self.lifecycle.headers(outcome.context, outcome.operation, raw)
+        added = self.lifecycle.headers(result.context, result.operation, raw)
         return [*raw.response_headers.items(), *added]
 
-    def _write(self, outcome: Outcome, raw: RawRequest) -> Answer:
-        answer = outcome.answer
+    def _write(self, result: OperationResult, raw: RawRequest) -> Answer:
+        answer = result.answer
         if isinstance(answer, Document):
             cache_control = f"public, max-age={answer.max_age_seconds}" if answer.max_age_seconds else "no-store"
             response = _answer(answer.http_status, answer.content, answer.media_type, cache_control)
             response.headers.extend(answer.headers.items())
         else:
             response = _answer(answer.http_status, answer.to_json())
-        response.headers.extend(self.added_headers(outcome, raw))
+        response.headers.extend(self.added_headers(result, raw))
         return response
 
     def _write_error(
@@ -273,8 +273,8 @@ class Server:
 
     def _preflight(self, found: Match, raw: RawRequest) -> Answer:
         headers = {"Allow": ", ".join(sorted({*found.methods, "OPTIONS"}))}
-        for held in found.methods.values():
-            headers.update(self.lifecycle.headers(None, held[0], raw))
+        for method in found.methods.values():
+            headers.update(self.lifecycle.headers(None, method[0], raw))
         if "Access-Control-Allow-Origin" in headers:
             headers["Access-Control-Allow-Methods"] = headers["Allow"]
         return Answer(204, headers=list(headers.items()))
@@ -294,7 +294,7 @@ def _headers(media_type: str, cache_control: str) -> tuple[tuple[str, str], ...]
     return tuple(headers)
 
 
-def _shed_as(shed: Shed, operation: AnyOperation) -> ApiError:
+def _shed_as(shed: LoadShed, operation: AnyOperation) -> ApiError:
     """Return the error profile's error for too many requests or an overloaded service."""
     kinds = (kind for kind in operation.every_error if kind.status == shed.unavailable_status)
     kind = next(kinds, operation.error_profile.broken)
@@ -345,13 +345,13 @@ def _read_body(environ: WSGIEnvironment) -> bytes | None:
     """Return the body; None if it is over the limit."""
     stream = environ["wsgi.input"]
     if isinstance(stream, io.BytesIO) and "wsgi.input_terminated" in environ:  # our server has read it whole
-        held = stream.getvalue()
-        if environ.get("CONTENT_LENGTH", "0") == str(len(held)):
-            return held if len(held) <= MOST_BODY_BYTES else None
-    if (get_content_length(environ) or 0) > MOST_BODY_BYTES:
+        stored = stream.getvalue()
+        if environ.get("CONTENT_LENGTH", "0") == str(len(stored)):
+            return stored if len(stored) <= MAX_BODY_BYTES else None
+    if (get_content_length(environ) or 0) > MAX_BODY_BYTES:
         return None
     try:
-        return get_input_stream(environ, max_content_length=MOST_BODY_BYTES).read()
+        return get_input_stream(environ, max_content_length=MAX_BODY_BYTES).read()
     except RequestEntityTooLarge:
         return None
 
@@ -375,6 +375,6 @@ _NAMES: Final = {
 """What most requests send."""
 
 
-@cached_for_short(most=1024, length=80)
+@bounded_cache(max_entries=1024, length=80)
 def _header_name(key: str) -> str:
     return key.removeprefix("HTTP_").replace("_", "-").lower()

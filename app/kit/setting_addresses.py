@@ -11,7 +11,7 @@ PORTS = range(1, 65_536)
 
 
 @dataclass(frozen=True)
-class Address:
+class ServiceAddress:
     """The address of another program: allowed schemes, and whether a host is required."""
 
     name: str

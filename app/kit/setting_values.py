@@ -67,16 +67,16 @@ def seconds(env: Mapping[str, str], name: str, default: float, *, least: int) ->
 def dns_servers(name: str, text: str) -> tuple[str, ...]:
     """Return addresses with their ports, as `server_address` reads them."""
     listed = tuple(text.replace(",", " ").split())
-    for one in listed:
+    for part in listed:
         try:
-            address, port = server_address(one)
+            address, port = server_address(part)
             ip_address(address)
             is_valid = 0 < port < 65_536
         except ValueError:
             is_valid = False
         if not is_valid:
             raise SettingsError(
-                f"{name}: {one!r} isn't the IP address of a DNS server, such as 9.9.9.9 or 127.0.0.1:5353."
+                f"{name}: {part!r} isn't the IP address of a DNS server, such as 9.9.9.9 or 127.0.0.1:5353."
             )
     return listed
 

@@ -16,7 +16,7 @@ Answer = TypeVar("Answer")
 
 PATIENCE_SECONDS: Final = 1.0
 """A server that sends nothing for this long hangs."""
-_LEAST_SECONDS: Final = 0.001  # 0 would not wait at all, which is another mode of a socket
+_MIN_SECONDS: Final = 0.001  # 0 would not wait at all, which is another mode of a socket
 
 
 class SharedStoreUnavailable(Exception):
@@ -97,7 +97,7 @@ class _Bounded:
 
     @property
     def socket_timeout(self) -> float:
-        return max(_LEAST_SECONDS, min(PATIENCE_SECONDS, remaining_seconds(PATIENCE_SECONDS)))
+        return max(_MIN_SECONDS, min(PATIENCE_SECONDS, remaining_seconds(PATIENCE_SECONDS)))
 
     @socket_timeout.setter
     def socket_timeout(self, _: float | None) -> None:

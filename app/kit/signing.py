@@ -14,7 +14,7 @@ SIGNATURE_HEADER = "X-Gatehouse-Signature"
 WINDOW_SECONDS = 60
 
 _STAMP = re.compile(r"t=([0-9]{1,12}),n=([A-Za-z0-9_-]{16,64})", re.ASCII)
-_MOST_SIGNATURES = 8
+_MAX_SIGNATURES = 8
 
 
 @dataclass(frozen=True)
@@ -38,13 +38,13 @@ def read_signature(
     keys: Sequence[bytes], method: str, address: str, body: bytes, context: str, header: str, now: int
 ) -> Signed | None:
     """Return the content of the header if it holds a signature of the call under one of the keys, at most a minute off; else None."""
-    text, *macs = header.split(",v1=", _MOST_SIGNATURES)
+    text, *macs = header.split(",v1=", _MAX_SIGNATURES)
     stamp = _STAMP.fullmatch(text)
     if stamp is None or abs(now - int(stamp[1])) > WINDOW_SECONDS:
         return None
     signed = Signed(int(stamp[1]), stamp[2])
     expected = [_mac(key, method, address, body, context, signed.at, signed.nonce).encode() for key in keys]
-    is_ours = any(hmac.compare_digest(mac.encode("utf-8", "surrogatepass"), one) for mac in macs for one in expected)
+    is_ours = any(hmac.compare_digest(mac.encode("utf-8", "surrogatepass"), item) for mac in macs for item in expected)
     return signed if is_ours else None
 
 

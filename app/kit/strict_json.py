@@ -34,14 +34,14 @@ def loads(text: str, *, max_length: int, deepest: int = _DEEPEST) -> Any:
 def _check(value: Any, deepest: int) -> None:
     waiting = [(value, 0)]
     while waiting:
-        one, depth = waiting.pop()
-        if isinstance(one, str) and has_control_character(one):
+        item, depth = waiting.pop()
+        if isinstance(item, str) and has_control_character(item):
             raise ValueError("control character")
-        if not isinstance(one, dict | list):
+        if not isinstance(item, dict | list):
             continue
         if depth == deepest:
             raise ValueError("too deep")
-        parts = [*one, *one.values()] if isinstance(one, dict) else one
+        parts = [*item, *item.values()] if isinstance(item, dict) else item
         waiting += [(part, depth + 1) for part in parts]
 
 

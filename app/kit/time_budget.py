@@ -62,13 +62,13 @@ def at_most(seconds: float) -> Iterator[None]:
     """Let a block wait no longer than so many seconds, of those that its request may wait."""
     outer = _BUDGET.get()
     inner = Budget(min(seconds, remaining_seconds(seconds)))
-    given, token = inner.left_seconds, _BUDGET.set(inner)
+    provided, token = inner.left_seconds, _BUDGET.set(inner)
     try:
         yield
     finally:
         _BUDGET.reset(token)
         if outer is not None:
-            outer.left_seconds -= given - inner.left_seconds
+            outer.left_seconds -= provided - inner.left_seconds
 
 
 def spend(seconds: float) -> None:

@@ -9,7 +9,7 @@ _DASHES = "\u2212\u30fc\uff70"
 
 def typed_code(text: str) -> str:
     """Return a typed code with letters and digits of any width and script as ASCII, without spaces, dashes and direction marks."""
-    remaining = [one for one in text[:64] if one not in _DASHES and unicodedata.category(one) not in _SEPARATORS]
+    remaining = [item for item in text[:64] if item not in _DASHES and unicodedata.category(item) not in _SEPARATORS]
     return "".join(map(_plain, remaining))
 
 

@@ -19,15 +19,15 @@ def typographic(text: str) -> str:
 def with_typographic_descriptions(document: Any) -> Any:
     """Return an OpenAPI document with typographic apostrophes in descriptions. Values and summaries of examples stay as they are."""
     if isinstance(document, list):
-        return [with_typographic_descriptions(one) for one in document]
+        return [with_typographic_descriptions(item) for item in document]
     if not isinstance(document, dict):
         return document
-    return {key: _typographic_member(key, one) for key, one in document.items()}
+    return {key: _typographic_member(key, item) for key, item in document.items()}
 
 
 def _typographic_member(key: str, value: Any) -> Any:
     if key == "description" and isinstance(value, str):
         return typographic(value)
     if key == "properties" and isinstance(value, dict):
-        return {name: with_typographic_descriptions(one) for name, one in value.items()}
+        return {name: with_typographic_descriptions(item) for name, item in value.items()}
     return value if key in _VALUES else with_typographic_descriptions(value)

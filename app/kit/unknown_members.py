@@ -24,7 +24,7 @@ def unknown_members(models: Models, body: Mapping[str, Any], above: str = "") ->
         if not found:
             yield f"{above}{name}"
             continue
-        inner = tuple(one for info in found if (one := _inner(info)) is not None)
+        inner = tuple(item for info in found if (item := _inner(info)) is not None)
         if len(inner) == len(found):
             is_map = any(_is_map(info.annotation) for info in found)
             for part, where in _parts(value, f"{above}{name}.", is_map=is_map):
@@ -39,8 +39,8 @@ def _member(model: type[Wire], name: str) -> FieldInfo | None:
 @lru_cache(maxsize=1_000)
 def _by_spelling(model: type[Wire]) -> tuple[dict[str, FieldInfo], dict[str, FieldInfo]]:
     """Return the members of the body by their exact names, and by others in lower case."""
-    held = {name: info for name, info in model.model_fields.items() if not _is_in_address(info)}
-    exact = held | {info.alias or name: info for name, info in held.items()}
+    stored = {name: info for name, info in model.model_fields.items() if not _is_in_address(info)}
+    exact = stored | {info.alias or name: info for name, info in stored.items()}
     _, folded = spellings_of(model)
     by_lower = {
         name.lower(): info for name, info in exact.items()
@@ -55,13 +55,13 @@ def _is_in_address(info: FieldInfo) -> bool:
 def _parts(value: Any, above: str, *, is_map: bool) -> Iterator[tuple[Mapping[str, Any], str]]:
     """Yield a member's objects and where they are: itself, or those of a list or of a map."""
     if isinstance(value, Mapping) and is_map:
-        yield from ((one, f"{above}{key}.") for key, one in value.items() if isinstance(one, Mapping))
+        yield from ((element, f"{above}{key}.") for key, element in value.items() if isinstance(element, Mapping))
     elif isinstance(value, Mapping):
         yield value, above
     elif isinstance(value, list):
-        for one in value:
-            if isinstance(one, Mapping):
-                yield one, above
+        for item in value:
+            if isinstance(item, Mapping):
+                yield item, above
 
 
 def _inner(info: FieldInfo) -> type[Wire] | None:
@@ -72,7 +72,7 @@ def _inner(info: FieldInfo) -> type[Wire] | None:
 
 
 def _is_map(annotation: Any) -> bool:
-    return get_origin(annotation) in (dict, Mapping) or any(get_origin(one) is dict for one in get_args(annotation))
+    return get_origin(annotation) in (dict, Mapping) or any(get_origin(arg) is dict for arg in get_args(annotation))
 
 
 def _models(annotation: Any) -> Iterator[type[Wire]]:
@@ -80,5 +80,5 @@ def _models(annotation: Any) -> Iterator[type[Wire]]:
         if issubclass(annotation, Wire):
             yield annotation
         return
-    for one in get_args(annotation):
-        yield from _models(one)
+    for arg in get_args(annotation):
+        yield from _models(arg)

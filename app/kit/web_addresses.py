@@ -10,7 +10,7 @@ import re
 from typing import Final, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
-from app.kit.caching import cached_for_short
+from app.kit.caching import bounded_cache
 from app.kit.host_names import sent_host
 
 _PORT: Final = re.compile(r"(.*?)(?::([0-9]{1,5}))?", re.DOTALL)
@@ -20,7 +20,7 @@ _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 _APP_ORIGIN: Final = re.compile(r"(?:capacitor|ionic|tauri)://[a-z0-9]+(?:[.-][a-z0-9]+)*|chrome-extension://[a-p]{32}")
 """Origins of pages that an app or an extension brings along; browsers send them as they are."""
 _DELIMITERS: Final = frozenset('\\"<>\x7f')
-_MOST_PORT: Final = 65_535
+_MAX_PORT: Final = 65_535
 
 
 class WebAddress(NamedTuple):
@@ -47,7 +47,7 @@ def parse_address(text: str | None) -> WebAddress | None:
     return _parsed(text) if text else None
 
 
-@cached_for_short(most=1024, length=400)
+@bounded_cache(max_entries=1024, length=400)
 def _parsed(text: str) -> WebAddress | None:
     parts = split_address(text)
     if parts is None or parts.scheme not in _DEFAULT_PORTS or "@" in parts.netloc:
@@ -69,7 +69,7 @@ def split_address(text: str) -> SplitResult | None:
         return None
     try:
         parts = urlsplit(text)
-        is_readable = parts.port is None or 0 < parts.port <= _MOST_PORT
+        is_readable = parts.port is None or 0 < parts.port <= _MAX_PORT
     except ValueError:
         return None
     return parts if is_readable else None

@@ -1,7 +1,7 @@
 """The counters of rate limits in this process's memory: sliding windows, weighted as those in Redis (`limits.py`).
 
 One lock protects the counters, and the first event after `CLEARING_SECONDS` removes expired ones. Keys contain what callers choose,
-such as their addresses, so there are at most `MOST_COUNTERS`: beyond them those go that are furthest from their limit.
+such as their addresses, so there are at most `MAX_COUNTERS`: beyond them those go that are furthest from their limit.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import threading
 from app.kit.clock import Clock
 
 CLEARING_SECONDS = 30
-MOST_COUNTERS = 100_000
+MAX_COUNTERS = 100_000
 """About 50 MB."""
 _REMAINING_SHARE = 0.75
 """The share that stays when counters are dropped, so that the next events need not drop any."""
@@ -72,8 +72,8 @@ class WindowCounts:
     def _add(self, window: Window, known: int, count: int, now: float) -> None:
         if abs(now - self._cleared_at) > CLEARING_SECONDS:
             self._cleared_at = now
-            self._counts = {held: counted for held, counted in self._counts.items() if counted[1] > now}
-        if not known and len(self._counts) >= MOST_COUNTERS:
+            self._counts = {item: counted for item, counted in self._counts.items() if counted[1] > now}
+        if not known and len(self._counts) >= MAX_COUNTERS:
             self._drop_least_used()
         ends = self._counts[window][1] if known else now + 2 * window[2]
         self._counts[window] = (known + count, ends)
@@ -81,11 +81,11 @@ class WindowCounts:
     def _drop_least_used(self) -> None:
         """Drop counters. Many new keys have counted little: they must not displace a counter that is about to refuse."""
 
-        def importance(held: tuple[Window, tuple[int, float]]) -> tuple[float, float]:
-            (_, most, _, _), (count, ends_at) = held
+        def importance(stored: tuple[Window, tuple[int, float]]) -> tuple[float, float]:
+            (_, most, _, _), (count, ends_at) = stored
             return count / max(most, 1), ends_at
 
-        dropped = len(self._counts) - int(MOST_COUNTERS * _REMAINING_SHARE)
+        dropped = len(self._counts) - int(MAX_COUNTERS * _REMAINING_SHARE)
         self._counts = dict(sorted(self._counts.items(), key=importance)[dropped:])
 
     def _now(self) -> float:

@@ -52,43 +52,43 @@ class Wire(BaseModel):
 
     model_config = ConfigDict(alias_generator=pascal, populate_by_name=True, extra="ignore", defer_build=True)
 
-    sparse: ClassVar[bool] = False  # True: members that are None are omitted from the response
-    sparse_members: ClassVar[frozenset[str] | None] = None  # only these; None: all
+    omits_none: ClassVar[bool] = False  # True: members that are None are omitted from the response
+    omitted_if_none: ClassVar[frozenset[str] | None] = None  # only these; None: all
     body_is_optional: ClassVar[bool] = False  # a request is valid without its body
     http_status: ClassVar[int] = 200  # of a response
 
     @model_validator(mode="before")
     @classmethod
-    def _fold(cls, given: Any) -> Any:
-        if not isinstance(given, dict):
-            return given
+    def _fold(cls, provided: Any) -> Any:
+        if not isinstance(provided, dict):
+            return provided
         exact, folded = _spellings.get(cls) or spellings_of(cls)
-        if exact.issuperset(given):
-            return given
+        if exact.issuperset(provided):
+            return provided
         read: dict[str, Any] = {}
-        for name, value in given.items():
+        for name, value in provided.items():
             wire = name if name in exact else folded.get(name.lower() if isinstance(name, str) else "")
             if wire is None:
                 read.setdefault(name, value)
-            elif wire == name or wire not in given:
+            elif wire == name or wire not in provided:
                 read[wire] = value
         return read
 
     def to_json(self) -> bytes:
         """Return the response as JSON."""
         return self.__pydantic_serializer__.to_json(
-            self, by_alias=True, exclude=self._absent() if self.sparse else None
+            self, by_alias=True, exclude=self._absent() if self.omits_none else None
         )
 
     def _absent(self) -> dict[str, Any]:
         """Return the omitted members: a sparse part of a sparse response omits its own nulls, any other part shows them."""
-        mine = self.sparse_members
+        mine = self.omitted_if_none
         absent: dict[str, Any] = {}
         for name, value in self.__dict__.items():
             if value is None:
                 if mine is None or name in mine:
                     absent[name] = True
-            elif isinstance(value, Wire) and value.sparse and (within := value._absent()):
+            elif isinstance(value, Wire) and value.omits_none and (within := value._absent()):
                 absent[name] = within
         return absent
 
@@ -200,8 +200,8 @@ def shape_of(request: type[Wire]) -> Shape:
                 others = [other for mark in info.metadata if isinstance(mark, Also) for other in mark.names]
                 spellings |= {spelt.lower() for spelt in (places[place][name], *others)}
                 required += [places[place][name]] if info.is_required() else []
-        held = [pair for place in (From.PATH, From.QUERY, From.HEADER) for pair in places[place].items()]
-        outside = {spelt.lower() for name, wire in held for spelt in (wire, name, lower(name))} - spellings
+        stored = [pair for place in (From.PATH, From.QUERY, From.HEADER) for pair in places[place].items()]
+        outside = {spelt.lower() for name, wire in stored for spelt in (wire, name, lower(name))} - spellings
         in_address = tuple(
             (place, name, wire if place is From.PATH else wire.lower())
             for place in (From.PATH, From.QUERY, From.HEADER)

@@ -27,7 +27,7 @@ CREDENTIALS = {
 
 
 @dataclass(frozen=True)
-class Entry:
+class PublishedOperation:
     """An operation."""
 
     name: str
@@ -47,13 +47,13 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Chapter:
+class PublishedChapter:
     """A tag of the document, with its operations."""
 
     name: str
     slug: str
     description: tuple[Paragraph, ...]
-    entries: tuple[Entry, ...]
+    entries: tuple[PublishedOperation, ...]
     packed: bytes
     """The part of the document that describes these operations, compressed: the whole takes tens of megabytes of memory."""
 
@@ -68,15 +68,15 @@ class Book:
 
     info: Object
     schemes: Mapping[str, Object]
-    groups: tuple[tuple[str, tuple[Chapter, ...]], ...]
+    groups: tuple[tuple[str, tuple[PublishedChapter, ...]], ...]
 
     @cached_property
-    def chapters(self) -> dict[str, Chapter]:
+    def chapters(self) -> dict[str, PublishedChapter]:
         """The chapters by slug, in their order."""
         return {chapter.slug: chapter for _, chapters in self.groups for chapter in chapters}
 
     @cached_property
-    def places(self) -> dict[str, tuple[Chapter, Entry]]:
+    def places(self) -> dict[str, tuple[PublishedChapter, PublishedOperation]]:
         """Each operation and its chapter, by the operation's name."""
         return {entry.name: (chapter, entry) for chapter in self.chapters.values() for entry in chapter.entries}
 
@@ -89,29 +89,29 @@ def _unpacked(packed: bytes) -> Object:
 
 def book(document: Object) -> Book:
     """Return the chapters of a document."""
-    held = {tag["name"]: _chapter(document, tag) for tag in document["tags"]}
-    groups = tuple((group["name"], tuple(held[name] for name in group["tags"])) for group in document["x-tagGroups"])
+    stored = {tag["name"]: _chapter(document, tag) for tag in document["tags"]}
+    groups = tuple((group["name"], tuple(stored[name] for name in group["tags"])) for group in document["x-tagGroups"])
     return Book(document["info"], document["components"]["securitySchemes"], groups)
 
 
-def _chapter(document: Object, tag: Object) -> Chapter:
+def _chapter(document: Object, tag: Object) -> PublishedChapter:
     found = list(_tagged(document["paths"], tag["name"]))
     part = excerpt(document, {path: methods for path, methods, _ in found})
     text = json.dumps(part, ensure_ascii=False, separators=(",", ":")).encode()
     entries = tuple(entry for _, _, entries in found for entry in entries)
     slug = tag["name"].lower().replace(" ", "-")
-    return Chapter(tag["name"], slug, paragraphs(tag.get("description", "")), entries, zlib.compress(text, 6))
+    return PublishedChapter(tag["name"], slug, paragraphs(tag.get("description", "")), entries, zlib.compress(text, 6))
 
 
-def _tagged(paths: Object, tag: str) -> Iterator[tuple[str, Object, list[Entry]]]:
+def _tagged(paths: Object, tag: str) -> Iterator[tuple[str, Object, list[PublishedOperation]]]:
     for path, methods in paths.items():
         ours = {method: entry for method, entry in methods.items() if entry["tags"][0] == tag}
         if ours:
             yield path, ours, [_entry(path, method, entry) for method, entry in ours.items()]
 
 
-def _entry(path: str, method: str, entry: Object) -> Entry:
-    return Entry(
+def _entry(path: str, method: str, entry: Object) -> PublishedOperation:
+    return PublishedOperation(
         name=entry["operationId"],
         method=method.upper(),
         path=path,

@@ -17,10 +17,10 @@ def excerpt(document: Object, paths: Object) -> Object:
     waiting = list(_references(paths))
     while waiting:
         _, _, kind, name = waiting.pop().split("/")
-        held = components.setdefault(kind, {})
-        if name not in held:
-            held[name] = document["components"][kind][name]
-            waiting += _references(held[name])
+        stored = components.setdefault(kind, {})
+        if name not in stored:
+            stored[name] = document["components"][kind][name]
+            waiting += _references(stored[name])
     components["securitySchemes"] = document["components"]["securitySchemes"]
     header = {name: document[name] for name in ("openapi", "info", "servers")}
     return {**header, "paths": paths, "components": components}
@@ -30,11 +30,11 @@ def _references(value: Any) -> Iterator[str]:
     if isinstance(value, dict):
         if isinstance(value.get("$ref"), str):
             yield value["$ref"]
-        for one in value.values():
-            yield from _references(one)
+        for item in value.values():
+            yield from _references(item)
     elif isinstance(value, list):
-        for one in value:
-            yield from _references(one)
+        for item in value:
+            yield from _references(item)
 
 
 def for_renderer(document: Object, path: str, method: str, trial: Trial) -> Object:
@@ -46,7 +46,7 @@ def for_renderer(document: Object, path: str, method: str, trial: Trial) -> Obje
     """
     described = copy.deepcopy(document["paths"][path][method])
     samples = described.pop("x-codeSamples", [])
-    described["x-code-samples"] = [{**one, "source": f"{one['source']}\n"} for one in samples]
+    described["x-code-samples"] = [{**sample, "source": f"{sample['source']}\n"} for sample in samples]
     for server in described.get("servers", ()):
         for name, variable in server.pop("variables", {}).items():
             value = trial.tenant if trial.tenant and name == "tenant" else variable["default"]
@@ -60,9 +60,9 @@ def for_renderer(document: Object, path: str, method: str, trial: Trial) -> Obje
 
 def _fill_parameters(described: Object, trial: Trial) -> None:
     """Give each parameter that must be sent the value of its example; the others are sent only if the reader wants them."""
-    described["parameters"].sort(key=lambda one: (not one["required"], "example" not in one))
+    described["parameters"].sort(key=lambda item: (not item["required"], "example" not in item))
     for parameter in described["parameters"]:
-        schema = parameter["schema"] = {name: one for name, one in parameter["schema"].items() if name != "default"}
+        schema = parameter["schema"] = {name: item for name, item in parameter["schema"].items() if name != "default"}
         if parameter["required"] and "example" in parameter:
             schema["default"] = trial.fields.get(parameter["name"].lower(), parameter["example"])
 
@@ -72,7 +72,7 @@ def _fill_bodies(document: Object, described: Object, trial: Trial) -> None:
     body = described.get("requestBody")
     if body is None:
         return
-    body["content"] = dict(sorted(body["content"].items(), key=lambda one: "examples" not in one[1]))
+    body["content"] = dict(sorted(body["content"].items(), key=lambda item: "examples" not in item[1]))
     for content in body["content"].values():
         for example in content.get("examples", {}).values():
             if isinstance(example.get("value"), dict):
@@ -82,8 +82,8 @@ def _fill_bodies(document: Object, described: Object, trial: Trial) -> None:
 
 def _fill(value: Object, trial: Trial) -> None:
     """Put the trial's values into a body, and leave out the client's where "Try it" sends its credentials in a header."""
-    for name, one in list(value.items()):
-        if name.lower() in trial.fields and isinstance(one, str):
+    for name, item in list(value.items()):
+        if name.lower() in trial.fields and isinstance(item, str):
             value[name] = trial.fields[name.lower()]
         elif name in ("client_id", "client_secret") and "ClientCredentials" in trial.credentials:
             del value[name]
@@ -109,14 +109,18 @@ def _members(value: Any) -> tuple[str, ...]:
 def _plain(value: Any) -> Any:
     """Return a value with each schema `X or null` as X."""
     if isinstance(value, list):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     if not isinstance(value, dict):
         return value
-    made = {name: one if name in ("example", "examples") else _plain(one) for name, one in value.items()}
+    made = {name: element if name in ("example", "examples") else _plain(element) for name, element in value.items()}
     choices = made.get("anyOf")
     if isinstance(choices, list) and {"type": "null"} in choices:
-        rest = [one for one in choices if one != {"type": "null"}]
+        rest = [choice for choice in choices if choice != {"type": "null"}]
         if len(rest) == 1:
-            beside = {name: one for name, one in made.items() if name != "anyOf" and (name, one) != ("default", None)}
+            beside = {
+                name: element
+                for name, element in made.items()
+                if name != "anyOf" and (name, element) != ("default", None)
+            }
             return {**rest[0], **beside}
     return made

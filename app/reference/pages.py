@@ -20,7 +20,7 @@ from werkzeug.wrappers import Request, Response
 from app.contract.branding import DEFAULT_LOGO_PATH
 from app.contract.operations import openapi_document
 from app.reference.assets import assets, favicon
-from app.reference.book import CREDENTIALS, Book, Chapter, Entry, book
+from app.reference.book import CREDENTIALS, Book, PublishedChapter, PublishedOperation, book
 from app.reference.excerpt import for_renderer
 from app.reference.texts import paragraphs
 from app.reference.trial import NO_TRIAL, Trial
@@ -78,7 +78,7 @@ class Pages:
     """The pages of one document; `tenant_url` is the address of the trial's tenant."""
 
     def __init__(self, document: dict[str, Any], trial: Trial, tenant_url: str = "") -> None:
-        self._whole = gzip.compress(_json(document), 9, mtime=0)
+        self._compressed_document = gzip.compress(_json(document), 9, mtime=0)
         self._book: Book = book(document)
         self._api = document["servers"][0]["url"]
         self._trial = trial
@@ -104,7 +104,7 @@ class Pages:
     def answer(self, path: str, request: Request) -> Response:
         """Return the answer to a path below /docs, or of the whole document."""
         if path == "/openapi.json":
-            response = _answer(request, self._whole, "application/json", _SHORT)
+            response = _answer(request, self._compressed_document, "application/json", _SHORT)
             response.headers["Access-Control-Allow-Origin"] = "*"
             return response
         if path in self._files:
@@ -145,7 +145,7 @@ class Pages:
         if len(parts) == 1:
             return self._html("chapter.html", chapter=chapter)
         name = parts[1].removesuffix(".json")
-        entry = next((one for one in chapter.entries if one.name == name), None)
+        entry = next((item for item in chapter.entries if item.name == name), None)
         if entry is None:
             return None
         if parts[1].endswith(".json"):
@@ -153,7 +153,7 @@ class Pages:
             return gzip.compress(_json(part), 9, mtime=0), "application/json", _STRICT
         return self._operation(chapter, entry)
 
-    def _operation(self, chapter: Chapter, entry: Entry) -> tuple[bytes, str, str]:
+    def _operation(self, chapter: PublishedChapter, entry: PublishedOperation) -> tuple[bytes, str, str]:
         position = chapter.entries.index(entry)
         return self._html(
             "operation.html",

@@ -30,4 +30,4 @@ def _paragraph(text: str) -> Paragraph:
         words.append(Words(text[done : found.start()]))
         words.append(Words(found[1], "code") if found[1] else Words(found[2], "bold"))
         done = found.end()
-    return tuple(one for one in (*words, Words(text[done:])) if one.text)
+    return tuple(word for word in (*words, Words(text[done:])) if word.text)

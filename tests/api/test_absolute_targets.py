@@ -14,11 +14,11 @@ from werkzeug.test import run_wsgi_app
 from app.applications import create_both
 from app.identity.administration.configuration.apply import apply
 from app.identity.administration.configuration.reading import read
-from app.kit.admission import Application, QueueSlot
+from app.kit.admission import QueueSlot, WsgiApp
 from app.kit.proxies import protect
-from app.kit.serving.bodies import HeldBodies
+from app.kit.serving.bodies import BodyBudget
 from app.kit.serving.environ import environ_of_connection
-from app.kit.serving.limits import Limits
+from app.kit.serving.limits import ServerLimits
 from app.kit.serving.requests import RequestReader
 from app.settings import Settings
 from tests.support.identity_service import SECRET, make_services
@@ -29,7 +29,7 @@ ACME, GLOBEX, API = "acme.localhost:8000", "globex.localhost:8000", "api.localho
 
 
 @pytest.fixture(scope="module")
-def both(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Application:
+def both(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory) -> WsgiApp:
     folder = tmp_path_factory.mktemp("absolute")
     url = f"sqlite:///{shutil.copy(migrated_file, folder / 'gatehouse.db')}"
     settings = Settings(data_dir=folder, database_url=url, secrets=(SECRET,))
@@ -45,17 +45,17 @@ def environ_of(target: str, host: str, *fields: str, body: bytes = b"", peer: st
     length = [f"Content-Length: {len(body)}"] if body else []
     head = "\r\n".join([line, f"Host: {host}", *fields, *length, "", ""])
     common = environ_of_connection(("127.0.0.1", 8000), (peer, 50000), is_one_of_many=False)
-    reader = RequestReader(common, Limits(), HeldBodies(100_000))
+    reader = RequestReader(common, ServerLimits(), BodyBudget(100_000))
     reader.feed(head.encode() + body)
     return reader.complete.popleft().environ
 
 
-def body_of(app: Application, environ: dict[str, Any]) -> str:
+def body_of(app: WsgiApp, environ: dict[str, Any]) -> str:
     parts, _, _ = run_wsgi_app(app, environ)
     return b"".join(parts).decode()
 
 
-def test_metadata_is_of_the_tenant_in_the_target(both: Application) -> None:
+def test_metadata_is_of_the_tenant_in_the_target(both: WsgiApp) -> None:
     for host in (ACME, API, "invented.localhost:8000"):
         for _ in range(2):  # the second answer comes from memory
             for tenant in (GLOBEX, ACME):
@@ -64,16 +64,16 @@ def test_metadata_is_of_the_tenant_in_the_target(both: Application) -> None:
     assert json.loads(body_of(both, environ_of(METADATA, ACME)))["issuer"] == f"http://{ACME}"
 
 
-def test_answer_in_memory_is_of_the_tenant_in_the_target(both: Application) -> None:
+def test_answer_in_memory_is_of_the_tenant_in_the_target(both: WsgiApp) -> None:
     for path in (METADATA, "/service/oidc/jwks"):
         body_of(both, environ_of(path, GLOBEX))  # brings the tenant and its keys into memory
     environ = environ_of(f"http://{GLOBEX}{METADATA}", ACME)
-    assert both.waits_for_nothing(environ)
-    assert not both.waits_for_nothing(environ_of(METADATA, "invented.localhost:8000"))
+    assert both.is_answered_from_cache(environ)
+    assert not both.is_answered_from_cache(environ_of(METADATA, "invented.localhost:8000"))
     assert json.loads(body_of(both, environ))["issuer"] == f"http://{GLOBEX}"
 
 
-def test_page_is_of_the_tenant_in_the_target(both: Application) -> None:
+def test_page_is_of_the_tenant_in_the_target(both: WsgiApp) -> None:
     for _ in range(2):
         page = body_of(both, environ_of(f"http://{GLOBEX}/login", ACME))
         assert "Globex Goods" in page
@@ -81,13 +81,13 @@ def test_page_is_of_the_tenant_in_the_target(both: Application) -> None:
         assert "Acme Tools" in body_of(both, environ_of("/login", ACME))
 
 
-def test_target_chooses_between_hub_and_identity(both: Application) -> None:
+def test_target_chooses_between_hub_and_identity(both: WsgiApp) -> None:
     account = "/identity/v2/auth/account"
     assert '"ErrorCode"' in body_of(both, environ_of(f"http://{API}{account}", ACME))
     assert "Globex Goods" in body_of(both, environ_of(f"http://{GLOBEX}/login", API))
 
 
-def test_queue_is_of_the_tenant_in_the_target(both: Application) -> None:
+def test_queue_is_of_the_tenant_in_the_target(both: WsgiApp) -> None:
     for tenant in (ACME, GLOBEX):
         body_of(both, environ_of("/login", tenant))
     form = "Content-Type: application/x-www-form-urlencoded"

@@ -61,8 +61,8 @@ def test_username_or_phone_alone_identifies_account(acme: TenantServer) -> None:
 
 
 def test_primary_email_is_listed_first(acme: TenantServer) -> None:
-    given = [{"Type": "Work", "Value": "w@example.test"}, {"Type": "Primary", "Value": "p@example.test"}]
-    assert [entry["Type"] for entry in acme.create(Email=given)["Email"]] == ["Primary", "Work"]
+    values = [{"Type": "Work", "Value": "w@example.test"}, {"Type": "Primary", "Value": "p@example.test"}]
+    assert [entry["Type"] for entry in acme.create(Email=values)["Email"]] == ["Primary", "Work"]
 
 
 MALFORMED_ACCOUNT: list[tuple[dict[str, Any], tuple[int, int]]] = [

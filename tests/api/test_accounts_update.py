@@ -40,7 +40,7 @@ def test_list_element_with_op_delete_is_removed(acme: TenantServer, uid: str) ->
     acme.update(uid, {"Addresses": [{"Type": "Home", "City": "London"}, {"Type": "Work", "City": "Leeds"}]})
     edits = [{"Type": "home", "op": "delete"}, {"Type": "Work", "City": "York"}, {"Type": "Sea", "City": "Dover"}]
     left = acme.update(uid, {"Addresses": edits})["Addresses"]
-    assert [(one["Type"], one["City"], one["Operation"]) for one in left] == [
+    assert [(item["Type"], item["City"], item["Operation"]) for item in left] == [
         ("Work", "York", None),
         ("Sea", "Dover", None),
     ]

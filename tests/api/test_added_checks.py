@@ -17,7 +17,7 @@ from app.contract.errors import BadParameter
 from app.contract.operations import CATALOGUE, load_catalogue
 from app.contract.step_reasons import RefusedPart
 from app.contract.steps import ConsentStep, RefusedStep, StartAgainStep
-from app.contract.visit import Visit
+from app.contract.visit import VisitorClaims
 from app.identity import create_app, create_service
 from app.identity.entry import admission, checks
 from app.identity.platform.context import Context
@@ -202,9 +202,9 @@ def test_check_added_to_admission_refuses_every_caller(
 ) -> None:
     monkeypatch.setattr(checks, table, (*getattr(checks, table), added.rule))
     asker = new_asker()
-    held = asker.client.redeem(asker.browser.code(asker.client, asker.person)).json or {}
+    body = asker.client.redeem(asker.browser.code(asker.client, asker.person)).json or {}
     if kind == "persons":
-        all_pass_then_none(added, lambda: asker.of_persons(held["access_token"]))
+        all_pass_then_none(added, lambda: asker.of_persons(body["access_token"]))
         return
     forms = asker.grants()  # made while the check accepts the hub
     asker.grants = lambda: forms  # type: ignore[method-assign]  # of this one
@@ -216,8 +216,8 @@ def test_rule_added_for_holders_refuses_every_access_token(
 ) -> None:
     monkeypatch.setattr(admission, "HOLDER_RULES", (*admission.HOLDER_RULES, added.holder_rule))
     asker = new_asker()
-    held = asker.client.redeem(asker.browser.code(asker.client, asker.person)).json or {}
-    all_pass_then_none(added, lambda: asker.of_persons(held["access_token"]))
+    body = asker.client.redeem(asker.browser.code(asker.client, asker.person)).json or {}
+    all_pass_then_none(added, lambda: asker.of_persons(body["access_token"]))
 
 
 @pytest.mark.parametrize("table", ["BEFORE_BODY", "WITH_BODY"])
@@ -225,7 +225,7 @@ def test_check_added_to_admission_refuses_calls_in_the_process(
     world: World, added: AddedCheck, monkeypatch: pytest.MonkeyPatch, table: str
 ) -> None:
     monkeypatch.setattr(checks, table, (*getattr(checks, table), added.rule))
-    call = LocalClient(create_service(world.services), Host.INSIDE, Visit(host=world.browser().host))
+    call = LocalClient(create_service(world.services), Host.INSIDE, VisitorClaims(host=world.browser().host))
     for _ in range(2):
         assert call(hub.tenant, hub.TenantRequest()).tenant is not None
     added.refuses = True
@@ -283,21 +283,21 @@ KEY: Final = Auth.of(AuthScheme.API_KEY)
 def test_scheme_added_to_a_declaration_is_demanded(new_asker: NewAsker) -> None:
     userinfo, introspect, token = oauth_metadata.userinfo, oauth_tokens.introspect, oauth_tokens.token
     former = new_asker()
-    held = former.client.redeem(former.browser.code(former.client, former.person)).json or {}
-    assert {answer.status_code for _, answer in former.of_persons(held["access_token"])} == {200}
+    body = former.client.redeem(former.browser.code(former.client, former.person)).json or {}
+    assert {answer.status_code for _, answer in former.of_persons(body["access_token"])} == {200}
     with (
         declared(userinfo, userinfo.admission.auth & KEY),
         declared(introspect, introspect.admission.auth & KEY),
         declared(token, token.admission.auth & KEY),
     ):
         asker = new_asker()
-        answers = [answer for _, answer in asker.of_persons(held["access_token"])]
+        answers = [answer for _, answer in asker.of_persons(body["access_token"])]
         credentials = asker.client.client_credentials()
         answers += [asker.client.back("introspect", {"token": "x", **credentials})]
         kinds = ("authorization_code", "refresh_token", "client_credentials", "unknown")
-        answers += [asker.client.back("token", {"grant_type": one, **credentials}) for one in kinds]
+        answers += [asker.client.back("token", {"grant_type": kind, **credentials}) for kind in kinds]
         assert {(answer.status_code, "apikey" in answer.text) for answer in answers} == {(400, True)}
-        headers = {"Authorization": f"Bearer {held['access_token']}", "X-Acme-ApiKey": asker.world.api_key}
+        headers = {"Authorization": f"Bearer {body['access_token']}", "X-Acme-ApiKey": asker.world.api_key}
         assert asker.client.get(USERINFO, headers=headers).status_code == 200
 
 

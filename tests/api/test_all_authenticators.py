@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from tests.support.authenticators import DRIVERS, Driver
 from tests.support.authenticators.app import AppDriver
 from tests.support.authenticators.sent import SmsDriver
@@ -19,8 +19,8 @@ from tests.support.races import RACERS, at_once
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
 every = pytest.mark.parametrize("driver", DRIVERS, ids=str)
-alone = pytest.mark.parametrize("driver", [one for one in DRIVERS if one.stands_alone], ids=str)
-counted = pytest.mark.parametrize("driver", [one for one in DRIVERS if one.counts], ids=str)
+alone = pytest.mark.parametrize("driver", [driver for driver in DRIVERS if driver.stands_alone], ids=str)
+counted = pytest.mark.parametrize("driver", [driver for driver in DRIVERS if driver.counts], ids=str)
 NO_LOCK = {"type": "none"}
 BLOCK = {"type": "block", "maximum_failed_attempts": 3}
 # Without a lockout every response is checked; with one, concurrent responses must not lock the owner out.
@@ -29,7 +29,7 @@ in_the_strictest = pytest.mark.parametrize("lockout", [NO_LOCK, BLOCK], ids=["no
 
 
 @pytest.fixture(autouse=True)
-def elsewhere(driver: Driver, services: Services) -> Iterator[None]:
+def elsewhere(driver: Driver, services: IdentityServices) -> Iterator[None]:
     with driver.elsewhere(services):
         yield
 
@@ -84,7 +84,7 @@ def test_response_and_challenge_are_single_use(new_tenant_server: NewTenantServe
     assert is_wrong(driver, again) if driver.is_used_up else answered(again)
 
 
-@pytest.mark.parametrize("driver", [one for one in DRIVERS if one.lives_seconds], ids=str)
+@pytest.mark.parametrize("driver", [driver for driver in DRIVERS if driver.lives_seconds], ids=str)
 def test_response_expires(new_tenant_server: NewTenantServer, driver: Driver) -> None:
     who = enrolled(new_tenant_server, driver)
     token = who.token()
@@ -124,7 +124,7 @@ def test_wrong_responses_lock_account(new_tenant_server: NewTenantServer, driver
     assert refused(who.signs_in()) == (403, 1198)
 
 
-@pytest.mark.parametrize("driver", [one for one in DRIVERS if not one.counts], ids=str)
+@pytest.mark.parametrize("driver", [driver for driver in DRIVERS if not driver.counts], ids=str)
 def test_response_during_lockout_is_refused(new_tenant_server: NewTenantServer, driver: Driver) -> None:
     """Wrong responses of these authenticators do not count, so wrong passwords lock the account."""
     who = enrolled(new_tenant_server, driver, lockout={"type": "suspend", "maximum_failed_attempts": 1})
@@ -165,7 +165,7 @@ def test_concurrent_uses_of_response_have_one_winner(
 
 @pytest.mark.both_databases
 @in_the_strictest
-@pytest.mark.parametrize("driver", [one for one in DRIVERS if one.is_used_up], ids=str)
+@pytest.mark.parametrize("driver", [driver for driver in DRIVERS if driver.is_used_up], ids=str)
 def test_response_wins_once_across_concurrent_challenges(
     new_tenant_server: NewTenantServer, driver: Driver, lockout: dict[str, Any]
 ) -> None:
@@ -206,11 +206,11 @@ def test_concurrent_first_responses_enrol_once(new_tenant_server: NewTenantServe
 @alone
 def test_password_alone_enrols_no_additional_factor(new_tenant_server: NewTenantServer, driver: Driver) -> None:
     """An attacker who has the password cannot add a factor of their own."""
-    held: Driver = SmsDriver() if isinstance(driver, AppDriver) else AppDriver()
+    stored: Driver = SmsDriver() if isinstance(driver, AppDriver) else AppDriver()
     tenant_settings = driver.tenant_settings(two_factor="required")
-    tenant_settings["second_factors"][held.kind.value] = True
+    tenant_settings["second_factors"][stored.kind.value] = True
     who = driver.equipped(second_factor_holder(new_tenant_server, **tenant_settings))
-    held.enrol(who)
+    stored.enrol(who)
     before, challenge = who.own_factors(), who.challenged()
     token = str(challenge["SecondFactorAuthenticationToken"])
     begun = driver.begin(who, token)

@@ -53,9 +53,9 @@ def world(new_world: NewWorld) -> World:
 def ask(world: World, token: str, method: str, path: str, body: Any = None, **query: str) -> TestResponse:
     sent = {"json": body} if body is not None else {}
     base = f"http://{world.services.settings.api_hostname}"
-    held = {"apikey": world.api_key, **query}
+    stored = {"apikey": world.api_key, **query}
     return world.wsgi.open(
-        path, method=method, query_string=held, base_url=base, headers={"Authorization": f"Bearer {token}"}, **sent
+        path, method=method, query_string=stored, base_url=base, headers={"Authorization": f"Bearer {token}"}, **sent
     )
 
 
@@ -155,9 +155,9 @@ def test_browser_reauthentication_counts_as_recent(world: World, ada: Person) ->
 
 def test_refresh_is_no_recent_authentication(world: World, ada: Person) -> None:
     shop = world.application("Shop", interface_access="full")
-    held = shop.redeem(world.browser().code(shop, ada, scope="openid")).json or {}
+    body = shop.redeem(world.browser().code(shop, ada, scope="openid")).json or {}
     with moved(world.services, seconds=601):
-        renewed = shop.refresh(held["refresh_token"]).json or {}
+        renewed = shop.refresh(body["refresh_token"]).json or {}
         answer = ask(world, renewed["access_token"], "PUT", f"{AUTH}/username", {"username": "eve"})
         assert refused(answer) == (403, 1193)
 
@@ -207,11 +207,11 @@ def test_password_and_client_grants_follow_access_setting(world: World, ada: Per
 @on_one_database
 def test_enabling_access_does_not_extend_existing_tokens(world: World, ada: Person) -> None:
     shop = world.application("Shop")
-    held = shop.redeem(world.browser().code(shop, ada, scope="openid")).json or {}
+    body = shop.redeem(world.browser().code(shop, ada, scope="openid")).json or {}
     world.change(shop, interface_access="full")
     world.change_settings()
-    assert refused(ask(world, held["access_token"], "GET", f"{AUTH}/account")) == (403, 1143)
-    renewed = shop.refresh(held["refresh_token"]).json or {}
+    assert refused(ask(world, body["access_token"], "GET", f"{AUTH}/account")) == (403, 1143)
+    renewed = shop.refresh(body["refresh_token"]).json or {}
     assert refused(ask(world, renewed["access_token"], "GET", f"{AUTH}/account")) == (403, 1143)
     assert claims_in(renewed["id_token"])["sub"] == ada.uid
 
@@ -221,12 +221,12 @@ def test_new_access_requires_consent_again(world: World, ada: Person) -> None:
     asking = world.application("asking", require_consent=True)
     browser = world.browser().signed_in(ada)
     step = browser.authorize(asking.authorization_parameters(scope="openid"))
-    assert [one.name for one in step.scopes] == ["openid"]
+    assert [scope.name for scope in step.scopes] == ["openid"]
     assert browser.consent(step.interaction_id or "", allow=True).address
     world.change(asking, interface_access="full")
     world.change_settings()
     again = browser.authorize(asking.authorization_parameters(scope="openid"))
-    assert [one.name for one in again.scopes] == ["openid", "account:read", "account:write"]
+    assert [scope.name for scope in again.scopes] == ["openid", "account:read", "account:write"]
     refusal = browser.authorize(asking.authorization_parameters(scope="openid", prompt="none"))
     assert "error=consent_required" in (refusal.address or "")
 

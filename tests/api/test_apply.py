@@ -11,14 +11,14 @@ from sqlalchemy import select
 from app.identity.administration.configuration import apply as configuration
 from app.identity.administration.configuration.document import ConfigurationError
 from app.identity.administration.configuration.export import export
-from app.identity.administration.configuration.plan import Plan
+from app.identity.administration.configuration.plan import ChangePlan
 from app.identity.administration.configuration.reading import read
 from app.identity.administration.reencryption import reencrypt
 from app.identity.directory.tenants import changes, directory
 from app.identity.entry.assembly import assemble
 from app.identity.entry.tables import metadata
 from app.identity.platform.encryption import Encryption
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store import migrate
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
@@ -44,37 +44,37 @@ ADA = {"FirstName": "Ada", "RegistrationSource": "API"}  # created by the file, 
 
 
 @pytest.fixture
-def ours(own_services: Services) -> Services:
+def ours(own_services: IdentityServices) -> IdentityServices:
     return own_services
 
 
-def applied(services: Services, text: str, *, prune: bool = False) -> Plan:
+def applied(services: IdentityServices, text: str, *, prune: bool = False) -> ChangePlan:
     return configuration.apply(services, read(text.encode(), "f.yaml", Path()), prune=prune)
 
 
-def planned(services: Services, text: str, *, prune: bool = False) -> Plan:
+def planned(services: IdentityServices, text: str, *, prune: bool = False) -> ChangePlan:
     return configuration.plan(services, read(text.encode(), "f.yaml", Path()), prune=prune)
 
 
-def lines(plan: Plan) -> list[tuple[str, str, str]]:
+def lines(plan: ChangePlan) -> list[tuple[str, str, str]]:
     return [(change.kind, change.name, str(change.action)) for change in plan.changes]
 
 
-def rows(services: Services, table: str, tenant: str = "acme") -> list[Any]:
+def rows(services: IdentityServices, table: str, tenant: str = "acme") -> list[Any]:
     """Return the rows of a table that belong to a tenant."""
     work = UnitOfWork(services.database, "lookup")
     try:
-        held = changes.by_name(work, tenant)
-        if held is None:
+        stored = changes.by_name(work, tenant)
+        if stored is None:
             return []
-        work.switch_tenant(held.tenant_id)
+        work.switch_tenant(stored.tenant_id)
         found = metadata.tables[table]
-        return list(work.all(select(found).where(found.c.tenant_id == held.tenant_id)))
+        return list(work.all(select(found).where(found.c.tenant_id == stored.tenant_id)))
     finally:
         work.rollback()
 
 
-def test_apply_creates_tenant_with_all_contents(ours: Services) -> None:
+def test_apply_creates_tenant_with_all_contents(ours: IdentityServices) -> None:
     assert {action for _, _, action in lines(applied(ours, ACME))} == {"create"}
     tenant = ours.directory.by_key(KEY.upper())
     assert tenant is not None
@@ -98,7 +98,7 @@ def test_apply_creates_tenant_with_all_contents(ours: Services) -> None:
     assert [row.event for row in rows(ours, "audit")] == ["account.created"]
 
 
-def test_second_apply_changes_nothing(ours: Services) -> None:
+def test_second_apply_changes_nothing(ours: IdentityServices) -> None:
     applied(ours, ACME)
     before = rows(ours, "tenants"), rows(ours, "accounts")
     again = applied(ours, ACME)
@@ -106,7 +106,7 @@ def test_second_apply_changes_nothing(ours: Services) -> None:
     assert (rows(ours, "tenants"), rows(ours, "accounts")) == before
 
 
-def test_plan_lists_changes_and_applies_none(ours: Services) -> None:
+def test_plan_lists_changes_and_applies_none(ours: IdentityServices) -> None:
     assert lines(planned(ours, ACME)) == [
         ("tenant", "acme", "create"),
         ("application", "shop", "create"),
@@ -116,7 +116,7 @@ def test_plan_lists_changes_and_applies_none(ours: Services) -> None:
     assert rows(ours, "tenants") == []
 
 
-def test_plan_shows_old_and_new_values(ours: Services) -> None:
+def test_plan_shows_old_and_new_values(ours: IdentityServices) -> None:
     applied(ours, ACME)
     changed = ACME.replace("custom_uid: true", "remember_me: false").replace("first_name: Ada", "first_name: Grace")
     plan = planned(ours, changed)
@@ -129,7 +129,7 @@ def test_plan_shows_old_and_new_values(ours: Services) -> None:
     assert planned(ours, changed).is_empty
 
 
-def test_change_increments_tenant_version(ours: Services) -> None:
+def test_change_increments_tenant_version(ours: IdentityServices) -> None:
     applied(ours, ACME)
     applied(ours, ACME.replace("#123456", "#654321"))
     assert rows(ours, "tenants")[0].version == 2
@@ -137,7 +137,7 @@ def test_change_increments_tenant_version(ours: Services) -> None:
     assert rows(ours, "tenants")[0].version == 3
 
 
-def test_existing_passwords_and_secrets_are_not_overwritten(ours: Services) -> None:
+def test_existing_passwords_and_secrets_are_not_overwritten(ours: IdentityServices) -> None:
     applied(ours, ACME)
     before = rows(ours, "tenants")[0].api_secret, rows(ours, "accounts")[0].password_hash
     other = (
@@ -156,13 +156,13 @@ def test_existing_passwords_and_secrets_are_not_overwritten(ours: Services) -> N
 
 
 @pytest.mark.both_databases
-def test_omitted_keys_stay(ours: Services) -> None:
+def test_omitted_keys_stay(ours: IdentityServices) -> None:
     applied(ours, ACME)
     assert applied(ours, "tenants: [{name: acme}]").is_empty
     assert len(rows(ours, "applications")) == 2
 
 
-def test_nothing_is_removed_without_prune(ours: Services) -> None:
+def test_nothing_is_removed_without_prune(ours: IdentityServices) -> None:
     applied(ours, ACME)
     shorter = re.sub(r"      - {name: desk.*\n", "", ACME)
     plan = applied(ours, shorter)
@@ -171,7 +171,7 @@ def test_nothing_is_removed_without_prune(ours: Services) -> None:
 
 
 @pytest.mark.both_databases
-def test_prune_keeps_self_registered_accounts(ours: Services) -> None:
+def test_prune_keeps_self_registered_accounts(ours: IdentityServices) -> None:
     applied(ours, ACME)
     applied(ours, "tenants: [{name: acme, accounts: [{email: eve@example.com, password: correct horse 3!}]}]")
     unmark(ours, "eve@example.com")
@@ -186,7 +186,7 @@ def test_prune_keeps_self_registered_accounts(ours: Services) -> None:
     }
 
 
-def unmark(services: Services, email: str) -> None:
+def unmark(services: IdentityServices, email: str) -> None:
     """Clear the mark of the file, as for an account that registered itself."""
     accounts = metadata.tables["accounts"]
     tenant_id = rows(services, "tenants")[0].tenant_id
@@ -195,16 +195,16 @@ def unmark(services: Services, email: str) -> None:
     work.commit()
 
 
-def test_omitted_keys_and_secrets_are_generated_once(ours: Services) -> None:
+def test_omitted_keys_and_secrets_are_generated_once(ours: IdentityServices) -> None:
     text = "tenants: [{name: acme, applications: [{name: shop, redirect_uris: ['https://a.example/']}]}]"
-    made = {one.key: one.value for one in applied(ours, text).made}
+    made = {item.key: item.value for item in applied(ours, text).made}
     assert set(made) == {"api_key", "api_secret", "client_id", "client_secret"}
     assert ours.directory.by_key(made["api_key"]) is not None
     assert rows(ours, "applications")[0].secret_hash == randomness.digest(made["client_secret"])
     assert applied(ours, text).made == []
 
 
-def test_invalid_file_applies_nothing(ours: Services) -> None:
+def test_invalid_file_applies_nothing(ours: IdentityServices) -> None:
     applied(ours, ACME)
     broken = f"{ACME.replace('custom_uid: true', 'custom_uid: false')}  - {{name: globex, api_key: {KEY}}}\n".replace(
         f"    api_key: {KEY}\n", "", 1
@@ -215,34 +215,34 @@ def test_invalid_file_applies_nothing(ours: Services) -> None:
     assert rows(ours, "tenants", "globex") == []
 
 
-def test_changed_client_id_is_refused(ours: Services) -> None:
+def test_changed_client_id_is_refused(ours: IdentityServices) -> None:
     applied(ours, ACME)
     with pytest.raises(ConfigurationError, match=r"expected shop; .*or give this application another name"):
         applied(ours, ACME.replace("client_id: shop", "client_id: store"))
 
 
-def test_identifiers_of_two_accounts_are_refused(ours: Services) -> None:
+def test_identifiers_of_two_accounts_are_refused(ours: IdentityServices) -> None:
     applied(ours, ACME)
     applied(ours, "tenants: [{name: acme, accounts: [{email: eve@example.com}]}]")
     with pytest.raises(ConfigurationError, match="belong to different ones"):
         applied(ours, ACME.replace("Ada@", "eve@"))
 
 
-def test_changed_account_identifier_is_refused(ours: Services) -> None:
+def test_changed_account_identifier_is_refused(ours: IdentityServices) -> None:
     applied(ours, ACME)
     with pytest.raises(ConfigurationError, match=r"expected Ada@example\.com; a file can't change an account's email"):
         applied(ours, ACME.replace("Ada@", "grace@"))
 
 
 @pytest.mark.parametrize("wrong", ["birth_date: tomorrow", "gender: purple", "custom_fields: {shoe: '42'}"])
-def test_invalid_profile_value_is_refused(ours: Services, wrong: str) -> None:
+def test_invalid_profile_value_is_refused(ours: IdentityServices, wrong: str) -> None:
     text = f"tenants: [{{name: acme, accounts: [{{email: a@example.com, {wrong}}}]}}]"
     with pytest.raises(ConfigurationError, match=r"f\.yaml:1: tenants\[0\]\.accounts\[0\]: expected another value"):
         applied(ours, text)
     assert rows(ours, "tenants") == []
 
 
-def test_existing_custom_field_definitions_stay(ours: Services) -> None:
+def test_existing_custom_field_definitions_stay(ours: IdentityServices) -> None:
     text = "tenants: [{name: acme, settings: {custom_fields: [shoe]}, accounts: [{email: a@example.com, custom_fields: {shoe: '42'}}]}]"
     applied(ours, text)
     assert rows(ours, "accounts")[0].profile["CustomFields"] == {"shoe": "42"}
@@ -251,14 +251,14 @@ def test_existing_custom_field_definitions_stay(ours: Services) -> None:
     ).is_empty
 
 
-def test_same_email_in_two_tenants_stays_separate(ours: Services) -> None:
+def test_same_email_in_two_tenants_stays_separate(ours: IdentityServices) -> None:
     both = f"{ACME}  - name: globex\n    accounts: [{{email: ada@example.com, password: correct horse 4!, first_name: Ida}}]\n"
     applied(ours, both)
     assert [row.profile["FirstName"] for row in rows(ours, "accounts")] == ["Ada"]
     assert [row.profile["FirstName"] for row in rows(ours, "accounts", "globex")] == ["Ida"]
 
 
-def test_applying_export_changes_nothing(ours: Services) -> None:
+def test_applying_export_changes_nothing(ours: IdentityServices) -> None:
     applied(ours, ACME)
     written = export(ours, "acme")
     assert not re.search("secret-of|correct horse|argon2|" + SECRET, written)
@@ -268,7 +268,7 @@ def test_applying_export_changes_nothing(ours: Services) -> None:
 @pytest.mark.parametrize(
     "beside", ["", "    url_whitelist: []\n", "    registration_form: []\n", "    settings: {}\n    brand: {}\n"]
 )
-def test_applying_export_of_minimal_file_changes_nothing(ours: Services, beside: str) -> None:
+def test_applying_export_of_minimal_file_changes_nothing(ours: IdentityServices, beside: str) -> None:
     """The file of the README: an application and an account."""
     applied(
         ours,
@@ -282,13 +282,13 @@ def test_applying_export_of_minimal_file_changes_nothing(ours: Services, beside:
     assert again.is_empty
 
 
-def test_export_recreates_tenant_in_another_database(ours: Services, tmp_path: Path) -> None:
+def test_export_recreates_tenant_in_another_database(ours: IdentityServices, tmp_path: Path) -> None:
     applied(ours, ACME)
     url = f"sqlite:///{tmp_path / 'elsewhere.db'}"
     migrate.upgrade(url)
-    elsewhere = assemble(replace(ours.settings, database_url=url))
-    applied(elsewhere, export(ours, "acme"))
-    assert export(elsewhere, "acme") == export(ours, "acme")
+    other = assemble(replace(ours.settings, database_url=url))
+    applied(other, export(ours, "acme"))
+    assert export(other, "acme") == export(ours, "acme")
 
 
 BRANDED = """tenants:
@@ -299,14 +299,16 @@ BRANDED = """tenants:
 """
 
 
-def test_brand_is_exported_as_it_was_applied(ours: Services) -> None:
+def test_brand_is_exported_as_it_was_applied(ours: IdentityServices) -> None:
     applied(ours, BRANDED)
     exported = export(ours, "acme")
     assert all(value in exported for value in ("/theme/hills.jpg", "#faf6ee", "/theme/inter.woff2", "pill"))
     assert planned(ours, exported).is_empty
 
 
-def test_running_server_sees_change_within_five_seconds(ours: Services, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_running_server_sees_change_within_five_seconds(
+    ours: IdentityServices, monkeypatch: pytest.MonkeyPatch
+) -> None:
     applied(ours, ACME)
     serving = assemble(ours.settings)
     assert serving.directory.by_name("acme") is not None
@@ -324,15 +326,17 @@ WITH_CAPTCHA = """tenants:
 """
 
 
-def captcha_secret(services: Services) -> str:
-    held = changes.by_name(UnitOfWork(services.database, "lookup"), "acme")
-    assert held
-    assert held.captcha_secret
-    return services.encryption.decrypt(held.captcha_secret, changes.captcha_associated_data(held.tenant_id)).decode()
+def captcha_secret(services: IdentityServices) -> str:
+    stored = changes.by_name(UnitOfWork(services.database, "lookup"), "acme")
+    assert stored
+    assert stored.captcha_secret
+    return services.encryption.decrypt(
+        stored.captcha_secret, changes.captcha_associated_data(stored.tenant_id)
+    ).decode()
 
 
 @pytest.mark.both_databases
-def test_captcha_secret_is_encrypted_and_replaceable(ours: Services) -> None:
+def test_captcha_secret_is_encrypted_and_replaceable(ours: IdentityServices) -> None:
     """The provider issues it together with the site key, so both must be replaceable."""
     first = applied(ours, WITH_CAPTCHA.format(secret="from the provider"))
     assert captcha_secret(ours) == "from the provider"
@@ -345,7 +349,7 @@ def test_captcha_secret_is_encrypted_and_replaceable(ours: Services) -> None:
     assert captcha_secret(ours) == "another one of it"
 
 
-def test_captcha_secret_is_reencrypted(ours: Services) -> None:
+def test_captcha_secret_is_reencrypted(ours: IdentityServices) -> None:
     applied(ours, WITH_CAPTCHA.format(secret="from the provider"))
     ours.encryption = Encryption((b"1" * 32, SERVICE_SECRET))
     assert reencrypt(ours) == 2  # the API secret is the other; no signing key was needed yet
@@ -354,7 +358,7 @@ def test_captcha_secret_is_reencrypted(ours: Services) -> None:
 
 
 @pytest.mark.both_databases
-def test_reencryption_adds_missing_api_secret_hash(ours: Services) -> None:
+def test_reencryption_adds_missing_api_secret_hash(ours: IdentityServices) -> None:
     applied(ours, ACME)
     work = UnitOfWork(ours.database, rows(ours, "tenants")[0].tenant_id)
     with work.separate_transaction() as own:
@@ -367,13 +371,13 @@ def test_reencryption_adds_missing_api_secret_hash(ours: Services) -> None:
     assert found.name == "acme"
 
 
-def test_captcha_provider_without_secret_is_refused(ours: Services) -> None:
+def test_captcha_provider_without_secret_is_refused(ours: IdentityServices) -> None:
     with pytest.raises(ConfigurationError, match=r"captcha_secret.*expected the secret of settings.captcha.provider"):
         applied(ours, "tenants: [{name: acme, settings: {captcha: {provider: tencent, site_key: x}}}]")
     with pytest.raises(ConfigurationError, match=r"site_key.*expected the key that tencent gave you"):
         applied(ours, "tenants: [{name: acme, captcha_secret: x, settings: {captcha: {provider: tencent}}}]")
 
 
-def test_question_lockout_without_questions_is_refused(ours: Services) -> None:
+def test_question_lockout_without_questions_is_refused(ours: IdentityServices) -> None:
     with pytest.raises(ConfigurationError, match="security_questions has no questions"):
         applied(ours, "tenants: [{name: acme, settings: {lockout: {type: security_question}}}]")

@@ -10,9 +10,9 @@ import pytest
 
 from app.identity.administration.configuration.document import ConfigurationError
 from app.identity.administration.configuration.export import export
-from app.identity.administration.configuration.plan import Plan
+from app.identity.administration.configuration.plan import ChangePlan
 from app.identity.directory.tenants import changes
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import UnitOfWork
 from app.identity.protocols.oauth.registration import initial_access_tokens as store
 from app.kit import randomness
@@ -23,15 +23,15 @@ SHA256 = hashlib.sha256(TOKEN.encode()).hexdigest()
 
 
 @pytest.fixture
-def ours(own_services: Services) -> Services:
+def ours(own_services: IdentityServices) -> IdentityServices:
     return own_services
 
 
-def day(services: Services, days: float) -> str:
+def day(services: IdentityServices, days: float) -> str:
     return (services.clock.now() + timedelta(days=days)).isoformat()
 
 
-def file(services: Services, **changed: Any) -> str:
+def file(services: IdentityServices, **changed: Any) -> str:
     token = {"name": "partners", "max_uses": 3, "token_sha256": SHA256, "expires_at": day(services, 9), **changed}
     stated = ", ".join(
         f"{key}: '{value}'" if isinstance(value, str) else f"{key}: {value}" for key, value in token.items()
@@ -39,17 +39,17 @@ def file(services: Services, **changed: Any) -> str:
     return f"tenants:\n  - name: acme\n    initial_access_tokens:\n      - {{{stated}}}\n"
 
 
-def tokens(services: Services) -> dict[str, tuple[str, int, int]]:
+def tokens(services: IdentityServices) -> dict[str, tuple[str, int, int]]:
     return {row.name: (row.token_hash, row.uses, row.max_uses) for row in rows(services, "initial_access_tokens")}
 
 
-def spent(services: Services, token: str) -> str | None:
+def spent(services: IdentityServices, token: str) -> str | None:
     """Use the token once, as a registration does."""
     work = UnitOfWork(services.database, "lookup")
-    held = changes.by_name(work, "acme")
+    stored = changes.by_name(work, "acme")
     work.release_connection()
-    assert held is not None
-    work.switch_tenant(held.tenant_id)
+    assert stored is not None
+    work.switch_tenant(stored.tenant_id)
     try:
         work.begin()
         name = store.spend(work, token, services.clock.now())
@@ -59,32 +59,32 @@ def spent(services: Services, token: str) -> str | None:
     return name
 
 
-def of_tokens(plan: Plan) -> list[tuple[str, str]]:
+def of_tokens(plan: ChangePlan) -> list[tuple[str, str]]:
     return [(name, action) for kind, name, action in lines(plan) if kind == "initial_access_token"]
 
 
-def refusal(services: Services, text: str) -> str:
+def refusal(services: IdentityServices, text: str) -> str:
     with pytest.raises(ConfigurationError) as caught:
         applied(services, text)
     return str(caught.value)
 
 
-def test_token_of_a_digest_registers(ours: Services) -> None:
+def test_token_of_a_digest_registers(ours: IdentityServices) -> None:
     text = file(ours)
     assert of_tokens(planned(ours, text)) == [("partners", "create")]
     assert tokens(ours) == {}
     done = applied(ours, text)
     assert of_tokens(done) == [("partners", "create")]
-    assert "initial_access_token" not in {one.owner.split()[0] for one in done.made}, "the operator has the token"
+    assert "initial_access_token" not in {item.owner.split()[0] for item in done.made}, "the operator has the token"
     assert spent(ours, TOKEN) == "partners"
     assert applied(ours, text).is_empty
     assert tokens(ours) == {"partners": (randomness.digest(TOKEN), 1, 3)}, "a second run gives no use back"
     assert [row.event for row in rows(ours, "audit")] == ["initial_access_tokens.added"]
 
 
-def test_token_without_a_digest_is_printed_once(ours: Services) -> None:
+def test_token_without_a_digest_is_printed_once(ours: IdentityServices) -> None:
     text = file(ours).replace(f"token_sha256: '{SHA256}', ", "")
-    (made,) = [one for one in applied(ours, text).made if one.owner == "initial_access_token acme/partners"]
+    (made,) = [item for item in applied(ours, text).made if item.owner == "initial_access_token acme/partners"]
     assert spent(ours, made.value) == "partners"
     again = applied(ours, text)
     assert (again.is_empty, again.made) == (True, [])
@@ -92,7 +92,7 @@ def test_token_without_a_digest_is_printed_once(ours: Services) -> None:
 
 
 @pytest.mark.both_databases
-def test_file_changes_uses_expiry_and_token(ours: Services) -> None:
+def test_file_changes_uses_expiry_and_token(ours: IdentityServices) -> None:
     applied(ours, file(ours))
     spent(ours, TOKEN)
     plan = applied(ours, file(ours, max_uses=5, expires_at=day(ours, 2)))
@@ -104,7 +104,7 @@ def test_file_changes_uses_expiry_and_token(ours: Services) -> None:
     assert (spent(ours, TOKEN), spent(ours, "another token")) == (None, "partners")
 
 
-def test_ended_token_is_not_made_again(ours: Services) -> None:
+def test_ended_token_is_not_made_again(ours: IdentityServices) -> None:
     """The clean-up deletes its row; a digest that the file still has must not work again."""
     plan = applied(ours, file(ours, expires_at=day(ours, -1)))
     assert of_tokens(plan) == [("partners", "unchanged")]
@@ -113,7 +113,7 @@ def test_ended_token_is_not_made_again(ours: Services) -> None:
 
 
 @pytest.mark.both_databases
-def test_token_that_the_file_omits_is_removed_with_prune_only(ours: Services) -> None:
+def test_token_that_the_file_omits_is_removed_with_prune_only(ours: IdentityServices) -> None:
     applied(ours, file(ours))
     fewer = file(ours, name="others", token_sha256=hashlib.sha256(b"others").hexdigest())
     assert of_tokens(applied(ours, fewer)) == [("others", "create"), ("partners", "unchanged")]
@@ -122,7 +122,7 @@ def test_token_that_the_file_omits_is_removed_with_prune_only(ours: Services) ->
     assert spent(ours, TOKEN) is None
 
 
-def test_export_has_the_tokens_without_digests(ours: Services) -> None:
+def test_export_has_the_tokens_without_digests(ours: IdentityServices) -> None:
     applied(ours, file(ours))
     exported = export(ours, "acme")
     assert "name: partners" in exported
@@ -143,14 +143,14 @@ def test_export_has_the_tokens_without_digests(ours: Services) -> None:
     ],
     ids=["too late", "no date", "no digest", "in clear", "no use", "name"],
 )
-def test_malformed_token_is_refused(ours: Services, changed: dict[str, Any], expected: str) -> None:
+def test_malformed_token_is_refused(ours: IdentityServices, changed: dict[str, Any], expected: str) -> None:
     sentence = refusal(ours, file(ours, **changed))
     assert expected in sentence
     assert TOKEN not in sentence
 
 
-def test_digest_belongs_to_one_token(ours: Services) -> None:
-    one = file(ours)
-    assert "is listed twice" in refusal(ours, one + one.splitlines()[-1].replace("partners", "others") + "\n")
-    applied(ours, one)
+def test_digest_belongs_to_one_token(ours: IdentityServices) -> None:
+    item = file(ours)
+    assert "is listed twice" in refusal(ours, item + item.splitlines()[-1].replace("partners", "others") + "\n")
+    applied(ours, item)
     assert "already used by another token" in refusal(ours, file(ours, name="others"))

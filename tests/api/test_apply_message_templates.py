@@ -11,11 +11,11 @@ import pytest
 from app.identity.administration.configuration import apply as configuration
 from app.identity.administration.configuration.document import ConfigurationError
 from app.identity.administration.configuration.export import export
-from app.identity.administration.configuration.plan import Plan
+from app.identity.administration.configuration.plan import ChangePlan
 from app.identity.administration.configuration.reading import read
 from app.identity.directory.tenants import changes
 from app.identity.messaging import store as templates
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import UnitOfWork
 
 HEAD = "tenants:\n  - name: acme\n"
@@ -35,19 +35,19 @@ MAILS = """\
 
 
 @pytest.fixture
-def ours(own_services: Services) -> Services:
+def ours(own_services: IdentityServices) -> IdentityServices:
     return own_services
 
 
-def applied(services: Services, text: str, *, prune: bool = False) -> Plan:
+def applied(services: IdentityServices, text: str, *, prune: bool = False) -> ChangePlan:
     return configuration.apply(services, read(text.encode(), "f.yaml", Path()), prune=prune)
 
 
-def lines(plan: Plan) -> list[tuple[str, str, str]]:
+def lines(plan: ChangePlan) -> list[tuple[str, str, str]]:
     return [(change.kind, change.name, str(change.action)) for change in plan.changes if change.kind != "tenant"]
 
 
-def stored(services: Services) -> tuple[int, list[Any]]:
+def stored(services: IdentityServices) -> tuple[int, list[Any]]:
     """Return the tenant's version and its templates."""
     work = UnitOfWork(services.database, "lookup")
     try:
@@ -60,7 +60,7 @@ def stored(services: Services) -> tuple[int, list[Any]]:
         work.rollback()
 
 
-def test_templates_are_planned_and_stored(ours: Services) -> None:
+def test_templates_are_planned_and_stored(ours: IdentityServices) -> None:
     planned = configuration.plan(ours, read((HEAD + MAILS).encode(), "f.yaml", Path()))
     assert stored(ours) == (0, [])
     plan = applied(ours, HEAD + MAILS)
@@ -75,7 +75,7 @@ def test_templates_are_planned_and_stored(ours: Services) -> None:
     assert applied(ours, HEAD + MAILS).is_empty
 
 
-def test_exported_templates_round_trip(ours: Services) -> None:
+def test_exported_templates_round_trip(ours: IdentityServices) -> None:
     applied(ours, HEAD + MAILS)
     before, text = stored(ours), export(ours, "acme")
     assert applied(ours, text).is_empty
@@ -88,24 +88,24 @@ def test_exported_templates_round_trip(ours: Services) -> None:
     assert export(ours, "acme") == text
 
 
-def test_template_change_is_planned_and_increments_version(ours: Services) -> None:
+def test_template_change_is_planned_and_increments_version(ours: IdentityServices) -> None:
     applied(ours, HEAD + MAILS)
     before = stored(ours)[0]
     plan = applied(ours, HEAD + MAILS.replace("Neues Passwort", "Ein neues Passwort"))
-    assert [one.details for one in plan.changes if one.action == "change"] == [
+    assert [change.details for change in plan.changes if change.action == "change"] == [
         ("subject: Neues Passwort -> Ein neues Passwort",)
     ]
     assert stored(ours)[0] == before + 1
 
 
-def test_templates_are_removed_only_with_prune(ours: Services) -> None:
+def test_templates_are_removed_only_with_prune(ours: IdentityServices) -> None:
     applied(ours, HEAD + MAILS)
-    one = MAILS.partition("      - {type: forgotpassword")[0]
-    plan = applied(ours, HEAD + one)
+    item = MAILS.partition("      - {type: forgotpassword")[0]
+    plan = applied(ours, HEAD + item)
     assert "not in the file; remove it with --prune" in str(plan)
     assert len(stored(ours)[1]) == 4
     assert lines(applied(ours, HEAD, prune=True)) == []
-    plan = applied(ours, HEAD + one, prune=True)
+    plan = applied(ours, HEAD + item, prune=True)
     assert ("mail_template", "welcome spring", "remove") in lines(plan)
     assert [kind for kind, _, _ in stored(ours)[1]] == ["forgotpassword", "verification"]
 
@@ -161,7 +161,7 @@ def test_all_problems_are_reported_together() -> None:
     )
     with pytest.raises(ConfigurationError) as refused:
         read(bad.encode(), "f.yaml", Path())
-    assert [(one.line, one.key) for one in refused.value.problems] == [
+    assert [(problem.line, problem.key) for problem in refused.value.problems] == [
         (5, "tenants[0].mail_templates[0].html"),
         (6, "tenants[0].mail_templates[1].html"),
         (7, "tenants[0].mail_templates[2].html"),
@@ -170,7 +170,7 @@ def test_all_problems_are_reported_together() -> None:
     ]
 
 
-def test_unknown_custom_field_placeholder_is_refused(ours: Services) -> None:
+def test_unknown_custom_field_placeholder_is_refused(ours: IdentityServices) -> None:
     mail = '    mail_templates: [{type: welcome, subject: a, html: "<p>#Shoe#</p>"}]\n'
     applied(ours, HEAD + "    settings: {custom_fields: [Shoe]}\n" + mail)
     assert applied(ours, HEAD + mail).is_empty

@@ -11,7 +11,7 @@ import yaml
 from app.identity.administration.configuration import apply as configuration
 from app.identity.administration.configuration.document import ConfigurationError
 from app.identity.administration.configuration.export import export
-from app.identity.administration.configuration.plan import Action, Plan
+from app.identity.administration.configuration.plan import ChangeAction, ChangePlan
 from app.identity.administration.configuration.reading import read
 from tests.support.organizations import PATH, ROLES, Business
 from tests.support.tenant_server import NewTenantServer, answered
@@ -43,11 +43,11 @@ def configured(business: Business, **tenant: Any) -> Any:
     return read(text.encode(), "f.yaml", Path())
 
 
-def applied(business: Business, **tenant: Any) -> Plan:
+def applied(business: Business, **tenant: Any) -> ChangePlan:
     return configuration.apply(business.tenant.services, configured(business, **tenant))
 
 
-def planned(business: Business, **tenant: Any) -> Plan:
+def planned(business: Business, **tenant: Any) -> ChangePlan:
     return configuration.plan(business.tenant.services, configured(business, **tenant))
 
 
@@ -57,23 +57,23 @@ def exported(business: Business) -> dict[str, Any]:
 
 
 def listed(business: Business) -> dict[str, dict[str, Any]]:
-    return {one["Name"]: one for one in answered(business.send("GET", PATH))["Data"]}
+    return {item["Name"]: item for item in answered(business.send("GET", PATH))["Data"]}
 
 
 def test_file_creates_organizations_with_their_parts(business: Business) -> None:
-    assert [one.action for one in planned(business, **FILE).changes][-2:] == [Action.CREATE] * 2
+    assert [change.action for change in planned(business, **FILE).changes][-2:] == [ChangeAction.CREATE] * 2
     assert listed(business) == {}
     applied(business, **FILE)
     made = listed(business)["acme-ltd"]
     assert made["Display"] == {"Name": "Acme Ltd", "LogoURL": "https://acme.example/logo.svg", "Color": "#0a7d55"}
     assert made["Metadata"] == {"plan": "gold"}
-    assert [(one["DomainName"], one["IsVerified"]) for one in made["Domains"]] == [
+    assert [(item["DomainName"], item["IsVerified"]) for item in made["Domains"]] == [
         ("acme.example", True),
         ("acme.test", False),
     ]
-    roles = {one["Name"]: one for one in answered(business.send("GET", f"{PATH}/{made['Id']}/roles"))["Data"]}
-    assert {name: one["Level"] for name, one in roles.items()} == {"Buyer": "org", "Member": "tenant"}
-    assert [one["Name"] for one in roles["Buyer"]["Permissions"]] == ["orders:create", "orders:read"]
+    roles = {item["Name"]: item for item in answered(business.send("GET", f"{PATH}/{made['Id']}/roles"))["Data"]}
+    assert {name: role["Level"] for name, role in roles.items()} == {"Buyer": "org", "Member": "tenant"}
+    assert [role["Name"] for role in roles["Buyer"]["Permissions"]] == ["orders:create", "orders:read"]
     policies = made["Policies"]
     assert policies["MemberPolicy"] == {"DefaultMemberRole": roles["Buyer"]["Id"], "Seats": 25}
     assert policies["MFAPolicy"] == {"EnforcementMode": "force"}
@@ -82,8 +82,8 @@ def test_file_creates_organizations_with_their_parts(business: Business) -> None
     assert policies["SessionPolicy"]["AccessTokenTTL"] == 600
     assert policies["MethodPolicy"] == {"AllowedMethods": ["password"]}
     members = answered(business.send("GET", f"{PATH}/{made['Id']}/orgcontext"))["Data"]
-    assert {one["RoleId"] for one in members} == {one["Id"] for one in roles.values()}
-    assert {one["Email"] for one in members} == {"ada@acme.example"}
+    assert {member["RoleId"] for member in members} == {role["Id"] for role in roles.values()}
+    assert {member["Email"] for member in members} == {"ada@acme.example"}
     assert business.send("DELETE", f"{ROLES}/{roles['Member']['Id']}").status_code == 403
 
 
@@ -112,12 +112,12 @@ def test_export_applies_to_another_tenant(business: Business, new_tenant_server:
 
 def test_members_without_file_are_exported_on_request(business: Business) -> None:
     applied(business, **FILE)
-    (org,) = (one["Id"] for one in answered(business.send("GET", PATH))["Data"])
+    (org,) = (item["Id"] for item in answered(business.send("GET", PATH))["Data"])
     business.member(org, business.role("Guest"), email="grace@acme.example")
 
     def members(**options: Any) -> list[str]:
         (tenant,) = yaml.safe_load(export(business.tenant.services, business.tenant.name, **options))["tenants"]
-        return [one["account"] for one in tenant["organizations"][0]["members"]]
+        return [item["account"] for item in tenant["organizations"][0]["members"]]
 
     assert members() == ["ada@acme.example"]
     assert members(has_all_members=True) == ["ada@acme.example", "grace@acme.example"]
@@ -130,14 +130,14 @@ def test_absent_keys_and_other_organizations_stay(business: Business) -> None:
     org = listed(business)["acme-ltd"]["Id"]
     business.deactivate(org)
     plan = applied(business, organizations=[{"name": "ACME-ltd", "metadata": {"plan": "silver"}}])
-    (change,) = [one for one in plan.changes if one.kind == "organization"]
+    (change,) = [item for item in plan.changes if item.kind == "organization"]
     assert any("silver" in detail for detail in change.details)
-    held = listed(business)
-    assert set(held) == {"ACME-ltd", "Other"}
-    assert held["ACME-ltd"]["Metadata"] == {"plan": "silver"}
-    assert held["ACME-ltd"]["Display"]["Name"] == "Acme Ltd"
-    assert held["ACME-ltd"]["IsActive"] is False
-    assert len(held["ACME-ltd"]["Domains"]) == 2
+    stored = listed(business)
+    assert set(stored) == {"ACME-ltd", "Other"}
+    assert stored["ACME-ltd"]["Metadata"] == {"plan": "silver"}
+    assert stored["ACME-ltd"]["Display"]["Name"] == "Acme Ltd"
+    assert stored["ACME-ltd"]["IsActive"] is False
+    assert len(stored["ACME-ltd"]["Domains"]) == 2
     applied(business, organizations=[{"name": "acme-ltd", "is_active": True}])
     assert listed(business)["acme-ltd"]["IsActive"] is True
 
@@ -177,7 +177,7 @@ def test_wrong_organization_is_refused_whole(business: Business, organization: d
 
 def test_more_members_than_seats_are_refused_whole(business: Business) -> None:
     accounts = [{"email": f"{name}@acme.example", "email_verified": True} for name in ("ada", "bob")]
-    members = [{"account": one["email"], "roles": ["Member"]} for one in accounts]
+    members = [{"account": account["email"], "roles": ["Member"]} for account in accounts]
     organization = {"name": "full", "policies": {"seats": 1}, "members": members}
     file = {**FILE, "accounts": accounts, "organizations": [organization]}
     with pytest.raises(ConfigurationError) as refused:

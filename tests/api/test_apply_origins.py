@@ -13,10 +13,10 @@ from sqlalchemy import select
 from app.identity.administration.configuration import apply as apply_module
 from app.identity.administration.configuration.export import export
 from app.identity.administration.configuration.origins import differences, marks, merged, unnamed
-from app.identity.administration.configuration.plan import Plan
+from app.identity.administration.configuration.plan import ChangePlan
 from app.identity.administration.configuration.reading import read
 from app.identity.directory.tenants import changes
-from app.identity.messaging.store import letter_templates
+from app.identity.messaging.store import template_table
 from app.identity.platform.store.unit import UnitOfWork
 from tests.support.machines import ask, machine
 from tests.support.tenant_server import NewTenantServer, TenantServer, answered
@@ -59,12 +59,12 @@ class Managed:
     def call(self, method: str, path: str, body: dict[str, Any]) -> Any:
         return answered(ask(self.server, self.token, method, path, body))
 
-    def apply(self, text: str = FILE, **how: bool) -> Plan:
+    def apply(self, text: str = FILE, **how: bool) -> ChangePlan:
         done = apply_module.apply(self.server.services, self._read(text), **how)
         self.server.services.directory.clear_cache()
         return done
 
-    def plan(self, text: str = FILE, **how: bool) -> Plan:
+    def plan(self, text: str = FILE, **how: bool) -> ChangePlan:
         return apply_module.plan(self.server.services, self._read(text), **how)
 
     def _read(self, text: str) -> Any:
@@ -74,12 +74,12 @@ class Managed:
         """Return everything that a file or an operation may configure, as stored."""
         work = UnitOfWork(self.server.services.database, "lookup")
         try:
-            held = changes.by_name(work, self.server.name)
-            assert held
-            work.switch_tenant(held.tenant_id)
-            rows = work.all(select(letter_templates).where(letter_templates.c.tenant_id == held.tenant_id))
+            stored = changes.by_name(work, self.server.name)
+            assert stored
+            work.switch_tenant(stored.tenant_id)
+            rows = work.all(select(template_table).where(template_table.c.tenant_id == stored.tenant_id))
             templates = {f"{row.channel} {row.kind} {row.name}": row.content for row in rows}
-            return {**held.settings, "brand": held.brand, "secrets": held.service_secrets, "templates": templates}
+            return {**stored.settings, "brand": stored.brand, "secrets": stored.service_secrets, "templates": templates}
         finally:
             work.rollback()
 
@@ -174,12 +174,12 @@ def test_concurrent_operation_is_not_overwritten(acme: Managed) -> None:
     services, tenant_id = acme.server.services, acme.server.tenant_id
     work = UnitOfWork(services.database, tenant_id)
     work.begin()
-    held = changes.lock(work)
-    assert held
+    existing = changes.lock(work)
+    assert existing
     with ThreadPoolExecutor(1) as thread:
         applied = thread.submit(acme.apply, FILE.replace("custom_uid: true", "custom_uid: false"))
         time.sleep(0.7)  # it has read the stored values, or waits for the lock
-        changes.change(work, settings={**held.settings, "duo": {"client_id": "DIACME"}})
+        changes.change(work, settings={**existing.settings, "duo": {"client_id": "DIACME"}})
         work.commit()
         assert applied.result(60).is_empty is False
     stored = acme.configuration()

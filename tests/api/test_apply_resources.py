@@ -11,12 +11,12 @@ import yaml
 
 from app.identity.administration.configuration import apply as configuration
 from app.identity.administration.configuration.document import ConfigurationError
-from app.identity.administration.configuration.plan import Plan
+from app.identity.administration.configuration.plan import ChangePlan
 from app.identity.administration.configuration.reading import read
 from app.identity.directory.tenants import changes
 from app.identity.directory.tenants.changes import TenantRow
 from app.identity.platform import audit
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import UnitOfWork
 
 pytestmark = pytest.mark.parametrize("own_database", ["sqlite"], indirect=True)
@@ -25,13 +25,13 @@ T = TypeVar("T")
 SHOP: dict[str, Any] = {"store": "shop", "domain": "shop.example", "multipass_secret": "m" * 32}
 
 
-def applied(services: Services, *, is_dry: bool = False, prune: bool = False, **tenant: Any) -> Plan:
+def applied(services: IdentityServices, *, is_dry: bool = False, prune: bool = False, **tenant: Any) -> ChangePlan:
     text = yaml.safe_dump({"tenants": [{"name": "acme", **tenant}]})
     file = read(text.encode(), "f.yaml", Path())
     return (configuration.plan if is_dry else configuration.apply)(services, file, prune=prune)
 
 
-def refusal(services: Services, **tenant: Any) -> str:
+def refusal(services: IdentityServices, **tenant: Any) -> str:
     """Return why the file is refused, by a dry run alike."""
     found = []
     for is_dry in (True, False):
@@ -42,23 +42,23 @@ def refusal(services: Services, **tenant: Any) -> str:
     return found[0]
 
 
-def version(services: Services) -> int:
-    return of_tenant(services, lambda _, held: held.version)
+def version(services: IdentityServices) -> int:
+    return of_tenant(services, lambda _, item: item.version)
 
 
-def audited(services: Services) -> list[tuple[str, Any]]:
+def audited(services: IdentityServices) -> list[tuple[str, Any]]:
     """Return event and source of the audit entries, the oldest first."""
     entries = of_tenant(services, lambda work, _: audit.latest(work, 10))
-    return [(one.event, one.facts.get("source")) for one in reversed(entries)]
+    return [(entry.event, entry.facts.get("source")) for entry in reversed(entries)]
 
 
-def of_tenant(services: Services, read_from: Callable[[UnitOfWork, TenantRow], T]) -> T:
+def of_tenant(services: IdentityServices, read_from: Callable[[UnitOfWork, TenantRow], T]) -> T:
     work = UnitOfWork(services.database, "lookup")
     try:
-        held = changes.by_name(work, "acme")
-        assert held is not None
-        work.switch_tenant(held.tenant_id)
-        return read_from(work, held)
+        stored = changes.by_name(work, "acme")
+        assert stored is not None
+        work.switch_tenant(stored.tenant_id)
+        return read_from(work, stored)
     finally:
         work.rollback()
 
@@ -73,19 +73,19 @@ def of_tenant(services: Services, read_from: Callable[[UnitOfWork, TenantRow], T
     ],
 )  # fmt: skip
 def test_file_is_refused_as_the_operation_refuses(
-    own_services: Services, key: str, item: dict[str, Any], expected: str
+    own_services: IdentityServices, key: str, item: dict[str, Any], expected: str
 ) -> None:
     applied(own_services)
     assert expected in refusal(own_services, **{key: [item]})
 
 
-def test_file_may_lack_secrets(own_services: Services) -> None:
+def test_file_may_lack_secrets(own_services: IdentityServices) -> None:
     lacking = {name: value for name, value in CLIENT.items() if name != "secret"}
     applied(own_services, jwt_clients=[lacking], shopify_stores=[{"store": "shop", "domain": "shop.example"}])
     assert applied(own_services, jwt_clients=[lacking]).is_empty
 
 
-def test_each_write_is_audited_and_raises_the_version(own_services: Services) -> None:
+def test_each_write_is_audited_and_raises_the_version(own_services: IdentityServices) -> None:
     applied(own_services)
     before = version(own_services)
     applied(own_services, jwt_clients=[CLIENT])
@@ -97,7 +97,7 @@ def test_each_write_is_audited_and_raises_the_version(own_services: Services) ->
     assert audited(own_services) == [(f"jwt_clients.{event}", "file") for event in ("added", "changed", "removed")]
 
 
-def test_dry_run_and_unchanged_item_write_nothing(own_services: Services) -> None:
+def test_dry_run_and_unchanged_item_write_nothing(own_services: IdentityServices) -> None:
     applied(own_services, jwt_clients=[CLIENT])
     before, entries = version(own_services), audited(own_services)
     applied(own_services, jwt_clients=[CLIENT])

@@ -10,9 +10,9 @@ import pytest
 from app.identity.administration.configuration import apply as configuration
 from app.identity.administration.configuration.document import ConfigurationError
 from app.identity.administration.configuration.export import export
-from app.identity.administration.configuration.plan import Plan
+from app.identity.administration.configuration.plan import ChangePlan
 from app.identity.administration.configuration.reading import read_file
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from tests.api.test_apply import applied, lines, planned, rows
 
 TENANT = "tenants:\n  - name: acme\n"
@@ -28,31 +28,31 @@ FILE = TENANT + ROLES + ACCOUNT
 
 
 @pytest.fixture
-def ours(own_services: Services) -> Services:
+def ours(own_services: IdentityServices) -> IdentityServices:
     return own_services
 
 
-def assigned(services: Services) -> list[tuple[str, str]]:
+def assigned(services: IdentityServices) -> list[tuple[str, str]]:
     """Return the email and the role of each assignment."""
     emails = {row.uid: row.email for row in rows(services, "accounts")}
     return sorted((emails[row.uid], row.role) for row in rows(services, "account_roles"))
 
 
-def permissions(services: Services) -> dict[str, Any]:
+def permissions(services: IdentityServices) -> dict[str, Any]:
     return {row.name: row.permissions for row in rows(services, "roles")}
 
 
-def refusal(services: Services, text: str) -> str:
+def refusal(services: IdentityServices, text: str) -> str:
     with pytest.raises(ConfigurationError) as caught:
         applied(services, text)
     return str(caught.value)
 
 
-def roles_of(plan: Plan) -> list[tuple[str, str]]:
+def roles_of(plan: ChangePlan) -> list[tuple[str, str]]:
     return [(name, action) for kind, name, action in lines(plan) if kind == "role"]
 
 
-def test_apply_creates_roles_and_assigns_them(ours: Services) -> None:
+def test_apply_creates_roles_and_assigns_them(ours: IdentityServices) -> None:
     assert roles_of(planned(ours, FILE)) == [("editor", "create"), ("viewer", "create")]
     assert lines(applied(ours, FILE)) == [
         ("tenant", "acme", "create"),
@@ -67,7 +67,7 @@ def test_apply_creates_roles_and_assigns_them(ours: Services) -> None:
 
 
 @pytest.mark.both_databases
-def test_file_sets_permissions_and_roles_of_accounts(ours: Services) -> None:
+def test_file_sets_permissions_and_roles_of_accounts(ours: IdentityServices) -> None:
     applied(ours, FILE)
     changed = FILE.replace('"pages:write", ', '"all", ').replace("[viewer, editor]", "[viewer]")
     changed = changed.replace("bob@example.com}", "bob@example.com, roles: [editor]}")
@@ -83,7 +83,7 @@ def test_file_sets_permissions_and_roles_of_accounts(ours: Services) -> None:
     assert assigned(ours) == [("ada@example.com", "viewer"), ("bob@example.com", "editor")]
 
 
-def test_absent_keys_leave_roles_unchanged(ours: Services) -> None:
+def test_absent_keys_leave_roles_unchanged(ours: IdentityServices) -> None:
     applied(ours, FILE)
     plan = applied(ours, f"{TENANT}    accounts: [{{email: ada@example.com, first_name: Ada}}]\n")
     assert roles_of(plan) == []
@@ -91,7 +91,7 @@ def test_absent_keys_leave_roles_unchanged(ours: Services) -> None:
 
 
 @pytest.mark.both_databases
-def test_role_that_file_omits_is_removed_with_prune_only(ours: Services) -> None:
+def test_role_that_file_omits_is_removed_with_prune_only(ours: IdentityServices) -> None:
     applied(ours, FILE)
     fewer = f"{TENANT}    roles: [{{name: viewer, permissions: ['pages:read']}}]\n"
     plan = applied(ours, fewer)
@@ -102,7 +102,7 @@ def test_role_that_file_omits_is_removed_with_prune_only(ours: Services) -> None
     assert assigned(ours) == [("ada@example.com", "viewer")]
 
 
-def test_exported_roles_apply_to_another_installation(ours: Services) -> None:
+def test_exported_roles_apply_to_another_installation(ours: IdentityServices) -> None:
     applied(ours, FILE)
     exported = export(ours, "acme")
     assert applied(ours, exported).is_empty
@@ -127,12 +127,12 @@ def test_exported_roles_apply_to_another_installation(ours: Services) -> None:
         (TENANT + ROLES + ACCOUNT.replace("viewer", "Viewer"), "found 'Viewer'"),
     ],
 )  # fmt: skip
-def test_bad_roles_in_file_are_refused(ours: Services, text: str, expected: str) -> None:
+def test_bad_roles_in_file_are_refused(ours: IdentityServices, text: str, expected: str) -> None:
     assert expected in refusal(ours, text)
     assert rows(ours, "roles") == []
 
 
-def test_pruned_role_cannot_be_assigned(ours: Services) -> None:
+def test_pruned_role_cannot_be_assigned(ours: IdentityServices) -> None:
     applied(ours, FILE)
     text = FILE.replace('      - {name: viewer, permissions: ["pages:read"]}\n', "")
     assert planned(ours, text).is_empty
@@ -142,7 +142,7 @@ def test_pruned_role_cannot_be_assigned(ours: Services) -> None:
 
 
 @pytest.mark.both_databases
-def test_file_role_that_looks_like_stored_role_is_refused(ours: Services) -> None:
+def test_file_role_that_looks_like_stored_role_is_refused(ours: IdentityServices) -> None:
     applied(ours, FILE)
     text = f"{TENANT}    roles: [{{name: EDITOR}}]\n"
     assert "The name EDITOR looks like the role editor." in refusal(ours, text)
@@ -151,6 +151,6 @@ def test_file_role_that_looks_like_stored_role_is_refused(ours: Services) -> Non
     assert assigned(ours) == []
 
 
-def test_demo_file_gives_ada_both_roles(ours: Services) -> None:
+def test_demo_file_gives_ada_both_roles(ours: IdentityServices) -> None:
     configuration.apply(ours, read_file(Path(__file__).resolve().parents[2] / "examples" / "demo.yaml"))
     assert assigned(ours) == [("ada@example.com", "customer"), ("ada@example.com", "shop manager")]

@@ -14,13 +14,13 @@ from app.contract.saml_apps import CLIENTS, PROVIDERS
 from app.identity.administration.configuration import apply as configuration
 from app.identity.administration.configuration.document import ConfigurationError
 from app.identity.administration.configuration.export import export
-from app.identity.administration.configuration.plan import Plan
+from app.identity.administration.configuration.plan import ChangePlan
 from app.identity.administration.configuration.reading import read
 from app.identity.administration.resource_rules import store_of
 from app.identity.directory.tenants import changes
 from app.identity.platform import saml_certificates
 from app.identity.platform.resources.items import Item, StoreAccess
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit.resource import Resource
 
@@ -29,29 +29,29 @@ CLIENT = {"app_name": "wiki", "attributes": {"email": {"value": "Email"}}}
 PROVIDER = {"provider": "partner", "data_map": {"Email": "mail"}}
 
 
-def applied(services: Services, name: str = "acme", **tenant: Any) -> Plan:
+def applied(services: IdentityServices, name: str = "acme", **tenant: Any) -> ChangePlan:
     text = yaml.safe_dump({"tenants": [{"name": name, **tenant}]})
     return configuration.apply(services, read(text.encode(), "f.yaml", Path()))
 
 
-def stored(services: Services, resource: Resource, name: str = "acme") -> Item:
+def stored(services: IdentityServices, resource: Resource, name: str = "acme") -> Item:
     work = UnitOfWork(services.database, "lookup")
     try:
-        held = changes.by_name(work, name)
-        assert held is not None
-        work.switch_tenant(held.tenant_id)
+        existing = changes.by_name(work, name)
+        assert existing is not None
+        work.switch_tenant(existing.tenant_id)
         (item,) = store_of(resource).items(StoreAccess(work, services.encryption, services.clock.now()), resource)
         return item
     finally:
         work.rollback()
 
 
-def exported(services: Services) -> dict[str, Any]:
+def exported(services: IdentityServices) -> dict[str, Any]:
     (tenant,) = yaml.safe_load(export(services, "acme"))["tenants"]
     return {key: tenant[key] for key in ("saml_clients", "saml_providers") if key in tenant}
 
 
-def test_certificates_are_generated_once(own_services: Services) -> None:
+def test_certificates_are_generated_once(own_services: IdentityServices) -> None:
     file: dict[str, Any] = {"saml_clients": [CLIENT], "saml_providers": [PROVIDER]}
     applied(own_services, **file)
     client, provider = stored(own_services, CLIENTS), stored(own_services, PROVIDERS)
@@ -69,7 +69,7 @@ def test_certificates_are_generated_once(own_services: Services) -> None:
     )
 
 
-def test_export_has_the_certificate_without_its_key(own_services: Services) -> None:
+def test_export_has_the_certificate_without_its_key(own_services: IdentityServices) -> None:
     applied(own_services, saml_clients=[CLIENT], saml_providers=[PROVIDER])
     file, client = exported(own_services), stored(own_services, CLIENTS)
     assert file["saml_clients"] == [
@@ -90,7 +90,7 @@ def test_export_has_the_certificate_without_its_key(own_services: Services) -> N
     assert (third.content, third.secrets) == (client.content, client.secrets)
 
 
-def test_key_pair_of_a_file_replaces_the_present_one(own_services: Services) -> None:
+def test_key_pair_of_a_file_replaces_the_present_one(own_services: IdentityServices) -> None:
     applied(own_services, saml_clients=[CLIENT])
     certificate, key = saml_certificates.generate("own", datetime(2026, 1, 1, tzinfo=UTC))
     file = {**CLIENT, "idp_certificate": {"certificate": certificate}, "key": key}
@@ -114,7 +114,7 @@ def test_key_pair_of_a_file_replaces_the_present_one(own_services: Services) -> 
         ({**CLIENT, "attributes": {"email": {"value": "Shoe"}}}, "attributes: expected a field of the profile"),
     ],
 )  # fmt: skip
-def test_invalid_client_of_a_file_is_refused(own_services: Services, clients: Any, expected: str) -> None:
+def test_invalid_client_of_a_file_is_refused(own_services: IdentityServices, clients: Any, expected: str) -> None:
     with pytest.raises(ConfigurationError, match=rf"saml_clients\[0\]\.(.+\.)?{re.escape(expected)}"):
         applied(own_services, saml_clients=[clients])
 
@@ -123,13 +123,13 @@ def provider(name: str, domain: str) -> dict[str, Any]:
     return {"provider": name, "data_map": {"Email": "mail"}, "domain": domain}
 
 
-def test_domain_of_two_providers_of_a_file_is_refused(own_services: Services) -> None:
+def test_domain_of_two_providers_of_a_file_is_refused(own_services: IdentityServices) -> None:
     providers = [provider(name, "partner.example") for name in ("partner", "other")]
     with pytest.raises(ConfigurationError, match=r"saml_providers\[1\]\.domain: is already used; see line \d+"):
         applied(own_services, saml_providers=providers)
 
 
-def test_domain_of_a_stored_provider_is_refused(own_services: Services) -> None:
+def test_domain_of_a_stored_provider_is_refused(own_services: IdentityServices) -> None:
     applied(own_services, saml_providers=[provider("partner", "partner.example")])
     problem = r"saml_providers\[0\]\.domain: is already used by partner, which isn't in the file"
     with pytest.raises(ConfigurationError, match=problem):
@@ -138,4 +138,4 @@ def test_domain_of_a_stored_provider_is_refused(own_services: Services) -> None:
         own_services,
         saml_providers=[provider("partner", "moved.example"), provider("other", "partner.example")],
     )
-    assert {one["domain"] for one in exported(own_services)["saml_providers"]} == {"moved.example", "partner.example"}
+    assert {item["domain"] for item in exported(own_services)["saml_providers"]} == {"moved.example", "partner.example"}

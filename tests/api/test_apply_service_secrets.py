@@ -11,7 +11,7 @@ from app.identity.administration.configuration.reading import read
 from app.identity.administration.reencryption import reencrypt
 from app.identity.directory.tenants import tenant_secrets
 from app.identity.platform.encryption import Encryption
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from tests.support.identity_service import SECRET
 
 pytestmark = pytest.mark.parametrize("own_database", ["sqlite"], indirect=True)
@@ -30,13 +30,13 @@ NEXT = b"another secret of the tests, as long as the first"
 SECRETS = "secrets: {access_key_id: AKIDACME, secret_access_key: hidden-key}"
 
 
-def applied(services: Services, text: str, tmp_path: object) -> str:
+def applied(services: IdentityServices, text: str, tmp_path: object) -> str:
     done = applying.apply(services, read(text.encode(), "acme.yaml", tmp_path))  # type: ignore[arg-type]  # a folder
     services.directory.clear_cache()
     return "\n".join(str(change) for change in done.changes)
 
 
-def test_secrets_are_encrypted_retained_and_not_exported(own_services: Services, tmp_path: object) -> None:
+def test_secrets_are_encrypted_retained_and_not_exported(own_services: IdentityServices, tmp_path: object) -> None:
     applied(own_services, FILE.format(secrets=SECRETS, duo="hidden-secret"), tmp_path)
     tenant = own_services.directory.by_name("acme")
     assert tenant is not None
@@ -58,11 +58,11 @@ def test_secrets_are_encrypted_retained_and_not_exported(own_services: Services,
     assert tenant_secrets.secrets_of(own_services.encryption, tenant, "duo") == {"client_secret": "another-secret"}
 
 
-def test_problem_report_contains_no_secret(own_services: Services, tmp_path: object) -> None:
+def test_problem_report_contains_no_secret(own_services: IdentityServices, tmp_path: object) -> None:
     text = FILE.format(secrets="secrets: {access_key: hidden-key}", duo="x").replace("eu-central-1\n", "evil.example\n")
     with pytest.raises(ConfigurationError) as refused:
         applied(own_services, text, tmp_path)
-    report = "\n".join(str(one) for one in refused.value.problems)
+    report = "\n".join(str(problem) for problem in refused.value.problems)
     assert "region" in report
     assert "hidden-key" not in report
 
@@ -80,13 +80,13 @@ COMPANY = """
 """
 
 
-def secrets_of_connections(services: Services) -> dict[str, str]:
+def secrets_of_connections(services: IdentityServices) -> dict[str, str]:
     tenant = services.directory.by_name("acme")
     assert tenant is not None
     return dict(tenant_secrets.secrets_of(services.encryption, tenant, tenant_secrets.CONNECTIONS))
 
 
-def test_connection_secrets_follow_their_connections(own_services: Services, tmp_path: object) -> None:
+def test_connection_secrets_follow_their_connections(own_services: IdentityServices, tmp_path: object) -> None:
     applied(own_services, CONNECTIONS.format(google="hidden-google", more=COMPANY), tmp_path)
     both = {"google": "hidden-google", "company": "hidden-company"}
     assert secrets_of_connections(own_services) == both

@@ -11,7 +11,7 @@ from werkzeug.test import Client
 
 from app.identity.entry import audit_retention, cleaning
 from app.identity.platform.audit import AuditLog, audit, latest
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit.clock import FixedClock
 from app.kit.instrumentation import Instrumented
@@ -24,7 +24,7 @@ WRONG, LOCKED = "not the password", {"maximum_failed_attempts": 3, "suspend_seco
 
 
 def entries_of(who: AccountHolder) -> list[Any]:
-    services: Services = who.tenant.services
+    services: IdentityServices = who.tenant.services
     work = UnitOfWork(services.database, who.tenant.tenant_id)
     try:
         found = select(audit).where(audit.c.tenant_id == who.tenant.tenant_id, audit.c.uid == who.uid)
@@ -68,7 +68,7 @@ def test_audit_reference_equals_request_id(new_tenant_server: NewTenantServer) -
 @pytest.mark.both_databases
 def test_audit_retention_follows_tenant_setting(new_tenant_server: NewTenantServer) -> None:
     retained, short = (account_holder(new_tenant_server, **settings) for settings in ({}, {"audit_days": 30}))
-    services: Services = retained.tenant.services
+    services: IdentityServices = retained.tenant.services
 
     def removed(days: int) -> None:
         for who in (retained, short):
@@ -88,7 +88,7 @@ def test_audit_retention_follows_tenant_setting(new_tenant_server: NewTenantServ
 @pytest.mark.both_databases
 def test_entries_of_a_millisecond_stay_in_order(new_tenant_server: NewTenantServer) -> None:
     who, clock = account_holder(new_tenant_server), FixedClock(datetime(2026, 1, 1, 23, 59, 59, 999_001, tzinfo=UTC))
-    services: Services = who.tenant.services
+    services: IdentityServices = who.tenant.services
     audit, before = AuditLog(clock), len(entries_of(who))
     for number in range(50):
         audit.record("something.happened", uid=who.uid, number=number)
@@ -101,7 +101,7 @@ def test_entries_of_a_millisecond_stay_in_order(new_tenant_server: NewTenantServ
 @pytest.mark.both_databases
 def test_clean_up_removes_more_than_one_batch(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, audit_days=1)
-    services: Services = who.tenant.services
+    services: IdentityServices = who.tenant.services
     audit = AuditLog(services.clock)
     for _ in range(audit_retention.BATCH * 2 + 1):
         audit.record("something.happened", uid=who.uid)

@@ -117,9 +117,9 @@ def test_restored_postgres_backup_has_every_account(
                 f"--dbname={fresh.migrate_url}",
             ]
             subprocess.run([*restore, str(file)], check=True, capture_output=True)
-            held = verify(target, file).rows
-            assert min(held["accounts"], held["audit"]) >= len(BEFORE)
-            assert not any(name.startswith("audit_") for name in held), "partitions count in their table"
+            stored = verify(target, file).rows
+            assert min(stored["accounts"], stored["audit"]) >= len(BEFORE)
+            assert not any(name.startswith("audit_") for name in stored), "partitions count in their table"
             assert file.stat().st_mode & 0o077 == 0
             ours.stop()
             ours.environ["GATEHOUSE_DATABASE_URL"] = fresh.runtime_url

@@ -32,13 +32,13 @@ def test_blank_answer_is_refused_at_every_operation(customer: Customer, blank: s
             "PUT", "/identity/v2/auth/account", {**own, "SecurityQuestionAnswer": {"pet": "Rex"}}, bearer=bearer
         )
     )
-    asked: dict[str, Callable[[], TestResponse]] = {
+    requested: dict[str, Callable[[], TestResponse]] = {
         "created": lambda: tenant.send("POST", MANAGE, {"UserName": "made", "Password": NEW, **answers}),
         "updated": lambda: tenant.send("PUT", f"{MANAGE}/{customer.uid}", answers),
         "edited": lambda: tenant.send("PUT", "/identity/v2/auth/account", own, bearer=bearer),
         "registered": lambda: register(tenant, "new@example.test", **answers),
     }
-    for name, ask in asked.items():
+    for name, ask in requested.items():
         with subtests.test(name):
             assert refused(ask()) == (400, 908)
 

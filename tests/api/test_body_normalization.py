@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.api.test_self_service_profile import OWN, Person
+from tests.api.test_self_service_profile import OWN, ProfilePerson
 from tests.support.registering import UNLIMITED, register
 from tests.support.tenant_server import MANAGE, NewTenantServer, TenantServer, answered, refused
 
@@ -45,7 +45,7 @@ def test_registration_rules_apply_to_normalized_body(
 
 def test_update_rules_apply_to_normalized_body(new_tenant_server: NewTenantServer) -> None:
     acme = new_tenant_server(registration_form=FORM, custom_fields=["shoe"])
-    ada = Person(acme, FirstName="Ada", CustomFields={"shoe": "38"})
+    ada = ProfilePerson(acme, FirstName="Ada", CustomFields={"shoe": "38"})
     for body in ({"FirstName": "Augusta", "firstname": "Ada"}, {"City": "cologne", "city": "bonn"}):
         assert ada.refusal("PUT", OWN, body) == (403, 1134)
     assert ada.refusal("PUT", OWN, {"CustomFields": None}, nullsupport="true") == (403, 1134)
@@ -60,7 +60,7 @@ def test_duplicate_spelling_does_not_bypass_code(new_tenant_server: NewTenantSer
     link = {"Data": [{"DataSource": "school", "Value": {"Id": school_entry["Id"]}}]}
     duplicated: dict[str, Any] = {"registrationdata": {"Data": []}, "RegistrationData": link}
     assert refused(register(acme, **duplicated)) == (403, 1157)
-    ada = Person(acme)
+    ada = ProfilePerson(acme)
     assert ada.refusal("PUT", OWN, duplicated) == (403, 1157)
     assert answered(acme.send("GET", f"{MANAGE}/{ada.uid}"))["RegistrationData"] is None
 
@@ -78,7 +78,7 @@ LONG = "a" + "\u0300\u0316" * 300
 def test_overlong_security_answer_is_refused(tenant_with_questions: TenantServer) -> None:
     answers = {"pet": LONG}
     assert refused(register(tenant_with_questions, SecurityQuestionAnswer=answers)) == (400, 908)
-    ada = Person(tenant_with_questions, SecurityQuestionAnswer={"pet": "Rex"})
+    ada = ProfilePerson(tenant_with_questions, SecurityQuestionAnswer={"pet": "Rex"})
     assert ada.refusal("PUT", OWN, {"SecurityQuestionAnswer": answers}) == (400, 908)
     wrong = {"email": ada.email, "password": "wrong", "securityanswer": answers}
     assert refused(tenant_with_questions.send("POST", "/identity/v2/auth/login", wrong, with_secret=False)) == (
@@ -92,7 +92,7 @@ def test_overlong_security_answer_is_refused(tenant_with_questions: TenantServer
 def test_custom_field_registers_by_the_name_of_the_schema(new_tenant_server: NewTenantServer) -> None:
     acme = new_tenant_server(limits=UNLIMITED, registration_form=FORM, custom_fields=["shoe"])
     schema = answered(acme.send("GET", "/ciam/appinfo", with_secret=False))["RegistrationFormSchema"]
-    (name,) = [one["name"] for one in schema if one["name"].startswith("cf_")]
+    (name,) = [item["name"] for item in schema if item["name"].startswith("cf_")]
     body = {**GOOD, "Email": [{"Type": "Primary", "Value": "ada@example.test"}]}
     assert refused(register(acme, None, **{**body, "CustomFields": {name: "wide"}})) == (403, 1134), "the rule holds"
     assert refused(register(acme, None, **{**body, "CustomFields": {name: " "}})) == (400, 908), "it is required"
@@ -105,7 +105,7 @@ def test_custom_field_registers_by_the_name_of_the_schema(new_tenant_server: New
 
 def test_custom_field_updates_by_the_name_of_the_schema(new_tenant_server: NewTenantServer) -> None:
     acme = new_tenant_server(custom_fields=["shoe", "cf_hat"])
-    ada = Person(acme, FirstName="Ada", CustomFields={"cf_shoe": "38", "cf_hat": "M"})
+    ada = ProfilePerson(acme, FirstName="Ada", CustomFields={"cf_shoe": "38", "cf_hat": "M"})
     assert acme.read(ada.uid)["CustomFields"] == {"shoe": "38", "cf_hat": "M"}, "a server creates by it, too"
     assert ada.update({"CustomFields": {"cf_shoe": "39"}})["CustomFields"] == {"shoe": "39", "cf_hat": "M"}
     assert acme.update(ada.uid, {"CustomFields": {"cf_cf_hat": "L"}})["CustomFields"] == {"shoe": "39", "cf_hat": "L"}

@@ -15,18 +15,18 @@ import pytest
 from sqlalchemy import update
 from werkzeug.test import TestResponse
 
-from app.contract.captcha import Challenge
+from app.contract.captcha import CaptchaChallenge
 from app.identity.directory.tenants import changes
 from app.identity.directory.tenants.tables import tenants
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import UnitOfWork
 from app.settings import SettingsError, read
-from tests.support.captchas import BELIEVED, DOUBTED, Provider, keep_secret, providing, worked
+from tests.support.captchas import BELIEVED, DOUBTED, FakeCaptchaProvider, keep_secret, providing, worked
 from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered, refused
 
 LOGIN = "/identity/v2/auth/login"
 WRONG = "Not-the-one-17"
-MOST = 3
+MAX_ATTEMPTS = 3
 EMAIL = "ada@example.test"
 NO_LIMITS = {"sign_in_per_minute_per_address": 0, "sign_in_per_minute": 0, "captcha_tries_per_hour_per_account": 0}
 BITS = 8
@@ -50,25 +50,25 @@ def locked(new_tenant_server: NewTenantServer) -> Locked:
             "work_bits": BITS,
             **captcha,
         }
-        lockout = {"type": "captcha", "maximum_failed_attempts": MOST}
+        lockout = {"type": "captcha", "maximum_failed_attempts": MAX_ATTEMPTS}
         tenant = new_tenant_server(lockout=lockout, limits=NO_LIMITS, captcha=stated)
         uid = str(tenant.create(Email=[{"Type": "Primary", "Value": EMAIL}])["Uid"])
         tenant.update(uid, {"EmailVerified": True})
-        for _ in range(MOST):
+        for _ in range(MAX_ATTEMPTS):
             logs_in(tenant, WRONG)
         return tenant
 
     return make
 
 
-def challenge_of(tenant: TenantServer) -> Challenge:
+def challenge_of(tenant: TenantServer) -> CaptchaChallenge:
     """Return the challenge in the refusal of a locked sign-in."""
     answer = logs_in(tenant)
     assert refused(answer) == (403, 1132)
-    return Challenge.model_validate(answer.get_json()["Data"]["Captcha"])
+    return CaptchaChallenge.model_validate(answer.get_json()["Data"]["Captcha"])
 
 
-def solved(challenge: Challenge) -> dict[str, Any]:
+def solved(challenge: CaptchaChallenge) -> dict[str, Any]:
     return {"captcha_challenge": challenge.token, "captcha_work": worked(challenge.work_seed, challenge.work_bits)}
 
 
@@ -90,9 +90,9 @@ def test_captcha_solution_is_accepted_in_query(locked: Locked) -> None:
 
 def test_solved_challenge_is_accepted_once(locked: Locked) -> None:
     tenant = locked()
-    given: dict[str, Any] = solved(challenge_of(tenant))
-    assert refused(logs_in(tenant, WRONG, **given)) == (401, 966)
-    assert refused(logs_in(tenant, **given)) == (403, 982)
+    values: dict[str, Any] = solved(challenge_of(tenant))
+    assert refused(logs_in(tenant, WRONG, **values)) == (401, 966)
+    assert refused(logs_in(tenant, **values)) == (403, 982)
 
 
 def test_wrong_solution_consumes_challenge(locked: Locked) -> None:
@@ -113,31 +113,31 @@ def test_proof_of_work_has_at_most_20_characters(locked: Locked) -> None:
 @pytest.mark.both_databases
 def test_challenge_of_another_tenant_is_refused(locked: Locked) -> None:
     here, there = locked(), locked()
-    given: dict[str, Any] = solved(challenge_of(there))
-    assert refused(logs_in(here, **given)) == (403, 982)
-    answered(logs_in(there, **given))
+    values: dict[str, Any] = solved(challenge_of(there))
+    assert refused(logs_in(here, **values)) == (403, 982)
+    answered(logs_in(there, **values))
 
 
 def test_expired_challenge_returns_new_one(locked: Locked) -> None:
     tenant = locked()
-    given: dict[str, Any] = solved(challenge_of(tenant))
+    values: dict[str, Any] = solved(challenge_of(tenant))
     clock: Any = tenant.services.clock
     clock.advance(minutes=31)
-    late = logs_in(tenant, **given)
-    assert refused(late) == (403, 982)
-    answered(logs_in(tenant, **solved(Challenge.model_validate(late.get_json()["Data"]["Captcha"]))))
+    expired = logs_in(tenant, **values)
+    assert refused(expired) == (403, 982)
+    answered(logs_in(tenant, **solved(CaptchaChallenge.model_validate(expired.get_json()["Data"]["Captcha"]))))
 
 
 @pytest.mark.parametrize("place", ["challenge", "work"])
 @pytest.mark.parametrize("text", ["", "x", "é", "1" * 10_000, "AAAA", "-1", "\u0000"])
 def test_malformed_captcha_solution_is_refused(locked: Locked, place: str, text: str) -> None:
     tenant = locked(work_bits=22)  # with few bits a random solution is sometimes right
-    given: dict[str, Any] = {
+    values: dict[str, Any] = {
         "captcha_challenge": challenge_of(tenant).token,
         "captcha_work": "0",
         f"captcha_{place}": text,
     }
-    assert refused(logs_in(tenant, **given)) in ((403, 982), (403, 1132), (400, 1214))
+    assert refused(logs_in(tenant, **values)) in ((403, 982), (403, 1132), (400, 1214))
 
 
 def test_altered_challenge_is_refused(locked: Locked) -> None:
@@ -146,17 +146,17 @@ def test_altered_challenge_is_refused(locked: Locked) -> None:
     for at in (0, 12, 30, 60, len(challenge.token) - 2):
         other = "B" if challenge.token[at] == "A" else "A"
         token = challenge.token[:at] + other + challenge.token[at + 1 :]
-        given: dict[str, Any] = {**solved(challenge), "captcha_challenge": token}
-        assert refused(logs_in(tenant, **given)) == (403, 982)
+        values: dict[str, Any] = {**solved(challenge), "captcha_challenge": token}
+        assert refused(logs_in(tenant, **values)) == (403, 982)
 
 
-def at_once(times: int, one: Callable[[], TestResponse]) -> Counter[int]:
+def at_once(times: int, item: Callable[[], TestResponse]) -> Counter[int]:
     """Call it that many times concurrently; return the count of each status."""
     together = threading.Barrier(times)
 
     def begin(_: int) -> int:
         together.wait()
-        return one().status_code
+        return item().status_code
 
     with ThreadPoolExecutor(times) as pool:
         return Counter(pool.map(begin, range(times)))
@@ -165,8 +165,8 @@ def at_once(times: int, one: Callable[[], TestResponse]) -> Counter[int]:
 @pytest.mark.both_databases
 def test_concurrent_uses_of_challenge_have_one_winner(locked: Locked) -> None:
     tenant = locked()
-    given: dict[str, Any] = solved(challenge_of(tenant))
-    statuses = at_once(30, lambda: logs_in(tenant, WRONG, **given))
+    values: dict[str, Any] = solved(challenge_of(tenant))
+    statuses = at_once(30, lambda: logs_in(tenant, WRONG, **values))
     assert statuses == {401: 1, 403: 29}  # one request had its password checked
 
 
@@ -184,7 +184,7 @@ def test_attempts_with_solved_captcha_are_limited(new_tenant_server: NewTenantSe
 
 
 @pytest.fixture
-def provider(services: Services, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
+def provider(services: IdentityServices, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeCaptchaProvider]:
     with providing(services, monkeypatch) as made:
         yield made
 
@@ -192,9 +192,9 @@ def provider(services: Services, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pr
 def change(tenant: TenantServer, **settings: Any) -> None:
     """Change settings, as `gatehouse apply` would."""
     with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
-        held = changes.by_name(work, tenant.name)
-        assert held
-        values = {**held.settings, **settings}
+        stored = changes.by_name(work, tenant.name)
+        assert stored
+        values = {**stored.settings, **settings}
         work.run(update(tenants).where(tenants.c.tenant_id == tenant.tenant_id).values(settings=values))
     tenant.services.directory.clear_cache()
 
@@ -217,7 +217,7 @@ SPELT = [
 @pytest.mark.parametrize("place", ["query", "body"])
 @pytest.mark.parametrize(("kind", "given"), SPELT)
 def test_every_parameter_name_is_sent_to_provider(
-    locked: Locked, provider: Provider, kind: str, given: dict[str, Any], place: str
+    locked: Locked, provider: FakeCaptchaProvider, kind: str, given: dict[str, Any], place: str
 ) -> None:
     provider.body = BELIEVED.get(kind, provider.body)
     tenant = with_provider(locked, kind)
@@ -231,7 +231,7 @@ def test_every_parameter_name_is_sent_to_provider(
     assert ("random" in facts.values()) is (kind == "tencent")
 
 
-def test_tenant_with_provider_gets_no_own_challenge(locked: Locked, provider: Provider) -> None:
+def test_tenant_with_provider_gets_no_own_challenge(locked: Locked, provider: FakeCaptchaProvider) -> None:
     tenant = with_provider(locked, "hcaptcha")
     locked_out = logs_in(tenant)
     assert refused(locked_out) == (403, 1132)
@@ -241,14 +241,16 @@ def test_tenant_with_provider_gets_no_own_challenge(locked: Locked, provider: Pr
 
 
 @pytest.mark.parametrize(("kind", "code"), [("recaptcha_v2", 982), ("hcaptcha", 982), ("tencent", 1218)])
-def test_captcha_rejected_by_provider_is_refused(locked: Locked, provider: Provider, kind: str, code: int) -> None:
+def test_captcha_rejected_by_provider_is_refused(
+    locked: Locked, provider: FakeCaptchaProvider, kind: str, code: int
+) -> None:
     provider.body = DOUBTED
-    given: dict[str, Any] = {"g-recaptcha-response": "x", "h-captcha-response": "x", "qq_captcha_ticket": "x"}
-    assert refused(logs_in(with_provider(locked, kind), **given)) == (403, code)
+    values: dict[str, Any] = {"g-recaptcha-response": "x", "h-captcha-response": "x", "qq_captcha_ticket": "x"}
+    assert refused(logs_in(with_provider(locked, kind), **values)) == (403, code)
 
 
 @pytest.mark.both_databases
-def test_accepted_captcha_response_is_used_once(locked: Locked, provider: Provider) -> None:
+def test_accepted_captcha_response_is_used_once(locked: Locked, provider: FakeCaptchaProvider) -> None:
     tenant = with_provider(locked, "hcaptcha")
     assert at_once(12, lambda: logs_in(tenant, WRONG, **{"h-captcha-response": "one"}))[401] == 1
     assert refused(logs_in(tenant, **{"h-captcha-response": "one"})) == (403, 982)
@@ -266,17 +268,19 @@ SCORES += [("hcaptcha", 0.1, True), ("hcaptcha", 0.9, False), ("hcaptcha", None,
 
 
 @pytest.mark.parametrize(("kind", "score", "is_believed"), SCORES)
-def test_captcha_score_decides(locked: Locked, provider: Provider, kind: str, score: Any, is_believed: bool) -> None:
+def test_captcha_score_decides(
+    locked: Locked, provider: FakeCaptchaProvider, kind: str, score: Any, is_believed: bool
+) -> None:
     provider.body = json.dumps({"success": True, "score": score}).encode()
-    given: dict[str, Any] = {"g-recaptcha-response": "x", "h-captcha-response": "x"}
-    assert logs_in(with_provider(locked, kind), **given).status_code == (200 if is_believed else 403)
+    values: dict[str, Any] = {"g-recaptcha-response": "x", "h-captcha-response": "x"}
+    assert logs_in(with_provider(locked, kind), **values).status_code == (200 if is_believed else 403)
 
 
 NOT_TRUE = [b'{"success": "true"}', b'{"success": 1}', b'{"success": null}', b"{}"]
 
 
 @pytest.mark.parametrize("body", NOT_TRUE)
-def test_success_other_than_true_is_refused(locked: Locked, provider: Provider, body: bytes) -> None:
+def test_success_other_than_true_is_refused(locked: Locked, provider: FakeCaptchaProvider, body: bytes) -> None:
     provider.body = body
     assert refused(logs_in(with_provider(locked, "hcaptcha"), **{"h-captcha-response": "x"})) == (403, 982)
 
@@ -294,7 +298,7 @@ NONSENSE += [(200, b'{"success": false, "error-codes": ["invalid-input-secret"]}
 
 @pytest.mark.parametrize(("status", "body"), NONSENSE)
 def test_broken_captcha_provider_answers_503_and_allows_retry(
-    locked: Locked, provider: Provider, status: int, body: bytes
+    locked: Locked, provider: FakeCaptchaProvider, status: int, body: bytes
 ) -> None:
     provider.status, provider.body = status, body
     tenant = with_provider(locked, "recaptcha_v2")
@@ -307,7 +311,7 @@ def test_broken_captcha_provider_answers_503_and_allows_retry(
 
 
 def test_unreachable_captcha_provider_answers_503(
-    locked: Locked, services: Services, provider: Provider, monkeypatch: pytest.MonkeyPatch
+    locked: Locked, services: IdentityServices, provider: FakeCaptchaProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tenant = with_provider(locked, "hcaptcha")
     provider.released = threading.Event()
@@ -318,7 +322,7 @@ def test_unreachable_captcha_provider_answers_503(
     assert refused(logs_in(tenant, **{"h-captcha-response": "x"})) == (503, 950)
 
 
-def test_captcha_provider_without_secret_answers_503(locked: Locked, provider: Provider) -> None:
+def test_captcha_provider_without_secret_answers_503(locked: Locked, provider: FakeCaptchaProvider) -> None:
     assert refused(logs_in(locked("hcaptcha"), **{"h-captcha-response": "x"})) == (503, 950)
     assert provider.asked == []
 

@@ -11,7 +11,7 @@ from werkzeug.test import Client
 from app.identity.administration.configuration.document import ConfigurationError
 from app.identity.directory.tenants import changes
 from app.identity.directory.tenants.changes import ApplicationRow
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import UnitOfWork
 from tests.api.test_apply import applied, rows
 from tests.support.identity_service import MovableClock
@@ -30,7 +30,7 @@ SHOP = {
 SECRET = "a secret of 32 bytes or more, to sign with"
 
 
-class Manager:
+class SecretManager:
     """A program that manages clients, and the client that it made."""
 
     def __init__(self, tenant: TenantServer) -> None:
@@ -51,18 +51,18 @@ class Manager:
     def row(self) -> ApplicationRow:
         work = UnitOfWork(self.tenant.services.database, self.tenant.tenant_id)
         try:
-            return next(one for one in changes.applications_of(work) if one.name == "shop")
+            return next(application for application in changes.applications_of(work) if application.name == "shop")
         finally:
             work.rollback()
 
 
 @pytest.fixture
-def manager(acme: TenantServer) -> Manager:
-    return Manager(acme)
+def manager(acme: TenantServer) -> SecretManager:
+    return SecretManager(acme)
 
 
 @pytest.mark.both_databases
-def test_managed_client_signs_with_both_secrets_for_a_day(manager: Manager) -> None:
+def test_managed_client_signs_with_both_secrets_for_a_day(manager: SecretManager) -> None:
     made = answered(manager.send("POST", "", SHOP))
     client_id, first = made["ClientId"], made["ClientSecret"]
     assert manager.signs(client_id, first)
@@ -76,7 +76,7 @@ def test_managed_client_signs_with_both_secrets_for_a_day(manager: Manager) -> N
     assert manager.signs(client_id, second)
 
 
-def test_client_that_stops_signing_loses_the_encrypted_copy(manager: Manager) -> None:
+def test_client_that_stops_signing_loses_the_encrypted_copy(manager: SecretManager) -> None:
     made = answered(manager.send("POST", "", SHOP))
     assert manager.row().sealed_secret is not None
     answered(manager.send("PUT", "/Shop", {"TokenEndpointAuthMethod": "client_secret_post"}))
@@ -86,7 +86,7 @@ def test_client_that_stops_signing_loses_the_encrypted_copy(manager: Manager) ->
 
 
 @pytest.mark.both_databases
-def test_client_that_begins_to_sign_needs_a_new_secret(manager: Manager) -> None:
+def test_client_that_begins_to_sign_needs_a_new_secret(manager: SecretManager) -> None:
     made = answered(manager.send("POST", "", {**SHOP, "TokenEndpointAuthMethod": "client_secret_post"}))
     answered(manager.send("PUT", "/Shop", {"TokenEndpointAuthMethod": "client_secret_jwt"}))
     assert not manager.signs(made["ClientId"], made["ClientSecret"]), "its digest alone is known"
@@ -94,7 +94,7 @@ def test_client_that_begins_to_sign_needs_a_new_secret(manager: Manager) -> None
 
 
 @pytest.mark.both_databases
-def test_client_with_keys_has_no_secret(manager: Manager) -> None:
+def test_client_with_keys_has_no_secret(manager: SecretManager) -> None:
     keys = {"TokenEndpointAuthMethod": "private_key_jwt", "JwksUri": "https://shop.example/keys"}
     assert answered(manager.send("POST", "", {**SHOP, **keys}))["ClientSecret"] is None
     assert refused(manager.send("PUT", "/credentials/Shop")) == (400, 7900)
@@ -112,15 +112,15 @@ def file(method: str, more: str = "") -> str:
     return FILE % f"token_endpoint_auth_method: {method}{more}"
 
 
-def stored(services: Services) -> tuple[bool, bool]:
+def stored(services: IdentityServices) -> tuple[bool, bool]:
     (row,) = rows(services, "applications")
     return row.secret_hash is not None, row.sealed_secret is not None
 
 
 @pytest.mark.both_databases
-def test_file_changes_how_an_application_authenticates(own_services: Services) -> None:
+def test_file_changes_how_an_application_authenticates(own_services: IdentityServices) -> None:
     def made(text: str) -> set[str]:
-        return {one.key for one in applied(own_services, text).made} - {"api_key", "api_secret", "client_id"}
+        return {item.key for item in applied(own_services, text).made} - {"api_key", "api_secret", "client_id"}
 
     keys = ", jwks_uri: 'https://a.example/keys'"
     assert (made(file("client_secret_jwt")), stored(own_services)) == ({"client_secret"}, (True, True))
@@ -150,6 +150,6 @@ def test_file_changes_how_an_application_authenticates(own_services: Services) -
         ("tls_client_auth", ", tls_client_auth_san_dns: a.example, tls_client_auth_san_uri: x", "tls_client_auth_subject_dn"),
     ],
 )  # fmt: skip
-def test_contradictory_file_is_refused(own_services: Services, method: str, more: str, problem: str) -> None:
+def test_contradictory_file_is_refused(own_services: IdentityServices, method: str, more: str, problem: str) -> None:
     with pytest.raises(ConfigurationError, match=rf"applications\[0\]\.{problem}: expected"):
         applied(own_services, file(method, more))

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from app.identity.directory.tenants.signing_keys import LEAD, OVERLAP
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import UnitOfWork
 from tests.support.identity_service import pass_time
 from tests.support.oauth_world import World
 from tests.support.upstream import FakeProvider, public
 
 
-def signs(services: Services, world: World) -> str:
+def signs(services: IdentityServices, world: World) -> str:
     """Return the id of the key that signs now."""
     work = UnitOfWork(services.database, world.tenant_id)
     try:
@@ -21,7 +21,7 @@ def signs(services: Services, world: World) -> str:
         work.rollback()
 
 
-def published(services: Services, world: World) -> set[str]:
+def published(services: IdentityServices, world: World) -> set[str]:
     work = UnitOfWork(services.database, world.tenant_id)
     try:
         return {key["kid"] for key in services.signing_keys.published(work).public}
@@ -29,13 +29,13 @@ def published(services: Services, world: World) -> set[str]:
         work.rollback()
 
 
-def rotate(services: Services, world: World) -> str:
+def rotate(services: IdentityServices, world: World) -> str:
     with UnitOfWork(services.database, world.tenant_id).separate_transaction() as work:
         return services.signing_keys.rotate(work)
 
 
 @pytest.mark.both_databases
-def test_rotated_key_signs_at_its_instant_by_the_clock(services: Services, world: World) -> None:
+def test_rotated_key_signs_at_its_instant_by_the_clock(services: IdentityServices, world: World) -> None:
     old = signs(services, world)
     new = rotate(services, world)
     assert signs(services, world) == old
@@ -45,7 +45,7 @@ def test_rotated_key_signs_at_its_instant_by_the_clock(services: Services, world
     assert signs(services, world) == old, "the new key signs before it is due, by a clock that was put back"
 
 
-def test_retired_key_is_not_published_after_its_time(services: Services, world: World) -> None:
+def test_retired_key_is_not_published_after_its_time(services: IdentityServices, world: World) -> None:
     old = signs(services, world)
     new = rotate(services, world)
     assert published(services, world) == {old, new}
@@ -53,7 +53,9 @@ def test_retired_key_is_not_published_after_its_time(services: Services, world: 
     assert published(services, world) == {new}
 
 
-def test_provider_key_is_fetched_after_clock_was_put_back(services: Services, fake_provider: FakeProvider) -> None:
+def test_provider_key_is_fetched_after_clock_was_put_back(
+    services: IdentityServices, fake_provider: FakeProvider
+) -> None:
     address = f"{fake_provider.url}/keys"
 
     def keys(kid: str) -> int:

@@ -73,7 +73,7 @@ LANGUAGES = [
 
 
 @dataclass(frozen=True)
-class Step:
+class SampleStep:
     """One operation; `fills` names the example's values that readers replace, `keeps` members of the answer that later steps need."""
 
     operation: str
@@ -82,30 +82,30 @@ class Step:
 
 
 STEPS = [
-    Step("oauth_tokens.machine", keeps={"MACHINE_TOKEN": "access_token"}),
-    Step("registration_schema.read"),
-    Step("organizations.create", keeps={"ORGANIZATION": "Id"}),
-    Step("organizations.update", fills={"orgId": "ORGANIZATION"}),
-    Step("organization_join_requests.list", fills={"orgId": "ORGANIZATION"}),
-    Step("organizations.delete", fills={"orgId": "ORGANIZATION"}),
-    Step("roles.create"),
-    Step("roles.add_permissions"),
-    Step("sign_in.with_password", keeps={"ACCESS_TOKEN": "access_token"}),
-    Step("accounts.read_own"),
-    Step("oauth_tokens.introspect", fills={"token": "ACCESS_TOKEN"}),
-    Step("oauth_older.redirect"),
+    SampleStep("oauth_tokens.machine", keeps={"MACHINE_TOKEN": "access_token"}),
+    SampleStep("registration_schema.read"),
+    SampleStep("organizations.create", keeps={"ORGANIZATION": "Id"}),
+    SampleStep("organizations.update", fills={"orgId": "ORGANIZATION"}),
+    SampleStep("organization_join_requests.list", fills={"orgId": "ORGANIZATION"}),
+    SampleStep("organizations.delete", fills={"orgId": "ORGANIZATION"}),
+    SampleStep("roles.create"),
+    SampleStep("roles.add_permissions"),
+    SampleStep("sign_in.with_password", keeps={"ACCESS_TOKEN": "access_token"}),
+    SampleStep("accounts.read_own"),
+    SampleStep("oauth_tokens.introspect", fills={"token": "ACCESS_TOKEN"}),
+    SampleStep("oauth_older.redirect"),
 ]
 
 
 @dataclass(frozen=True)
-class Reader:
+class SampleReader:
     """Somebody who runs the samples of one language: the document, and the environment of the terminal."""
 
     language: Language
     entries: dict[str, dict[str, Any]]
     environ: dict[str, str]
 
-    def run(self, step: Step) -> Any:
+    def run(self, step: SampleStep) -> Any:
         """Run a sample and return what it prints, after a check that it is what the operation answers."""
         entry = self.entries[step.operation]
         command = [*self.language.command, self.source(step)]
@@ -122,10 +122,10 @@ class Reader:
         self.environ.update({name: answer[member] for name, member in step.keeps.items()})
         return answer
 
-    def source(self, step: Step) -> str:
+    def source(self, step: SampleStep) -> str:
         """Return the sample with what is the reader's own."""
         entry = self.entries[step.operation]
-        source = next(one["source"] for one in entry["x-codeSamples"] if one["label"] == self.language.label)
+        source = next(item["source"] for item in entry["x-codeSamples"] if item["label"] == self.language.label)
         for name, variable in step.fills.items():
             example = example_of(entry, name)
             assert source.count(example) == 1, source
@@ -135,9 +135,9 @@ class Reader:
 
 def example_of(entry: dict[str, Any], name: str) -> str:
     """Return the value that the document shows for a parameter or for a member of the body."""
-    shown = {one["name"]: one.get("example") for one in entry["parameters"]}
-    for held in entry.get("requestBody", {}).get("content", {}).values():
-        for example in held.get("examples", {}).values():
+    shown = {element["name"]: element.get("example") for element in entry["parameters"]}
+    for item in entry.get("requestBody", {}).get("content", {}).values():
+        for example in item.get("examples", {}).values():
             shown.update(example["value"])
     return str(shown[name])
 
@@ -146,20 +146,20 @@ def test_samples_of_three_languages_do_the_same(tmp_path: Path) -> None:
     port = free_port()
     environ = environment(tmp_path / "support")
     configuration = tmp_path / "gatehouse.yaml"
-    configuration.write_text("tenants:" + "".join(tenant(one, port) for one in LANGUAGES))
+    configuration.write_text("tenants:" + "".join(tenant(language, port) for language in LANGUAGES))
     applied = CliRunner().invoke(cli, ["apply", str(configuration)], env=environ)
     assert applied.exit_code == 0, applied.output
     server = forked(serve(Quickstart([], port, 0)), tmp_path, environ, until="inbox.localhost")
     try:
         document = server.ask("GET", server.at("api", "/openapi.json")).json()
-        entries = {entry["operationId"]: entry for held in document["paths"].values() for entry in held.values()}
-        readers = [Reader(one, entries, {**environ, **credentials(one)}) for one in LANGUAGES]
+        entries = {entry["operationId"]: entry for item in document["paths"].values() for entry in item.values()}
+        readers = [SampleReader(language, entries, {**environ, **credentials(language)}) for language in LANGUAGES]
         with ThreadPoolExecutor(len(readers)) as together:
             answers = list(together.map(lambda reader: [reader.run(step) for step in STEPS], readers))
     finally:
         assert server.end(signal.SIGTERM) == 0
     for step, *of_step in zip(STEPS, *answers, strict=True):
-        assert [shape(one) for one in of_step] == [shape(of_step[0])] * 3, step.operation
+        assert [shape(item) for item in of_step] == [shape(of_step[0])] * 3, step.operation
     by_name = dict(zip((step.operation for step in STEPS), answers[0], strict=True))
     assert by_name["organizations.delete"] == {"IsDeleted": True}
     assert by_name["oauth_tokens.introspect"]["active"] is True
@@ -178,8 +178,13 @@ def credentials(language: Language) -> dict[str, str]:
 
 def tenant(language: Language, port: int) -> str:
     """Return the tenant of a language, with the account that the sample of a sign-in names."""
-    held = credentials(language)
+    stored = credentials(language)
     person = load_examples()["sign_in.with_password"]["request"]["body"]
     return CONFIGURATION.format(
-        name=language.tenant, key=held["API_KEY"], secret=held["API_SECRET"], client_secret=SECRET, port=port, **person
+        name=language.tenant,
+        key=stored["API_KEY"],
+        secret=stored["API_SECRET"],
+        client_secret=SECRET,
+        port=port,
+        **person,
     )

@@ -24,7 +24,7 @@ REFUSED = (
 def test_whitelist_matches_any_spelling_of_a_host(new_world: NewWorld, subtests: pytest.Subtests) -> None:
     world = new_world(url_whitelist=LISTED)
     with call_of(world.services, world.name) as context:
-        for address, expected in [*((one, True) for one in ALLOWED), *((one, False) for one in REFUSED)]:
+        for address, expected in [*((item, True) for item in ALLOWED), *((item, False) for item in REFUSED)]:
             with subtests.test(address):
                 assert is_allowed(context, address) is expected
                 assert is_allowed_in_mail(context, address) is expected

@@ -97,7 +97,7 @@ def test_concurrent_operations_cause_no_server_error(new_tenant_server: NewTenan
             + server_requests(acme, uid, removes=removes)
         )
         answers: list[Any] = at_once(acts * TIMES)
-        assert not [(one.request.path, one.text) for one in answers if one.status_code >= 500]
+        assert not [(answer.request.path, answer.text) for answer in answers if answer.status_code >= 500]
 
 
 def test_server_can_set_password_of_closed_account(acme: TenantServer) -> None:
@@ -123,7 +123,8 @@ def test_request_aborted_by_deadlock_runs_again(new_tenant_server: NewTenantServ
     forgot: Act = partial(acme.send, "POST", f"{AUTH}/password", {"email": ADA}, with_secret=False)
     answered(forgot())
     links, people = (
-        update(one).where(one.c.tenant_id == acme.tenant_id, one.c.uid == uid) for one in (one_time_tokens, accounts)
+        update(item).where(item.c.tenant_id == acme.tenant_id, item.c.uid == uid)
+        for item in (one_time_tokens, accounts)
     )
     # PostgreSQL looks for a deadlock once, a second after a wait began. If this side takes longer than that to follow, it is
     # aborted in place of the request: then they try again.
@@ -131,7 +132,7 @@ def test_request_aborted_by_deadlock_runs_again(new_tenant_server: NewTenantServ
         other = UnitOfWork(acme.services.database, acme.tenant_id)
         other.run(links.values(tries=1))
         with ThreadPoolExecutor(1) as pool:
-            asked = pool.submit(forgot)
+            requested = pool.submit(forgot)
             wait_for_lock_wait(acme.services.database)
             try:
                 other.run(people.values(failed_attempts=0))
@@ -140,7 +141,7 @@ def test_request_aborted_by_deadlock_runs_again(new_tenant_server: NewTenantServ
             except StoreContended:
                 other.rollback()
                 is_request_aborted = False
-            assert answered(asked.result())["IsPosted"]
+            assert answered(requested.result())["IsPosted"]
         assert len(mails_to(acme.services, acme.tenant_id, ADA)) == mails
         if is_request_aborted:
             return

@@ -17,7 +17,7 @@ from app.contract.steps import ConsentStep
 from app.identity import create_app, create_service
 from app.identity.administration.configuration import apply as configuration
 from app.identity.administration.configuration.reading import read
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.kit.package_files import HOME
 from tests.support.answered_step import AnsweredStep
 from tests.support.client_certificates import certificate
@@ -35,33 +35,33 @@ CHANNELS = {"backchannel_logout_uri", "frontchannel_logout_uri"}
 def tenant_of_file() -> Mapping[str, Any]:
     """Return the tenant of the file with the suite's host, and with keys that the tests have."""
     tenant: dict[str, Any] = yaml.safe_load(FILE.read_text().replace("SUITE", "suite.example"))["tenants"][0]
-    for one in tenant["applications"]:
-        if "jwks" in one:
-            one["jwks"] = public_jwks(client_key("ES256", one["client_id"]))
+    for item in tenant["applications"]:
+        if "jwks" in item:
+            item["jwks"] = public_jwks(client_key("ES256", item["client_id"]))
     return tenant
 
 
-APPLICATIONS: Mapping[str, Mapping[str, Any]] = {one["client_id"]: one for one in tenant_of_file()["applications"]}
-PROFILED = [name for name, one in APPLICATIONS.items() if one.get("security_profile") == "fapi2"]
+APPLICATIONS: Mapping[str, Mapping[str, Any]] = {item["client_id"]: item for item in tenant_of_file()["applications"]}
+PROFILED = [name for name, application in APPLICATIONS.items() if application.get("security_profile") == "fapi2"]
 
 
 @dataclass
 class Suite:
     """The suite's clients at the applied tenant."""
 
-    services: Services
+    services: IdentityServices
     wsgi: WsgiClient
 
     def browser(self, email: str) -> Browser:
         """Return a browser without cookies, signed in with a password of the file."""
         browser = Browser(self.services, self.wsgi, "conformance")
-        password = next(one["password"] for one in tenant_of_file()["accounts"] if one["email"] == email)
+        password = next(item["password"] for item in tenant_of_file()["accounts"] if item["email"] == email)
         browser.sign_in(None, email, password)
         return browser
 
     def client(self, name: str, suffix: str = "") -> RelyingParty:
         known = APPLICATIONS[name]
-        uri = next(one for one in known["redirect_uris"] if one.endswith(f"callback{suffix}"))
+        uri = next(application for application in known["redirect_uris"] if application.endswith(f"callback{suffix}"))
         secret = known.get("client_secret")
         return RelyingParty(self.services, self.wsgi, "conformance", "", name, uri, name, secret)
 
@@ -69,10 +69,10 @@ class Suite:
         """Push the request of a client of FAPI 2.0, as its settings demand."""
         known, signer = APPLICATIONS[client.client_id], Signer(client, key=client_key("ES256", client.client_id))
         mode = (known.get("response_modes") or [None])[0]
-        asked = {**client.authorization_parameters(response_mode=mode), "code_challenge": pkce.challenge}
+        parameters = {**client.authorization_parameters(response_mode=mode), "code_challenge": pkce.challenge}
         if known.get("require_signed_request_object"):
-            asked = {"request": signer.request_object(**asked)}
-        answer = self.post("par", client, asked, prover)
+            parameters = {"request": signer.request_object(**parameters)}
+        answer = self.post("par", client, parameters, prover)
         assert answer.status_code == 201, answer.text
         return {"client_id": client.client_id, "request_uri": (answer.json or {})["request_uri"]}
 
@@ -88,7 +88,7 @@ class Suite:
 
 
 @pytest.fixture
-def suite(own_services: Services) -> Suite:
+def suite(own_services: IdentityServices) -> Suite:
     own_services.settings = replace(
         own_services.settings,
         client_certificate_header="X-SSL-Client-Cert",
@@ -102,11 +102,13 @@ def suite(own_services: Services) -> Suite:
 
 def read_response(step: AnsweredStep) -> dict[str, str]:
     """Return the parameters of a response, also of one that is a JWT."""
-    held = parameters_of(step)
-    return {name: str(value) for name, value in claims_in(held["response"]).items()} if "response" in held else held
+    stored = parameters_of(step)
+    return (
+        {name: str(value) for name, value in claims_in(stored["response"]).items()} if "response" in stored else stored
+    )
 
 
-def test_tenant_of_the_suite_applies_to_a_fresh_service(own_services: Services) -> None:
+def test_tenant_of_the_suite_applies_to_a_fresh_service(own_services: IdentityServices) -> None:
     file = read(FILE.read_bytes().replace(b"SUITE", b"suite.example"), FILE.name, FILE.parent)
     first, again = (configuration.apply(own_services, file, prune=False) for _ in range(2))
     assert {str(change.action) for change in first.changes} == {"create"}
@@ -120,12 +122,16 @@ def test_page_and_file_name_the_same_clients() -> None:
 
 def test_page_names_the_accounts_of_the_file() -> None:
     named = re.findall(r"`([a-z]+@example\.com)`", conformance.INTRODUCTION)
-    assert set(named) == {one["email"] for one in tenant_of_file()["accounts"]}
+    assert set(named) == {item["email"] for item in tenant_of_file()["accounts"]}
 
 
 def test_each_channel_is_on_a_client_of_its_own() -> None:
     """A module of another plan fails at a logout token or a frame that it does not expect."""
-    having = {name: CHANNELS & one.keys() for name, one in APPLICATIONS.items() if CHANNELS & one.keys()}
+    having = {
+        name: CHANNELS & application.keys()
+        for name, application in APPLICATIONS.items()
+        if CHANNELS & application.keys()
+    }
     assert having == {
         "suite-backchannel": {"backchannel_logout_uri"},
         "suite-frontchannel": {"frontchannel_logout_uri"},
@@ -134,13 +140,20 @@ def test_each_channel_is_on_a_client_of_its_own() -> None:
 
 def test_second_clients_have_the_dummy_redirect_uris() -> None:
     """`AbstractFAPI2SPFinalMultipleClient` of the suite uses them."""
-    having = {name for name, one in APPLICATIONS.items() if any(uri.endswith(DUMMY) for uri in one["redirect_uris"])}
+    having = {
+        name
+        for name, application in APPLICATIONS.items()
+        if any(uri.endswith(DUMMY) for uri in application["redirect_uris"])
+    }
     assert having == {name for name in PROFILED if name.endswith("-second")}
 
 
 def test_profiles_of_message_signing_are_all_there() -> None:
-    signed = [one for one in APPLICATIONS.values() if one.get("require_signed_request_object")]
-    profiles = {(one["token_endpoint_auth_method"], one.get("dpop_bound_access_tokens", False)) for one in signed}
+    signed = [application for application in APPLICATIONS.values() if application.get("require_signed_request_object")]
+    profiles = {
+        (application["token_endpoint_auth_method"], application.get("dpop_bound_access_tokens", False))
+        for application in signed
+    }
     assert len(signed) == 8
     assert profiles == {(method, bound) for method in ("private_key_jwt", "tls_client_auth") for bound in (True, False)}
 
@@ -150,13 +163,13 @@ def test_birthdate_is_one_that_the_suite_accepts(suite: Suite) -> None:
     client, browser = suite.client("suite-basic"), suite.browser("ada@example.com")
     step = browser.authorize(client.authorization_parameters())
     basic = b64encode(f"{client.client_id}:{client.secret}".encode()).decode()
-    given = {
+    values = {
         "grant_type": "authorization_code",
         "code": parameters_of(step)["code"],
         "redirect_uri": client.redirect_uri,
     }
-    held = client.back("token", given, headers={"Authorization": f"Basic {basic}"})
-    token = (held.json or {})["access_token"]
+    stored = client.back("token", values, headers={"Authorization": f"Basic {basic}"})
+    token = (stored.json or {})["access_token"]
     assert (client.userinfo(token).json or {})["birthdate"] == "1990-12-10"
 
 
@@ -170,9 +183,9 @@ def test_fapi_clients_of_the_file_get_tokens(suite: Suite, name: str) -> None:
         step = browser.consent(step.interaction_id or "", allow=True) if step.kind is ConsentStep else step
         response = read_response(step)
         assert ("dummy1=lorem&dummy2=ipsum" in (step.address or "")) is bool(suffix)
-        given = {"grant_type": "authorization_code", "code": response["code"], "redirect_uri": client.redirect_uri}
-        held = suite.post("token", client, {**given, "code_verifier": pkce.verifier}, prover)
-        assert held.status_code == 200, held.text
+        values = {"grant_type": "authorization_code", "code": response["code"], "redirect_uri": client.redirect_uri}
+        stored = suite.post("token", client, {**values, "code_verifier": pkce.verifier}, prover)
+        assert stored.status_code == 200, stored.text
 
 
 def test_person_can_refuse_the_fapi_clients(suite: Suite, subtests: pytest.Subtests) -> None:

@@ -17,7 +17,7 @@ from app.applications import create_both
 from app.identity.administration.configuration.apply import apply
 from app.identity.administration.configuration.reading import read
 from app.identity.authentication.federation import offered_connections, service
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.settings import Settings
 from tests.support.identities import doing
 from tests.support.identity_service import SECRET, make_services
@@ -46,16 +46,16 @@ tenants:
 
 
 @dataclass(frozen=True)
-class Installation:
+class TwoTenantInstallation:
     """One process with two tenants."""
 
-    services: Services
+    services: IdentityServices
     port: int
     app: object
 
 
 @pytest.fixture
-def installed(migrated_file: Path, tmp_path: Path) -> Iterator[Installation]:
+def installed(migrated_file: Path, tmp_path: Path) -> Iterator[TwoTenantInstallation]:
     port = free_port()
     url = f"sqlite:///{shutil.copy(migrated_file, tmp_path / 'gatehouse.db')}"
     settings = Settings(data_dir=tmp_path, database_url=url, secrets=(SECRET,), hub_domain=f"localhost:{port}")
@@ -65,12 +65,12 @@ def installed(migrated_file: Path, tmp_path: Path) -> Iterator[Installation]:
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     server = make_server("127.0.0.1", port, app, threaded=True)
     Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-    yield Installation(services, port, app)
+    yield TwoTenantInstallation(services, port, app)
     server.shutdown()
     services.database.dispose()
 
 
-def test_account_of_one_tenant_signs_in_at_another(installed: Installation) -> None:
+def test_account_of_one_tenant_signs_in_at_another(installed: TwoTenantInstallation) -> None:
     services, port = installed.services, installed.port
     tenant = services.directory.by_name("acme")
     assert tenant is not None

@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from app.identity.authentication.federation.service import UnknownState
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from tests.support.connecting import finished, led
 from tests.support.races import at_once
 from tests.support.tenant_server import NewTenantServer, TenantServer
@@ -24,10 +24,12 @@ def callback(tenant: TenantServer, answer: dict[str, str]) -> str | None:
     return claimed.subject
 
 
-def test_concurrent_uses_of_state_have_one_winner(services: Services, new_tenant_server: NewTenantServer) -> None:
+def test_concurrent_uses_of_state_have_one_winner(
+    services: IdentityServices, new_tenant_server: NewTenantServer
+) -> None:
     with provider(services) as upstream:
         tenant = new_tenant_server(connections={"elsewhere": upstream.openid()})
         answer = upstream.signs_in(led(tenant, "elsewhere"))
         subjects = at_once([partial(callback, tenant, answer)] * 8)
-        assert [one for one in subjects if one is not None] == ["ada-1815"]
+        assert [subject for subject in subjects if subject is not None] == ["ada-1815"]
         assert upstream.asked_for("/token") == 1

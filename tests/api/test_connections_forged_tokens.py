@@ -29,19 +29,19 @@ def acme(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> Ten
     return made
 
 
-def claims(**given: Any) -> Callable[[FakeProvider], None]:
-    return lambda one: one.claims.update(given)
+def claims(**values: Any) -> Callable[[FakeProvider], None]:
+    return lambda item: item.claims.update(values)
 
 
 def answers(status: int, text: str, **headers: str) -> Callable[[FakeProvider], None]:
     """Let the token endpoint answer this."""
-    return lambda one: one.answers.update({"/token": (status, headers, text.encode())})
+    return lambda item: item.answers.update({"/token": (status, headers, text.encode())})
 
 
 def changes(**changed: Any) -> Callable[[FakeProvider], None]:
-    def change(one: FakeProvider) -> None:
+    def change(item: FakeProvider) -> None:
         for name, value in changed.items():
-            setattr(one, name, value(one) if callable(value) else value)
+            setattr(item, name, value(item) if callable(value) else value)
 
     return change
 
@@ -72,7 +72,7 @@ FORGERIES: dict[str, tuple[Callable[[FakeProvider], None], str]] = {
     "signed with the client's secret": (
         changes(key=OctKey.import_key(SECRET), header=lambda _: {"alg": "HS256", "kid": key(1).kid}), "key of the provider's own",
     ),
-    "signed with the public key as a secret": (changes(id_token=lambda one: hmac_with_public_key(one)), "key of the provider's own"),
+    "signed with the public key as a secret": (changes(id_token=lambda item: hmac_with_public_key(item)), "key of the provider's own"),
     "no token": (answers(200, '{"access_token": "a", "token_type": "Bearer"}'), "no id_token"),
     "a token that is a list": (answers(200, '{"id_token": ["a"]}'), "no id_token"),
     "an answer without end": (answers(200, '{"access_token": "a", "expires_in": Infinity}'), "did not answer: OverflowError"),
@@ -93,8 +93,8 @@ FORGERIES: dict[str, tuple[Callable[[FakeProvider], None], str]] = {
 }  # fmt: skip
 
 
-def hmac_with_public_key(one: FakeProvider) -> str:
-    parts = [{"alg": "HS256", "kid": key(1).kid}, {"iss": one.url, "sub": "ada"}]
+def hmac_with_public_key(item: FakeProvider) -> str:
+    parts = [{"alg": "HS256", "kid": key(1).kid}, {"iss": item.url, "sub": "ada"}]
     signed = b".".join(urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=") for part in parts)
     mark = hmac.digest(key(1).as_pem(private=False), signed, "sha256")
     return b".".join([signed, urlsafe_b64encode(mark).rstrip(b"=")]).decode()

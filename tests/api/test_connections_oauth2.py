@@ -50,7 +50,7 @@ def test_primary_verified_email_is_used(acme: TenantServer, fake_provider: FakeP
         "ProfileUrl": OCTOCAT["html_url"],
     }  # fmt: skip
     assert (connection.title, connection.trusts_email) == ("GitHub", True)
-    (token_request,) = [one for one in fake_provider.received if one.path == "/token"]
+    (token_request,) = [item for item in fake_provider.received if item.path == "/token"]
     assert token_request.form["client_secret"] == SECRET
     assert "Authorization" not in token_request.headers
 

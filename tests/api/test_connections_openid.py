@@ -12,10 +12,10 @@ import pytest
 
 from app.contract.errors.federation import ConnectionNotConfigured, UnknownConnection
 from app.identity.authentication.federation import offered_connections
-from app.identity.authentication.federation.offered_connections import Connection
+from app.identity.authentication.federation.offered_connections import OfferedConnection
 from app.identity.authentication.federation.service import ConnectionBroken, ConnectionRefused, UnknownState
 from app.identity.platform import bounded_transport
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.kit.clock import monotonic, sleep
 from tests.support import connecting
 from tests.support.connecting import asked, finished
@@ -54,7 +54,7 @@ def test_sign_in_returns_identity_of_provider(acme: TenantServer, fake_provider:
     assert claimed.profile == {
         "FullName": "Ada Lovelace", "FirstName": "Ada", "LastName": "Lovelace", "ImageUrl": "https://pictures.example/ada.png",
     }  # fmt: skip
-    assert connection == Connection(NAME, NAME, trusts_email=False, can_reauthenticate=True)
+    assert connection == OfferedConnection(NAME, NAME, trusts_email=False, can_reauthenticate=True)
     assert fake_provider.asked_for("/userinfo") == 0  # the id_token had every claim
 
 
@@ -67,7 +67,7 @@ def test_missing_iss_parameter_is_refused(acme: TenantServer, fake_provider: Fak
 
 
 def test_hanging_provider_does_not_block_others(
-    acme: TenantServer, fake_provider: FakeProvider, services: Services, monkeypatch: pytest.MonkeyPatch
+    acme: TenantServer, fake_provider: FakeProvider, services: IdentityServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bounded_transport, "SLOTS", bounded_transport.RequestSlots(total=2, per_host=1))
     monkeypatch.setattr(bounded_transport, "_SLOT_WAIT_SECONDS", 0.05)
@@ -151,7 +151,7 @@ def test_invalid_or_foreign_code_is_refused(acme: TenantServer, fake_provider: F
 
 
 def test_state_is_single_use_and_bound_to_its_tenant(
-    acme: TenantServer, fake_provider: FakeProvider, new_tenant_server: NewTenantServer, services: Services
+    acme: TenantServer, fake_provider: FakeProvider, new_tenant_server: NewTenantServer, services: IdentityServices
 ) -> None:
     globex = new_tenant_server()
     fake_provider.known_to(globex, NAME)
@@ -169,14 +169,14 @@ def test_state_is_single_use_and_bound_to_its_tenant(
     slow = fake_provider.signs_in(led(acme))
     pass_time(services, minutes=59)
     finished(acme, slow)
-    late = fake_provider.signs_in(led(acme))
+    expired = fake_provider.signs_in(led(acme))
     pass_time(services, minutes=60)
     with pytest.raises(UnknownState):
-        finished(acme, late)
+        finished(acme, expired)
 
 
 def test_code_from_another_provider_is_refused(
-    acme: TenantServer, fake_provider: FakeProvider, services: Services
+    acme: TenantServer, fake_provider: FakeProvider, services: IdentityServices
 ) -> None:
     """Mix-up (RFC 9700 section 4.4): a code is sent only to the provider that the state names."""
     with provider(services) as evil:
@@ -188,7 +188,7 @@ def test_code_from_another_provider_is_refused(
 
 
 def test_unknown_kid_refetches_keys_once_a_minute(
-    acme: TenantServer, fake_provider: FakeProvider, services: Services
+    acme: TenantServer, fake_provider: FakeProvider, services: IdentityServices
 ) -> None:
     finished(acme, fake_provider.signs_in(led(acme)))
     fake_provider.key, fake_provider.published = key(2), public(1, 2)
@@ -295,7 +295,7 @@ def test_client_authentication_follows_discovery(
 ) -> None:
     fake_provider.metadata = {"token_endpoint_auth_methods_supported": methods}
     finished(acme, fake_provider.signs_in(led(acme)))
-    (token_request,) = [one for one in fake_provider.received if one.path == "/token"]
+    (token_request,) = [item for item in fake_provider.received if item.path == "/token"]
     as_form = token_request.form.get("client_secret") == SECRET and token_request.form["client_id"] == CLIENT
     basic = token_request.headers.get("Authorization", "")
     # RFC 6749 section 2.3.1, with the secret form-encoded
@@ -307,7 +307,7 @@ def test_public_client_sends_no_secret(new_tenant_server: NewTenantServer, fake_
     open_one = new_tenant_server(connections={NAME: fake_provider.openid()})
     claimed, _ = finished(open_one, fake_provider.signs_in(led(open_one)))
     assert claimed.subject == "ada-1815"
-    (token_request,) = [one for one in fake_provider.received if one.path == "/token"]
+    (token_request,) = [item for item in fake_provider.received if item.path == "/token"]
     assert token_request.form["client_id"] == CLIENT
     assert "Authorization" not in token_request.headers
 
@@ -323,10 +323,10 @@ def test_only_active_connections_are_offered(new_tenant_server: NewTenantServer)
     tenant = new_tenant_server(connections=stated)
     with doing(tenant) as call:
         assert offered_connections.active_connections(call) == (
-            Connection("google", "Google", trusts_email=True, can_reauthenticate=False, mark="google"),
-            Connection("live", "Microsoft", trusts_email=True, can_reauthenticate=True, mark="microsoft"),
-            Connection("alpha", "alpha", trusts_email=False, can_reauthenticate=True),
-            Connection("zeta", "Zeta", trusts_email=False, can_reauthenticate=True),
+            OfferedConnection("google", "Google", trusts_email=True, can_reauthenticate=False, mark="google"),
+            OfferedConnection("live", "Microsoft", trusts_email=True, can_reauthenticate=True, mark="microsoft"),
+            OfferedConnection("alpha", "alpha", trusts_email=False, can_reauthenticate=True),
+            OfferedConnection("zeta", "Zeta", trusts_email=False, can_reauthenticate=True),
         )
         assert offered_connections.find(call, " Google ").name == "google"
         for name in ("github", "twitter"):

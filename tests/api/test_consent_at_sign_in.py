@@ -81,9 +81,9 @@ def test_response_has_shape(new_tenant_server: NewTenantServer, variant: str) ->
 
 def test_every_sign_in_operation_declares_required_actions() -> None:
     """A new sign-in operation without these errors would answer 500 for a required action."""
-    ways = [one for one in CATALOGUE if issubclass(one.response, Login)]
+    ways = [operation for operation in CATALOGUE if issubclass(operation.response, Login)]
     assert len(ways) > 10
-    assert [one.name for one in ways if not set(REQUIRED_ACTIONS) <= set(one.every_error)] == []
+    assert [way.name for way in ways if not set(REQUIRED_ACTIONS) <= set(way.every_error)] == []
 
 
 def test_login_form_is_asked_once_per_version(new_tenant_server: NewTenantServer) -> None:
@@ -154,10 +154,10 @@ def test_policy_token_does_not_bypass_consent(
     who = account_holder(new_tenant_server, **FIRST, privacy_policy=POLICY)
     first = who.logs_in()
     assert refused(first) == (403, 1194)
-    held = first.get_json()["Data"]["access_token"]
-    accept = who.tenant.send("GET", "/identity/v2/auth/privacypolicy/accept", bearer=held)
+    body = first.get_json()["Data"]["access_token"]
+    accept = who.tenant.send("GET", "/identity/v2/auth/privacypolicy/accept", bearer=body)
     shown = token(accept)
-    assert refused(who.tenant.send("GET", "/identity/v2/auth/account", bearer=held)) == (401, 1409)
+    assert refused(who.tenant.send("GET", "/identity/v2/auth/account", bearer=body)) == (401, 1409)
     session = answered(submit(who, shown))
     profile = answered(who.tenant.send("GET", "/identity/v2/auth/account", bearer=session["access_token"]))
     assert profile["PrivacyPolicy"]["Version"] == "1"
@@ -168,19 +168,19 @@ def test_consent_is_asked_after_second_factor(new_tenant_server: NewTenantServer
     assert answered(who.signs_in())["SecondFactorAuthentication"] is not None
     shown = token(who.shows_code(who.next_code()))
     session = answered(submit(who, shown))
-    held = introspected(who, session["access_token"])
+    stored = introspected(who, session["access_token"])
     assert (
         answered(who.tenant.send("GET", "/identity/v2/auth/account", bearer=session["access_token"]))["NoOfLogins"] == 1
     )
-    assert set(held["amr"]) >= {"pwd", "mfa"}, "the consent step keeps the authentication methods"
+    assert set(stored["amr"]) >= {"pwd", "mfa"}, "the consent step keeps the authentication methods"
 
 
 def introspected(who: AccountHolder, access_token: str) -> dict[str, Any]:
     """Return the stored claims of an access token."""
     with UnitOfWork(who.tenant.services.database, who.tenant.tenant_id).separate_transaction() as work:
-        held = tokens.access(work, randomness.digest(access_token))
-    assert held is not None
-    return held.claims.to_stored()
+        stored = tokens.access(work, randomness.digest(access_token))
+    assert stored is not None
+    return stored.claims.to_stored()
 
 
 def test_sign_in_by_reset_does_not_bypass_consent(new_tenant_server: NewTenantServer) -> None:
@@ -204,7 +204,7 @@ def test_consents_given_at_registration_are_stored(new_tenant_server: NewTenantS
     who = account_holder(new_tenant_server, **required_forms("Register"), email_verification="optional")
     answer = register(who.tenant, "eve@example.test", Consents=consent_answers("Register", terms=True, news=False))
     session = answered(answer)["Data"]
-    assert [one["ConsentOptionId"] for one in session["Profile"]["ConsentProfile"]["Consents"]] == ["terms"]
+    assert [item["ConsentOptionId"] for item in session["Profile"]["ConsentProfile"]["Consents"]] == ["terms"]
     entries = answered(who.tenant.send("GET", "/identity/v2/auth/consent/logs", bearer=session["access_token"]))
     assert entries["ConsentLogs"][0]["ConsentLogs"] == [
         {"ConsentId": "news", "Event": "NotOpted"},
@@ -255,7 +255,7 @@ def test_consents_before_account_claim_do_not_count(
     answered(eve.reset(resettoken=eve.token(), password=NEW))
     session = answered(submit(who, token(eve.logs_in(NEW)), consent_answers("Register")))
     agreed = session["Profile"]["ConsentProfile"]["Consents"]
-    assert [one["ConsentOptionId"] for one in agreed] == ["terms"]
+    assert [item["ConsentOptionId"] for item in agreed] == ["terms"]
 
 
 def test_registration_with_wrong_consent_is_refused(new_tenant_server: NewTenantServer) -> None:

@@ -53,8 +53,8 @@ class Contest:
 
     @property
     def is_verified(self) -> bool:
-        held = answered(self.tenant.send("GET", MANAGE, email=ADA))
-        return bool(held["EmailVerified"])
+        stored = answered(self.tenant.send("GET", MANAGE, email=ADA))
+        return bool(stored["EmailVerified"])
 
 
 @pytest.fixture
@@ -121,8 +121,8 @@ def test_operation_verifies_again_after_claim(tenant: TenantServer, hub_app: Fla
     contest = Contest(tenant, hub_app, (OWNERS, ATTACKERS))
     token = token_in(contest.mail_of(OWNERS))
     contest.opens(f"/verify?vtoken={token}").press("Verify", password=OWNERS)
-    held = answered(tenant.send("GET", MANAGE, email=ADA))
-    tenant.update(held["Uid"], {"EmailVerified": False})
+    stored = answered(tenant.send("GET", MANAGE, email=ADA))
+    tenant.update(stored["Uid"], {"EmailVerified": False})
     answered(contest.ask("PUT", REGISTER, {"email": ADA}, verificationurl=SHOP))
     assert link_in(contest.mails[-1]).startswith(SHOP)
     answered(contest.ask("GET", VERIFY, verificationtoken=token_in(contest.mails[-1])))

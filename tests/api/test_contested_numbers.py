@@ -52,7 +52,7 @@ def sign_in(server: TenantServer, password: str, **name: str) -> Any:
 def attacker_account(server: TenantServer, **more: Any) -> str:
     """Create the attacker's account with a verified email and the unverified number; return its uid."""
     answered(register(server, ATTACKER, UserName="attacker", **more))
-    mail = [one for one in sent_messages(server.services, server.tenant_id) if one["to"] == ATTACKER][-1]
+    mail = [message for message in sent_messages(server.services, server.tenant_id) if message["to"] == ATTACKER][-1]
     answered(server.send("GET", "/identity/v2/auth/email", with_secret=False, verificationtoken=token_in(mail)))
     session = answered(sign_in(server, PASSWORD, email=ATTACKER))
     if not more:
@@ -145,7 +145,9 @@ def test_owner_registers_number_with_other_identifier(server: TenantServer, name
     answered(register(server, PhoneId=NUMBER, **{"Password": OWNERS, **names}))
     right = code_in(texts(server)[-1])
     if names["email"]:
-        mail = [one for one in sent_messages(server.services, server.tenant_id) if one["to"] == names["email"]][-1]
+        mail = [
+            message for message in sent_messages(server.services, server.tenant_id) if message["to"] == names["email"]
+        ][-1]
         answered(server.send("GET", "/identity/v2/auth/email", with_secret=False, verificationtoken=token_in(mail)))
     name = {"email": names["email"]} if names["email"] else {"username": "ada"}
     session = answered(sign_in(server, OWNERS, **name))
@@ -184,11 +186,11 @@ def test_reset_claims_unused_account_of_number(server: TenantServer) -> None:
     answered(ask(server))
     answered(verify(server, code_in(texts(server)[-1])))
     answered(server.send("POST", "/identity/v2/auth/password/otp", {"phone": NUMBER}, with_secret=False))
-    given = {"phone": NUMBER, "otp": code_in(texts(server)[-1]), "password": OWNERS}
-    held = answered(sign_in(server, PASSWORD))["access_token"]
-    answered(server.send("PUT", "/identity/v2/auth/password/otp", given, with_secret=False))
+    values = {"phone": NUMBER, "otp": code_in(texts(server)[-1]), "password": OWNERS}
+    stored = answered(sign_in(server, PASSWORD))["access_token"]
+    answered(server.send("PUT", "/identity/v2/auth/password/otp", values, with_secret=False))
     assert sign_in(server, PASSWORD).status_code == 401
-    assert server.send("GET", OWN, bearer=held, with_secret=False).status_code == 401
+    assert server.send("GET", OWN, bearer=stored, with_secret=False).status_code == 401
     answered(sign_in(server, OWNERS))
 
 
@@ -198,10 +200,10 @@ def test_concurrent_verifications_assign_number_once(server: TenantServer) -> No
     bearer = str(server.tokens(attacker)["access_token"])
     answered(register(server, None, PhoneId=NUMBER, Password=OWNERS))
     owners = code_in(texts(server)[-1])
-    asked = [partial(verify, server, owners)] * 6
-    asked += [partial(server.send, "PUT", CODE, {}, bearer=bearer, otp=theirs)] * 6  # a caller that has both codes
-    done = [one.status_code for one in at_once(asked)]
+    requested = [partial(verify, server, owners)] * 6
+    requested += [partial(server.send, "PUT", CODE, {}, bearer=bearer, otp=theirs)] * 6  # a caller that has both codes
+    done = [number.status_code for number in at_once(requested)]
     assert done.count(200) >= 1
     assert set(done) <= {200, 403}
-    held = [server.read(attacker)["PhoneId"], sign_in(server, OWNERS).status_code == 200]
-    assert held in ([None, True], [NUMBER, False])
+    stored = [server.read(attacker)["PhoneId"], sign_in(server, OWNERS).status_code == 200]
+    assert stored in ([None, True], [NUMBER, False])

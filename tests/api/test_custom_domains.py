@@ -20,7 +20,7 @@ from tests.support.plain_client import PlainClient
 from tests.support.tenant_server import NewTenantServer, TenantServer, answered, refused
 
 DOMAINS, PASSKEYS = "/v2/manage/custom-domains", "/v2/manage/passkey-config"
-SCOPES = [f"security:{one}" for one in ("read", "create", "update", "delete")] + ["all"]
+SCOPES = [f"security:{item}" for item in ("read", "create", "update", "delete")] + ["all"]
 Ask = Callable[..., Any]
 
 
@@ -174,9 +174,9 @@ def test_look_ups_of_a_tenant_are_limited(send: Ask, fake_dns: FakeDns, domain: 
     answered(send("POST", DOMAINS, {"DomainName": domain}))
     for _ in range(30):
         assert refused(send("POST", f"{DOMAINS}/{domain}/verify")) == (400, 7900)
-    asked = fake_dns.questions
+    requested = fake_dns.questions
     assert send("POST", f"{DOMAINS}/{domain}/verify").status_code == 429
-    assert fake_dns.questions == asked
+    assert fake_dns.questions == requested
 
 
 def test_effect_on_passkeys_is_shown_before_verification(

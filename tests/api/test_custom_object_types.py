@@ -69,11 +69,11 @@ def test_record_that_breaks_the_schema_is_refused(tenant: TenantServer, send: As
     answer = records(tenant, uid, "cars", "POST", {"plate": "A"})
     assert refused(answer) == (400, 1035)
     assert "/ breaks required" in answer.get_json()["Description"]
-    held = answered(records(tenant, uid, "cars", "POST", {"Plate": "A"}))
+    stored = answered(records(tenant, uid, "cars", "POST", {"Plate": "A"}))
     for mode, body in (("replace", {}), ("partialreplace", {"Plate": 1})):
-        path = f"{MANAGE}/{uid}/customobject/{held['Id']}"
+        path = f"{MANAGE}/{uid}/customobject/{stored['Id']}"
         assert refused(tenant.send("PUT", path, body, objectname="cars", updatetype=mode)) == (400, 1035), mode
-    assert answered(records(tenant, uid, "cars", record=held["Id"]))["CustomObject"] == {"Plate": "A"}
+    assert answered(records(tenant, uid, "cars", record=stored["Id"]))["CustomObject"] == {"Plate": "A"}
 
 
 def test_deleted_object_hides_its_records_until_it_is_back(tenant: TenantServer, send: Ask) -> None:
@@ -102,7 +102,7 @@ def test_deleted_object_hides_its_records_until_it_is_back(tenant: TenantServer,
 def test_malformed_object_is_refused(send: Ask, body: dict[str, Any]) -> None:
     answered(send("POST", AT, {"Name": "first", "Id": "taken"}))
     assert refused(send("POST", AT, body)) == (400, 7900)
-    assert [one["Name"] for one in answered(send("GET", AT))["Data"]] == ["first"]
+    assert [item["Name"] for item in answered(send("GET", AT))["Data"]] == ["first"]
 
 
 def test_object_needs_its_scope(tenant: TenantServer, send: Ask) -> None:
@@ -129,4 +129,4 @@ def test_file_and_api_see_the_same_objects(new_tenant_server: NewTenantServer) -
     exported = manage.export()
     assert f"id: {made['Id']}" in exported
     manage.apply(exported)
-    assert [one["Name"] for one in manage.listed()] == ["pets", made["Name"]]
+    assert [item["Name"] for item in manage.listed()] == ["pets", made["Name"]]

@@ -18,7 +18,7 @@ from app.identity.credentials.authenticators.duo_client import DuoClient, DuoDen
 from app.identity.messaging.senders import twilio
 from app.identity.platform import outbound
 from app.identity.platform.outbound import ProviderUnavailable
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from tests.support.oauth_world import NewWorld
 from tests.support.plain_client import PlainClient
 from tests.support.relying_party import RelyingParty
@@ -100,7 +100,9 @@ def test_deep_body_is_refused(levels: int, acme: TenantServer) -> None:
 
 
 @pytest.mark.parametrize("path", ["/.well-known/openid-configuration", "/keys", "/userinfo"])
-def test_deep_answer_of_a_provider_is_no_json(path: str, services: Services, fake_provider: FakeProvider) -> None:
+def test_deep_answer_of_a_provider_is_no_json(
+    path: str, services: IdentityServices, fake_provider: FakeProvider
+) -> None:
     fake_provider.answers[path] = (200, {"Content-Type": "application/json"}, MEMBERS.encode())
     with pytest.raises(ProviderUnavailable, match="answered no JSON"):
         outbound.get_json_object(services.provider_metadata.resolver, fake_provider.url + path)

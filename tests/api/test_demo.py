@@ -60,9 +60,9 @@ def test_account_signs_in_and_out_at_shop(demo: Command) -> None:
 def test_account_of_one_tenant_signs_in_through_another(demo: Command) -> None:
     demo.forget()
     page, url = demo.open(demo.at("shop", "/sign-in/acme"))
-    asked = re.search(r"attempt=([^&\"]+)", url)
-    assert asked
-    page, url = demo.open(demo.at("acme", f"/sign-in/with?provider=globex&attempt={asked[1]}"))
+    requested = re.search(r"attempt=([^&\"]+)", url)
+    assert requested
+    page, url = demo.open(demo.at("acme", f"/sign-in/with?provider=globex&attempt={requested[1]}"))
     assert url.startswith(demo.at("globex", "/login"))
     page, url = demo.submit(page, url, identifier="ada@example.com", password="another-horse-8")
     assert "Welcome to the shop, Ada" in page.text

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from tests.support.authenticators.duo import DuoDriver, Led
 from tests.support.devices import store_service_secrets
 from tests.support.duo import FakeDuo, duo
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)  # b
 
 
 @pytest.fixture
-def there(services: Services) -> Iterator[FakeDuo]:
+def there(services: IdentityServices) -> Iterator[FakeDuo]:
     with duo(services) as running:
         yield running
 
@@ -139,7 +139,7 @@ def test_missing_duo_settings_are_refused(new_tenant_server: NewTenantServer, th
     assert refused(off.own("DELETE", "duo")) == (403, 1330)
 
 
-def test_unreachable_duo_is_refused(new_tenant_server: NewTenantServer, services: Services) -> None:
+def test_unreachable_duo_is_refused(new_tenant_server: NewTenantServer, services: IdentityServices) -> None:
     with duo(services) as running:
         ada = enrolled(new_tenant_server, running)
         token, address = led(ada)

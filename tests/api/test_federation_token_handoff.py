@@ -61,11 +61,11 @@ def test_request_token_ends_with_its_account_state(
     new_tenant_server: NewTenantServer, change: object, code: int
 ) -> None:
     who = account_holder(new_tenant_server, **NO_CALLBACK)
-    token, held = by.request_token(who.tenant, who.uid), by.signed_in_with(who.tenant, who.uid)
+    token, stored = by.request_token(who.tenant, who.uid), by.signed_in_with(who.tenant, who.uid)
     assert callable(change)
     change(who)
     assert refused(exchange(who.tenant, token)) == (403, code)
-    assert refused(who.call("U13", clientguid=held)) == (403, 1140)
+    assert refused(who.call("U13", clientguid=stored)) == (403, 1140)
 
 
 @ONE_STORE
@@ -84,10 +84,10 @@ def test_request_token_exchange_requires_tenant_secret(new_tenant_server: NewTen
 def test_client_guid_returns_finished_browser_sign_in_once(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, **NO_CALLBACK)
     answered(who.logs_in())
-    held = by.began(who.tenant)
-    assert refused(who.call("U13", clientguid=held)) == (403, 1140), "the browser has not finished"
-    by.signed_in_with(who.tenant, who.uid, held)
-    answers = at_once([lambda: who.call("U13", clientguid=held, fields="Uid,NoOfLogins")] * RACERS)
+    stored = by.began(who.tenant)
+    assert refused(who.call("U13", clientguid=stored)) == (403, 1140), "the browser has not finished"
+    by.signed_in_with(who.tenant, who.uid, stored)
+    answers = at_once([lambda: who.call("U13", clientguid=stored, fields="Uid,NoOfLogins")] * RACERS)
     assert Counter(refused(answer) for answer in answers if answer.status_code != 200) == {(403, 1140): RACERS - 1}
     session = next(answered(answer) for answer in answers if answer.status_code == 200)
     assert session["Profile"] == {"Uid": who.uid, "NoOfLogins": 1}, "the browser's sign-in is counted once"
@@ -98,17 +98,17 @@ def test_client_guid_returns_finished_browser_sign_in_once(new_tenant_server: Ne
 @ONE_STORE
 def test_client_guid_is_well_formed_unused_and_expires(new_tenant_server: NewTenantServer) -> None:
     who, other = account_holder(new_tenant_server, **NO_CALLBACK), new_tenant_server(**NO_CALLBACK)
-    held = by.signed_in_with(who.tenant, who.uid)
-    for refusal, text in ((1140, "12345"), (1140, f"{by.guid()}\n"), (1140, "x" * 101), (1136, held)):
+    stored = by.signed_in_with(who.tenant, who.uid)
+    for refusal, text in ((1140, "12345"), (1140, f"{by.guid()}\n"), (1140, "x" * 101), (1136, stored)):
         with doing(who.tenant) as context, pytest.raises(Exception) as raised:  # noqa: PT011 - the error code is compared
             token_handoff.register_guid(context, text, links=False)
         assert getattr(raised.value, "code", 0) == refusal
-    assert refused(other.send("GET", "/identity/v2/auth/account/ping", with_secret=False, clientguid=held)) == (
+    assert refused(other.send("GET", "/identity/v2/auth/account/ping", with_secret=False, clientguid=stored)) == (
         403,
         1140,
     )
     who.advance_clock(minutes=16)
-    assert refused(who.call("U13", clientguid=held)) == (403, 1140)
+    assert refused(who.call("U13", clientguid=stored)) == (403, 1140)
 
 
 @ONE_STORE

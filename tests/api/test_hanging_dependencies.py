@@ -38,8 +38,8 @@ def test_hanging_database_answers_503(
         with frozen(own_postgres):
             seen = ask_during(kinds(ours), ASKING_SECONDS)
         print_results("PostgreSQL", seen, wait_for_recovery(ours), capsys)
-    assert all(one.has_retry_after for one in seen.values())
-    assert {kind: set(one.statuses) for kind, one in seen.items()} == {
+    assert all(item.has_retry_after for item in seen.values())
+    assert {kind: set(item.statuses) for kind, item in seen.items()} == {
         **dict.fromkeys(("sign-in", "authorize", "unknown tenant", "ready"), frozenset({503})),
         **dict.fromkeys(("page", "live", "jwks", "discovery"), frozenset({200})),
     }
@@ -84,8 +84,8 @@ def test_hub_answers_503_while_identity_service_hangs(tmp_path: Path, capsys: py
         begun = time.monotonic()
         eventually(lambda: asks["authorize"]().status == before["authorize"], "it recovers")
         print_results("the identity service", seen, time.monotonic() - begun, capsys)
-    assert all(one.has_retry_after for one in seen.values())
-    assert {kind: set(one.statuses) for kind, one in seen.items()} == {
+    assert all(item.has_retry_after for item in seen.values())
+    assert {kind: set(item.statuses) for kind, item in seen.items()} == {
         **dict.fromkeys(("authorize", "unknown tenant"), frozenset({503})),
         **dict.fromkeys(("page", "live"), frozenset({200})),
     }
@@ -104,14 +104,14 @@ def test_separate_hub_answers_503_while_redis_hangs(
         begun = time.monotonic()
         eventually(lambda: asks["authorize"]().status == before["authorize"], "it recovers")
         print_results("Redis behind a separate identity service", seen, time.monotonic() - begun, capsys)
-    assert all(one.has_retry_after for one in seen.values())
-    assert {kind: set(one.statuses) for kind, one in seen.items()} == {
+    assert all(element.has_retry_after for element in seen.values())
+    assert {kind: set(element.statuses) for kind, element in seen.items()} == {
         **dict.fromkeys(("authorize", "unknown tenant"), frozenset({503})),
         **dict.fromkeys(("page", "live"), frozenset({200})),
     }
-    for kind, one in seen.items():
-        assert max(one.seconds) < 3, kind
-        assert median(one.seconds) < 1, f"{kind}: most are refused at once"
+    for kind, item in seen.items():
+        assert max(item.seconds) < 3, kind
+        assert median(item.seconds) < 1, f"{kind}: most are refused at once"
 
 
 def test_key_sets_wait_for_no_hanging_database(
@@ -124,9 +124,9 @@ def test_key_sets_wait_for_no_hanging_database(
         with frozen(own_postgres, HANG_SECONDS + FRESH_SECONDS):
             seen = ask_during(asks, HANG_SECONDS + FRESH_SECONDS - 1)
         print_results("PostgreSQL, for key sets alone,", seen, wait_for_recovery(ours), capsys)
-    for kind, one in seen.items():
-        assert set(one.statuses) == {200}, kind
-        assert max(one.seconds) < 1, kind
+    for kind, item in seen.items():
+        assert set(item.statuses) == {200}, kind
+        assert max(item.seconds) < 1, kind
 
 
 @pytest.mark.parametrize("operation", ["sign-in", "authorize"])

@@ -19,7 +19,7 @@ import pytest
 from tests.support.installation import Installation, eventually, installed, migrated
 from tests.support.outages import LOGIN
 from tests.support.reverse_proxies import ReverseProxy
-from tests.support.servers import PostgresUrls, Server, end, free_port
+from tests.support.servers import PostgresUrls, TestServer, end, free_port
 from tests.support.tenant_server import PASSWORD
 
 CLIENTS = 8
@@ -93,15 +93,15 @@ def use(ours: Installation, disturb: Callable[[Seen], None]) -> Seen:
     """Let clients use the proxy while something happens to an instance, and return what they saw."""
     seen, over = Seen(), threading.Event()
     clients = [threading.Thread(target=client, args=(ours, number, seen, over)) for number in range(CLIENTS)]
-    for one in clients:
-        one.start()
+    for item in clients:
+        item.start()
     try:
         eventually(lambda: seen.statuses.total() > 2 * CLIENTS)
         disturb(seen)
     finally:
         over.set()
-        for one in clients:
-            one.join()
+        for item in clients:
+            item.join()
     return seen
 
 
@@ -116,7 +116,7 @@ def sign_ins(ours: Installation) -> int:
 
 def hang(folder: Path, instance: int) -> Callable[[Seen], None]:
     """Return what lets an instance hang, until the other one has answered some requests."""
-    server = Server(folder, pid=instance)
+    server = TestServer(folder, pid=instance)
 
     def disturb(seen: Seen) -> None:
         server.freeze()

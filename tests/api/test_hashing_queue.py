@@ -17,7 +17,7 @@ from app.identity.administration.configuration.apply import apply
 from app.identity.administration.configuration.reading import read
 from app.identity.credentials.passwords.hash_limiter import HashLimiter
 from app.identity.platform.hashing import HashingBusy
-from app.kit.admission import SHED, Application, QueueSlot, Shed, may_wait
+from app.kit.admission import SHED, LoadShed, QueueSlot, WsgiApp, may_wait
 from app.settings import Settings
 from tests.support.identity_service import SECRET, make_services
 
@@ -44,11 +44,11 @@ def settings(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory) -> S
 
 
 @pytest.fixture(scope="module")
-def both(settings: Settings) -> Application:
+def both(settings: Settings) -> WsgiApp:
     return create_both(settings)
 
 
-def slot_of(app: Application, path: str, base: str, **options: Any) -> QueueSlot | None:
+def slot_of(app: WsgiApp, path: str, base: str, **options: Any) -> QueueSlot | None:
     builder = EnvironBuilder(path, base, method=options.pop("method", "POST"), **options)
     environ = builder.get_environ()
     environ["wsgi.input"] = io.BytesIO(environ["wsgi.input"].read())
@@ -57,13 +57,13 @@ def slot_of(app: Application, path: str, base: str, **options: Any) -> QueueSlot
     return slot
 
 
-def visit(app: Application, path: str, base: str) -> None:
+def visit(app: WsgiApp, path: str, base: str) -> None:
     Client(app).get(path, base_url=base)
 
 
 def test_no_hashing_operation_is_a_get() -> None:
-    queued = [one for one in CATALOGUE if one.hashing and one.method in ("GET", "HEAD")]
-    assert {one.hashing for one in queued} == {WHOLE_LIST}
+    queued = [operation for operation in CATALOGUE if operation.hashing and operation.method in ("GET", "HEAD")]
+    assert {operation.hashing for operation in queued} == {WHOLE_LIST}
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_no_hashing_operation_is_a_get() -> None:
         ("&%70agesize=9", False),
     ],
 )  # fmt: skip
-def test_whole_list_waits_in_the_tenants_queue(both: Application, query: str, is_whole: bool) -> None:
+def test_whole_list_waits_in_the_tenants_queue(both: WsgiApp, query: str, is_whole: bool) -> None:
     Client(both).post(f"{LOGIN}?apikey={KEY}", base_url=API, json={})
     slot = slot_of(both, f"/v2/manage/organizations?apikey={KEY}{query}", API, method="GET")
     assert slot == (QueueSlot("acme", "list") if is_whole else None)
@@ -89,7 +89,7 @@ def test_unknown_tenants_share_one_queue(settings: Settings) -> None:
         assert slot_of(new_app, "/login", f"http://{host}.localhost:8000", data=form) == QueueSlot("", "sign-in")
 
 
-def test_known_tenant_has_one_queue_by_every_name(both: Application) -> None:
+def test_known_tenant_has_one_queue_by_every_name(both: WsgiApp) -> None:
     visit(both, "/login", ACME)
     Client(both).post(f"{LOGIN}?apikey={KEY}", base_url=API, json={})
     visit(both, "/.well-known/openid-configuration", ACME)
@@ -104,7 +104,7 @@ def test_known_tenant_has_one_queue_by_every_name(both: Application) -> None:
 
 
 @pytest.mark.parametrize("grant", ["client_credentials", "refresh_token", "authorization_code"])
-def test_requests_without_hash_skip_queue(both: Application, grant: str) -> None:
+def test_requests_without_hash_skip_queue(both: WsgiApp, grant: str) -> None:
     assert slot_of(both, "/api/oidc/token", ACME, data={"grant_type": grant, "client_secret": "s3cret"}) is None
     assert slot_of(both, "/api/oidc/introspect", ACME, data={"token": "password"}) is None
     assert slot_of(both, "/consent", ACME, data={"csrf": "x"}) is None
@@ -119,7 +119,7 @@ def test_requests_without_hash_skip_queue(both: Application, grant: str) -> None
         b"x=" + b"y" * 100_000,
     ],
 )  # fmt: skip
-def test_encoded_grant_type_does_not_skip_queue(both: Application, body: bytes) -> None:
+def test_encoded_grant_type_does_not_skip_queue(both: WsgiApp, body: bytes) -> None:
     slot = slot_of(both, "/api/oidc/token", ACME, data=body)
     assert slot is not None
     assert slot.work == "sign-in"
@@ -134,28 +134,28 @@ def test_undeclared_hash_does_not_block_a_thread() -> None:
         may_wait.reset(token)
 
 
-def shed(app: Application, path: str, base: str, status: int, **options: Any) -> Any:
-    answer = Client(app).post(path, base_url=base, environ_overrides={SHED: Shed(status, 7)}, **options)
+def shed(app: WsgiApp, path: str, base: str, status: int, **options: Any) -> Any:
+    answer = Client(app).post(path, base_url=base, environ_overrides={SHED: LoadShed(status, 7)}, **options)
     assert (answer.status_code, answer.headers["Retry-After"]) == (status, "7")
     assert "no-store" in answer.headers["Cache-Control"]
     return answer
 
 
 @pytest.mark.parametrize(("status", "code"), [(429, 429), (503, 950)])
-def test_shed_operation_gets_interface_error_body(both: Application, status: int, code: int) -> None:
+def test_shed_operation_gets_interface_error_body(both: WsgiApp, status: int, code: int) -> None:
     body = shed(both, f"{LOGIN}?apikey={KEY}", API, status, json={"email": "ada@example.com", "password": "x"}).json
     assert (body["ErrorCode"], body["Description"]) == (code, "Too many requests are waiting. Try again later.")
 
 
 @pytest.mark.parametrize(("status", "error"), [(429, "temporarily_unavailable"), (503, "server_error")])
-def test_shed_grant_gets_oauth_error(both: Application, status: int, error: str) -> None:
+def test_shed_grant_gets_oauth_error(both: WsgiApp, status: int, error: str) -> None:
     body = shed(both, "/api/oidc/token", ACME, status, data={"grant_type": "password"}).json
     assert body["error"] == error
     assert set(body) == {"error", "error_description"}
 
 
 @pytest.mark.parametrize("status", [429, 503])
-def test_shed_form_gets_page_in_visitor_language(both: Application, status: int) -> None:
+def test_shed_form_gets_page_in_visitor_language(both: WsgiApp, status: int) -> None:
     answer = shed(both, "/login", ACME, status, data={"password": "x"}, headers={"Accept-Language": "de"})
     assert 'lang="de"' in answer.text
 

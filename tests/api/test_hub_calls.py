@@ -15,11 +15,11 @@ from werkzeug.test import TestResponse
 from app.contract import errors as e
 from app.contract import hub, hub_security
 from app.contract.hub_models import NoParameters
-from app.contract.visit import VISIT_HEADER, Visit
+from app.contract.visit import VISIT_HEADER, VisitorClaims
 from app.hub.identity_client import IdentityClient
 from app.identity import create_app, create_service
 from app.identity.platform.context import Context
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.database import StoreContended
 from app.kit import randomness
 from app.kit.clock import FixedClock
@@ -35,24 +35,28 @@ from tests.support.servers import Redis
 
 @pytest.mark.parametrize("name", ["ünknown", "two words", "50%25", "<b>"])
 def test_name_needing_escapes_is_signed_correctly(
-    services: Services, identity_app: Flask, world: World, name: str
+    services: IdentityServices, identity_app: Flask, world: World, name: str
 ) -> None:
     transport = httpx.WSGITransport(app=identity_app)
     identity_client = IdentityClient(services.settings.base_url, services.hub_keys, services.clock, transport)
-    client = identity_client.for_visit(Visit(host=f"{world.name}.{services.settings.hub_domain}"), lambda _: None)
+    client = identity_client.for_visit(
+        VisitorClaims(host=f"{world.name}.{services.settings.hub_domain}"), lambda _: None
+    )
     with pytest.raises(e.UnknownAccount):
         client(hub.hub_client, hub.HubClientRequest(name=name))
 
 
-def test_sessions_are_read_for_security_page_only(services: Services, identity_app: Flask, world: World) -> None:
+def test_sessions_are_read_for_security_page_only(
+    services: IdentityServices, identity_app: Flask, world: World
+) -> None:
     person = world.person("grace@example.test")
     host = f"{world.name}.{services.settings.hub_domain}"
     transport = httpx.WSGITransport(app=identity_app)
     identity_client = IdentityClient(services.settings.base_url, services.hub_keys, services.clock, transport)
     sign_in = hub.SignInRequest(identifier=person.email, password=person.password)
-    signed_in = identity_client.for_visit(Visit(host=host), lambda _: None)(hub.sign_in, sign_in)
+    signed_in = identity_client.for_visit(VisitorClaims(host=host), lambda _: None)(hub.sign_in, sign_in)
     assert signed_in.session is not None
-    client = identity_client.for_visit(Visit(host=host, session=signed_in.session.token), lambda _: None)
+    client = identity_client.for_visit(VisitorClaims(host=host, session=signed_in.session.token), lambda _: None)
     assert "Sessions" not in client(hub.profile, hub.ProfileRequest()).model_dump(by_alias=True)
     listed = client(hub_security.read, NoParameters()).sessions
     assert [view.is_current for view in listed] == [True]
@@ -62,7 +66,7 @@ INSIDE_URL = "http://identity.internal:8000"
 
 
 @pytest.fixture
-def apart(services: Services) -> Iterator[Services]:
+def apart(services: IdentityServices) -> Iterator[IdentityServices]:
     """Return the services of an identity service that the hub reaches over the network."""
     made = make_services(replace(services.settings, api_url=INSIDE_URL))
     yield made
@@ -70,10 +74,10 @@ def apart(services: Services) -> Iterator[Services]:
 
 
 def a_call(
-    services: Services, path: str = "/hub/tenant", base_url: str = INSIDE_URL, tenant: str = "nobody"
+    services: IdentityServices, path: str = "/hub/tenant", base_url: str = INSIDE_URL, tenant: str = "nobody"
 ) -> dict[str, Any]:
     """Return the arguments of a signed call, for replays."""
-    visit = Visit(host=f"{tenant}.{services.settings.hub_domain}").to_header()
+    visit = VisitorClaims(host=f"{tenant}.{services.settings.hub_domain}").to_header()
     at = int(services.clock.now().timestamp())
     signed = signature(services.hub_keys, "GET", path, b"", visit, at, randomness.token(16))
     return {"path": path, "base_url": base_url, "headers": {VISIT_HEADER: visit, SIGNATURE_HEADER: signed}}
@@ -89,7 +93,7 @@ TENANT_NOT_FOUND = (403, 942)
 """The call was accepted; the tenant does not exist."""
 
 
-def accepted_call(wsgi: WsgiClient, services: Services) -> dict[str, Any]:
+def accepted_call(wsgi: WsgiClient, services: IdentityServices) -> dict[str, Any]:
     """Return a call that was accepted, once the store remembers nonces of the present second."""
 
     def accepted() -> dict[str, Any] | None:
@@ -100,7 +104,7 @@ def accepted_call(wsgi: WsgiClient, services: Services) -> dict[str, Any]:
     return call
 
 
-def test_replayed_hub_call_is_refused(apart: Services) -> None:
+def test_replayed_hub_call_is_refused(apart: IdentityServices) -> None:
     wsgi = WsgiClient(create_app(create_service(apart)))
     call = a_call(apart)
     assert answer_of(wsgi.get(**call)) == TENANT_NOT_FOUND
@@ -109,18 +113,18 @@ def test_replayed_hub_call_is_refused(apart: Services) -> None:
 
 
 @before_the_store
-def test_replay_at_another_instance_is_refused(services: Services, redis_url: str) -> None:
+def test_replay_at_another_instance_is_refused(services: IdentityServices, redis_url: str) -> None:
     settings = replace(services.settings, api_url=INSIDE_URL, redis_url=redis_url)
     instances = [make_services(settings) for _ in range(2)]
-    first, second = (WsgiClient(create_app(create_service(one))) for one in instances)
+    first, second = (WsgiClient(create_app(create_service(item))) for item in instances)
     call = accepted_call(first, instances[0])
     assert answer_of(second.get(**call)) == REFUSED
-    for one in instances:
-        one.database.dispose()
+    for instance in instances:
+        instance.database.dispose()
 
 
 @before_the_store
-def test_hub_call_without_redis_answers_503(services: Services, own_redis: Redis) -> None:
+def test_hub_call_without_redis_answers_503(services: IdentityServices, own_redis: Redis) -> None:
     lonely = make_services(replace(services.settings, api_url=INSIDE_URL, redis_url=own_redis.url()))
     wsgi = WsgiClient(create_app(create_service(lonely)))
     accepted_call(wsgi, lonely)
@@ -130,7 +134,7 @@ def test_hub_call_without_redis_answers_503(services: Services, own_redis: Redis
 
 
 @before_the_store
-def test_recorded_call_is_refused_after_redis_lost_nonces(services: Services, own_redis: Redis) -> None:
+def test_recorded_call_is_refused_after_redis_lost_nonces(services: IdentityServices, own_redis: Redis) -> None:
     identity = make_services(replace(services.settings, api_url=INSIDE_URL, redis_url=own_redis.url()))
     wsgi = WsgiClient(create_app(create_service(identity)))
     recorded = [accepted_call(wsgi, identity), a_call(identity)]
@@ -143,7 +147,7 @@ def test_recorded_call_is_refused_after_redis_lost_nonces(services: Services, ow
     identity.database.dispose()
 
 
-def test_hub_operations_are_not_found_on_public_hosts(apart: Services) -> None:
+def test_hub_operations_are_not_found_on_public_hosts(apart: IdentityServices) -> None:
     wsgi = WsgiClient(create_app(create_service(apart)))
     settings = apart.settings
     for base_url in (
@@ -158,7 +162,7 @@ def test_hub_operations_are_not_found_on_public_hosts(apart: Services) -> None:
             assert (answer.status_code, answer.data) == (unknown.status_code, unknown.data) == (404, unknown.data)
 
 
-def test_header_cannot_mark_call_as_internal(apart: Services) -> None:
+def test_header_cannot_mark_call_as_internal(apart: IdentityServices) -> None:
     wsgi = WsgiClient(create_app(create_service(apart)))
     call = a_call(apart, base_url=apart.settings.base_url)
     for name in ("gatehouse.inside", "gatehouse-inside", "Gatehouse_Inside", "X-Gatehouse-Inside"):
@@ -166,13 +170,15 @@ def test_header_cannot_mark_call_as_internal(apart: Services) -> None:
     assert wsgi.get(**call).status_code == 404
 
 
-def test_internal_host_serves_hub_operations_only(apart: Services) -> None:
+def test_internal_host_serves_hub_operations_only(apart: IdentityServices) -> None:
     wsgi = WsgiClient(create_app(create_service(apart)))
     for path in ("/identity/v2/auth/account", "/api/oidc/token", "/identity/v2/manage/account"):
         assert wsgi.get(path, base_url=INSIDE_URL).status_code == 404
 
 
-def test_call_aborted_by_store_is_run_again(apart: Services, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_call_aborted_by_store_is_run_again(
+    apart: IdentityServices, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     server, runs = create_service(apart), []
 
     def contended(call: Context, req: object) -> None:

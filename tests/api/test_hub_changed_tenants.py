@@ -5,18 +5,18 @@ import pytest
 
 from app.contract import errors as e
 from app.contract.auth import H, Host
-from app.contract.hub_tenants import MOST_HOSTS, HeldTenants, changed_tenants
+from app.contract.hub_tenants import MAX_HOSTS, HeldTenants, changed_tenants
 from app.contract.operations import CATALOGUE
-from app.contract.visit import Visit
+from app.contract.visit import VisitorClaims
 from app.hub.identity_client import IdentityClient
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.kit.errors import ApiError
 from app.kit.local_calls import LocalClient
-from app.kit.server import Server
+from app.kit.server import OperationServer
 from tests.support.identity_service import before_the_store
 
 BAD_LISTS: dict[str, dict[str, str]] = {
-    "too many": {f"t{number}.localhost": "x-1" for number in range(MOST_HOSTS + 1)},
+    "too many": {f"t{number}.localhost": "x-1" for number in range(MAX_HOSTS + 1)},
     "long host": {"x" * 255: "x-1"},
     "host with a path": {"acme.localhost/": "x-1"},
     "upper case": {"Acme.localhost": "x-1"},
@@ -29,9 +29,11 @@ BAD_LISTS: dict[str, dict[str, str]] = {
 
 @before_the_store
 @pytest.mark.parametrize("name", BAD_LISTS)
-def test_malformed_list_of_hosts_is_refused(name: str, services: Services, identity_app: Server) -> None:
+def test_malformed_list_of_hosts_is_refused(
+    name: str, services: IdentityServices, identity_app: OperationServer
+) -> None:
     forged = HeldTenants.model_construct(versions=BAD_LISTS[name])
-    local = LocalClient(identity_app, Host.INSIDE, Visit(host=""))
+    local = LocalClient(identity_app, Host.INSIDE, VisitorClaims(host=""))
     http = IdentityClient(
         services.settings.base_url, services.hub_keys, services.clock, httpx.WSGITransport(app=identity_app)
     ).for_hub()
@@ -44,8 +46,8 @@ def test_malformed_list_of_hosts_is_refused(name: str, services: Services, ident
     assert refusals[0].status == 400
 
 
-def test_longest_list_is_answered(services: Services, identity_app: Server) -> None:
-    hosts = {f"{number:04}{'x' * 250}:65535": "x" * 100 for number in range(MOST_HOSTS)}
+def test_longest_list_is_answered(services: IdentityServices, identity_app: OperationServer) -> None:
+    hosts = {f"{number:04}{'x' * 250}:65535": "x" * 100 for number in range(MAX_HOSTS)}
     client = IdentityClient(
         services.settings.base_url, services.hub_keys, services.clock, httpx.WSGITransport(app=identity_app)
     ).for_hub()
@@ -53,16 +55,16 @@ def test_longest_list_is_answered(services: Services, identity_app: Server) -> N
 
 
 @before_the_store
-def test_list_is_answered_to_the_hub_alone(services: Services, identity_app: Server) -> None:
+def test_list_is_answered_to_the_hub_alone(services: IdentityServices, identity_app: OperationServer) -> None:
     for keys in ((), (b"the key of another installation, 32",)):
         http = httpx.WSGITransport(app=identity_app)
-        stranger = IdentityClient(services.settings.base_url, keys, services.clock, http).for_hub()
+        outsider = IdentityClient(services.settings.base_url, keys, services.clock, http).for_hub()
         with pytest.raises(e.HubRefused):
-            stranger(changed_tenants, HeldTenants(versions={"acme.localhost": ""}))
+            outsider(changed_tenants, HeldTenants(versions={"acme.localhost": ""}))
 
 
 def test_only_one_operation_of_the_hub_spans_tenants() -> None:
-    spanning = [one for one in CATALOGUE if one.admission.spans_tenants]
+    spanning = [operation for operation in CATALOGUE if operation.admission.spans_tenants]
     assert spanning == [changed_tenants]
     assert str(spanning[0].admission.every_auth) == str(H)
     assert spanning[0].host is Host.INSIDE

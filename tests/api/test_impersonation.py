@@ -44,15 +44,15 @@ def audit_actors(acme: TenantServer, uid: str) -> list[tuple[str, Any]]:
     return [(row.event, row.facts.get("act")) for row in rows]
 
 
-def refreshed(acme: TenantServer, held: dict[str, Any]) -> dict[str, Any]:
-    return answered(acme.send("GET", f"{MANAGE}/access_token/refresh", refresh_token=held["refresh_token"]))
+def refreshed(acme: TenantServer, stored: dict[str, Any]) -> dict[str, Any]:
+    return answered(acme.send("GET", f"{MANAGE}/access_token/refresh", refresh_token=stored["refresh_token"]))
 
 
 def test_token_info_names_actor(acme: TenantServer, uid: str) -> None:
     own, impersonated = acme.tokens(uid), acme.impersonates(uid)
     assert "act" not in answered(acme.send("GET", f"{AUTH}/access_token", bearer=own["access_token"]))
-    for held in (impersonated, refreshed(acme, impersonated)):
-        info = answered(acme.send("GET", f"{AUTH}/access_token", bearer=held["access_token"]))
+    for item in (impersonated, refreshed(acme, impersonated)):
+        info = answered(acme.send("GET", f"{AUTH}/access_token", bearer=item["access_token"]))
         assert info["act"] == {"sub": f"{acme.name}@server"}
 
 
@@ -61,16 +61,16 @@ def test_introspection_names_actor(acme: TenantServer, uid: str, identity_app: F
     orders = world.application("orders", resource_server=True)
     assert "act" not in orders.introspect(acme.tokens(uid)["access_token"])
     impersonated = acme.impersonates(uid)
-    for held in (impersonated, refreshed(acme, impersonated)):
-        introspection = orders.introspect(held["access_token"])
+    for item in (impersonated, refreshed(acme, impersonated)):
+        introspection = orders.introspect(item["access_token"])
         assert (introspection["sub"], introspection["act"]) == (uid, {"sub": f"{acme.name}@server"})
 
 
 def test_impersonated_token_cannot_change_credentials(acme: TenantServer, uid: str) -> None:
     impersonated = acme.impersonates(uid)
-    for held in (impersonated, refreshed(acme, impersonated)):
+    for item in (impersonated, refreshed(acme, impersonated)):
         for credential, (method, path, body) in CHANGES.items():
-            assert refused(acme.send(method, path, body, bearer=held["access_token"])) == (403, 1143), credential
+            assert refused(acme.send(method, path, body, bearer=item["access_token"])) == (403, 1143), credential
 
 
 @pytest.mark.both_databases
@@ -92,9 +92,9 @@ def test_audit_entries_of_impersonated_token_name_actor(acme: TenantServer, uid:
 def test_machine_client_is_named_as_actor(acme: TenantServer, uid: str) -> None:
     bearer = machine(acme, "all")
     base = f"http://{acme.services.settings.api_hostname}"
-    asked = {"apikey": acme.api_key, "uid": uid}
+    parameters = {"apikey": acme.api_key, "uid": uid}
     answer = WsgiClient(acme.app).get(
-        f"{MANAGE}/access_token", query_string=asked, base_url=base, headers={"Authorization": f"Bearer {bearer}"}
+        f"{MANAGE}/access_token", query_string=parameters, base_url=base, headers={"Authorization": f"Bearer {bearer}"}
     )
     info = answered(acme.send("GET", f"{AUTH}/access_token", bearer=answered(answer)["access_token"]))
     assert info["act"]["sub"].endswith("@client")

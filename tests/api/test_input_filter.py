@@ -16,10 +16,10 @@ TEXT = "If a<b & b<c then I <3 List<String>, says R&D <lab@example.com>"
 
 def sent(tenant: TenantServer, path: str, content: bytes, kind: str, method: str = "POST") -> TestResponse:
     """Send raw bytes."""
-    held = {"apikey": tenant.api_key, "apisecret": tenant.api_secret}
+    stored = {"apikey": tenant.api_key, "apisecret": tenant.api_secret}
     base = f"http://{tenant.services.settings.api_hostname}"
     return Client(tenant.app).open(
-        path, method=method, data=content, content_type=kind, query_string=held, base_url=base
+        path, method=method, data=content, content_type=kind, query_string=stored, base_url=base
     )
 
 

@@ -23,7 +23,7 @@ TENANT = "tenants: [{name: %s, brand: {display_name: '%s'}}]"
 
 
 @dataclass
-class Installation:
+class InstalledPackage:
     """The running processes and how tests call them."""
 
     environ: dict[str, str]
@@ -61,7 +61,7 @@ def shared() -> Iterator[Redis]:
 
 
 @pytest.fixture(scope="module")
-def ours(database: Postgres, shared: Redis, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+def ours(database: Postgres, shared: Redis, tmp_path_factory: pytest.TempPathFactory) -> Iterator[InstalledPackage]:
     urls, port, folder = database.database("served"), free_port(), tmp_path_factory.mktemp("served")
     settings = {
         "DATABASE_URL": urls.runtime_url,
@@ -72,7 +72,7 @@ def ours(database: Postgres, shared: Redis, tmp_path_factory: pytest.TempPathFac
         "DATA_DIR": str(folder),
     }
     environ = {**os.environ, **{f"GATEHOUSE_{name}": value for name, value in settings.items()}}
-    made = Installation(environ, port, int(settings["METRICS_BIND"].rpartition(":")[2]), folder)
+    made = InstalledPackage(environ, port, int(settings["METRICS_BIND"].rpartition(":")[2]), folder)
     made.command("migrate", GATEHOUSE_MIGRATE_URL=urls.migrate_url)
     made.apply("acme", "Acme")
     serving = ["serve", "--bind", f"127.0.0.1:{port}", "--workers", "2"]
@@ -99,20 +99,20 @@ def within(seconds: float, holds: Callable[[], bool]) -> float:
     raise AssertionError(f"the condition did not hold within {seconds} s")
 
 
-def test_tenant_created_at_runtime_is_served(ours: Installation) -> None:
+def test_tenant_created_at_runtime_is_served(ours: InstalledPackage) -> None:
     assert ours.get("/login", "initech").status_code == 404
     assert "api_key" in ours.apply("initech", "Initech")
     within(6, lambda: ours.get("/login", "initech").status_code == 200)
 
 
-def test_change_reaches_every_process_within_five_seconds(ours: Installation) -> None:
+def test_change_reaches_every_process_within_five_seconds(ours: InstalledPackage) -> None:
     ours.apply("acme", "Acme")
     within(6, lambda: "Acme" in ours.get("/login").text)
     ours.apply("acme", "Acme & Sons")
     within(5.5, lambda: all("Acme &amp; Sons" in ours.get("/login").text for _ in range(20)))
 
 
-def test_removed_tenant_is_gone(ours: Installation) -> None:
+def test_removed_tenant_is_gone(ours: InstalledPackage) -> None:
     ours.apply("hooli", "Hooli")
     within(6, lambda: ours.get("/login", "hooli").status_code == 200)
     ours.command("tenant", "remove", "hooli", "--yes")
@@ -124,7 +124,7 @@ def listens(port: int) -> bool:
         return connection.connect_ex(("127.0.0.1", port)) == 0
 
 
-def test_metrics_count_requests_of_all_processes(ours: Installation) -> None:
+def test_metrics_count_requests_of_all_processes(ours: InstalledPackage) -> None:
     def request_count() -> int:
         text = httpx.get(f"http://127.0.0.1:{ours.metrics_port}/metrics", verify=NO_AUTHORITIES).text
         found = re.findall(
@@ -139,12 +139,12 @@ def test_metrics_count_requests_of_all_processes(ours: Installation) -> None:
     assert request_count() == before + 30
 
 
-def test_metrics_are_absent_from_public_port(ours: Installation) -> None:
+def test_metrics_are_absent_from_public_port(ours: InstalledPackage) -> None:
     assert ours.get("/metrics").status_code == 404
     assert ours.get("/metrics", "api").status_code == 404
 
 
-def test_database_restart_needs_no_process_restart(ours: Installation, database: Postgres) -> None:
+def test_database_restart_needs_no_process_restart(ours: InstalledPackage, database: Postgres) -> None:
     discovery = "/.well-known/openid-configuration"
     database.stop()
     try:
@@ -158,7 +158,7 @@ def test_database_restart_needs_no_process_restart(ours: Installation, database:
     within(20, lambda: all(ours.get(discovery).status_code == 200 for _ in range(10)))
 
 
-def test_log_is_json_without_secrets(ours: Installation) -> None:
+def test_log_is_json_without_secrets(ours: InstalledPackage) -> None:
     ours.get("/?apikey=S3CRET-KEY&access_token=S3CRET-TOKEN")
     log = (ours.folder / "log").read_text()
     assert '"path": "/health/ready"' in log

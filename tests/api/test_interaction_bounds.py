@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import insert, select
 
 from app.contract.steps import RedirectStep, StartAgainStep
-from app.identity.authentication.sign_in.interactions import MOST_OF_NETWORK, PUSH_OUT
+from app.identity.authentication.sign_in.interactions import MAX_OF_NETWORK, PUSH_OUT
 from app.identity.authentication.sign_in.tables import interactions
 from app.identity.entry import cleaning
 from app.identity.platform.store.unit import UnitOfWork
@@ -59,21 +59,21 @@ def open_pages(world: World, app: RelyingParty, number: int) -> list[str]:
 @pytest.mark.both_databases
 def test_oldest_of_a_network_goes_first(tenant: World, app: RelyingParty) -> None:
     theirs, answered = leave(tenant, THERE, 20, minutes=60), leave(tenant, HERE, 20, minutes=60, is_done=True)
-    mine = leave(tenant, HERE, MOST_OF_NETWORK)
+    mine = leave(tenant, HERE, MAX_OF_NETWORK)
     open_pages(tenant, app, 110)
     now = left(tenant)
     assert now.issuperset(theirs), "another network keeps its own"
     assert now.issuperset(answered)
     assert now.isdisjoint(mine[:100])
     assert now.issuperset(mine[110:])
-    assert len([one for one in now if one not in {*theirs, *answered}]) == MOST_OF_NETWORK
+    assert len([item for item in now if item not in {*theirs, *answered}]) == MAX_OF_NETWORK
 
 
 def test_page_that_was_pushed_out_starts_again(tenant: World, app: RelyingParty) -> None:
     ada, browser = tenant.person("ada@example.test"), tenant.browser()
     first = browser.authorize(app.authorization_parameters()).interaction_id
     tenant.services.clock.advance(minutes=10)  # type: ignore[attr-defined]  # the tests' own
-    leave(tenant, HERE, MOST_OF_NETWORK)
+    leave(tenant, HERE, MAX_OF_NETWORK)
     (newest, *_) = open_pages(tenant, app, 101)[::-1]
     assert browser.sign_in(first, ada.email, ada.password).kind is StartAgainStep
     assert newest
@@ -82,13 +82,13 @@ def test_page_that_was_pushed_out_starts_again(tenant: World, app: RelyingParty)
 @pytest.mark.both_databases
 def test_pushing_out_locks_only_what_goes(tenant: World) -> None:
     """Whoever shares the network goes on meanwhile, and a new page does not write to ten thousand rows."""
-    held = leave(tenant, HERE, MOST_OF_NETWORK + 2)
+    stored = leave(tenant, HERE, MAX_OF_NETWORK + 2)
     pushing = UnitOfWork(tenant.services.database, tenant.tenant_id)
     try:
         pushing.run(PUSH_OUT, {"tenant": tenant.tenant_id, "network": HERE})
         with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
             free = select(A.attempt_hash).where(A.tenant_id == tenant.tenant_id).with_for_update(skip_locked=True)
-            assert {row.attempt_hash for row in work.run(free)}.issuperset(held[2:])
+            assert {row.attempt_hash for row in work.run(free)}.issuperset(stored[2:])
     finally:
         pushing.rollback()
 
@@ -97,7 +97,7 @@ def test_pushing_out_locks_only_what_goes(tenant: World) -> None:
 def test_surplus_of_a_tenant_is_its_largest_networks(tenant: World) -> None:
     flood, few = (
         leave(tenant, HERE, 60),
-        [key for one in range(5) for key in leave(tenant, f"203.0.113.{one}", 2, minutes=60)],
+        [key for number in range(5) for key in leave(tenant, f"203.0.113.{number}", 2, minutes=60)],
     )
     assert cleaning.push_out_unanswered(tenant.services.database, tenant.tenant_id, 40) == 30
     now = left(tenant)
@@ -115,10 +115,10 @@ def test_surplus_goes_in_batches(tenant: World) -> None:
 @pytest.mark.database_alone
 def test_cleaning_bounds_each_tenant(tenant: World, new_world: NewWorld) -> None:
     other = new_world()
-    leave(tenant, HERE, cleaning.MOST_UNANSWERED + 3)
+    leave(tenant, HERE, cleaning.MAX_UNANSWERED + 3)
     leave(other, HERE, 10)
     cleaning.clean(tenant.services.database, tenant.services.clock.now())
-    assert len(left(tenant)) == cleaning.MOST_UNANSWERED
+    assert len(left(tenant)) == cleaning.MAX_UNANSWERED
     assert len(left(other)) == 10
 
 

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import select, update
 
 from app.identity.authentication.sign_in.tables import interactions
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import UnitOfWork
 from tests.support.identity_service import pass_time
 from tests.support.oauth_world import World
@@ -22,7 +22,7 @@ A = interactions.c
 @pytest.mark.both_databases
 @pytest.mark.parametrize("is_done", [True, False], ids=["ended", "restarted"])
 def test_restart_overwrites_no_other_request(
-    services: Services, world: World, shop: RelyingParty, browser: Browser, is_done: bool
+    services: IdentityServices, world: World, shop: RelyingParty, browser: Browser, is_done: bool
 ) -> None:
     attempt = str(browser.authorize(shop.authorization_parameters()).interaction_id)
     pass_time(services, hours=9)

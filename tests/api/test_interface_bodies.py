@@ -13,7 +13,7 @@ import pytest
 from werkzeug.test import Client, TestResponse
 
 from app.contract.auth import AuthScheme
-from app.contract.groups import CAP, LOCK
+from app.contract.groups import CaptchaSolution, LockAnswers
 from app.contract.operations import CATALOGUE
 from app.kit.wire import From, shape_of
 from tests.support.asking import UNLIMITED, WRITES, Caller, refusal
@@ -33,7 +33,7 @@ ON: dict[str, Any] = {
 
 
 @dataclass(frozen=True)
-class Case:
+class BodyCase:
     """A request with the credentials K, K+U or K+S, its body, and the expected answer."""
 
     credentials: str
@@ -66,41 +66,41 @@ def error_of(answer: TestResponse) -> tuple[int, int, str]:
 
 EMPTY_BODY = "The body is empty."
 EMPTY_BODIES = [
-    Case("K", "POST", f"{_AUTH}/password", "", (400, 965, EMPTY_BODY)),
-    Case("K", "POST", f"{_AUTH}/password", " \r\n", (400, 965, EMPTY_BODY)),
-    Case("K", "PUT", f"{_AUTH}/password", "", (400, 965, EMPTY_BODY)),  # errors.md section 5
-    Case("K", "POST", f"{_AUTH}/register", "", (400, 965, EMPTY_BODY)),
-    Case("K", "POST", f"{_AUTH}/pin/forgot/otp", "", (400, 965, EMPTY_BODY)),
-    Case("K+U", "PUT", f"{_AUTH}/account", "", (400, 1079, EMPTY_BODY)),
-    Case("K+U", "PUT", f"{_AUTH}/account/2fa/sms", "", (400, 1079, EMPTY_BODY)),
-    Case("K+U", "PUT", f"{_AUTH}/pin/change", "", (400, 1079, EMPTY_BODY)),
-    Case("K+U", "POST", f"{_AUTH}/pin/change", "", (400, 965, EMPTY_BODY)),
-    Case("K+U", "DELETE", f"{_AUTH}/email", "", (400, 1084, EMPTY_BODY)),
-    Case("K+U", "DELETE", f"{_AUTH}/socialidentity", "", (400, 1084, EMPTY_BODY)),
-    Case("K+S", "POST", _MANAGE, "", (400, 965, EMPTY_BODY)),
-    Case("K+S", "PUT", f"{_MANAGE}/{{uid}}", "", (400, 1079, EMPTY_BODY)),
-    Case("K+S", "PUT", f"{_MANAGE}/{{uid}}/password", "", (400, 1079, EMPTY_BODY)),
+    BodyCase("K", "POST", f"{_AUTH}/password", "", (400, 965, EMPTY_BODY)),
+    BodyCase("K", "POST", f"{_AUTH}/password", " \r\n", (400, 965, EMPTY_BODY)),
+    BodyCase("K", "PUT", f"{_AUTH}/password", "", (400, 965, EMPTY_BODY)),  # errors.md section 5
+    BodyCase("K", "POST", f"{_AUTH}/register", "", (400, 965, EMPTY_BODY)),
+    BodyCase("K", "POST", f"{_AUTH}/pin/forgot/otp", "", (400, 965, EMPTY_BODY)),
+    BodyCase("K+U", "PUT", f"{_AUTH}/account", "", (400, 1079, EMPTY_BODY)),
+    BodyCase("K+U", "PUT", f"{_AUTH}/account/2fa/sms", "", (400, 1079, EMPTY_BODY)),
+    BodyCase("K+U", "PUT", f"{_AUTH}/pin/change", "", (400, 1079, EMPTY_BODY)),
+    BodyCase("K+U", "POST", f"{_AUTH}/pin/change", "", (400, 965, EMPTY_BODY)),
+    BodyCase("K+U", "DELETE", f"{_AUTH}/email", "", (400, 1084, EMPTY_BODY)),
+    BodyCase("K+U", "DELETE", f"{_AUTH}/socialidentity", "", (400, 1084, EMPTY_BODY)),
+    BodyCase("K+S", "POST", _MANAGE, "", (400, 965, EMPTY_BODY)),
+    BodyCase("K+S", "PUT", f"{_MANAGE}/{{uid}}", "", (400, 1079, EMPTY_BODY)),
+    BodyCase("K+S", "PUT", f"{_MANAGE}/{{uid}}/password", "", (400, 1079, EMPTY_BODY)),
 ]
 """A required body is missing."""
 
 PARAMETER_REQUIRED = "The {} is a required parameter."
 MISSING_MEMBERS = [
-    Case("K+U", "PUT", f"{_AUTH}/account/2fa/sms", "{}", (400, 908, PARAMETER_REQUIRED.format("otp"))),
-    Case("K+U", "PUT", f"{_AUTH}/account/2fa/email", '{"emailid": "a@example.test"}', (400, 908, PARAMETER_REQUIRED.format("otp"))),
-    Case(
+    BodyCase("K+U", "PUT", f"{_AUTH}/account/2fa/sms", "{}", (400, 908, PARAMETER_REQUIRED.format("otp"))),
+    BodyCase("K+U", "PUT", f"{_AUTH}/account/2fa/email", '{"emailid": "a@example.test"}', (400, 908, PARAMETER_REQUIRED.format("otp"))),
+    BodyCase(
         "K+U", "PUT", f"{_AUTH}/account/reauth/2fa/otp/email/verify", '{"emailid": "a@example.test"}',
         (400, 908, PARAMETER_REQUIRED.format("otp")),
     ),
-    Case(
+    BodyCase(
         "K+U", "PUT", f"{_AUTH}/account/reauth/2fa/otp/email/verify", '{"otp": "123456"}',
         (400, 908, PARAMETER_REQUIRED.format("emailid")),
     ),
-    Case("K+S", "POST", f"{_MANAGE}/{{uid}}/reauth/pin", "{}", (400, 908, PARAMETER_REQUIRED.format("secondfactorvalidationtoken"))),
-    Case("K+S", "POST", f"{_MANAGE}/emailtoken/addemail", "{}", (400, 908, PARAMETER_REQUIRED.format("uid"))),
-    Case("K+S", "POST", f"{_MANAGE}/smsotp/addphone", "{}", (400, 908, PARAMETER_REQUIRED.format("uid"))),
-    Case("K+S", "POST", f"{_MANAGE}/smsotp/addphone", '{"uid": "UID"}', (400, 1076, "Send the phone number.")),
-    Case("K+S", "PUT", f"{_MANAGE}/{{uid}}/password", "{}", (400, 908, PARAMETER_REQUIRED.format("password"))),
-    Case("K", "POST", f"{_AUTH}/password", "{}", (400, 1141, "Send email or username.")),  # this operation has its own code
+    BodyCase("K+S", "POST", f"{_MANAGE}/{{uid}}/reauth/pin", "{}", (400, 908, PARAMETER_REQUIRED.format("secondfactorvalidationtoken"))),
+    BodyCase("K+S", "POST", f"{_MANAGE}/emailtoken/addemail", "{}", (400, 908, PARAMETER_REQUIRED.format("uid"))),
+    BodyCase("K+S", "POST", f"{_MANAGE}/smsotp/addphone", "{}", (400, 908, PARAMETER_REQUIRED.format("uid"))),
+    BodyCase("K+S", "POST", f"{_MANAGE}/smsotp/addphone", '{"uid": "UID"}', (400, 1076, "Send the phone number.")),
+    BodyCase("K+S", "PUT", f"{_MANAGE}/{{uid}}/password", "{}", (400, 908, PARAMETER_REQUIRED.format("password"))),
+    BodyCase("K", "POST", f"{_AUTH}/password", "{}", (400, 1141, "Send email or username.")),  # this operation has its own code
 ]  # fmt: skip
 """A JSON body without a required member."""
 
@@ -120,21 +120,21 @@ JSON_OPERATIONS = [
 ]
 """Writing operations with an API key that accept JSON only; those with a machine token are tested below."""
 FORMS = [
-    Case(credentials, method, path, "otp=123456&phone=%2B4915112345678", (400, 1083, JSON_ONLY), FORM)
+    BodyCase(credentials, method, path, "otp=123456&phone=%2B4915112345678", (400, 1083, JSON_ONLY), FORM)
     for credentials, method, path in JSON_OPERATIONS
 ]
 
 
 @pytest.mark.parametrize("case", [*EMPTY_BODIES, *MISSING_MEMBERS, *FORMS], ids=str)
-def test_body_that_breaks_the_contract_is_refused(new_tenant_server: NewTenantServer, case: Case) -> None:
+def test_body_that_breaks_the_contract_is_refused(new_tenant_server: NewTenantServer, case: BodyCase) -> None:
     assert error_of(case.send(account_holder(new_tenant_server, **ON))) == case.expected
 
 
 def test_older_operation_accepts_form_body(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, **ON)
-    text = Case("K", "POST", f"{_AUTH}/password/otp", "email=", (400, 1083, ""), "text/plain")
+    text = BodyCase("K", "POST", f"{_AUTH}/password/otp", "email=", (400, 1083, ""), "text/plain")
     assert error_of(text.send(who)) == (400, 1083, f"Send the body as {JSON} or {FORM}.")
-    form = Case("K", "POST", f"{_AUTH}/pin/forgot/email", "email=a%40example.test", (0, 0, ""), FORM)
+    form = BodyCase("K", "POST", f"{_AUTH}/pin/forgot/email", "email=a%40example.test", (0, 0, ""), FORM)
     assert refused(form.send(who)) == (403, 938)
 
 
@@ -182,7 +182,7 @@ VALUES = {
     "email": "a@example.test", "emailid": "a@example.test", "phone": "+4915112345678", "password": "Zebra-kettle-91",
     "otp": "123456", "pin": "270486", "username": "ada",
 }  # fmt: skip
-_SHARED = set(CAP.model_fields) | set(LOCK.model_fields)
+_SHARED = set(CaptchaSolution.model_fields) | set(LockAnswers.model_fields)
 IDENTIFIERS = {"email", "emailid", "phone", "username", "uuid"}
 
 

@@ -10,7 +10,7 @@ from app.identity.administration.configuration import apply as applying
 from app.identity.administration.configuration.document import ConfigurationError
 from app.identity.administration.configuration.reading import read
 from app.identity.directory.tenants import changes
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import UnitOfWork
 from tests.support.identity_service import on_one_database
 from tests.support.machines import ask, machine
@@ -51,7 +51,7 @@ def test_second_factors_require_email_verification(
         assert "email_verification: required" in answer.get_json()["Description"]
 
 
-def apply_settings(services: Services, folder: Path, settings: str) -> str:
+def apply_settings(services: IdentityServices, folder: Path, settings: str) -> str:
     """Apply a configuration file; return the error message, or an empty string."""
     try:
         applying.apply(services, read(FILE.format(settings=settings).encode(), "acme.yaml", folder))
@@ -68,7 +68,7 @@ REFUSED = (
 
 
 @on_sqlite
-def test_file_with_second_factor_and_optional_email_is_refused(own_services: Services, tmp_path: Path) -> None:
+def test_file_with_second_factor_and_optional_email_is_refused(own_services: IdentityServices, tmp_path: Path) -> None:
     assert apply_settings(own_services, tmp_path, "two_factor: optional, email_verification: optional") == REFUSED
     assert own_services.directory.by_name("acme") is None
     assert apply_settings(own_services, tmp_path, "two_factor: optional") == ""
@@ -77,14 +77,14 @@ def test_file_with_second_factor_and_optional_email_is_refused(own_services: Ser
 
 
 @on_sqlite
-def test_existing_tenant_with_both_settings_can_be_applied(own_services: Services, tmp_path: Path) -> None:
+def test_existing_tenant_with_both_settings_can_be_applied(own_services: IdentityServices, tmp_path: Path) -> None:
     assert apply_settings(own_services, tmp_path, "two_factor: optional") == ""
     tenant = own_services.directory.by_name("acme")
     assert tenant is not None
     with UnitOfWork(own_services.database, tenant.tenant_id).separate_transaction() as work:
-        held = changes.lock(work)
-        assert held is not None
-        changes.change(work, settings={**held.settings, "email_verification": "optional"})
+        existing = changes.lock(work)
+        assert existing is not None
+        changes.change(work, settings={**existing.settings, "email_verification": "optional"})
     assert apply_settings(own_services, tmp_path, "two_factor: required, email_verification: optional") == ""
     own_services.directory.clear_cache()
     stored = own_services.directory.by_name("acme")

@@ -39,9 +39,9 @@ def test_last_seat_is_taken_once(one: Inviting) -> None:
     guests = [f"guest{number}@example.com" for number in range(4)]
     for email in guests:
         one.invite(email)
-    held = [(one.token(email), one.guest(email)) for email in guests]
+    stored = [(one.token(email), one.guest(email)) for email in guests]
     one.set_policy(MemberPolicy={"Seats": 2})
-    answers = at_once([partial(one.accept, *pair) for pair in held])
+    answers = at_once([partial(one.accept, *pair) for pair in stored])
     assert sorted(answer.status_code for answer in answers) == [200, 403, 403, 403]
     assert len({role["Uid"] for role in one.members()}) == 2
 
@@ -104,9 +104,9 @@ def test_inviter_of_another_organization_is_refused(one: Inviting) -> None:
     ],
 )  # fmt: skip
 def test_link_leads_to_no_other_page(new_tenant_server: NewTenantServer, url: str) -> None:
-    one = inviting(new_tenant_server, url_whitelist=["https://app.example/join"])
-    assert refused(one.ask(url)) == (400, 8176)
-    assert mails_to(one.tenant.services, one.tenant.tenant_id, GUEST) == []
+    item = inviting(new_tenant_server, url_whitelist=["https://app.example/join"])
+    assert refused(item.ask(url)) == (400, 8176)
+    assert mails_to(item.tenant.services, item.tenant.tenant_id, GUEST) == []
 
 
 @pytest.mark.both_databases
@@ -145,11 +145,11 @@ def test_mail_names_inviter_organization_and_tenant(one: Inviting) -> None:
 
 
 def test_mail_speaks_the_language_of_the_request(new_tenant_server: NewTenantServer) -> None:
-    one = inviting(new_tenant_server, locales=["en", "de"])
-    german = one.tenant.send("POST", PATH, one.body(), headers={"Accept-Language": "de-AT,en;q=0.5"})
+    item = inviting(new_tenant_server, locales=["en", "de"])
+    german = item.tenant.send("POST", PATH, item.body(), headers={"Accept-Language": "de-AT,en;q=0.5"})
     assert answered(german)["Status"] == "invited"
-    assert one.mail()["subject"].endswith("beitreten")
-    one.tenant.create(Email=[{"Type": "Primary", "Value": "eva@example.com"}], EmailVerified=True, LocalLanguage="en")
-    spoken = one.tenant.send("POST", PATH, one.body(email="eva@example.com"), headers={"Accept-Language": "de"})
+    assert item.mail()["subject"].endswith("beitreten")
+    item.tenant.create(Email=[{"Type": "Primary", "Value": "eva@example.com"}], EmailVerified=True, LocalLanguage="en")
+    spoken = item.tenant.send("POST", PATH, item.body(email="eva@example.com"), headers={"Accept-Language": "de"})
     assert answered(spoken)["Status"] == "invited"
-    assert one.mail("eva@example.com")["subject"].startswith("Join Acme")
+    assert item.mail("eva@example.com")["subject"].startswith("Join Acme")

@@ -173,11 +173,11 @@ def test_link_gives_no_deleted_role(one: Inviting) -> None:
     assert refused(one.accept(made["Token"], one.guest())) == (400, 8175)
 
 
-def barred(one: Inviting) -> int:
+def barred(item: Inviting) -> int:
     """Return how many accounts the links of the tenant admit no more."""
-    work = UnitOfWork(one.tenant.services.database, one.tenant.tenant_id)
+    work = UnitOfWork(item.tenant.services.database, item.tenant.tenant_id)
     try:
-        where = organization_link_users.c.tenant_id == one.tenant.tenant_id
+        where = organization_link_users.c.tenant_id == item.tenant.tenant_id
         return len(work.all(select(organization_link_users).where(where)))
     finally:
         work.rollback()

@@ -6,16 +6,16 @@ import pytest
 from werkzeug.test import Client
 
 from app.contract.errors import IpRefused
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.kit.proxies import is_listed
 from tests.support.tenant_server import MANAGE, NewTenantServer, TenantServer, refused
 
 
 def is_refused_from(server: TenantServer, address: str) -> bool:
-    asked = {"apikey": server.api_key, "apisecret": server.api_secret, "email": "nobody@example.com"}
+    parameters = {"apikey": server.api_key, "apisecret": server.api_secret, "email": "nobody@example.com"}
     base = f"http://{server.services.settings.api_hostname}"
     environ = {"REMOTE_ADDR": address}
-    response = Client(server.app).get(MANAGE, query_string=asked, base_url=base, environ_base=environ)
+    response = Client(server.app).get(MANAGE, query_string=parameters, base_url=base, environ_base=environ)
     return refused(response)[1] == IpRefused.code
 
 
@@ -44,7 +44,7 @@ def test_malformed_ip_list_raises_error() -> None:
 @pytest.mark.parametrize(("days", "is_over"), [(-1, True), (2, False)])
 @pytest.mark.parametrize("form", ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S+14:00"])
 def test_trial_ends_at_configured_time(
-    services: Services, new_tenant_server: NewTenantServer, days: int, is_over: bool, form: str
+    services: IdentityServices, new_tenant_server: NewTenantServer, days: int, is_over: bool, form: str
 ) -> None:
     ends = (services.clock.now() + timedelta(days=days)).strftime(form)
     response = new_tenant_server(trial_ends_at=ends).send("GET", MANAGE, email="nobody@example.com")
@@ -53,7 +53,7 @@ def test_trial_ends_at_configured_time(
 
 @pytest.mark.parametrize(("method", "path"), [("GET", "/sso/oauth/redirect"), ("POST", "/sso/oauth/access_token")])
 def test_ended_trial_is_named_at_the_older_addresses_of_oauth(
-    services: Services, new_tenant_server: NewTenantServer, method: str, path: str
+    services: IdentityServices, new_tenant_server: NewTenantServer, method: str, path: str
 ) -> None:
     ended = (services.clock.now() - timedelta(days=1)).strftime("%Y-%m-%d")
     server = new_tenant_server(trial_ends_at=ended)

@@ -13,9 +13,9 @@ from app.identity.directory.accounts.tables import accounts
 from app.identity.directory.organizations.join_request import PAUSE
 from app.identity.directory.organizations.tables import organization_roles
 from app.identity.platform.audit import audit
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import UnitOfWork
-from app.identity.programs.join_requests.service import COOL_DOWN, MOST_MANAGERS
+from app.identity.programs.join_requests.service import COOL_DOWN, MAX_MANAGERS
 from tests.support.invitations import PATH as INVITATIONS
 from tests.support.joining import DOMAIN, Joining
 from tests.support.members import OWN, refused
@@ -30,7 +30,7 @@ NO_REQUEST = f"join_request_{'0' * 16}"
 def names_of(joining: Joining, person: Person | None = None) -> list[str]:
     """Return the organizations that a person belongs to."""
     browser = joining.team.company.world.browser().signed_in(person or joining.ada)
-    return [one["Name"] for one in answered(browser.send("GET", OWN, b""))["Organizations"]]
+    return [item["Name"] for item in answered(browser.send("GET", OWN, b""))["Organizations"]]
 
 
 def by_server(joining: Joining, request: str, decision: str = "approve", org: str = "") -> Any:
@@ -51,21 +51,21 @@ def test_person_of_the_domain_asks_and_is_approved(joining: Joining) -> None:
     assert joining.decide("manager", request) == (200, None)
     assert names_of(joining) == ["Globex"]
     assert joining.team.roles_of("owner") == ["Owner"]
-    seen = {one["Label"]: one["Roles"] for one in joining.team.members()}
+    seen = {member["Label"]: member["Roles"] for member in joining.team.members()}
     assert seen[joining.ada.email] == ["Member"]
     assert joining.joinable() == []
     assert joining.team.read("manager", f"/{joining.team.org}/requests")["Requests"] == []
 
 
 @pytest.mark.both_databases
-def test_account_that_may_ask_shows_the_tab_without_a_mark(joining: Joining, services: Services) -> None:
+def test_account_that_may_ask_shows_the_tab_without_a_mark(joining: Joining, services: IdentityServices) -> None:
     def marks() -> list[bool | None]:
         with UnitOfWork(services.database, joining.team.company.world.tenant_id).separate_transaction() as work:
             return [row[0] for row in work.all(select(accounts.c.has_organizations).where(accounts.c.uid == ada.uid))]
 
     ada, world = joining.ada, joining.team.company.world
-    stranger, shop = world.person("eve@other.test"), world.application("shop")
-    for person, is_shown in ((ada, True), (stranger, False)):
+    outsider, shop = world.person("eve@other.test"), world.application("shop")
+    for person, is_shown in ((ada, True), (outsider, False)):
         browser = world.browser().signed_in(person)
         assert answered(browser.send("GET", OWN, b""))["Person"]["HasOrganizations"] is is_shown
         step = world.browser()
@@ -107,10 +107,10 @@ def test_unverified_domain_offers_nothing(joining: Joining) -> None:
     business, domains = joining.team.company.business, [{"DomainName": "initech.test", "IsVerified": False}]
     other = business.create("Initech", Domains=domains)
     answered(business.send("PUT", f"{PATH}/{other}/policy", {"JITPolicy": {"RequireApproval": True}}))
-    assert [one["Name"] for one in joining.joinable()] == ["Globex"]
+    assert [item["Name"] for item in joining.joinable()] == ["Globex"]
     assert joining.ask(org=other) == refused(e.UnknownOrganization)
     answered(business.send("PUT", f"{PATH}/{other}", {"Domains": [{**domains[0], "IsVerified": True}]}))
-    assert [one["Name"] for one in joining.joinable()] == ["Globex", "Initech"]
+    assert [item["Name"] for item in joining.joinable()] == ["Globex", "Initech"]
     assert joining.ask(org=other) == (200, None)
 
 
@@ -145,7 +145,7 @@ def test_member_has_nothing_to_ask_for(joining: Joining) -> None:
 
 
 @pytest.mark.both_databases
-def test_declined_person_asks_again_after_a_pause(joining: Joining, services: Services) -> None:
+def test_declined_person_asks_again_after_a_pause(joining: Joining, services: IdentityServices) -> None:
     assert joining.decide("owner", joining.open_request(), is_approved=False) == (200, None)
     (offer,) = joining.joinable()
     assert (offer["IsAsked"], offer["Until"] is not None) == (False, True)
@@ -153,7 +153,7 @@ def test_declined_person_asks_again_after_a_pause(joining: Joining, services: Se
     with moved(services, days=PAUSE.days, minutes=1):
         assert joining.joinable()[0]["Until"] is None
         assert joining.ask() == (200, None)
-    assert [one["Status"] for one in joining.requests()] == ["open"]
+    assert [request["Status"] for request in joining.requests()] == ["open"]
 
 
 def test_removed_member_asks_again(joining: Joining) -> None:
@@ -214,15 +214,15 @@ def test_request_belongs_to_one_organization(joining: Joining, new_tenant_server
     assert refusal(foreign.send("POST", path.format(foreign.org))) == (404, e.UnknownJoinRequest.code)
     assert refusal(foreign.send("POST", path.format(joining.team.org))) == (404, e.UnknownOrganization.code)
     assert answered(foreign.send("GET", f"{PATH}/{foreign.org}/joinrequests"))["Data"] == []
-    assert [one["Status"] for one in joining.requests()] == ["open"]
+    assert [item["Status"] for item in joining.requests()] == ["open"]
 
 
 @pytest.mark.both_databases
 def test_server_lists_approves_and_declines(joining: Joining) -> None:
     bob = joining.team.company.world.person(f"bob@{DOMAIN}")
     first, second = joining.open_request(), joining.open_request(bob)
-    assert [one["Id"] for one in joining.requests(status="open")] == [first, second]
-    assert [one["Id"] for one in joining.requests(page="2", pagesize="1")] == [second]
+    assert [request["Id"] for request in joining.requests(status="open")] == [first, second]
+    assert [item["Id"] for item in joining.requests(page="2", pagesize="1")] == [second]
     approved, declined = answered(by_server(joining, first)), answered(by_server(joining, second, "decline"))
     assert (approved["Status"], approved["Uid"], approved["OrgId"], approved["DomainName"], approved["DecidedBy"]) == (
         "approved",
@@ -234,7 +234,7 @@ def test_server_lists_approves_and_declines(joining: Joining) -> None:
     assert (declined["Status"], declined["DecidedDate"] is not None) == ("declined", True)
     assert names_of(joining) == ["Globex"]
     assert names_of(joining, bob) == []
-    assert [one["Id"] for one in joining.requests(status="declined")] == [second]
+    assert [item["Id"] for item in joining.requests(status="declined")] == [second]
 
 
 @pytest.mark.both_databases("first")
@@ -265,7 +265,7 @@ def test_decided_request_stays_decided(joining: Joining) -> None:
 
 @pytest.mark.both_databases("first")
 @pytest.mark.parametrize("loss", ["address", "deletion"])
-def test_request_without_its_reason_cannot_be_approved(joining: Joining, loss: str, services: Services) -> None:
+def test_request_without_its_reason_cannot_be_approved(joining: Joining, loss: str, services: IdentityServices) -> None:
     request = joining.open_request()
     moved_out = {
         "email": "ada@other.test",
@@ -289,14 +289,14 @@ def test_role_of_new_members_is_needed(joining: Joining) -> None:
     assert joining.team.members()[-1]["Roles"] == ["Guest"]
 
 
-def test_deleted_role_of_new_members_is_no_role(joining: Joining, services: Services) -> None:
+def test_deleted_role_of_new_members_is_no_role(joining: Joining, services: IdentityServices) -> None:
     request = joining.open_request()
     tenant_id, roles = joining.team.company.world.tenant_id, organization_roles
     with UnitOfWork(services.database, tenant_id).separate_transaction() as work:
         work.run(delete(roles).where(roles.c.tenant_id == tenant_id, roles.c.role_id == joining.role))
     assert joining.decide("owner", request) == refused(e.WrongDefaultMemberRole)
     assert refusal(by_server(joining, request)) == refused(e.WrongDefaultMemberRole)
-    assert [one["Status"] for one in joining.requests()] == ["open"]
+    assert [item["Status"] for item in joining.requests()] == ["open"]
 
 
 def test_seats_bound_approvals(joining: Joining) -> None:
@@ -336,17 +336,17 @@ def test_everybody_concerned_gets_an_email(joining: Joining) -> None:
 
 
 def test_emails_to_managers_are_bounded(joining: Joining) -> None:
-    for number in range(MOST_MANAGERS):
+    for number in range(MAX_MANAGERS):
         person = joining.team.company.world.person(f"m{number}@managers.test")
         answered(joining.team.company.business.assign(person.uid, joining.team.org, joining.team.roles["Manager"]))
     for number in range(COOL_DOWN.amount + 2):
         joining.open_request(joining.team.company.world.person(f"p{number}@{DOMAIN}"))
-    told = [
+    received = [
         address
-        for address in (f"m{number}@managers.test" for number in range(MOST_MANAGERS))
+        for address in (f"m{number}@managers.test" for number in range(MAX_MANAGERS))
         if joining.subjects(address)
     ]
-    assert len(told) == MOST_MANAGERS - 2, "owner and manager are older members"
+    assert len(received) == MAX_MANAGERS - 2, "owner and manager are older members"
     assert len(joining.subjects("owner@globex.test")) == COOL_DOWN.amount
     assert len(joining.requests(status="open")) == COOL_DOWN.amount + 2
 
@@ -358,7 +358,7 @@ def test_blocked_manager_gets_no_email(joining: Joining) -> None:
     assert joining.subjects("owner@globex.test") == ["Someone asked to join Globex"]
 
 
-def test_requests_and_decisions_are_audited(joining: Joining, services: Services) -> None:
+def test_requests_and_decisions_are_audited(joining: Joining, services: IdentityServices) -> None:
     request = joining.open_request()
     joining.decide("manager", request)
     tenant_id = joining.team.company.world.tenant_id
@@ -397,4 +397,4 @@ def test_signed_out_browser_is_refused(joining: Joining) -> None:
 
 def test_requests_are_listed_page_by_page(joining: Joining) -> None:
     request = joining.open_request()
-    assert [[one["Id"] for one in joining.requests(page=page, pagesize="1")] for page in "12"] == [[request], []]
+    assert [[item["Id"] for item in joining.requests(page=page, pagesize="1")] for page in "12"] == [[request], []]

@@ -57,7 +57,7 @@ def test_client_is_created_masked_changed_and_deleted(send: Ask) -> None:
     )
     assert refused(send("POST", CLIENTS, body)) == (409, 7960)
     assert answered(send("GET", f"{CLIENTS}/Shop")) == made
-    assert [one["AppName"] for one in answered(send("GET", CLIENTS))["Data"]] == ["Shop"]
+    assert [item["AppName"] for item in answered(send("GET", CLIENTS))["Data"]] == ["Shop"]
     changed = answered(send("PUT", f"{CLIENTS}/Shop", {**made, "LoginUrl": "https://shop.example/in"}))
     assert (changed["LoginUrl"], changed["Secret"]) == ("https://shop.example/in", "********")
     assert answered(send("DELETE", f"{CLIENTS}/Shop")) == {"IsDeleted": True}

@@ -36,9 +36,9 @@ def with_app(tenant: TenantServer, **members: Any) -> None:
 def at_hub(tenant: TenantServer, method: str, path: str, body: Any = None, **query: Any) -> TestResponse:
     base = f"http://{tenant.name}.{tenant.services.settings.hub_domain}"
     sent = {"json": body} if body is not None else {}
-    asked = {name: value for name, value in {"apikey": tenant.api_key, **query}.items() if value is not None}
+    parameters = {name: value for name, value in {"apikey": tenant.api_key, **query}.items() if value is not None}
     return PlainClient(tenant.app, use_cookies=False).open(
-        path, method=method, query_string=asked, base_url=base, **sent
+        path, method=method, query_string=parameters, base_url=base, **sent
     )
 
 
@@ -70,19 +70,19 @@ def ada(tenant: TenantServer) -> Members:
 
 def test_password_gets_the_jwt_of_the_account(tenant: TenantServer, ada: Members) -> None:
     with_app(tenant, Mapping={"email": "Email", "first": "FirstName"}, Audience=["shop"], Metadata={"plan": "gold"})
-    held = claims(logs_in(tenant, Nonce="n-1"))
+    stored = claims(logs_in(tenant, Nonce="n-1"))
     now = int(tenant.services.clock.now().timestamp())
-    assert held["iss"] == f"{tenant.services.settings.hub_url(tenant.name)}/"
-    assert (held["sub"], held["aud"], held["nonce"]) == (ada["Uid"], "shop", "n-1")
-    assert (held["email"], held["first"], held["plan"]) == (EMAIL, "Ada", "gold")
-    assert held["exp"] - held["iat"] == 600
-    assert abs(held["iat"] - now) < 60
+    assert stored["iss"] == f"{tenant.services.settings.hub_url(tenant.name)}/"
+    assert (stored["sub"], stored["aud"], stored["nonce"]) == (ada["Uid"], "shop", "n-1")
+    assert (stored["email"], stored["first"], stored["plan"]) == (EMAIL, "Ada", "gold")
+    assert stored["exp"] - stored["iat"] == 600
+    assert abs(stored["iat"] - now) < 60
 
 
 def test_access_token_gets_the_same(tenant: TenantServer, ada: Members) -> None:
     with_app(tenant, NotAfterDifference=60, NotBeforeDifference=30)
-    held = claims(reads(tenant, tenant.tokens(ada["Uid"])["access_token"], "shop", Nonce="n-2"))
-    assert (held["sub"], held["nonce"], held["exp"] - held["iat"], held["iat"] - held["nbf"]) == (
+    stored = claims(reads(tenant, tenant.tokens(ada["Uid"])["access_token"], "shop", Nonce="n-2"))
+    assert (stored["sub"], stored["nonce"], stored["exp"] - stored["iat"], stored["iat"] - stored["nbf"]) == (
         ada["Uid"],
         "n-2",
         60,
@@ -123,10 +123,10 @@ def test_unverified_address_is_no_claim(new_tenant_server: NewTenantServer) -> N
 
 def test_mapping_never_replaces_the_tokens_own_claims(tenant: TenantServer, ada: Members) -> None:
     with_app(tenant, Mapping={"iss": "FirstName", "exp": "FirstName", "sub": "ID"}, Metadata={"jti": "x", "aud": "y"})
-    held = claims(logs_in(tenant))
-    assert held["iss"].startswith("http")
-    assert isinstance(held["exp"], int)
-    assert (held["sub"], "aud" in held, held["jti"] != "x") == (ada["ID"], False, True)
+    stored = claims(logs_in(tenant))
+    assert stored["iss"].startswith("http")
+    assert isinstance(stored["exp"], int)
+    assert (stored["sub"], "aud" in stored, stored["jti"] != "x") == (ada["ID"], False, True)
 
 
 def test_unknown_app_is_refused_before_the_password(tenant: TenantServer, ada: Members) -> None:
@@ -140,8 +140,8 @@ def test_app_of_another_tenant_is_unknown(
     with_app(new_tenant_server())
     assert refused(logs_in(tenant)) == (401, 1180)
     with_app(tenant)
-    stranger = new_tenant_server()
-    token = stranger.tokens(stranger.create()["Uid"])["access_token"]
+    outsider = new_tenant_server()
+    token = outsider.tokens(outsider.create()["Uid"])["access_token"]
     assert refused(reads(tenant, token)) == (401, 1409)
 
 
@@ -189,7 +189,7 @@ def test_unknown_account_is_answered_as_a_wrong_password(new_tenant_server: NewT
         body = {"email": email, "password": "not this one"}
         tries = [at_hub(tenant, "POST", "/api/jwt/Shop/login", body) for _ in range(7)]
         older = tenant.send("POST", "/sso/jwt/api/login", body, jwtapp="Shop")
-        answers[email] = [(one.status_code, one.get_json()["ErrorCode"]) for one in (*tries, older)]
+        answers[email] = [(item.status_code, item.get_json()["ErrorCode"]) for item in (*tries, older)]
     assert answers[EMAIL] == answers["nobody@example.test"]
 
 

@@ -17,7 +17,7 @@ from app.identity.administration import key_revocation
 from app.identity.credentials.tokens.store import access_tokens
 from app.identity.directory.tenants.signing_keys import LEAD, StoredSigningKeys
 from app.identity.platform.audit import audit
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import UnitOfWork
 from app.identity.protocols.oauth import issued_jwts, machine_tokens
 from tests.support.callers import call_of
@@ -30,7 +30,7 @@ AUDIENCE = "http://api.localhost:8000/identity/v2/manage"
 
 
 @pytest.fixture
-def second_process(services: Services) -> Iterator[Services]:
+def second_process(services: IdentityServices) -> Iterator[IdentityServices]:
     """Services of a second process, which runs the command beside the server."""
     created = create_services(services.settings, services.clock)
     assert isinstance(created.signing_keys, StoredSigningKeys)
@@ -39,7 +39,7 @@ def second_process(services: Services) -> Iterator[Services]:
     created.database.dispose()
 
 
-def revoke(services: Services, world: World, kid: str | None = None) -> key_revocation.Revoked:
+def revoke(services: IdentityServices, world: World, kid: str | None = None) -> key_revocation.RevokedSigningKey:
     with UnitOfWork(services.database, world.tenant_id).separate_transaction() as work:
         return key_revocation.revoke(services, work, kid)
 
@@ -57,7 +57,7 @@ def tokens_of(client: RelyingParty, browser: Browser, ada: Person) -> dict[str, 
 
 
 def test_revoked_key_leaves_every_process_within_seconds(
-    second_process: Services, world: World, shop: RelyingParty, browser: Browser, ada: Person
+    second_process: IdentityServices, world: World, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     leaked = kid_of(tokens_of(shop, browser, ada)["id_token"])
     assert published(shop) == {leaked}
@@ -71,7 +71,7 @@ def test_revoked_key_leaves_every_process_within_seconds(
 
 
 def test_rotated_key_is_published_everywhere_within_seconds(
-    second_process: Services, world: World, shop: RelyingParty, browser: Browser, ada: Person
+    second_process: IdentityServices, world: World, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     signs = kid_of(tokens_of(shop, browser, ada)["id_token"])
     assert published(shop) == {signs}
@@ -86,14 +86,14 @@ def test_rotated_key_is_published_everywhere_within_seconds(
 
 @pytest.mark.both_databases
 def test_tokens_signed_by_revoked_key_are_refused(
-    services: Services,
-    second_process: Services,
+    services: IdentityServices,
+    second_process: IdentityServices,
     world: World,
     machine_readable: RelyingParty,
     browser: Browser,
     ada: Person,
 ) -> None:
-    held = tokens_of(machine_readable, browser, ada)
+    stored = tokens_of(machine_readable, browser, ada)
     robot = world.application(
         "robot", application_type="m2m", grant_types=["client_credentials"], redirect_uris=[],
         audience_scopes={AUDIENCE: ["profile:read"]},
@@ -102,15 +102,15 @@ def test_tokens_signed_by_revoked_key_are_refused(
     machine = (robot.post("/service/oauth/token", form).json or {})["access_token"]
     with call_of(services, world.name) as call:
         leaked = services.signing_keys.current(call.work).signers["RS256"].key
-        assert issued_jwts.read_id_token_hint(call, held["id_token"])
+        assert issued_jwts.read_id_token_hint(call, stored["id_token"])
         assert machine_tokens.verify(call, machine)
     revoked = revoke(second_process, world)
     services.directory.clear_cache()
-    assert machine_readable.userinfo(held["access_token"]).status_code == 401
-    assert machine_readable.introspect(held["access_token"]) == {"active": False}
+    assert machine_readable.userinfo(stored["access_token"]).status_code == 401
+    assert machine_readable.introspect(stored["access_token"]) == {"active": False}
     forged = jws.serialize_compact({"alg": "RS256", "kid": revoked.kid, "typ": "JWT"}, b'{"sub":"ada"}', leaked)
     with call_of(services, world.name) as call:
-        assert issued_jwts.read_id_token_hint(call, held["id_token"]) is None
+        assert issued_jwts.read_id_token_hint(call, stored["id_token"]) is None
         with pytest.raises(MachineRefused):
             machine_tokens.verify(call, machine)
         with pytest.raises(issued_jwts.InvalidJwt):
@@ -118,18 +118,27 @@ def test_tokens_signed_by_revoked_key_are_refused(
 
 
 def test_opaque_tokens_survive_key_revocation(
-    services: Services, second_process: Services, world: World, shop: RelyingParty, browser: Browser, ada: Person
+    services: IdentityServices,
+    second_process: IdentityServices,
+    world: World,
+    shop: RelyingParty,
+    browser: Browser,
+    ada: Person,
 ) -> None:
-    held = tokens_of(shop, browser, ada)
+    stored = tokens_of(shop, browser, ada)
     revoke(second_process, world)
     services.directory.clear_cache()
-    assert shop.userinfo(held["access_token"]).status_code == 200
-    assert shop.refresh(held["refresh_token"]).status_code == 200
+    assert shop.userinfo(stored["access_token"]).status_code == 200
+    assert shop.refresh(stored["refresh_token"]).status_code == 200
 
 
 @pytest.mark.both_databases
 def test_key_of_another_tenant_cannot_be_revoked(
-    services: Services, second_process: Services, world: World, foreign_shop: RelyingParty, shop: RelyingParty
+    services: IdentityServices,
+    second_process: IdentityServices,
+    world: World,
+    foreign_shop: RelyingParty,
+    shop: RelyingParty,
 ) -> None:
     foreign, own = published(foreign_shop), published(shop)
     with pytest.raises(LookupError):
@@ -140,19 +149,29 @@ def test_key_of_another_tenant_cannot_be_revoked(
 
 
 def test_next_key_signs_after_revocation_of_current_key(
-    services: Services, second_process: Services, world: World, shop: RelyingParty, browser: Browser, ada: Person
+    services: IdentityServices,
+    second_process: IdentityServices,
+    world: World,
+    shop: RelyingParty,
+    browser: Browser,
+    ada: Person,
 ) -> None:
     first = kid_of(tokens_of(shop, browser, ada)["id_token"])
     with UnitOfWork(second_process.database, world.tenant_id).separate_transaction() as work:
         next_kid = second_process.signing_keys.rotate(work)
-    assert revoke(second_process, world, first) == key_revocation.Revoked(first, next_kid, 0)
+    assert revoke(second_process, world, first) == key_revocation.RevokedSigningKey(first, next_kid, 0)
     services.directory.clear_cache()
     assert kid_of(tokens_of(shop, browser, ada)["id_token"]) == next_kid
 
 
 @pytest.mark.both_databases
 def test_revocation_of_next_key_keeps_current_key(
-    services: Services, second_process: Services, world: World, shop: RelyingParty, browser: Browser, ada: Person
+    services: IdentityServices,
+    second_process: IdentityServices,
+    world: World,
+    shop: RelyingParty,
+    browser: Browser,
+    ada: Person,
 ) -> None:
     first = kid_of(tokens_of(shop, browser, ada)["id_token"])
     with UnitOfWork(second_process.database, world.tenant_id).separate_transaction() as work:
@@ -164,7 +183,7 @@ def test_revocation_of_next_key_keeps_current_key(
             assert services.signing_keys.current(call.work).kids["RS256"] == first
 
 
-def test_reloaded_tenant_keeps_cached_keys(services: Services, world: World, shop: RelyingParty) -> None:
+def test_reloaded_tenant_keeps_cached_keys(services: IdentityServices, world: World, shop: RelyingParty) -> None:
     """The cached keys are published while the database is unreachable."""
     published(shop)
     with call_of(services, world.name) as call:
@@ -176,7 +195,7 @@ def test_reloaded_tenant_keeps_cached_keys(services: Services, world: World, sho
 
 @pytest.mark.both_databases
 def test_key_revocation_is_audited(
-    second_process: Services,
+    second_process: IdentityServices,
     world: World,
     shop: RelyingParty,
     machine_readable: RelyingParty,

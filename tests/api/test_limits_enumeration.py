@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from app.kit.clock import FixedClock
-from app.kit.limits import Limits
+from app.kit.limits import RateLimits
 from tests.support.account_states import PASSWORD, Subject, Summary, unknown_and_known
 from tests.support.identity_service import before_the_store
 from tests.support.tenant_server import NewTenantServer
@@ -16,7 +16,7 @@ PATH = "/identity/v2/auth/password/securityanswer"
 def asked_every_minute(who: Subject) -> list[Summary]:
     """Take down wrong answers to a security question from two and a half minutes before a window of ten minutes begins."""
     clock = FixedClock(datetime(2026, 1, 1, 12, 7, 30, tzinfo=UTC))
-    who.tenant.services.limits = Limits(clock=clock)
+    who.tenant.services.limits = RateLimits(clock=clock)
     taken = []
     for _ in range(8):
         body = {"email": who.email, "password": PASSWORD, "securityanswer": {"pet": "no"}}

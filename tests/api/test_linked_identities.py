@@ -28,7 +28,7 @@ VICTIM = "grace@example.test"
 
 
 def identities(tenant: TenantServer, uid: str) -> list[str]:
-    return [f"{one['Provider']} {one['ID']}" for one in tenant.read(uid)["Identities"] or ()]
+    return [f"{item['Provider']} {item['ID']}" for item in tenant.read(uid)["Identities"] or ()]
 
 
 # The profile.
@@ -88,8 +88,8 @@ def test_parallel_links_of_one_identity_reach_one_account(new_tenant_server: New
     shown = [by.candidate(tenant, ADA) for _ in range(RACERS)]
     path = "/identity/v2/auth/socialidentity"
     acts = [
-        partial(tenant.send, "POST", path, {"candidatetoken": one}, bearer=tokens[number % 2])
-        for number, one in enumerate(shown)
+        partial(tenant.send, "POST", path, {"candidatetoken": item}, bearer=tokens[number % 2])
+        for number, item in enumerate(shown)
     ]
     statuses = [(number % 2, answer.status_code) for number, answer in enumerate(at_once(acts))]
     winner = next(who for who, status in statuses if status == 200)
@@ -117,7 +117,7 @@ def test_parallel_unlinking_keeps_last_sign_in_method(new_tenant_server: NewTena
     uid = by.without_password(tenant, first)
     by.linked_to(tenant, uid, second)
     bearer = str(tenant.tokens(uid)["access_token"])
-    bodies = [{"provider": one.provider, "providerid": one.subject} for one in (first, second) * 10]
+    bodies = [{"provider": item.provider, "providerid": item.subject} for item in (first, second) * 10]
     path = "/identity/v2/auth/socialidentity"
     answers = at_once([partial(tenant.send, "DELETE", path, body, bearer=bearer) for body in bodies])
     assert [answer.status_code for answer in answers].count(200) == 1
@@ -128,17 +128,17 @@ def test_parallel_unlinking_keeps_last_sign_in_method(new_tenant_server: NewTena
 def test_identity_is_unlinked_only_beside_another_sign_in_method(new_tenant_server: NewTenantServer) -> None:
     tenant = new_tenant_server(username_login=True, email_login=True, **SOCIAL)
 
-    def unlink(uid: str, one: linked_identities.ProviderIdentity) -> bool:
+    def unlink(uid: str, item: linked_identities.ProviderIdentity) -> bool:
         bearer = str(tenant.tokens(uid)["access_token"])
-        body = {"provider": one.provider, "providerid": one.subject}
+        body = {"provider": item.provider, "providerid": item.subject}
         return tenant.send("DELETE", "/identity/v2/auth/socialidentity", body, bearer=bearer).status_code == 200
 
     mailed, alone, closed, open_ = (by.new_identity() for _ in range(4))
     assert unlink(by.without_password(tenant, mailed, email=VICTIM), mailed), "a reset by email remains"
     assert not unlink(by.without_password(tenant, alone), alone)
-    elsewhere = by.without_password(tenant, closed)
-    by.linked_to(tenant, elsewhere, by.new_identity("myspace"))
-    assert not unlink(elsewhere, closed), "the other connection does not exist"
+    foreign = by.without_password(tenant, closed)
+    by.linked_to(tenant, foreign, by.new_identity("myspace"))
+    assert not unlink(foreign, closed), "the other connection does not exist"
     other = by.without_password(tenant, open_)
     by.linked_to(tenant, other, by.new_identity("github"))
     assert unlink(other, open_)
@@ -149,17 +149,17 @@ def test_identity_is_unique_per_provider_and_tenant(new_tenant_server: NewTenant
     acme, globex = new_tenant_server(**SOCIAL), new_tenant_server(**SOCIAL)
     uids = [str(acme.create()["Uid"]) for _ in range(3)]
     cases = [ADA, replace(ADA, provider="github"), replace(ADA, subject="108 ")]
-    for uid, one in zip(uids, cases, strict=True):
-        by.linked_to(acme, uid, one)
+    for uid, case in zip(uids, cases, strict=True):
+        by.linked_to(acme, uid, case)
     by.linked_to(globex, globex.create()["Uid"], ADA)
     with doing(acme) as call:
-        found = [linked_identities.find_account(call, one.provider, one.subject) for one in cases]
-        assert [one and one.uid for one in found] == uids
+        found = [linked_identities.find_account(call, item.provider, item.subject) for item in cases]
+        assert [item and item.uid for item in found] == uids
         assert linked_identities.find_account(call, "google github", "108") is None
     with doing(globex) as call:
-        elsewhere = linked_identities.find_account(call, "google", "108")
-        assert elsewhere is not None
-        assert elsewhere.uid not in uids
+        other = linked_identities.find_account(call, "google", "108")
+        assert other is not None
+        assert other.uid not in uids
 
 
 @ONE_STORE
@@ -204,7 +204,7 @@ def test_claim_by_owner_removes_identity_linked_before(new_tenant_server: NewTen
     elif method == "reset":
         answered(send("POST", "/identity/v2/auth/password", {"email": VICTIM}))
         token = next(
-            token_in(one) for one in mails_to(tenant.services, tenant.tenant_id, VICTIM) if "/r/" in str(one["text"])
+            token_in(item) for item in mails_to(tenant.services, tenant.tenant_id, VICTIM) if "/r/" in str(item["text"])
         )
         answered(
             send("PUT", "/identity/v2/auth/password/reset", {"resettoken": token, "password": "Quartz-lantern-58"})
@@ -227,10 +227,10 @@ def test_session_revoked_during_link_links_nothing(
     who = account_holder(new_tenant_server, **SOCIAL)
     shown, found = by.candidate(who.tenant, ADA), token_handoff.find_candidate
 
-    def revoke_then_find(*given: Any) -> Any:
+    def revoke_then_find(*values: Any) -> Any:
         with doing(who.tenant) as call:
             tokens.revoke_all(call, who.uid)
-        return found(*given)
+        return found(*values)
 
     monkeypatch.setattr(token_handoff, "find_candidate", revoke_then_find)
     assert refused(who.own("U29", {"candidatetoken": shown})) == (401, 1409)
@@ -245,14 +245,14 @@ def test_activated_account_keeps_identity_unless_linked_since(
     tenant = new_tenant_server(username_login=True, **SOCIAL)
     uid = by.without_password(tenant, ADA)
     with doing(tenant) as call:
-        held = pending_accounts.pending_columns(vars(account_of(call, uid)))
+        stored = pending_accounts.pending_columns(vars(account_of(call, uid)))
         store.remove(call, uid)
-        pending_accounts.add(call, VICTIM, {**held, "uid": randomness.uid(), "email": VICTIM})
+        pending_accounts.add(call, VICTIM, {**stored, "uid": randomness.uid(), "email": VICTIM})
     other = str(tenant.create()["Uid"])
     if is_taken:
         by.linked_to(tenant, other, ADA)
     with doing(tenant) as call:
-        (pending,) = [one for one in [pending_accounts.only_pending(call, VICTIM)] if one]
+        (pending,) = [item for item in [pending_accounts.only_pending(call, VICTIM)] if item]
         settled = pending_accounts.activate(call, pending.uid)
         assert settled is not None
     assert identities(tenant, settled.uid) == ([] if is_taken else ["google 108"])

@@ -18,18 +18,18 @@ from tests.support.organizations import PATH, PERMISSIONS, ROLES
 from tests.support.tenant_server import NewTenantServer, answered
 
 load_catalogue()
-PAGED = {one.name: one for one in CATALOGUE if issubclass(one.request, Paged)}
-WHOLE = [name for name, one in PAGED.items() if one.hashing is WHOLE_LIST]
+PAGED = {operation.name: operation for operation in CATALOGUE if issubclass(operation.request, Paged)}
+WHOLE = [name for name, item in PAGED.items() if item.hashing is WHOLE_LIST]
 LISTS: Mapping[str, Callable[[Inviting], tuple[str, dict[str, Any]]]] = {
     "organizations.list": lambda _: (PATH, {}),
     "organization_roles.list": lambda _: (ROLES, {}),
-    "organization_roles.list_of_organization": lambda one: (f"{PATH}/{one.org}/roles", {}),
+    "organization_roles.list_of_organization": lambda item: (f"{PATH}/{item.org}/roles", {}),
     "organization_permissions.list": lambda _: (PERMISSIONS, {}),
-    "organization_members.list_of_account": lambda one: (f"/v2/manage/account/{one.grace}/orgcontext", {}),
-    "organization_members.list_of_organization": lambda one: (f"{PATH}/{one.org}/orgcontext", {}),
-    "organization_domains.list": lambda one: (f"{PATH}/{one.org}/domains", {}),
-    "organization_invitations.list_all": lambda one: ("/v2/manage/invitations", {"orgid": one.org}),
-    "organization_invitation_links.list_all": lambda one: (LINKS, {"orgid": one.org}),
+    "organization_members.list_of_account": lambda item: (f"/v2/manage/account/{item.grace}/orgcontext", {}),
+    "organization_members.list_of_organization": lambda item: (f"{PATH}/{item.org}/orgcontext", {}),
+    "organization_domains.list": lambda item: (f"{PATH}/{item.org}/domains", {}),
+    "organization_invitations.list_all": lambda item: ("/v2/manage/invitations", {"orgid": item.org}),
+    "organization_invitation_links.list_all": lambda item: (LINKS, {"orgid": item.org}),
 }
 """Join requests need people who ask: tests/api/test_join_requests.py."""
 
@@ -64,12 +64,12 @@ def listed(inviting: Inviting, name: str, **page: int) -> list[Any]:
 def test_list_is_answered_in_pages(inviting: Inviting, subtests: pytest.Subtests) -> None:
     for name in LISTS:
         with subtests.test(name):
-            first, second, whole = (
+            first, second, complete = (
                 listed(inviting, name, page=number, pagesize=size) for number, size in ((1, 2), (2, 2), (1, 200))
             )
-            assert len(whole) >= 3
+            assert len(complete) >= 3
             assert len(first) == 2
-            assert [*first, *second] == whole[:4]
+            assert [*first, *second] == complete[:4]
 
 
 def test_list_without_page_is_complete(inviting: Inviting, subtests: pytest.Subtests) -> None:
@@ -111,12 +111,18 @@ def test_resources_of_our_own_begin_with_the_first_page(
 
 
 def test_long_list_of_a_resource_takes_a_turn() -> None:
-    queued = {one.name for one in CATALOGUE if one.hashing is WHOLE_LIST and one.name not in PAGED}
+    queued = {
+        operation.name for operation in CATALOGUE if operation.hashing is WHOLE_LIST and operation.name not in PAGED
+    }
     assert queued == {"oauth_clients.list"}
 
 
 def test_example_of_a_list_has_a_page() -> None:
     examples = load_examples()
-    paged = [one.name for one in CATALOGUE if one.documentation.is_public and "page" in one.request.model_fields]
+    paged = [
+        operation.name
+        for operation in CATALOGUE
+        if operation.documentation.is_public and "page" in operation.request.model_fields
+    ]
     assert set(paged) > set(PAGED)
     assert [name for name in paged if "page" not in examples[name]["request"].get("query", {})] == []

@@ -15,7 +15,7 @@ from app.contract import hub, hub_logos, hub_security
 from app.contract.auth import H, Host
 from app.contract.hub_models import NoParameters
 from app.contract.operations import CATALOGUE
-from app.contract.visit import Visit
+from app.contract.visit import VisitorClaims
 from app.hub.identity_client import IdentityClient
 from app.identity.platform.audit import audit
 from app.identity.platform.context import Context
@@ -25,21 +25,21 @@ from app.kit.client import Client, ServiceUnavailable
 from app.kit.errors import ApiError
 from app.kit.local_calls import LocalClient
 from app.kit.operation import AnyOperation, Operation
-from app.kit.server import Server, raw_request
+from app.kit.server import OperationServer, raw_request
 from app.kit.wire import Wire
 from tests.support.identity_service import before_the_store
 from tests.support.oauth_world import World
 
 # The requests of these tests are made without validation.
 pytestmark = pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
-OPERATIONS = [one for one in CATALOGUE if one.host is Host.INSIDE]
+OPERATIONS = [operation for operation in CATALOGUE if operation.host is Host.INSIDE]
 TRANSPORTS = ("local", "http")
 
 
-def client_of(world: World, server: Server, transport: str, **visit: Any) -> Client:
+def client_of(world: World, server: OperationServer, transport: str, **visit: Any) -> Client:
     """Return the hub's client of a visit at the world's tenant."""
     services = world.services
-    made = Visit(**{"host": f"{world.name}.{services.settings.hub_domain}", "address": "203.0.113.7", **visit})
+    made = VisitorClaims(**{"host": f"{world.name}.{services.settings.hub_domain}", "address": "203.0.113.7", **visit})
     if transport == "local":
         return LocalClient(server, Host.INSIDE, made)
     http = httpx.WSGITransport(app=server)
@@ -75,18 +75,20 @@ def outcome_of(client: Client, operation: AnyOperation, req: Wire) -> tuple[Any,
 
 
 @pytest.mark.both_databases
-def test_both_transports_answer_every_operation_alike(world: World, identity_app: Server) -> None:
+def test_both_transports_answer_every_operation_alike(world: World, identity_app: OperationServer) -> None:
     differing = {}
     for operation in OPERATIONS:
         req = any_request(operation)
-        outcomes = [outcome_of(client_of(world, identity_app, transport), operation, req) for transport in TRANSPORTS]
-        if outcomes[0] != outcomes[1]:
-            differing[operation.name] = outcomes
+        results = [outcome_of(client_of(world, identity_app, transport), operation, req) for transport in TRANSPORTS]
+        if results[0] != results[1]:
+            differing[operation.name] = results
     assert differing == {}
 
 
 @pytest.mark.parametrize("character", ["\x00", "\x1b", "\ud800"], ids=["nul", "escape", "surrogate"])
-def test_control_characters_are_refused_in_every_operation(world: World, identity_app: Server, character: str) -> None:
+def test_control_characters_are_refused_in_every_operation(
+    world: World, identity_app: OperationServer, character: str
+) -> None:
     client = client_of(world, identity_app, "local")
     taken = []
     for operation in OPERATIONS:
@@ -100,15 +102,15 @@ def test_control_characters_are_refused_in_every_operation(world: World, identit
 
 
 @before_the_store
-def test_unsigned_call_is_refused_by_every_operation(world: World, identity_app: Server) -> None:
+def test_unsigned_call_is_refused_by_every_operation(world: World, identity_app: OperationServer) -> None:
     for caller in (None, {"host": world.name}, world.name):
-        stranger = LocalClient(identity_app, Host.INSIDE, caller)
-        refused = [outcome_of(stranger, operation, any_request(operation))[0] for operation in OPERATIONS]
+        outsider = LocalClient(identity_app, Host.INSIDE, caller)
+        refused = [outcome_of(outsider, operation, any_request(operation))[0] for operation in OPERATIONS]
         assert {(kind.code, kind.status) for kind in refused} == {(e.HubRefused.code, e.HubRefused.status)}
 
 
 @before_the_store
-def test_hub_reaches_no_operation_of_other_callers(world: World, identity_app: Server) -> None:
+def test_hub_reaches_no_operation_of_other_callers(world: World, identity_app: OperationServer) -> None:
     client = client_of(world, identity_app, "local")
     for operation in CATALOGUE:
         if operation.host is not Host.INSIDE:
@@ -117,11 +119,11 @@ def test_hub_reaches_no_operation_of_other_callers(world: World, identity_app: S
 
 
 def test_hub_operations_take_a_visit_and_nothing_else() -> None:
-    assert {str(one.admission.every_auth) for one in OPERATIONS} == {str(H)}
+    assert {str(operation.admission.every_auth) for operation in OPERATIONS} == {str(H)}
 
 
 def test_no_request_over_the_network_names_a_caller(world: World) -> None:
-    visit = Visit(host=world.name)
+    visit = VisitorClaims(host=world.name)
     environ: Any = {
         "REQUEST_METHOD": "GET", "PATH_INFO": "/hub/tenant", "SERVER_NAME": "localhost", "SERVER_PORT": "80",
         "wsgi.url_scheme": "http", "wsgi.input": io.BytesIO(), "caller": visit, "HTTP_CALLER": "x", "gatehouse.caller": visit,
@@ -130,14 +132,16 @@ def test_no_request_over_the_network_names_a_caller(world: World) -> None:
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
-def test_request_that_the_hub_did_not_validate_is_refused(world: World, identity_app: Server, transport: str) -> None:
+def test_request_that_the_hub_did_not_validate_is_refused(
+    world: World, identity_app: OperationServer, transport: str
+) -> None:
     unvalidated = hub_logos.LogoAddress.model_construct(digest="x" * 64)
     with pytest.raises(e.BadParameter):
         client_of(world, identity_app, transport)(hub_logos.read, unvalidated)
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
-def test_unknown_tenant_is_refused(world: World, identity_app: Server, transport: str) -> None:
+def test_unknown_tenant_is_refused(world: World, identity_app: OperationServer, transport: str) -> None:
     client = client_of(world, identity_app, transport, host="nobody.localhost:8000")
     with pytest.raises(e.UnknownTenant):
         client(hub.tenant, hub.TenantRequest())
@@ -146,7 +150,7 @@ def test_unknown_tenant_is_refused(world: World, identity_app: Server, transport
 @pytest.mark.both_databases("first")
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_session_of_another_tenant_is_none(
-    world: World, new_world: Callable[..., World], identity_app: Server, transport: str
+    world: World, new_world: Callable[..., World], identity_app: OperationServer, transport: str
 ) -> None:
     ada = world.person("ada@example.test")
     sign_in = hub.SignInRequest(identifier=ada.email, password=ada.password)
@@ -161,7 +165,9 @@ def test_session_of_another_tenant_is_none(
 
 @pytest.mark.both_databases("first")
 @pytest.mark.parametrize("transport", TRANSPORTS)
-def test_refusal_is_audited_with_the_visitor_and_counted(world: World, identity_app: Server, transport: str) -> None:
+def test_refusal_is_audited_with_the_visitor_and_counted(
+    world: World, identity_app: OperationServer, transport: str
+) -> None:
     ada = world.person("ada@example.test")
     client = client_of(world, identity_app, transport, agent="A browser", reference="BCDF-GHJK-LMNP")
     for _ in range(2):
@@ -174,7 +180,7 @@ def test_refusal_is_audited_with_the_visitor_and_counted(world: World, identity_
     assert len(rows) == 2
 
 
-def test_error_holds_nothing_of_the_service(world: World, identity_app: Server) -> None:
+def test_error_holds_nothing_of_the_service(world: World, identity_app: OperationServer) -> None:
     ada = world.person("ada@example.test")
     with pytest.raises(e.WrongCredentials) as refused:
         client_of(world, identity_app, "local")(hub.sign_in, hub.SignInRequest(identifier=ada.email, password="no"))
@@ -185,7 +191,7 @@ def test_error_holds_nothing_of_the_service(world: World, identity_app: Server) 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_failure_of_a_handler_is_reported_by_reference(
-    world: World, identity_app: Server, transport: str, monkeypatch: pytest.MonkeyPatch
+    world: World, identity_app: OperationServer, transport: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(_context: Context, _req: object) -> None:
         raise RuntimeError("the secret is 42")
@@ -199,7 +205,7 @@ def test_failure_of_a_handler_is_reported_by_reference(
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_call_aborted_by_store_is_run_again(
-    world: World, identity_app: Server, transport: str, monkeypatch: pytest.MonkeyPatch
+    world: World, identity_app: OperationServer, transport: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs = []
 
@@ -214,9 +220,9 @@ def test_call_aborted_by_store_is_run_again(
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
-def test_both_transports_send_version_and_cost(world: World, identity_app: Server, transport: str) -> None:
+def test_both_transports_send_version_and_cost(world: World, identity_app: OperationServer, transport: str) -> None:
     seen: list[Any] = []
-    visit = Visit(host=f"{world.name}.{world.services.settings.hub_domain}")
+    visit = VisitorClaims(host=f"{world.name}.{world.services.settings.hub_domain}")
     http = None if transport == "local" else httpx.WSGITransport(app=identity_app)
     identity_client = IdentityClient(
         world.services.settings.base_url, world.services.hub_keys, world.services.clock, http,
@@ -236,10 +242,10 @@ def changeable(value: Any) -> dict[int, Any]:
     else:
         return {}
     own = {id(value): value} if isinstance(value, dict | list) else {}
-    return own | {key: part for one in parts for key, part in changeable(one).items()}
+    return own | {key: part for item in parts for key, part in changeable(item).items()}
 
 
-def test_two_visits_share_no_changeable_part_of_a_response(world: World, identity_app: Server) -> None:
+def test_two_visits_share_no_changeable_part_of_a_response(world: World, identity_app: OperationServer) -> None:
     ada = world.person("ada@example.test")
     sign_in = hub.SignInRequest(identifier=ada.email, password=ada.password)
     session = client_of(world, identity_app, "local")(hub.sign_in, sign_in).session

@@ -35,8 +35,8 @@ def test_lost_passkey_is_replaced_by_emailed_link(ada: PasskeyHolder) -> None:
 def test_link_goes_to_the_account_address_that_was_named(ada: PasskeyHolder) -> None:
     """It goes to the address as the account holds it, because another spelling may be another mailbox."""
     ada.has_passkey()
-    held = [{"Type": "Primary", "Value": ada.email}, {"Type": "Work", "Value": WORK}]
-    answered(ada.tenant.send("PUT", f"{MANAGE}/{ada.uid}/email", {"Email": held}))
+    stored = [{"Type": "Primary", "Value": ada.email}, {"Type": "Work", "Value": WORK}]
+    answered(ada.tenant.send("PUT", f"{MANAGE}/{ada.uid}/email", {"Email": stored}))
     for named in (WORK, ada.email):
         answered(ada.tenant.send("POST", f"{A}/passkey/forgot", {"email": named.upper()}, with_secret=False))
         assert sent_messages(ada.tenant.services, ada.tenant.tenant_id)[-1]["to"] == named

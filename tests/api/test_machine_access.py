@@ -88,8 +88,8 @@ def test_token_of_deactivated_machine_is_refused(acme: TenantServer, uid: str) -
     answered(ask(acme, token, "GET", f"{MANAGE}/{uid}"))
     of_acme = applications.c.tenant_id == acme.tenant_id
     with UnitOfWork(acme.services.database, acme.tenant_id).separate_transaction() as work:
-        held = work.run(select(applications.c.settings).where(of_acme)).scalar_one()
-        work.run(update(applications).where(of_acme).values(settings={**held, "is_active": False}))
+        stored = work.run(select(applications.c.settings).where(of_acme)).scalar_one()
+        work.run(update(applications).where(of_acme).values(settings={**stored, "is_active": False}))
         work.run(update(tenants).where(tenants.c.tenant_id == acme.tenant_id).values(version=tenants.c.version + 1))
     acme.services.directory.clear_cache()
     assert refused(ask(acme, token, "GET", f"{MANAGE}/{uid}")) == (403, 6002)

@@ -138,25 +138,25 @@ def test_resender_becomes_the_inviter(team: Team) -> None:
     pass_time(team.company.world.services, seconds=61)
     assert team.send("owner", "/invitations/resend", Invitation=made["Id"]) == (200, None)
     assert team.set_roles("owner", "manager", "Editor") == (200, None)
-    one = one_of(team)
-    answered(one.accept(one.token(GUEST), one.guest(GUEST)))
+    item = one_of(team)
+    answered(item.accept(item.token(GUEST), item.guest(GUEST)))
 
 
 @pytest.mark.parametrize("by_link", [False, True])
 def test_demoted_manager_has_no_invitation_left(team: Team, *, by_link: bool) -> None:
-    one = one_of(team)
+    item = one_of(team)
     if by_link:
         body = json.dumps({"Organization": team.org, "Role": team.roles["Manager"]}).encode()
         made = team.browser("manager").send("POST", f"{OWN}/links", body).get_json()
         token = made["Address"].rpartition("/")[2]
     else:
         assert invite(team, "manager", "Manager") == (200, None)
-        token = one.token(GUEST)
+        token = item.token(GUEST)
     assert team.set_roles("owner", "manager", "Editor") == (200, None)
-    assert refused(e.ClosedInvitation) == _refusal(one.accept(token, one.guest(GUEST)))
+    assert refused(e.ClosedInvitation) == _refusal(item.accept(token, item.guest(GUEST)))
     assert team.set_roles("owner", "manager", "Manager") == (200, None)
-    uid = answered(one.send("GET", "/identity/v2/manage/account", email=GUEST))["Uid"]
-    answered(one.accept(token, str(one.tenant.tokens(uid)["access_token"])))
+    uid = answered(item.send("GET", "/identity/v2/manage/account", email=GUEST))["Uid"]
+    answered(item.accept(token, str(item.tenant.tokens(uid)["access_token"])))
 
 
 def _refusal(answer: Any) -> tuple[int, Any]:
@@ -180,8 +180,8 @@ def test_resent_invitations_count_in_the_limits(team: Team) -> None:
     clock: Any = team.company.world.services.clock
     clock.advance(seconds=61)
     waiting = pending(team)[:5]
-    outcomes = [team.send("manager", "/invitations/resend", Invitation=one["Id"])[0] for one in waiting]
-    assert outcomes == [200] * 4 + [429]
+    results = [team.send("manager", "/invitations/resend", Invitation=item["Id"])[0] for item in waiting]
+    assert results == [200] * 4 + [429]
     for _ in range(3):  # too soon after an email, which costs nothing
         assert team.send("manager", "/invitations/resend", Invitation=waiting[0]["Id"])[0] == 429
 
@@ -232,13 +232,13 @@ def test_twenty_answers_accept_once(team: Team) -> None:
 @pytest.mark.both_databases
 def test_raced_link_and_answer_make_one_member(team: Team) -> None:
     browser, invitation, token = own(team)
-    one, uid = one_of(team), team.people["outsider"].uid
-    bearer = str(one.tenant.tokens(uid)["access_token"])
+    item, uid = one_of(team), team.people["outsider"].uid
+    bearer = str(item.tenant.tokens(uid)["access_token"])
     acts: list[Any] = [partial(post, browser, f"{MINE}/accept", Invitation=invitation)] * 5
-    acts += [lambda: _refusal(one.accept(token, bearer))] * 5
+    acts += [lambda: _refusal(item.accept(token, bearer))] * 5
     answers = at_once(acts)
     assert Counter(answers) == {(200, None): 1, refused(e.ClosedInvitation): 9}
-    assert len([role for role in one.members(team.org) if role["Uid"] == uid]) == 1
+    assert len([role for role in item.members(team.org) if role["Uid"] == uid]) == 1
 
 
 @pytest.mark.both_databases
@@ -282,13 +282,13 @@ def test_link_is_answered_by_its_token_alone(team: Team) -> None:
 @pytest.mark.both_databases
 def test_last_seat_is_answered_once(team: Team) -> None:
     browser, invitation, _ = own(team)
-    one = one_of(team)
+    item = one_of(team)
     assert invite(team, "owner", "Editor", GUEST) == (200, None)
-    bearer, token = one.guest(GUEST), one.token(GUEST)
-    answered(one.send("PUT", f"/v2/manage/organizations/{team.org}/policy", {"MemberPolicy": {"Seats": 4}}))
+    bearer, token = item.guest(GUEST), item.token(GUEST)
+    answered(item.send("PUT", f"/v2/manage/organizations/{team.org}/policy", {"MemberPolicy": {"Seats": 4}}))
     acts: list[Callable[[], tuple[int, Any]]] = [
         partial(post, browser, f"{MINE}/accept", Invitation=invitation),
-        lambda: _refusal(one.accept(token, bearer)),
+        lambda: _refusal(item.accept(token, bearer)),
     ]
     answers = at_once(acts)
     assert Counter(answers) == {(200, None): 1, refused(e.NoSeatLeft): 1}

@@ -14,8 +14,8 @@ def with_keys(running: Running) -> Running:
     """Return the page with the tenant's API key and secret where the reader pastes them."""
     keys = {f"paste-the-{name.replace('_', '-')}": value for name, value in running.keys.items()}
     blocks = [
-        replace(one, code=re.sub(r"paste-the-api-\w+", lambda found: keys[found[0]], one.code))
-        for one in running.page.blocks
+        replace(block, code=re.sub(r"paste-the-api-\w+", lambda found: keys[found[0]], block.code))
+        for block in running.page.blocks
     ]
     return replace(running, page=replace(running.page, blocks=blocks))
 
@@ -23,7 +23,7 @@ def with_keys(running: Running) -> Running:
 def test_program_calls_the_management_api(tmp_path: Path) -> None:
     with prepared("../management-api", tmp_path) as running:
         steps = paste(with_keys(running), "program")
-        assert sum(bool(one.shown) for one in steps) == 3
+        assert sum(bool(item.shown) for item in steps) == 3
         for step in steps:
             step.check()
         token = running.gatehouse.ask(

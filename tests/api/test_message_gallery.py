@@ -9,12 +9,12 @@ from app.contract.messages import MailKind, SmsKind
 from app.demo.inbox import create_inbox
 from app.identity.administration.configuration import apply as configuration
 from app.identity.administration.configuration.reading import read_file
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.kit.package_files import HOME as ROOT
 
 
 @pytest.fixture
-def inbox(own_services: Services) -> Client:
+def inbox(own_services: IdentityServices) -> Client:
     """The inbox of the demo with the tenants of the demo."""
     configuration.apply(own_services, read_file(ROOT / "examples" / "demo.yaml"))
     return Client(create_inbox(own_services.database, own_services.encryption))

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from app.contract.messages import MailTemplate, SmsTemplate
+from app.contract.messages import MailTemplate, TextMessageTemplate
 from app.identity.directory.tenants import changes
-from app.identity.messaging.store import letter_templates
+from app.identity.messaging.store import template_table
 from app.identity.platform.store.unit import UnitOfWork
 from tests.support.audit_entries import entries_of
 from tests.support.customers import NEW, PATH, Customer, a_customer
@@ -137,8 +137,8 @@ def test_template_that_fails_to_render_falls_back_and_is_audited(ada: Customer) 
     add_templates(ada.tenant, reset_mail(None, "<p>#Url#</p>"))
     with UnitOfWork(ada.tenant.services.database, ada.tenant.tenant_id).separate_transaction() as work:
         broken = {"subject": "Own", "html": "<script>#Url#</script>"}
-        where = letter_templates.c.tenant_id == ada.tenant.tenant_id
-        work.run(update(letter_templates).where(where).values(content=broken))
+        where = template_table.c.tenant_id == ada.tenant.tenant_id
+        work.run(update(template_table).where(where).values(content=broken))
         changes.change(work)
     ada.tenant.services.directory.clear_cache()
     assert ada.mail()["subject"].startswith("Reset your")
@@ -198,8 +198,8 @@ def test_text_message_uses_template_of_tenant(new_tenant_server: NewTenantServer
     ada = a_customer(new_tenant_server, phone_login=True)
     add_templates(
         ada.tenant,
-        SmsTemplate.model_validate({"type": "forgotpassword", "text": "#TenantName#: #OTP# (#OTPExpiry#)"}),
-        SmsTemplate.model_validate({"type": "forgotpassword", "name": "short", "text": "“#OTP#”"}),
+        TextMessageTemplate.model_validate({"type": "forgotpassword", "text": "#TenantName#: #OTP# (#OTPExpiry#)"}),
+        TextMessageTemplate.model_validate({"type": "forgotpassword", "name": "short", "text": "“#OTP#”"}),
     )
     for query, expected in (({}, "{tenant}: {code} (5 minutes)"), ({"smstemplate": "short"}, '"{code}"')):
         answered(ada.ask("POST", {"phone": ada.phone}, path=f"{PATH}/otp", **query))

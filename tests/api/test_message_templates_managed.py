@@ -19,7 +19,7 @@ MAIL = {"TemplateType": "forgotpassword", "Subject": "Own", "Template": '<p><a h
 TEXT = {"SmsTemplateType": "verification", "Name": "short", "Template": "#OTP# at #TenantName#"}
 
 
-class Manager:
+class TemplateManager:
     """A machine client with these scopes, by default all."""
 
     def __init__(self, tenant: TenantServer, *scopes: str) -> None:
@@ -32,7 +32,7 @@ class Manager:
 
 def test_mail_template_is_created_read_changed_sent_and_deleted(new_tenant_server: NewTenantServer) -> None:
     ada = a_customer(new_tenant_server)
-    manage = Manager(ada.tenant)
+    manage = TemplateManager(ada.tenant)
     made = answered(manage("POST", MAILS, MAIL))
     assert (made["TemplateName"], made["VerificationTokenType"], made["IsActive"]) == (
         "forgotpassword-default",
@@ -55,7 +55,7 @@ def test_mail_template_is_created_read_changed_sent_and_deleted(new_tenant_serve
 @pytest.mark.both_databases("first")
 @pytest.mark.parametrize("path", [SMS, "/v2/manage/smstemplates"])
 def test_sms_template_is_created_read_changed_and_deleted(acme: TenantServer, path: str) -> None:
-    manage = Manager(acme)
+    manage = TemplateManager(acme)
     assert refused(manage("GET", path)) == (404, 7954)
     assert answered(manage("POST", path, TEXT)) == TEXT
     assert refused(manage("POST", path, TEXT)) == (409, 7955)
@@ -85,7 +85,7 @@ def test_sms_template_is_created_read_changed_and_deleted(acme: TenantServer, pa
 def test_invalid_template_is_refused_and_named(
     acme: TenantServer, body: dict[str, Any], error: tuple[int, int]
 ) -> None:
-    manage = Manager(acme)
+    manage = TemplateManager(acme)
     answer = manage("POST", MAILS, {**MAIL, **body})
     assert refused(answer) == error
     if error[1] == 7900:
@@ -95,7 +95,7 @@ def test_invalid_template_is_refused_and_named(
 
 def test_all_problems_of_a_template_are_named_at_once(acme: TenantServer) -> None:
     html = "<script>a</script>\n<p>#Nmae# #Url#</p>\n<link rel='x'>"
-    answer = Manager(acme)("POST", MAILS, {**MAIL, "Subject": "#Url#", "Template": html})
+    answer = TemplateManager(acme)("POST", MAILS, {**MAIL, "Subject": "#Url#", "Template": html})
     assert refused(answer) == (400, 7900)
     description = answer.get_json()["Description"]
     for found in (
@@ -110,12 +110,12 @@ def test_all_problems_of_a_template_are_named_at_once(acme: TenantServer) -> Non
 @pytest.mark.parametrize("path", [MAILS, SMS])
 def test_unknown_template_type_is_refused(acme: TenantServer, path: str) -> None:
     error = (400, 8099) if path == MAILS else (400, 7959)
-    assert refused(Manager(acme)("GET", f"{path}/nothing")) == error
+    assert refused(TemplateManager(acme)("GET", f"{path}/nothing")) == error
 
 
 def test_each_template_operation_requires_its_scope(acme: TenantServer) -> None:
-    reader = Manager(acme, "template:read")
-    answered(Manager(acme)("POST", MAILS, MAIL))
+    reader = TemplateManager(acme, "template:read")
+    answered(TemplateManager(acme)("POST", MAILS, MAIL))
     answered(reader("GET", MAILS))
     name = {"TemplateName": "forgotpassword-default"}
     for method, path, body in (
@@ -129,17 +129,17 @@ def test_each_template_operation_requires_its_scope(acme: TenantServer) -> None:
 
 @pytest.mark.both_databases
 def test_templates_of_another_tenant_are_not_found(acme: TenantServer, globex: TenantServer) -> None:
-    answered(Manager(acme)("POST", MAILS, MAIL))
-    other = Manager(globex)
+    answered(TemplateManager(acme)("POST", MAILS, MAIL))
+    other = TemplateManager(globex)
     assert refused(other("GET", MAILS)) == (404, 7922)
     body = {**MAIL, "TemplateName": "forgotpassword-default"}
     assert refused(other("PUT", f"{MAILS}/forgotpassword", body)) == (404, 7923)
-    assert len(answered(Manager(acme)("GET", MAILS))["Data"]) == 1
+    assert len(answered(TemplateManager(acme)("GET", MAILS))["Data"]) == 1
 
 
 @pytest.mark.both_databases
 def test_parallel_creation_of_one_template_succeeds_once(acme: TenantServer) -> None:
-    manage = Manager(acme)
+    manage = TemplateManager(acme)
     with ThreadPoolExecutor(8) as threads:
         answers = list(threads.map(lambda _: manage("POST", MAILS, MAIL).status_code, range(16)))
     assert sorted(answers) == [200] + [409] * 15
@@ -151,13 +151,13 @@ LISTED = {"sending": {"from_domains": ["mail.acme.example"]}}
 def test_sender_at_a_listed_domain_is_used(new_tenant_server: NewTenantServer) -> None:
     ada = a_customer(new_tenant_server, **LISTED)
     body = {**MAIL, "FromEmail": "hello@Mail.Acme.example"}
-    assert answered(Manager(ada.tenant)("POST", MAILS, body))["FromEmail"] == "hello@Mail.Acme.example"
+    assert answered(TemplateManager(ada.tenant)("POST", MAILS, body))["FromEmail"] == "hello@Mail.Acme.example"
     assert ada.mail()["from_email"] == "hello@Mail.Acme.example"
 
 
 @pytest.mark.parametrize("address", ["a@acme.example", "a@sub.mail.acme.example", "a@mail.acme.example.evil.example"])
 def test_sender_at_another_domain_is_refused(new_tenant_server: NewTenantServer, address: str) -> None:
-    manage = Manager(new_tenant_server(**LISTED))
+    manage = TemplateManager(new_tenant_server(**LISTED))
     answer = manage("POST", MAILS, {**MAIL, "FromEmail": address})
     assert refused(answer) == (400, 7900)
     assert "FromEmail" in answer.get_json()["Description"]
@@ -174,7 +174,10 @@ def test_sender_at_another_domain_is_refused(new_tenant_server: NewTenantServer,
     ],
 )
 def test_malformed_sender_is_refused(new_tenant_server: NewTenantServer, address: str) -> None:
-    assert refused(Manager(new_tenant_server(**LISTED))("POST", MAILS, {**MAIL, "FromEmail": address})) == (400, 7900)
+    assert refused(TemplateManager(new_tenant_server(**LISTED))("POST", MAILS, {**MAIL, "FromEmail": address})) == (
+        400,
+        7900,
+    )
 
 
 def test_sender_of_a_domain_no_longer_listed_is_not_used(new_tenant_server: NewTenantServer) -> None:
@@ -189,7 +192,7 @@ def test_sender_of_a_domain_no_longer_listed_is_not_used(new_tenant_server: NewT
 
 def test_installations_own_sender_is_the_default(acme: TenantServer) -> None:
     sender = acme.services.settings.mail_sender
-    manage = Manager(acme)
+    manage = TemplateManager(acme)
     assert answered(manage("POST", MAILS, {**MAIL, "FromEmail": sender}))["FromEmail"] == sender
     name = {"TemplateName": "forgotpassword-default"}
     assert answered(manage("PUT", f"{MAILS}/forgotpassword", {**MAIL, **name, "FromEmail": ""}))["FromEmail"] == sender

@@ -45,7 +45,7 @@ Use = Callable[[AccountHolder, Message], TestResponse]
 
 
 @dataclass(frozen=True)
-class Case:
+class MessageCase:
     """How the message of a purpose is asked for, and the operations that use its link or its code."""
 
     send: Callable[[AccountHolder], Message]
@@ -64,7 +64,7 @@ def verification(who: AccountHolder) -> Message:
 
 
 def added_email(who: AccountHolder) -> Message:
-    if any(held["Value"] == SECOND for held in who.tenant.read(who.uid)["Email"]):
+    if any(item["Value"] == SECOND for item in who.tenant.read(who.uid)["Email"]):
         answered(who.own("U24", {"email": SECOND}))
     answered(who.own("U23", {"email": SECOND, "type": "Secondary"}))
     return mailed(who, SECOND)
@@ -111,28 +111,28 @@ def by_approval(row: str) -> Use:
     return lambda who, sent: who.call(row, vtoken=sent.code, email=who.email, number=sent.number)
 
 
-CASES: dict[Purpose, Case] = {
-    Purpose.EMAIL: Case(
+CASES: dict[Purpose, MessageCase] = {
+    Purpose.EMAIL: MessageCase(
         verification,
         (by_query("U05"),),
         (by_typed("U06"), lambda who, sent: who.call("U05", email=who.email, otp=sent.code)),
     ),
-    Purpose.ADD_EMAIL: Case(
+    Purpose.ADD_EMAIL: MessageCase(
         added_email,
         (by_query("U05"),),
         (lambda who, sent: who.call("U06", {"email": SECOND, "otp": sent.code}),),
     ),
-    Purpose.RESET_PASSWORD: Case(
+    Purpose.RESET_PASSWORD: MessageCase(
         password_reset,
         (lambda who, sent: who.call("U34", {"resettoken": sent.link, "password": new_password()}),),
         (lambda who, sent: who.call("U34", {"email": who.email, "otp": sent.code, "password": new_password()}),),
     ),
-    Purpose.RESET_PIN: Case(
+    Purpose.RESET_PIN: MessageCase(
         pin_reset,
         (lambda who, sent: who.call("U73", {"resettoken": sent.link, "pin": OTHER}),),
         (lambda who, sent: by_code(who, sent.code, "email"),),
     ),
-    Purpose.SIGN_IN: Case(
+    Purpose.SIGN_IN: MessageCase(
         sign_in,
         (by_query("U50"),),
         (
@@ -140,8 +140,10 @@ CASES: dict[Purpose, Case] = {
             lambda who, sent: who.call("U52", {"username": who.username, "otp": sent.code}),
         ),
     ),
-    Purpose.SMART_LOGIN: Case(smart_login, (by_query("U57"),), (by_approval("U57"),)),
-    Purpose.ONE_TOUCH: Case(one_touch, (by_query("U61"), by_query("U57")), (by_approval("U61"), by_approval("U57"))),
+    Purpose.SMART_LOGIN: MessageCase(smart_login, (by_query("U57"),), (by_approval("U57"),)),
+    Purpose.ONE_TOUCH: MessageCase(
+        one_touch, (by_query("U61"), by_query("U57")), (by_approval("U61"), by_approval("U57"))
+    ),
 }
 ONE_HALF: Mapping[Purpose, str] = {
     Purpose.PHONE: "a text message has a code",
@@ -193,8 +195,8 @@ def test_raced_link_and_code_have_one_winner(purpose: Purpose, who: AccountHolde
     case = CASES[purpose]
     sent = case.send(who)
     acts = [partial(case.links[0], who, sent), partial(case.codes[0], who, sent)] * (RACERS // 2)
-    outcomes = Counter(answer.status_code for answer in at_once(acts))
-    assert outcomes == {200: 1, 403: RACERS - 1}
+    results = Counter(answer.status_code for answer in at_once(acts))
+    assert results == {200: 1, 403: RACERS - 1}
 
 
 @PURPOSES

@@ -92,17 +92,17 @@ def test_response_has_shape(new_tenant_server: NewTenantServer, variants: Varian
 # Every provider.
 
 PROVIDERS: dict[str, Given] = {
-    "google": lambda one: {"google_access_token": one.access_token()},
-    "googlejwt": lambda one: {"id_token": one.id_token()},
-    "facebook": lambda one: {"fb_access_token": one.access_token()},
-    "facebookjwt": lambda one: {"id_token": one.id_token()},
-    "linkedin": lambda one: {"ln_access_token": one.access_token()},
-    "apple": lambda one: {"code": one.code()},
-    "applejwt": lambda one: {"id_token": one.id_token()},
-    "applert": lambda one: {"refresh_token": one.refresh_token()},
-    "twitter": lambda one: one.twitter_token(),
-    "wechat": lambda one: {"code": one.code()},
-    "qq": lambda one: {"code": one.code()},
+    "google": lambda item: {"google_access_token": item.access_token()},
+    "googlejwt": lambda item: {"id_token": item.id_token()},
+    "facebook": lambda item: {"fb_access_token": item.access_token()},
+    "facebookjwt": lambda item: {"id_token": item.id_token()},
+    "linkedin": lambda item: {"ln_access_token": item.access_token()},
+    "apple": lambda item: {"code": item.code()},
+    "applejwt": lambda item: {"id_token": item.id_token()},
+    "applert": lambda item: {"refresh_token": item.refresh_token()},
+    "twitter": lambda item: item.twitter_token(),
+    "wechat": lambda item: {"code": item.code()},
+    "qq": lambda item: {"code": item.code()},
 }
 
 

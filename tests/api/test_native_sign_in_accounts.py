@@ -56,7 +56,7 @@ def test_verified_address_of_trusted_provider_opens_account(app: AppServer, name
     app.changes("google", **TRUSTS)
     profile = app.profile(signs_in(app, name))
     assert profile["Uid"] == uid
-    assert [one["Provider"] for one in profile["Identities"]] == ["google"]
+    assert [item["Provider"] for item in profile["Identities"]] == ["google"]
     app.changes("google")
     assert app.profile(signs_in(app, name, email="new@example.test"))["Uid"] == uid, "by the identity from now on"
 
@@ -126,7 +126,7 @@ def test_new_account_has_the_proven_address_and_names(app: AppServer) -> None:
     app.changes("google", **TRUSTS)
     answer = signs_in(app)
     profile = app.profile(answer)
-    assert [one["Value"] for one in profile["Email"]] == [ADDRESS]
+    assert [item["Value"] for item in profile["Email"]] == [ADDRESS]
     assert (profile["EmailVerified"], profile["FirstName"]) == (True, "Ada")
     token = app.tenant.send("GET", "/identity/v2/auth/access_token", bearer=answered(answer)["access_token"])
     assert answered(token)["provider"] == "google"
@@ -177,7 +177,7 @@ def test_default_form_registers_the_proven_address(app: AppServer) -> None:
 def test_concurrent_first_sign_ins_make_one_account(app: AppServer) -> None:
     token = app.upstream.access_token()
     answers = at_once([lambda: app.ask("google", google_access_token=token)] * 5)
-    assert {app.profile(one)["Uid"] for one in answers} == {app.profile(answers[0])["Uid"]}
+    assert {app.profile(answer)["Uid"] for answer in answers} == {app.profile(answers[0])["Uid"]}
     assert Counter(name for name, _ in events(app.tenant)) == {"Register": 1, "LinkAccount": 1, "Login": 5}
 
 
@@ -186,9 +186,9 @@ def test_concurrent_first_sign_ins_by_address_make_one_account(app: AppServer) -
     app.changes("google", **TRUSTS)
     token = app.upstream.access_token()
     answers = at_once([lambda: app.ask("google", google_access_token=token)] * 5)
-    profiles = [app.profile(one) for one in answers]
-    assert len({one["Uid"] for one in profiles}) == 1
-    assert [one["Provider"] for one in profiles[0]["Identities"]] == ["google"]
+    profiles = [app.profile(answer) for answer in answers]
+    assert len({profile["Uid"] for profile in profiles}) == 1
+    assert [profile["Provider"] for profile in profiles[0]["Identities"]] == ["google"]
     assert Counter(name for name, _ in events(app.tenant))["Register"] == 1
 
 
@@ -243,9 +243,9 @@ def test_second_factor_is_demanded_before_the_link(
 @on_one_database
 def test_pages_do_not_offer_connections_of_apps(app: AppServer) -> None:
     with doing(app.tenant) as call:
-        offered = {one.name for one in offered_connections.active_connections(call)}
-    held = native_connections(app.upstream.provider)
-    assert offered == {name for name, one in held.items() if not one.get("native_only")}
+        offered = {connection.name for connection in offered_connections.active_connections(call)}
+    stored = native_connections(app.upstream.provider)
+    assert offered == {name for name, connection in stored.items() if not connection.get("native_only")}
     with pytest.raises(ConnectionNotConfigured):
         led(app.tenant, "apple")
 

@@ -41,20 +41,20 @@ def no_account(app: AppServer) -> bool:
 # Credentials of another app.
 
 FOREIGN: dict[str, tuple[str, Given, int]] = {
-    "google": ("google", lambda one: {"google_access_token": one.access_token(OTHER)}, 1000),
-    "google code": ("google", lambda one: {"google_authcode": one.code(OTHER)}, 1000),
-    "google id_token": ("googlejwt", lambda one: {"id_token": one.id_token(aud=OTHER)}, 1232),
-    "facebook": ("facebook", lambda one: {"fb_access_token": one.access_token(OTHER)}, 1000),
-    "facebook id_token": ("facebookjwt", lambda one: {"id_token": one.id_token(aud=OTHER)}, 1232),
-    "linkedin": ("linkedin", lambda one: {"ln_access_token": one.access_token(OTHER)}, 1000),
-    "apple code": ("apple", lambda one: {"code": one.code(OTHER)}, 1000),
-    "apple id_token": ("applejwt", lambda one: {"id_token": one.id_token(aud=OTHER)}, 1232),
-    "apple refresh token": ("applert", lambda one: {"refresh_token": one.refresh_token(OTHER)}, 1000),
-    "twitter": ("twitter", lambda one: one.twitter_token(OTHER), 1000),
-    "twitter secret": ("twitter", lambda one: {**one.twitter_token(), "tw_token_secret": "wrong"}, 1000),
-    "wechat": ("wechat", lambda one: {"code": one.code(OTHER)}, 1000),
-    "qq": ("qq", lambda one: {"code": one.code(OTHER)}, 1000),
-    "foursquare": ("foursquare", lambda one: {"fs_access_token": one.access_token()}, 1223),
+    "google": ("google", lambda item: {"google_access_token": item.access_token(OTHER)}, 1000),
+    "google code": ("google", lambda item: {"google_authcode": item.code(OTHER)}, 1000),
+    "google id_token": ("googlejwt", lambda item: {"id_token": item.id_token(aud=OTHER)}, 1232),
+    "facebook": ("facebook", lambda item: {"fb_access_token": item.access_token(OTHER)}, 1000),
+    "facebook id_token": ("facebookjwt", lambda item: {"id_token": item.id_token(aud=OTHER)}, 1232),
+    "linkedin": ("linkedin", lambda item: {"ln_access_token": item.access_token(OTHER)}, 1000),
+    "apple code": ("apple", lambda item: {"code": item.code(OTHER)}, 1000),
+    "apple id_token": ("applejwt", lambda item: {"id_token": item.id_token(aud=OTHER)}, 1232),
+    "apple refresh token": ("applert", lambda item: {"refresh_token": item.refresh_token(OTHER)}, 1000),
+    "twitter": ("twitter", lambda item: item.twitter_token(OTHER), 1000),
+    "twitter secret": ("twitter", lambda item: {**item.twitter_token(), "tw_token_secret": "wrong"}, 1000),
+    "wechat": ("wechat", lambda item: {"code": item.code(OTHER)}, 1000),
+    "qq": ("qq", lambda item: {"code": item.code(OTHER)}, 1000),
+    "foursquare": ("foursquare", lambda item: {"fs_access_token": item.access_token()}, 1223),
 }
 
 
@@ -64,7 +64,7 @@ def test_credential_of_another_app_is_refused(app: AppServer, name: str, given: 
     answer = app.ask(name, **given(app.upstream))
     assert refused(answer) == (403, code)
     assert answer.get_json()["IsProviderError"] is (code == 1000)
-    assert not {"/userinfo", "/me", "/qq/user", "/wechat/me"} & {one.path for one in app.upstream.provider.received}
+    assert not {"/userinfo", "/me", "/qq/user", "/wechat/me"} & {item.path for item in app.upstream.provider.received}
     assert no_account(app)
 
 
@@ -72,35 +72,35 @@ LIES: dict[str, tuple[str, Given, str, Callable[[NativeUpstream], dict[str, Any]
     "google subject": ("google", FOREIGN["google"][1], "/tokeninfo", lambda _: {"aud": CLIENT, "sub": "mallory"}),
     "google without audience": ("google", FOREIGN["google"][1], "/tokeninfo", lambda _: {"aud": None}),
     "facebook not valid": (
-        "facebook", lambda one: {"fb_access_token": one.access_token()}, "/debug_token",
+        "facebook", lambda item: {"fb_access_token": item.access_token()}, "/debug_token",
         lambda _: {"data": {"app_id": CLIENT, "is_valid": False, "user_id": "ada-1815"}},
     ),
     "facebook subject": (
-        "facebook", lambda one: {"fb_access_token": one.access_token()}, "/debug_token",
+        "facebook", lambda item: {"fb_access_token": item.access_token()}, "/debug_token",
         lambda _: {"data": {"app_id": CLIENT, "is_valid": True, "user_id": "mallory"}},
     ),
     "facebook nobody": (
-        "facebook", lambda one: {"fb_access_token": one.access_token()}, "/debug_token",
+        "facebook", lambda item: {"fb_access_token": item.access_token()}, "/debug_token",
         lambda _: {"data": {"app_id": CLIENT, "is_valid": True}},
     ),
     "facebook no object": (
-        "facebook", lambda one: {"fb_access_token": one.access_token()}, "/debug_token", lambda _: {"data": []},
+        "facebook", lambda item: {"fb_access_token": item.access_token()}, "/debug_token", lambda _: {"data": []},
     ),
     "linkedin not active": (
-        "linkedin", lambda one: {"ln_access_token": one.access_token()}, "/introspect", lambda _: {"active": False},
+        "linkedin", lambda item: {"ln_access_token": item.access_token()}, "/introspect", lambda _: {"active": False},
     ),
     "apple id_token of another app": (
-        "apple", lambda one: {"code": one.code()}, "/token", lambda one: {"id_token": one.id_token(aud=OTHER)},
+        "apple", lambda item: {"code": item.code()}, "/token", lambda item: {"id_token": item.id_token(aud=OTHER)},
     ),
     "apple refresh without id_token": (
-        "applert", lambda one: {"refresh_token": one.refresh_token()}, "/token", lambda _: {"id_token": ""},
+        "applert", lambda item: {"refresh_token": item.refresh_token()}, "/token", lambda _: {"id_token": ""},
     ),
     "apple refresh id_token of another app": (
-        "applert", lambda one: {"refresh_token": one.refresh_token()}, "/token", lambda one: {"id_token": one.id_token(aud=OTHER)},
+        "applert", lambda item: {"refresh_token": item.refresh_token()}, "/token", lambda item: {"id_token": item.id_token(aud=OTHER)},
     ),
-    "wechat subject": ("wechat", lambda one: {"code": one.code()}, "/wechat/me", lambda _: {"openid": "mallory"}),
-    "qq client": ("qq", lambda one: {"code": one.code()}, "/qq/me", lambda _: {"client_id": OTHER}),
-    "qq error": ("qq", lambda one: {"code": one.code()}, "/qq/user", lambda _: {"ret": -1}),
+    "wechat subject": ("wechat", lambda item: {"code": item.code()}, "/wechat/me", lambda _: {"openid": "mallory"}),
+    "qq client": ("qq", lambda item: {"code": item.code()}, "/qq/me", lambda _: {"client_id": OTHER}),
+    "qq error": ("qq", lambda item: {"code": item.code()}, "/qq/user", lambda _: {"ret": -1}),
 }  # fmt: skip
 
 
@@ -121,9 +121,9 @@ def test_inconsistent_answer_of_provider_is_refused(
 def forged(algorithm: str, sign: Callable[[bytes], bytes]) -> Forge:
     """Return a token whose header and signature are written by hand."""
 
-    def forge(one: NativeUpstream) -> str:
-        now = one.provider.now
-        claims = {"iss": one.provider.url, "aud": CLIENT, "sub": "ada-1815", "iat": now, "exp": now + 300}
+    def forge(item: NativeUpstream) -> str:
+        now = item.provider.now
+        claims = {"iss": item.provider.url, "aud": CLIENT, "sub": "ada-1815", "iat": now, "exp": now + 300}
         parts = [{"alg": algorithm, "kid": key(1).kid}, claims]
         signed = b".".join(urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=") for part in parts)
         return b".".join([signed, urlsafe_b64encode(sign(signed)).rstrip(b"=")]).decode()
@@ -131,8 +131,8 @@ def forged(algorithm: str, sign: Callable[[bytes], bytes]) -> Forge:
     return forge
 
 
-def claims(**given: Any) -> Forge:
-    return lambda one: one.id_token(**given)
+def claims(**values: Any) -> Forge:
+    return lambda item: item.id_token(**values)
 
 
 FORGERIES: dict[str, Forge] = {
@@ -144,17 +144,17 @@ FORGERIES: dict[str, Forge] = {
     "no subject": claims(sub=None),
     "expired": claims(exp=1),
     "without an end": claims(exp=None),
-    "valid for a year": lambda one: one.id_token(exp=one.provider.now + 366 * 86_400),
-    "issued tomorrow": lambda one: one.id_token(iat=one.provider.now + 86_400, exp=one.provider.now + 86_400),
+    "valid for a year": lambda item: item.id_token(exp=item.provider.now + 366 * 86_400),
+    "issued tomorrow": lambda item: item.id_token(iat=item.provider.now + 86_400, exp=item.provider.now + 86_400),
     "without a beginning": claims(iat=None),
     "unsigned": forged("none", lambda _: b""),
-    "signed with the client's secret": lambda one: one.id_token({"alg": "HS256"}, OctKey.import_key(SECRET)),
+    "signed with the client's secret": lambda item: item.id_token({"alg": "HS256"}, OctKey.import_key(SECRET)),
     "signed with the public key": forged(
         "HS256", lambda signed: hmac.digest(key(1).as_pem(private=False), signed, "sha256")
     ),
-    "signed by another key": lambda one: one.id_token(key=key(2)),
-    "of an unknown key": lambda one: one.id_token({"kid": "unknown"}, key(2)),
-    "changed": lambda one: one.id_token().replace(".ey", ".ez", 1),
+    "signed by another key": lambda item: item.id_token(key=key(2)),
+    "of an unknown key": lambda item: item.id_token({"kid": "unknown"}, key(2)),
+    "changed": lambda item: item.id_token().replace(".ey", ".ez", 1),
     "no token": lambda _: "ada-1815",
 }
 
@@ -215,14 +215,14 @@ def test_used_id_token_is_refused_until_it_expires(app: AppServer) -> None:
     again = app.ask("googlejwt", id_token=token)
     assert "used before" in again.get_json()["Description"]
     clock.advance(seconds=20)  # type: ignore[attr-defined]  # the same
-    late = app.ask("googlejwt", id_token=token)
-    assert (refused(late), late.get_json()["Description"]) == ((403, 1232), JwtRefused.description)
+    expired = app.ask("googlejwt", id_token=token)
+    assert (refused(expired), expired.get_json()["Description"]) == ((403, 1232), JwtRefused.description)
 
 
 @pytest.mark.both_databases
 def test_concurrent_uses_of_id_token_sign_in_once(app: AppServer) -> None:
     token = app.upstream.id_token()
-    codes = Counter(one.status_code for one in at_once([lambda: app.ask("googlejwt", id_token=token)] * 6))
+    codes = Counter(attack.status_code for attack in at_once([lambda: app.ask("googlejwt", id_token=token)] * 6))
     assert codes == {200: 1, 403: 5}
 
 
@@ -242,7 +242,7 @@ def test_refused_sign_in_leaves_id_token_usable(app: AppServer) -> None:
 def test_credential_of_another_tenants_client_is_refused(app: AppServer, new_tenant_server: NewTenantServer) -> None:
     provider = app.upstream.provider
     other = an_app(new_tenant_server, provider)
-    own = {name: {**one, "key": "client-of-other"} for name, one in native_connections(provider).items()}
+    own = {name: {**connection, "key": "client-of-other"} for name, connection in native_connections(provider).items()}
     store_service_secrets(other.tenant, connections=dict.fromkeys(own, SECRET))
     other.tenant.change_settings(connections=own)
     provider.for_apps = app.upstream.answer
@@ -263,15 +263,15 @@ def test_secret_of_another_tenant_is_refused(app: AppServer, new_tenant_server: 
 @pytest.mark.parametrize("change", [{"is_active": False}, None], ids=["inactive", "removed"])
 @on_one_database
 def test_connection_that_is_off_signs_nobody_in(app: AppServer, change: dict[str, Any] | None) -> None:
-    held = native_connections(app.upstream.provider)
-    others = {name: one for name, one in held.items() if name != "apple"}
-    app.tenant.change_settings(connections={**others, "apple": {**held["apple"], **change}} if change else others)
-    asked: list[tuple[str, dict[str, Any]]] = [
+    stored = native_connections(app.upstream.provider)
+    others = {name: connection for name, connection in stored.items() if name != "apple"}
+    app.tenant.change_settings(connections={**others, "apple": {**stored["apple"], **change}} if change else others)
+    requested: list[tuple[str, dict[str, Any]]] = [
         ("applejwt", {"id_token": app.upstream.id_token()}),
         ("apple", {"code": app.upstream.code()}),
         ("applert", {"refresh_token": app.upstream.refresh_token()}),
     ]
-    for name, query in asked:
+    for name, query in requested:
         assert refused(app.ask(name, **query)) == (403, 1223)
     assert app.upstream.provider.received == []
 

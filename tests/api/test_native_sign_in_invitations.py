@@ -56,12 +56,12 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], Any]]:
 
 def test_roles_changed_during_the_sign_in_are_given(app: AppServer, one: Inviting, meanwhile: list[Any]) -> None:
     made, lesser = one.invite(WHO["email"]), one.role("Reader")
-    asked: dict[str, Any] = {
+    requested: dict[str, Any] = {
         "google_access_token": app.upstream.access_token(),
         "invitation_token": one.token(WHO["email"]),
     }
     meanwhile.append(lambda: answered(one.send("PUT", f"{PATH}/{made['Id']}", {"RoleIds": [lesser]})))
-    uid = app.profile(app.ask("google", **asked))["Uid"]
+    uid = app.profile(app.ask("google", **requested))["Uid"]
     assert [role["RoleId"] for role in one.members() if role["Uid"] == uid] == [lesser]
 
 
@@ -71,13 +71,13 @@ def test_link_that_ended_during_the_sign_in_is_refused(
     app: AppServer, one: Inviting, meanwhile: list[Any], method: str, path: str
 ) -> None:
     made = one.invite(WHO["email"])
-    asked: dict[str, Any] = {
+    requested: dict[str, Any] = {
         "google_access_token": app.upstream.access_token(),
         "invitation_token": one.token(WHO["email"]),
     }
     one.wait(minutes=2)
     meanwhile.append(lambda: answered(one.send(method, f"{PATH}/{made['Id']}{path}")))
-    assert refused(app.ask("google", **asked)) == (400, 8175)
+    assert refused(app.ask("google", **requested)) == (400, 8175)
     assert len(one.members()) == 1
 
 
@@ -91,22 +91,22 @@ def test_another_address_gets_no_session(app: AppServer, one: Inviting) -> None:
 
 def test_inactive_or_full_organization_is_refused(app: AppServer, one: Inviting) -> None:
     one.invite(WHO["email"])
-    asked: dict[str, Any] = {
+    requested: dict[str, Any] = {
         "google_access_token": app.upstream.access_token(),
         "invitation_token": one.token(WHO["email"]),
     }
     one.set_policy(MemberPolicy={"Seats": 1})
-    assert refused(app.ask("google", **asked)) == (403, 8188)
+    assert refused(app.ask("google", **requested)) == (403, 8188)
     one.deactivate(one.org)
-    assert refused(app.ask("google", **asked)) == (403, 8180)
+    assert refused(app.ask("google", **requested)) == (403, 8180)
     app.tenant.change_settings(**OFF)
-    assert refused(app.ask("google", **asked)) == (400, 8175)
+    assert refused(app.ask("google", **requested)) == (400, 8175)
 
 
 def test_address_that_the_provider_did_not_verify_is_refused(app: AppServer, one: Inviting) -> None:
     one.invite(WHO["email"])
-    asked: dict[str, Any] = {"google_access_token": app.upstream.access_token(email_verified=False)}
-    assert refused(app.ask("google", **asked, invitation_token=one.token(WHO["email"]))) == (400, 8137)
+    requested: dict[str, Any] = {"google_access_token": app.upstream.access_token(email_verified=False)}
+    assert refused(app.ask("google", **requested, invitation_token=one.token(WHO["email"]))) == (400, 8137)
 
 
 def test_sign_in_without_invitation_joins_nothing(app: AppServer, one: Inviting) -> None:

@@ -129,10 +129,10 @@ def test_log_names_a_provider_that_accepts_any_token_once(
     token = jwt_sender(app.tenant, **members)
     for _ in range(3):
         answered(app.ask("jwt", providername="Partner", id_token=token(iss="https://p", aud="app")))
-    named = [one.getMessage() for one in caplog.records if "JWT provider" in one.getMessage()]
+    named = [record.getMessage() for record in caplog.records if "JWT provider" in record.getMessage()]
     assert len(named) == (1 if unchecked else 0)
     start = f"tenant {app.tenant.name}: JWT provider Partner doesn't check {unchecked}, so "
-    assert all(one.startswith(start) for one in named)
+    assert all(item.startswith(start) for item in named)
 
 
 @pytest.mark.parametrize(("members", "wrong", "right"), RULES.values(), ids=RULES)

@@ -8,7 +8,7 @@ import pytest
 from joserfc import jws
 
 from app.contract.steps import ConfirmSignOutStep
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.protocols.oauth import issued_jwts
 from tests.support.callers import call_of
 from tests.support.oauth_world import World
@@ -41,21 +41,21 @@ def test_introspection_has_the_claims_of_the_token(
 ) -> None:
     """RFC 7662 section 2.2: a resource server may note a token by `jti`, read from the token or by introspection."""
     token = tokens_of(machine_readable, browser, ada)["access_token"]
-    told = machine_readable.introspect(token)
+    received = machine_readable.introspect(token)
     names = ("iss", "sub", "client_id", "exp", "iat", "jti", "scope")
-    assert {name: told[name] for name in names} == {name: claims_in(token)[name] for name in names}
+    assert {name: received[name] for name in names} == {name: claims_in(token)[name] for name in names}
 
 
 def test_token_has_the_authentication_claims_of_the_id_token(
-    services: Services, machine_readable: RelyingParty, browser: Browser, ada: Person
+    services: IdentityServices, machine_readable: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     """RFC 9068 section 2.2.1; a refreshed token tells of the same authentication."""
-    held = tokens_of(machine_readable, browser, ada)
-    expected = {name: claims_in(held["id_token"])[name] for name in ("auth_time", "amr", "acr")}
+    stored = tokens_of(machine_readable, browser, ada)
+    expected = {name: claims_in(stored["id_token"])[name] for name in ("auth_time", "amr", "acr")}
     assert expected["amr"] == ["pwd"]
     with moved(services, minutes=5):
-        renewed = machine_readable.refresh(held["refresh_token"]).json or {}
-    for token in (held["access_token"], renewed["access_token"], renewed["id_token"]):
+        renewed = machine_readable.refresh(stored["refresh_token"]).json or {}
+    for token in (stored["access_token"], renewed["access_token"], renewed["id_token"]):
         assert {name: claims_in(token)[name] for name in expected} == expected
 
 
@@ -80,15 +80,15 @@ def test_id_token_is_never_an_access_token(
         "app", access_token_format="jwt", id_token_signed_response_alg=algorithm, access_token_signing_alg=algorithm,
         resource_server=True, interface_access="full",
     )  # fmt: skip
-    held = tokens_of(client, browser, ada)
-    id_token = held["id_token"]
+    stored = tokens_of(client, browser, ada)
+    id_token = stored["id_token"]
     assert client.userinfo(id_token).status_code == 401
     assert client.introspect(id_token) == {"active": False}
     client.back("revoke", {"token": id_token, **client.client_credentials()})
-    assert client.userinfo(held["access_token"]).status_code == 200, "revoking it revokes nothing"
+    assert client.userinfo(stored["access_token"]).status_code == 200, "revoking it revokes nothing"
     assert client.refresh(id_token).status_code == 400
     address = {"base_url": acme.services.settings.base_url, "query_string": {"apikey": world.api_key}}
-    path, own = "/identity/v2/auth/account", {"Authorization": f"Bearer {held['access_token']}"}
+    path, own = "/identity/v2/auth/account", {"Authorization": f"Bearer {stored['access_token']}"}
     assert client.wsgi.get(path, headers=own, **address).status_code == 200
     assert client.wsgi.get(path, headers={"Authorization": f"Bearer {id_token}"}, **address).status_code != 200
     manage = client.wsgi.get(
@@ -115,7 +115,7 @@ def test_access_token_is_never_an_id_token(machine_readable: RelyingParty, brows
         ("", False),
     ],
 )
-def test_type_of_access_token_is_checked(services: Services, world: World, kind: str, *, is_read: bool) -> None:
+def test_type_of_access_token_is_checked(services: IdentityServices, world: World, kind: str, *, is_read: bool) -> None:
     """RFC 9068 section 4: `at+jwt` or `application/at+jwt`, in any letter case."""
     with call_of(services, world.name) as call:
         token = services.signing_keys.sign(call.work, {"sub": "ada"}, kind)

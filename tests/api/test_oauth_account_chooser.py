@@ -47,7 +47,9 @@ def id_of(step: AnsweredStep, person: Person) -> str:
 
 def test_page_lists_one_account(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     step = choosing(browser.signed_in(ada), shop)
-    assert [(one.label, one.name, one.is_current) for one in step.accounts] == [(ada.email, "Ada Lovelace", True)]
+    assert [(account.label, account.name, account.is_current) for account in step.accounts] == [
+        (ada.email, "Ada Lovelace", True)
+    ]
     assert subject(shop, browser.choose_account(step.interaction_id or "", step.accounts[0].id)) == ada.uid
 
 
@@ -141,8 +143,8 @@ def test_foreign_or_guessed_id_chooses_nothing(
 def test_cookie_of_another_tenant_names_no_account(
     new_world: NewWorld, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
-    elsewhere = new_world()
-    guest = elsewhere.browser().signed_in(elsewhere.person("eve@example.test"))
+    other = new_world()
+    guest = other.browser().signed_in(other.person("eve@example.test"))
     browser.signed_in(ada)
     browser.others = (guest.session or "", "forged", "x" * 300)
     assert labels(choosing(browser, shop)) == [ada.email]

@@ -85,8 +85,8 @@ def test_page_for_a_hinted_account_comes_after_its_choice(both: Browser, bank: R
     step = ask(both, bank, login_hint=grace.email)
     assert (step.kind, step.session, len(step.accounts)) == (SelectAccountStep, None, 2)
     assert both.resume(step.interaction_id or "").kind is SelectAccountStep
-    asked = choose(both, step, grace)
-    assert (asked.kind, asked.person and asked.person.uid) == (ConsentStep, grace.uid)
+    requested = choose(both, step, grace)
+    assert (requested.kind, requested.person and requested.person.uid) == (ConsentStep, grace.uid)
     assert subject(bank, both.consent(step.interaction_id or "", allow=True)) == grace.uid
 
 
@@ -151,7 +151,7 @@ def choosing(browser: Browser, page: AnsweredStep) -> AnsweredStep:
 def test_switch_keeps_the_session_until_the_choice(
     shop: RelyingParty, browser: Browser, bank: RelyingParty, ada: Person, grace: Person
 ) -> None:
-    held = redeemed(shop, ask(browser.signed_in(ada), shop))
+    stored = redeemed(shop, ask(browser.signed_in(ada), shop))
     page = ask(browser, bank)
     step = choosing(browser, page)
     assert (step.kind, step.ends_session, len(step.accounts)) == (SelectAccountStep, False, 1)
@@ -160,9 +160,9 @@ def test_switch_keeps_the_session_until_the_choice(
     assert choose(browser, step, ada).kind is ConsentStep
     choosing(browser, page)
     assert browser.choose_account(page.interaction_id or "").kind is LoginStep
-    asked = browser.sign_in(page.interaction_id, grace.email, grace.password)
-    assert (asked.kind, asked.person and asked.person.uid) == (ConsentStep, grace.uid)
-    assert shop.introspect(held["access_token"])["active"] is True
+    requested = browser.sign_in(page.interaction_id, grace.email, grace.password)
+    assert (requested.kind, requested.person and requested.person.uid) == (ConsentStep, grace.uid)
+    assert shop.introspect(stored["access_token"])["active"] is True
     assert subject(bank, browser.consent(page.interaction_id or "", allow=True)) == grace.uid
 
 
@@ -189,11 +189,11 @@ def test_sign_out_leaves_no_session_of_its_account(
     shop: RelyingParty, both: Browser, ada: Person, grace: Person
 ) -> None:
     """Grace signs in as she always does, while the browser holds a session of hers."""
-    held = redeemed(shop, ask(both, shop, login_hint=grace.email))
+    stored = redeemed(shop, ask(both, shop, login_hint=grace.email))
     step = ask(both, shop, prompt="login")
     both.sign_in(step.interaction_id, grace.email, grace.password)
     assert both.others == ()
-    assert shop.introspect(held["access_token"])["active"] is False
+    assert shop.introspect(stored["access_token"])["active"] is False
     both.sign_out(confirmed=True)
     assert ask(both, shop).kind is LoginStep
 
@@ -204,7 +204,7 @@ def test_second_session_of_one_account_ends_with_the_first(
 ) -> None:
     """However the cookie came to hold it."""
     other = world.browser()
-    held = redeemed(shop, ask(other.signed_in(ada), shop))
+    stored = redeemed(shop, ask(other.signed_in(ada), shop))
     browser.signed_in(ada).others = (other.session or "",)
     step = ask(browser, shop, prompt="login" if leave == "reauthenticate" else "select_account")
     if leave == "sign-out":
@@ -215,18 +215,18 @@ def test_second_session_of_one_account_ends_with_the_first(
         browser.choose_account(step.interaction_id or "", sign_out=step.accounts[0].id)
     else:
         browser.sign_in(step.interaction_id, ada.email, ada.password)
-    assert shop.introspect(held["access_token"])["active"] is False
+    assert shop.introspect(stored["access_token"])["active"] is False
     assert ask(other, shop).kind is LoginStep
 
 
 def test_application_signs_out_the_account_of_its_id_token(
     shop: RelyingParty, both: Browser, ada: Person, grace: Person
 ) -> None:
-    held = redeemed(shop, ask(both, shop, login_hint=grace.email))
-    step = both.sign_out(id_token_hint=held["id_token"], post_logout_redirect_uri=BYE)
+    stored = redeemed(shop, ask(both, shop, login_hint=grace.email))
+    step = both.sign_out(id_token_hint=stored["id_token"], post_logout_redirect_uri=BYE)
     assert (step.kind, step.address, step.ends_session) == (RedirectStep, BYE, False)
     assert both.others == ()
-    assert shop.introspect(held["access_token"])["active"] is False
+    assert shop.introspect(stored["access_token"])["active"] is False
     assert subject(shop, ask(both, shop)) == ada.uid
 
 
@@ -234,10 +234,10 @@ def test_sign_out_question_names_the_account_of_the_id_token(
     shop: RelyingParty, both: Browser, ada: Person, grace: Person
 ) -> None:
     hint = redeemed(shop, ask(both, shop, login_hint=grace.email))["id_token"]
-    asked: dict[str, Any] = {"id_token_hint": hint, "post_logout_redirect_uri": "https://elsewhere.example/"}
-    step = both.sign_out(**asked)
+    requested: dict[str, Any] = {"id_token_hint": hint, "post_logout_redirect_uri": "https://elsewhere.example/"}
+    step = both.sign_out(**requested)
     assert (step.kind, step.person and step.person.uid) == (ConfirmSignOutStep, grace.uid)
-    step = both.sign_out(**asked, confirmed=True)
+    step = both.sign_out(**requested, confirmed=True)
     assert (step.kind, step.ends_session, both.others) == (SignedOutStep, False, ())
     assert subject(shop, ask(both, shop)) == ada.uid
 

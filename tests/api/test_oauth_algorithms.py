@@ -21,7 +21,7 @@ from app.identity.administration import key_revocation
 from app.identity.directory.accounts.tables import accounts
 from app.identity.directory.tenants.signing_algorithms import ALGORITHMS
 from app.identity.directory.tenants.signing_keys import LEAD, StoredSigningKeys
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import UnitOfWork
 from app.identity.protocols.oauth import issued_jwts, machine_tokens
 from tests.support.callers import call_of
@@ -80,16 +80,16 @@ def test_tokens_are_signed_with_registered_algorithm(
 ) -> None:
     """OpenID Connect Dynamic Client Registration section 2; the published key names its algorithm (RFC 7517 section 4.4)."""
     client = signed_with(world, algorithm)
-    held = tokens_of(client, browser, ada)
-    userinfo = client.userinfo(held["access_token"])
+    stored = tokens_of(client, browser, ada)
+    userinfo = client.userinfo(stored["access_token"])
     assert userinfo.mimetype == "application/jwt"
     by_kid = {key["kid"]: key for key in published(client)}
-    for token in (held["id_token"], held["access_token"], userinfo.text):
+    for token in (stored["id_token"], stored["access_token"], userinfo.text):
         header = header_of(token)
         assert header["alg"] == algorithm == by_kid[header["kid"]]["alg"]
         assert by_kid[header["kid"]]["use"] == "sig"
         assert decoded(client, token, algorithm)["sub"] == ada.uid
-    assert header_of(held["access_token"])["typ"] == "at+jwt"
+    assert header_of(stored["access_token"])["typ"] == "at+jwt"
 
 
 @pytest.mark.parametrize(
@@ -100,10 +100,10 @@ def test_at_hash_uses_digest_of_algorithm(
 ) -> None:
     """OpenID Connect Core section 3.1.3.6."""
     client = world.application("signed", id_token_signed_response_alg=algorithm)
-    held = tokens_of(client, browser, ada)
-    whole = hashlib.new(digest, held["access_token"].encode()).digest()
-    left = urlsafe_b64encode(whole[: len(whole) // 2]).rstrip(b"=").decode()
-    assert decoded(client, held["id_token"], algorithm)["at_hash"] == left
+    stored = tokens_of(client, browser, ada)
+    complete = hashlib.new(digest, stored["access_token"].encode()).digest()
+    left = urlsafe_b64encode(complete[: len(complete) // 2]).rstrip(b"=").decode()
+    assert decoded(client, stored["id_token"], algorithm)["at_hash"] == left
 
 
 def test_signed_userinfo_alone_takes_algorithm_of_id_tokens(world: World, browser: Browser, ada: Person) -> None:
@@ -130,9 +130,9 @@ def test_other_algorithm_costs_no_more_statements(
 ) -> None:
     client = signed_with(world, algorithm)
 
-    def spent(one: RelyingParty) -> int:
-        one.redeem(browser.code(one, ada))  # fills the caches
-        return browser.spent(one.redeem(browser.code(one, ada)))["sql"]
+    def spent(item: RelyingParty) -> int:
+        item.redeem(browser.code(item, ada))  # fills the caches
+        return browser.spent(item.redeem(browser.code(item, ada)))["sql"]
 
     assert spent(client) == spent(shop)
 
@@ -172,7 +172,7 @@ def test_id_token_hint_of_any_algorithm_is_read(world: World, browser: Browser, 
 
 
 def test_token_with_another_algorithm_than_its_key_is_refused(
-    services: Services, world: World, browser: Browser, ada: Person
+    services: IdentityServices, world: World, browser: Browser, ada: Person
 ) -> None:
     """RFC 8725 section 3.1: the key decides the algorithm, whatever the header says."""
     client = world.application("signed", id_token_signed_response_alg="ES256")
@@ -197,11 +197,11 @@ def test_token_with_another_algorithm_than_its_key_is_refused(
         ]
         good = jws.serialize_compact({"alg": "ES256", "kid": ec.kid, "typ": "JWT"}, text, ec.key)
         assert issued_jwts.read_id_token_hint(call, good) is not None
-        for one in forged:
-            assert issued_jwts.read_id_token_hint(call, one) is None
+        for item in forged:
+            assert issued_jwts.read_id_token_hint(call, item) is None
 
 
-def test_machine_token_of_another_algorithm_is_refused(services: Services, world: World) -> None:
+def test_machine_token_of_another_algorithm_is_refused(services: IdentityServices, world: World) -> None:
     with call_of(services, world.name) as call:
         services.signing_keys.current(call.work, "ES256")
         claims = {"iss": machine_tokens.issuer(call), "gty": "client_credentials"}
@@ -212,7 +212,7 @@ def test_machine_token_of_another_algorithm_is_refused(services: Services, world
 
 @pytest.mark.both_databases
 def test_rotation_and_revocation_concern_one_algorithm(
-    services: Services, world: World, browser: Browser, ada: Person
+    services: IdentityServices, world: World, browser: Browser, ada: Person
 ) -> None:
     """A leaked ES256 key ends the tokens that it signed, and no others."""
     elliptic = signed_with(world, "ES256", "elliptic")
@@ -236,7 +236,7 @@ def test_rotation_and_revocation_concern_one_algorithm(
 
 @pytest.mark.both_databases
 def test_only_key_of_algorithm_is_replaced_at_revocation(
-    services: Services, world: World, browser: Browser, ada: Person
+    services: IdentityServices, world: World, browser: Browser, ada: Person
 ) -> None:
     client = signed_with(world, "EdDSA")
     leaked = header_of(tokens_of(client, browser, ada)["id_token"])["kid"]
@@ -248,7 +248,9 @@ def test_only_key_of_algorithm_is_replaced_at_revocation(
 
 
 @pytest.mark.both_databases
-def test_rotated_key_signs_after_its_lead(services: Services, world: World, browser: Browser, ada: Person) -> None:
+def test_rotated_key_signs_after_its_lead(
+    services: IdentityServices, world: World, browser: Browser, ada: Person
+) -> None:
     client = world.application("signed", id_token_signed_response_alg="ES256")
     tokens_of(client, browser, ada)
     with UnitOfWork(services.database, world.tenant_id).separate_transaction() as work:
@@ -259,7 +261,7 @@ def test_rotated_key_signs_after_its_lead(services: Services, world: World, brow
     assert header_of(tokens_of(client, browser, ada)["id_token"])["kid"] == rotated
 
 
-def test_every_process_signs_with_the_same_key(services: Services, world: World) -> None:
+def test_every_process_signs_with_the_same_key(services: IdentityServices, world: World) -> None:
     other = create_services(services.settings, services.clock)
     with UnitOfWork(services.database, world.tenant_id).separate_transaction() as work:
         first = services.signing_keys.sign(work, {"sub": "ada"}, algorithm="EdDSA")
@@ -270,7 +272,7 @@ def test_every_process_signs_with_the_same_key(services: Services, world: World)
 
 
 def test_key_of_a_rolled_back_request_never_signs_again(
-    services: Services, world: World, browser: Browser, ada: Person
+    services: IdentityServices, world: World, browser: Browser, ada: Person
 ) -> None:
     """A request that has written creates a missing key in its own transaction."""
     client = world.application("signed", id_token_signed_response_alg="ES256")
@@ -285,7 +287,7 @@ def test_key_of_a_rolled_back_request_never_signs_again(
 
 @pytest.mark.parametrize("is_registered", [True, False])
 def test_every_process_publishes_a_new_key_at_once(
-    services: Services, world: World, shop: RelyingParty, *, is_registered: bool
+    services: IdentityServices, world: World, shop: RelyingParty, *, is_registered: bool
 ) -> None:
     """A relying party may fetch the key set from another process than the one that created the key."""
     published(shop)
@@ -318,7 +320,7 @@ def test_either_name_of_the_curve_is_signed_and_accepted_alone(world: World, bro
         client = signed_with(world, name, name)
         signed = (client.redeem(browser.code(client, ada)).json or {})["id_token"]
         header = jws.extract_compact(signed.encode()).headers()
-        (key,) = [one for one in published(client) if one["kid"] == header["kid"]]
+        (key,) = [item for item in published(client) if item["kid"] == header["kid"]]
         assert (header["alg"], key["alg"], key["crv"]) == (name, name, "Ed25519")
         step = browser.authorize(client.authorization_parameters(id_token_hint=signed, prompt="none"))
         assert "code" in parameters_of(step)
@@ -329,7 +331,7 @@ def test_either_name_of_the_curve_is_signed_and_accepted_alone(world: World, bro
         assert parameters_of(step)["error"] == "invalid_request"
 
 
-def test_who_waits_for_new_keys_holds_no_connection(services: Services, world: World) -> None:
+def test_who_waits_for_new_keys_holds_no_connection(services: IdentityServices, world: World) -> None:
     """Else as many requests as a pooler has connections would keep them from the one that creates the keys."""
     other = create_services(services.settings, services.clock)
     keys = other.signing_keys

@@ -82,11 +82,11 @@ def test_denied_details_give_no_code(bank: RelyingParty, browser: Browser, ada: 
 
 
 def test_details_are_in_response_token_and_introspection(bank: RelyingParty, browser: Browser, ada: Person) -> None:
-    held = allowed(browser, bank, ada)
-    assert held["authorization_details"] == BOTH
-    assert claims_in(held["access_token"])["authorization_details"] == BOTH
-    assert bank.introspect(held["access_token"])["authorization_details"] == BOTH
-    assert bank.introspect(held["refresh_token"])["authorization_details"] == BOTH
+    stored = allowed(browser, bank, ada)
+    assert stored["authorization_details"] == BOTH
+    assert claims_in(stored["access_token"])["authorization_details"] == BOTH
+    assert bank.introspect(stored["access_token"])["authorization_details"] == BOTH
+    assert bank.introspect(stored["refresh_token"])["authorization_details"] == BOTH
 
 
 def test_token_request_narrows_details(bank: RelyingParty, browser: Browser, ada: Person) -> None:
@@ -97,18 +97,18 @@ def test_token_request_narrows_details(bank: RelyingParty, browser: Browser, ada
         text = stated if isinstance(stated, str) else json.dumps(stated)
         refused = bank.redeem(code, authorization_details=text)
         assert (refused.status_code, (refused.json or {})["error"]) == (400, "invalid_authorization_details")
-    held = bank.redeem(code, authorization_details=json.dumps([ACCOUNTS])).json or {}
-    assert held["authorization_details"] == [ACCOUNTS]
-    assert bank.introspect(held["access_token"])["authorization_details"] == [ACCOUNTS]
+    body = bank.redeem(code, authorization_details=json.dumps([ACCOUNTS])).json or {}
+    assert body["authorization_details"] == [ACCOUNTS]
+    assert bank.introspect(body["access_token"])["authorization_details"] == [ACCOUNTS]
 
 
 def test_refresh_keeps_and_narrows_details(bank: RelyingParty, browser: Browser, ada: Person) -> None:
-    held = allowed(browser, bank, ada)
-    narrowed = bank.refresh(held["refresh_token"], authorization_details=json.dumps([PAYMENT])).json or {}
+    stored = allowed(browser, bank, ada)
+    narrowed = bank.refresh(stored["refresh_token"], authorization_details=json.dumps([PAYMENT])).json or {}
     assert narrowed["authorization_details"] == [PAYMENT]
-    whole = bank.refresh(narrowed["refresh_token"]).json or {}
-    assert whole["authorization_details"] == BOTH
-    wider = bank.refresh(whole["refresh_token"], authorization_details=json.dumps([{**PAYMENT, "creditor": "x"}]))
+    complete = bank.refresh(narrowed["refresh_token"]).json or {}
+    assert complete["authorization_details"] == BOTH
+    wider = bank.refresh(complete["refresh_token"], authorization_details=json.dumps([{**PAYMENT, "creditor": "x"}]))
     assert (wider.json or {})["error"] == "invalid_authorization_details"
 
 
@@ -163,15 +163,15 @@ def test_malformed_or_foreign_details_are_refused(
     for details in REFUSED:
         with subtests.test(str(details)[:60]):
             text = details if isinstance(details, str) else json.dumps(details)
-            held = parameters_of(browser.signed_in(ada).authorize(asked(bank, text)))
+            stored = parameters_of(browser.signed_in(ada).authorize(asked(bank, text)))
             expected = "invalid_request" if len(text) > 8_000 else "invalid_authorization_details"
-            assert (held["error"], held["state"]) == (expected, "a state")
+            assert (stored["error"], stored["state"]) == (expected, "a state")
 
 
 def test_repeated_details_are_refused(bank: RelyingParty, browser: Browser) -> None:
     pairs = [(name, value) for name, value in asked(bank, BOTH).items() if value]
-    held = parameters_of(browser.authorize([*pairs, ("authorization_details", "[]")]))
-    assert held["error"] == "invalid_request"
+    stored = parameters_of(browser.authorize([*pairs, ("authorization_details", "[]")]))
+    assert stored["error"] == "invalid_request"
 
 
 def test_unregistered_application_uses_no_type(shop: RelyingParty, browser: Browser, ada: Person) -> None:

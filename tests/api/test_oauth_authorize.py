@@ -123,8 +123,8 @@ def test_native_client_may_choose_localhost_port(
     browser.signed_in(ada)
     for uri, is_allowed in LOCALHOST:
         with subtests.test(uri):
-            asked = terminal.authorization_parameters(redirect_uri=uri, code_challenge=Pkce().challenge)
-            assert browser.authorize(asked).kind is (RedirectStep if is_allowed else RefusedStep)
+            parameters = terminal.authorization_parameters(redirect_uri=uri, code_challenge=Pkce().challenge)
+            assert browser.authorize(parameters).kind is (RedirectStep if is_allowed else RefusedStep)
 
 
 def test_localhost_port_is_exact_for_web_and_fapi(
@@ -136,10 +136,10 @@ def test_localhost_port_is_exact_for_web_and_fapi(
         client = world.application(
             f"exact{number}", redirect_uris=registered, secret="a secret of the application", **kind
         )
-        asked = client.authorization_parameters(
+        parameters = client.authorization_parameters(
             redirect_uri="http://localhost:51004/cb", code_challenge=Pkce().challenge
         )
-        step = browser.authorize(asked)
+        step = browser.authorize(parameters)
         with subtests.test(str(kind)):
             assert (step.kind, step.part) == (RefusedStep, "redirect_uri")
 
@@ -241,8 +241,8 @@ def test_other_errors_are_redirected_with_state_and_issuer(
 
 def test_unknown_scope_is_ignored(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     """OpenID Connect Core section 3.1.2.1; the response tells the granted scope (RFC 6749 section 3.3)."""
-    held = shop.redeem(browser.code(shop, ada, scope="admin openid https://else.example/read email")).json or {}
-    assert held["scope"] == "openid email"
+    body = shop.redeem(browser.code(shop, ada, scope="admin openid https://else.example/read email")).json or {}
+    assert body["scope"] == "openid email"
     assert parameters_of(browser.authorize(shop.authorization_parameters(scope="admin")))["error"] == (
         "request_not_supported"
     )
@@ -287,7 +287,7 @@ def test_unreadable_request_object_is_answered_in_default_mode(
     "name", ["state", "scope", "nonce", "response_type", "prompt", "code_challenge", "response_mode"]
 )
 def test_repeated_parameter_is_refused(shop: RelyingParty, browser: Browser, ada: Person, name: str) -> None:
-    pairs = [(one, value) for one, value in shop.authorization_parameters().items() if value and one != name]
+    pairs = [(item, value) for item, value in shop.authorization_parameters().items() if value and item != name]
     parameters = parameters_of(browser.signed_in(ada).authorize([*pairs, (name, "code"), (name, "another")]))
     assert parameters["error"] == "invalid_request"
     assert parameters.get("state") != "another"

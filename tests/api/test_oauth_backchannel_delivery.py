@@ -5,7 +5,7 @@ import pytest
 from app.contract.steps import ConfirmSignOutStep
 from app.identity.messaging.senders.backchannel_logout import BackchannelLogout
 from app.identity.platform.outbox.sender import DeliveryError, Message
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.kit.public_addresses import Resolver
 from tests.support.logout_receiver import LogoutReceiver
 from tests.support.oauth_world import World
@@ -34,7 +34,7 @@ def test_failed_sign_out_posts_nothing(
 
 @pytest.mark.parametrize("status", [500, 503, 429, 408])
 def test_unwell_application_gets_the_token_again(
-    services: Services,
+    services: IdentityServices,
     world: World,
     desk: RelyingParty,
     receiver: LogoutReceiver,
@@ -52,7 +52,7 @@ def test_unwell_application_gets_the_token_again(
     receiver.answers(204)
     with moved(services, seconds=16):
         receiver.deliver()
-    assert [one.state for one in receiver.rows(world)] == ["sent"]
+    assert [item.state for item in receiver.rows(world)] == ["sent"]
     assert receiver.tokens[0] == receiver.tokens[1], "the application sees one `jti`"
 
 
@@ -78,7 +78,12 @@ def test_refused_token_is_a_dead_letter(
 
 @pytest.mark.both_databases
 def test_expired_token_is_not_sent(
-    services: Services, world: World, desk: RelyingParty, receiver: LogoutReceiver, browser: Browser, ada: Person
+    services: IdentityServices,
+    world: World,
+    desk: RelyingParty,
+    receiver: LogoutReceiver,
+    browser: Browser,
+    ada: Person,
 ) -> None:
     signed_in(browser, desk, ada)
     browser.sign_out(confirmed=True)
@@ -92,7 +97,7 @@ def test_expired_token_is_not_sent(
 @pytest.mark.parametrize(
     "address", ["http://127.0.0.1:1/out", "https://169.254.169.254/", "http://[::1]:1/", "http://10.0.0.1/"]
 )
-def test_token_never_goes_to_a_private_address(services: Services, address: str) -> None:
+def test_token_never_goes_to_a_private_address(services: IdentityServices, address: str) -> None:
     """Tenants choose the address, so it is not trusted (SSRF)."""
     sender = BackchannelLogout(Resolver(resolve=lambda host, port, **_: [(2, 1, 6, "", (host, port))]), services.clock)
     expires_at = int(services.clock.now().timestamp()) + 60

@@ -14,7 +14,6 @@ from app.contract.application_file import DEVICE_GRANT
 from app.contract.steps import ConfirmSignOutStep, SignedOutStep
 from app.identity.authentication.sign_in.sessions import MAX_RELYING_PARTIES
 from app.identity.authentication.sign_in.tables import sessions
-from app.identity.platform.services import Services
 from app.identity.platform.store.unit import UnitOfWork
 from tests.support.logout_receiver import LogoutReceiver, read
 from tests.support.oauth_world import NewWorld, World
@@ -42,7 +41,7 @@ def test_logout_token_names_the_ended_session(
     id_token = signed_in(browser, desk, ada, nonce="n")["id_token"]
     browser.sign_out(id_token_hint=id_token)
     receiver.deliver()
-    request = next(one for one in receiver.server.received if one.path == "/out")
+    request = next(item for item in receiver.server.received if item.path == "/out")
     assert request.headers["Content-Type"] == "application/x-www-form-urlencoded"
     assert list(request.form) == ["logout_token"]
     claims, known = read(desk, request.form["logout_token"]), claims_in(id_token)
@@ -60,7 +59,7 @@ def test_logout_token_has_the_issuer_of_the_id_token(
 ) -> None:
     signed_in(browser, desk.at_own_issuer(), ada)
     browser.sign_out(confirmed=True)
-    assert [one["iss"] for one in receiver.posted(world, desk)] == [f"{desk.hub_url}/service/oidc/desk"]
+    assert [item["iss"] for item in receiver.posted(world, desk)] == [f"{desk.hub_url}/service/oidc/desk"]
 
 
 def test_only_applications_of_the_session_get_a_token(
@@ -72,10 +71,10 @@ def test_only_applications_of_the_session_get_a_token(
     at_desk, at_board = signed_in(browser, desk, ada), signed_in(other, board, ada)
     signed_in(world.browser(), board, world.person("grace@example.test"))
     browser.sign_out(confirmed=True)
-    assert [one["sid"] for one in receiver.posted(world, desk)] == [claims_in(at_desk["id_token"])["sid"]]
+    assert [item["sid"] for item in receiver.posted(world, desk)] == [claims_in(at_desk["id_token"])["sid"]]
     assert receiver.posted(world, board) == []
     other.sign_out(confirmed=True)
-    assert [one["sid"] for one in receiver.posted(world, board)] == [claims_in(at_board["id_token"])["sid"]]
+    assert [item["sid"] for item in receiver.posted(world, board)] == [claims_in(at_board["id_token"])["sid"]]
 
 
 @pytest.mark.both_databases
@@ -100,7 +99,7 @@ def test_every_address_gets_the_token(world: World, receiver: LogoutReceiver, br
     signed_in(browser, client, ada)
     browser.sign_out(confirmed=True)
     posted = receiver.posted(world, client)
-    assert [one["exp"] - one["iat"] for one in posted] == [120, 120]
+    assert [item["exp"] - item["iat"] for item in posted] == [120, 120]
     assert posted[0] == posted[1], "one token, so that an application can tell repetitions by `jti`"
 
 
@@ -181,12 +180,12 @@ def test_each_reason_can_be_switched(
         "mute",
         client_id="mute",
         backchannel_logout_uri=receiver.address,
-        backchannel_logout_on=[one for one in reasons if one != reason],
+        backchannel_logout_on=[item for item in reasons if item != reason],
     )
     sid = claims_in(signed_in(browser, desk, ada)["id_token"])["sid"]
     signed_in(browser, mute, ada)
     act(world, browser, ada)
-    assert [one["sid"] for one in receiver.posted(world, desk)] == [sid]
+    assert [item["sid"] for item in receiver.posted(world, desk)] == [sid]
     assert receiver.posted(world, mute) == []
 
 
@@ -196,13 +195,13 @@ def test_device_gets_a_token_when_its_own_session_ends(
     tv = world.application(
         "tv", secret=None, grant_types=[DEVICE_GRANT], redirect_uris=[], backchannel_logout_uri=receiver.address
     )
-    held = tv.start_device(scope="openid").json or {}
-    browser.allow_device(browser.signed_in(ada).type_code(held["user_code"]).interaction_id)
-    sid = claims_in((tv.poll(held["device_code"]).json or {})["id_token"])["sid"]
+    body = tv.start_device(scope="openid").json or {}
+    browser.allow_device(browser.signed_in(ada).type_code(body["user_code"]).interaction_id)
+    sid = claims_in((tv.poll(body["device_code"]).json or {})["id_token"])["sid"]
     browser.sign_out(confirmed=True)
     assert receiver.posted(world, tv) == [], "the browser's session is another one"
     by_revocation(world, browser, ada)
-    assert [one["sid"] for one in receiver.posted(world, tv)] == [sid]
+    assert [item["sid"] for item in receiver.posted(world, tv)] == [sid]
 
 
 def test_sign_in_of_another_account_ends_the_session(
@@ -211,7 +210,7 @@ def test_sign_in_of_another_account_ends_the_session(
     signed_in(browser, desk, ada)
     grace = world.person("grace@example.test")
     browser.sign_in(None, grace.email, grace.password)
-    assert [one["sub"] for one in receiver.posted(world, desk)] == [ada.uid]
+    assert [item["sub"] for item in receiver.posted(world, desk)] == [ada.uid]
 
 
 def test_reauthentication_keeps_the_session(
@@ -228,7 +227,7 @@ def test_sign_out_everywhere_covers_each_session(
 ) -> None:
     sids = {claims_in(signed_in(world.browser(), desk, ada)["id_token"])["sid"] for _ in range(3)}
     by_password(world, world.browser(), ada)
-    assert {one["sid"] for one in receiver.posted(world, desk)} == sids
+    assert {item["sid"] for item in receiver.posted(world, desk)} == sids
 
 
 def test_many_sessions_are_ended_by_one_token(
@@ -246,8 +245,8 @@ def test_many_sessions_are_ended_by_one_token(
     signed_in(browser, strict, ada)
     multiply(world, ada, 24)
     by_password(world, browser, ada)
-    assert [("sid" in one, one["sub"]) for one in receiver.posted(world, desk)] == [(False, ada.uid)]
-    assert len({one["sid"] for one in receiver.posted(world, strict)}) == 25
+    assert [("sid" in item, item["sub"]) for item in receiver.posted(world, desk)] == [(False, ada.uid)]
+    assert len({item["sid"] for item in receiver.posted(world, strict)}) == 25
 
 
 def multiply(world: World, person: Person, count: int) -> None:
@@ -329,14 +328,14 @@ def test_session_of_an_earlier_version_gets_tokens_too(
     with UnitOfWork(world.services.database, world.tenant_id).separate_transaction() as work:
         work.run(update(sessions).where(sessions.c.tenant_id == world.tenant_id).values(issuers=None))
     browser.sign_out(confirmed=True)
-    assert [one["iss"] for one in receiver.posted(world, desk)] == [desk.hub_url]
+    assert [item["iss"] for item in receiver.posted(world, desk)] == [desk.hub_url]
 
 
 def test_expired_session_is_not_announced(
-    services: Services, world: World, desk: RelyingParty, receiver: LogoutReceiver, browser: Browser, ada: Person
+    world: World, desk: RelyingParty, receiver: LogoutReceiver, browser: Browser, ada: Person
 ) -> None:
     signed_in(browser, desk, ada)
-    with moved(services, days=60):
+    with moved(world.services, days=60):
         by_password(world, browser, ada)
     assert receiver.rows(world) == []
 

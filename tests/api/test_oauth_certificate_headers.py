@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from werkzeug.test import Client
 
 from app.applications import create_identity
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import UnitOfWork
 from app.settings import SettingsError, read
 from tests.support.client_certificates import Certificate, certificate
@@ -23,9 +23,9 @@ from tests.support.relying_party import RelyingParty
 
 PROXY = "10.0.0.1"
 FORMATS: dict[str, Callable[[Certificate], str]] = {
-    "X-SSL-Client-Cert": lambda one: one.escaped,
-    "Client-Cert": lambda one: one.field,
-    "X-Forwarded-Client-Cert": lambda one: one.element,
+    "X-SSL-Client-Cert": lambda item: item.escaped,
+    "Client-Cert": lambda item: item.field,
+    "X-Forwarded-Client-Cert": lambda item: item.element,
 }
 each_format = pytest.mark.parametrize("header", FORMATS)
 
@@ -44,7 +44,7 @@ def client(world: World, ours: Certificate) -> RelyingParty:
 
 
 @pytest.fixture
-def ask(services: Services, world: World, client: RelyingParty) -> Callable[..., int]:
+def ask(services: IdentityServices, world: World, client: RelyingParty) -> Callable[..., int]:
     """Send a request through the whole application, by default from the proxy; return its status."""
     with UnitOfWork(services.database, world.tenant_id).separate_transaction() as work:
         services.signing_keys.current(work)  # from those that tests share: each application would make one of its own
@@ -59,7 +59,7 @@ def ask(services: Services, world: World, client: RelyingParty) -> Callable[...,
         answer = applications[header].post(
             "/api/oidc/token",
             data={"grant_type": "client_credentials", "client_id": client.client_id},
-            headers=[(header, one) for one in values],
+            headers=[(header, item) for item in values],
             base_url=client.hub_url,
             environ_overrides={"REMOTE_ADDR": peer, **environ},
         )
@@ -131,11 +131,11 @@ class TestEnvoy:
     def element(self, *pairs: str) -> str:
         return ";".join(pairs)
 
-    def hash(self, one: Certificate) -> str:
-        return f"Hash={hashlib.sha256(one.der).hexdigest()}"
+    def hash(self, item: Certificate) -> str:
+        return f"Hash={hashlib.sha256(item.der).hexdigest()}"
 
-    def cert(self, one: Certificate, name: str = "Cert") -> str:
-        return f'{name}="{one.escaped}"'
+    def cert(self, item: Certificate, name: str = "Cert") -> str:
+        return f'{name}="{item.escaped}"'
 
     def test_order_and_other_names_do_not_matter(self, ask: Callable[..., int], ours: Certificate) -> None:
         chain = self.cert(certificate(), "Chain")

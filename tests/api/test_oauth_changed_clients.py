@@ -76,8 +76,8 @@ def test_consent_of_a_tightened_client_starts_again(detailed: World, ada: Person
         with subtests.test(name):
             browser = detailed.browser()
             client, page = opened(detailed, browser, number)
-            asked = browser.sign_in(page.interaction_id, ada.email, ada.password)
-            assert asked.kind is ConsentStep
+            requested = browser.sign_in(page.interaction_id, ada.email, ada.password)
+            assert requested.kind is ConsentStep
             detailed.change(client, **settings)
             step = browser.consent(page.interaction_id or "", allow=True)
             assert (step.kind, step.address) == (StartAgainStep, None)
@@ -108,8 +108,8 @@ def test_request_as_demanded_survives_the_demand(world: World, ada: Person) -> N
     pkce, browser = Pkce(), world.browser()
     text = Signer(client).request_object(code_challenge=pkce.challenge)
     beside = {**dict.fromkeys(client.authorization_parameters()), "client_id": client.client_id}
-    held = client.push(**{**beside, "request": text}).json or {}
-    page = browser.authorize({"client_id": client.client_id, "request_uri": held["request_uri"]})
+    body = client.push(**{**beside, "request": text}).json or {}
+    page = browser.authorize({"client_id": client.client_id, "request_uri": body["request_uri"]})
     world.change(
         client,
         require_pushed_authorization_requests=True,
@@ -123,8 +123,8 @@ def test_request_as_demanded_survives_the_demand(world: World, ada: Person) -> N
 def test_tokens_need_the_grant_when_they_are_issued(world: World, ada: Person) -> None:
     types, browser = ["code", "id_token token"], world.browser()
     client = world.application("implicit", grant_types=["authorization_code", "implicit"], response_types=types)
-    asked = client.authorization_parameters(response_type="id_token token", nonce="n")
-    page = browser.authorize(asked)
+    parameters = client.authorization_parameters(response_type="id_token token", nonce="n")
+    page = browser.authorize(parameters)
     world.change(client, grant_types=["authorization_code"])
     step = browser.sign_in(page.interaction_id, ada.email, ada.password)
     assert (step.kind, step.address) == (StartAgainStep, None)
@@ -132,9 +132,9 @@ def test_tokens_need_the_grant_when_they_are_issued(world: World, ada: Person) -
 
 def test_unsigned_push_is_refused_once_signing_is_due(world: World, browser: Browser, ada: Person) -> None:
     client = world.application("pushing", jwks=public_jwks(client_key("ES256")))
-    held = client.push().json or {}
+    body = client.push().json or {}
     world.change(client, require_signed_request_object=True)
-    step = browser.signed_in(ada).authorize({"client_id": client.client_id, "request_uri": held["request_uri"]})
+    step = browser.signed_in(ada).authorize({"client_id": client.client_id, "request_uri": body["request_uri"]})
     refused = parameters_of(step)
     assert (refused["error"], "code" in refused) == ("invalid_request", False)
 
@@ -204,8 +204,8 @@ def test_new_demand_for_a_sign_in_meets_an_older_session(world: World, ada: Pers
 
 def test_claims_of_a_lost_scope_end_the_sign_in(world: World, browser: Browser, ada: Person) -> None:
     client = world.application("claiming")
-    wanted = '{"id_token": {"email": null}}'
-    page = browser.authorize(client.authorization_parameters(scope="openid", claims=wanted))
+    expected = '{"id_token": {"email": null}}'
+    page = browser.authorize(client.authorization_parameters(scope="openid", claims=expected))
     world.change(client, scope="openid profile")
     step = browser.sign_in(page.interaction_id, ada.email, ada.password)
     assert (step.kind, step.address) == (StartAgainStep, None)
@@ -214,15 +214,15 @@ def test_claims_of_a_lost_scope_end_the_sign_in(world: World, browser: Browser, 
 def test_tokens_have_what_their_client_may_have_now(detailed: World, browser: Browser, ada: Person) -> None:
     client = detailed.application("shrinking", authorization_details_types=["payment", "receipt"])
     details = '[{"type": "payment", "amount": "7"}, {"type": "receipt"}]'
-    wanted = '{"id_token": {"phone_number_verified": null, "name": null}, "userinfo": {"name": null}}'
-    asked = {"scope": "openid email", "claims": wanted, "authorization_details": details}
+    expected = '{"id_token": {"phone_number_verified": null, "name": null}, "userinfo": {"name": null}}'
+    parameters = {"scope": "openid email", "claims": expected, "authorization_details": details}
 
     def seen(tokens: dict[str, Any]) -> tuple[str, list[str], bool, bool, bool]:
         profile, id_token = client.userinfo(tokens["access_token"]).json or {}, claims_in(tokens["id_token"])
-        types = [one["type"] for one in tokens["authorization_details"]]
+        types = [token["type"] for token in tokens["authorization_details"]]
         return tokens["scope"], types, "email" in profile, "name" in profile, "name" in id_token
 
-    page = browser.signed_in(ada).authorize(client.authorization_parameters(**asked))
+    page = browser.signed_in(ada).authorize(client.authorization_parameters(**parameters))
     code = code_of(browser.consent(page.interaction_id or "", allow=True))
     detailed.change(client, scope="openid profile", authorization_details_types=["receipt"])
     tokens = client.redeem(code).json or {}
@@ -274,18 +274,18 @@ def device_started(world: World, number: int) -> tuple[RelyingParty, dict[str, A
 def test_device_of_a_tightened_client_is_not_allowed(detailed: World, ada: Person, subtests: pytest.Subtests) -> None:
     browser = detailed.browser().signed_in(ada)
     for number, name in enumerate(DEVICE_LOSES):
-        client, held = device_started(detailed, number)
+        client, stored = device_started(detailed, number)
         with subtests.test(f"{name}, code typed"):
-            typed = browser.type_code(held["user_code"])
+            typed = browser.type_code(stored["user_code"])
             assert typed.kind is DeviceStep
             detailed.change(client, **TIGHTER[name])
             assert browser.resume(typed.interaction_id or "").kind is DeviceDoneStep
             done = browser.allow_device(typed.interaction_id)
             assert (done.kind, done.outcome) == (DeviceDoneStep, "expired")
         with subtests.test(f"{name}, code not typed"):
-            step = browser.type_code(held["user_code"])
+            step = browser.type_code(stored["user_code"])
             assert step.kind is DeviceCodeStep
-            assert (client.poll(held["device_code"]).json or {})["error"] == DEVICE_LOSES[name]
+            assert (client.poll(stored["device_code"]).json or {})["error"] == DEVICE_LOSES[name]
 
 
 def test_tightened_client_gets_no_tokens_for_an_allowed_device(
@@ -294,15 +294,15 @@ def test_tightened_client_gets_no_tokens_for_an_allowed_device(
     browser = detailed.browser().signed_in(ada)
     for number, (name, error) in enumerate(DEVICE_LOSES.items()):
         with subtests.test(name):
-            client, held = device_started(detailed, number)
-            assert browser.allow_device(browser.type_code(held["user_code"]).interaction_id).outcome == "allowed"
+            client, stored = device_started(detailed, number)
+            assert browser.allow_device(browser.type_code(stored["user_code"]).interaction_id).outcome == "allowed"
             detailed.change(client, **TIGHTER[name])
-            assert (client.poll(held["device_code"]).json or {})["error"] == error
+            assert (client.poll(stored["device_code"]).json or {})["error"] == error
 
 
 def test_device_of_a_widened_client_gets_its_tokens(detailed: World, browser: Browser, ada: Person) -> None:
-    client, held = device_started(detailed, 0)
-    step = browser.signed_in(ada).type_code(held["user_code"])
+    client, stored = device_started(detailed, 0)
+    step = browser.signed_in(ada).type_code(stored["user_code"])
     detailed.change(client, **WIDER["scope"])
     assert browser.allow_device(step.interaction_id).outcome == "allowed"
-    assert (client.poll(held["device_code"]).json or {})["scope"] == "openid email"
+    assert (client.poll(stored["device_code"]).json or {})["scope"] == "openid email"

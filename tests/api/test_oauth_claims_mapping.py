@@ -38,9 +38,9 @@ def tokens_of(client: RelyingParty, browser: Browser, person: Person, **changed:
 
 def test_each_token_gets_its_own_claims(world: World, browser: Browser, eve: Person) -> None:
     client = mapped(world, MAPPING)
-    held = tokens_of(client, browser, eve, scope="openid")
-    userinfo = client.userinfo(held["access_token"])
-    id_token, access_token = claims_in(held["id_token"]), claims_in(held["access_token"])
+    stored = tokens_of(client, browser, eve, scope="openid")
+    userinfo = client.userinfo(stored["access_token"])
+    id_token, access_token = claims_in(stored["id_token"]), claims_in(stored["access_token"])
     assert (id_token["department"], id_token["company"]) == ("Sales", "Acme")
     assert access_token["tier"] == "gold"
     assert userinfo.json == {"sub": eve.uid, "https://acme.example/company": "Acme"}
@@ -52,9 +52,9 @@ def test_each_token_gets_its_own_claims(world: World, browser: Browser, eve: Per
 @pytest.mark.both_databases
 def test_renewed_tokens_have_the_present_values(world: World, browser: Browser, eve: Person) -> None:
     client = mapped(world, MAPPING)
-    held = tokens_of(client, browser, eve)
+    stored = tokens_of(client, browser, eve)
     eve.set_columns(profile={"CustomFields": {"tier": "silver"}})
-    renewed = client.refresh(held["refresh_token"]).json or {}
+    renewed = client.refresh(stored["refresh_token"]).json or {}
     assert claims_in(renewed["access_token"])["tier"] == "silver"
     assert "department" not in claims_in(renewed["id_token"]), "an empty field gives no claim"
 
@@ -62,20 +62,20 @@ def test_renewed_tokens_have_the_present_values(world: World, browser: Browser, 
 def test_other_application_gets_no_mapped_claim(world: World, browser: Browser, eve: Person) -> None:
     mapped(world, MAPPING)
     other = mapped(world, {}, "other")
-    held = tokens_of(other, browser, eve)
-    assert not {"department", "company", "tier"} & {*claims_in(held["id_token"]), *claims_in(held["access_token"])}
+    stored = tokens_of(other, browser, eve)
+    assert not {"department", "company", "tier"} & {*claims_in(stored["id_token"]), *claims_in(stored["access_token"])}
 
 
 def test_claim_of_a_scope_needs_the_scope(world: World, browser: Browser, eve: Person) -> None:
     client = mapped(world, {"id_token": {"email": "Email", "nickname": "Company"}, "userinfo": {"nickname": "Company"}})
     for scope, expected in (("openid", {}), ("openid email profile", {"email": eve.email, "nickname": "Acme"})):
-        held = tokens_of(client, browser, eve, scope=scope)
-        claims = claims_in(held["id_token"])
+        stored = tokens_of(client, browser, eve, scope=scope)
+        claims = claims_in(stored["id_token"])
         assert {name: claims[name] for name in ("email", "nickname") if name in claims} == expected
-        assert (client.userinfo(held["access_token"]).json or {}).get("nickname") == expected.get("nickname")
+        assert (client.userinfo(stored["access_token"]).json or {}).get("nickname") == expected.get("nickname")
     requested = json.dumps({"id_token": {"nickname": None}})
-    held = tokens_of(client, browser, eve, scope="openid", claims=requested)
-    assert claims_in(held["id_token"])["nickname"] == "Acme"
+    stored = tokens_of(client, browser, eve, scope="openid", claims=requested)
+    assert claims_in(stored["id_token"])["nickname"] == "Acme"
 
 
 def test_signed_userinfo_has_mapped_claims(world: World, browser: Browser, eve: Person) -> None:
@@ -89,17 +89,17 @@ def test_claims_that_do_not_fit_are_left_out_of_tokens(world: World, browser: Br
     long = world.person("long@example.test", About="x" * MAX_TOKEN_BYTES, Company="Acme")
     claims = {"about": "About", "company": "Company"}
     client = mapped(world, {"access_token": claims, "userinfo": claims})
-    held = tokens_of(client, browser, long)
-    assert "about" not in claims_in(held["access_token"])
-    assert len((client.userinfo(held["access_token"]).json or {})["about"]) == MAX_TOKEN_BYTES
+    stored = tokens_of(client, browser, long)
+    assert "about" not in claims_in(stored["access_token"])
+    assert len((client.userinfo(stored["access_token"]).json or {})["about"]) == MAX_TOKEN_BYTES
 
 
 def test_mapping_costs_no_statement(world: World, shop: RelyingParty, browser: Browser, eve: Person) -> None:
     client = mapped(world, MAPPING)
 
-    def spent(one: RelyingParty) -> int:
-        one.redeem(browser.code(one, eve))  # fills the caches
-        return browser.spent(one.redeem(browser.code(one, eve)))["sql"]
+    def spent(item: RelyingParty) -> int:
+        item.redeem(browser.code(item, eve))  # fills the caches
+        return browser.spent(item.redeem(browser.code(item, eve)))["sql"]
 
     assert spent(client) == spent(shop)
 

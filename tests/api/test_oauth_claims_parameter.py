@@ -45,8 +45,8 @@ def subject(client: RelyingParty, step: AnsweredStep) -> str:
 
 def received(client: RelyingParty, step: AnsweredStep) -> dict[str, dict[str, Any]]:
     """Return the claims that both places have of the account."""
-    held = client.redeem(code_of(step)).json or {}
-    return {"id_token": claims_in(held["id_token"]), "userinfo": dict(client.userinfo(held["access_token"]).json or {})}
+    body = client.redeem(code_of(step)).json or {}
+    return {"id_token": claims_in(body["id_token"]), "userinfo": dict(client.userinfo(body["access_token"]).json or {})}
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -138,7 +138,7 @@ def test_claim_with_another_value_is_left_out(
     shop: RelyingParty, browser: Browser, ada: Person, place: str, is_essential: bool | None
 ) -> None:
     """Section 5.5.1: no error, essential or not."""
-    wanted: dict[str, dict[str, Any]] = {
+    expected: dict[str, dict[str, Any]] = {
         "email": {"value": ada.email},
         "given_name": {"values": ["Grace", "Ada"]},
         "family_name": {"value": "Hopper"},
@@ -147,14 +147,14 @@ def test_claim_with_another_value_is_left_out(
         "nickname": {"value": None, "values": None},
         "updated_at": {"values": []},
     }
-    claims = {place: {name: {**one, "essential": is_essential} for name, one in wanted.items()}}
+    claims = {place: {name: {**item, "essential": is_essential} for name, item in expected.items()}}
     found = received(shop, ask(browser.signed_in(ada), shop, claims, scope="openid"))
-    assert {name: value for name, value in found[place].items() if name in wanted} == {
+    assert {name: value for name, value in found[place].items() if name in expected} == {
         "email": ada.email,
         "given_name": "Ada",
     }
     (other,) = set(PLACES) - {place}
-    assert not wanted.keys() & found[other].keys()
+    assert not expected.keys() & found[other].keys()
 
 
 def test_value_limits_the_claims_of_a_scope(shop: RelyingParty, browser: Browser, ada: Person) -> None:
@@ -180,9 +180,9 @@ def test_value_may_be_an_object(world: World, shop: RelyingParty, browser: Brows
 def test_renewed_tokens_keep_the_wanted_values(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     claims = {"id_token": {"given_name": {"value": "Ada"}}, "userinfo": {"given_name": {"value": "Ada"}}}
     step = ask(browser.signed_in(ada), shop, claims, scope="openid offline_access")
-    held = shop.redeem(code_of(step)).json or {}
+    body = shop.redeem(code_of(step)).json or {}
     ada.set_columns(profile={"FirstName": "Augusta"})
-    renewed = shop.refresh(held["refresh_token"]).json or {}
+    renewed = shop.refresh(body["refresh_token"]).json or {}
     assert "given_name" not in claims_in(renewed["id_token"])
     assert "given_name" not in (shop.userinfo(renewed["access_token"]).json or {})
 
@@ -254,8 +254,8 @@ def test_malformed_claims_are_refused(
 ) -> None:
     for case, text in MALFORMED.items():
         with subtests.test(case):
-            held = parameters_of(ask(browser.signed_in(ada), shop, text))
-            assert (held["error"], held["state"]) == ("invalid_request", "a state")
+            stored = parameters_of(ask(browser.signed_in(ada), shop, text))
+            assert (stored["error"], stored["state"]) == ("invalid_request", "a state")
 
 
 def test_deepest_value_is_served(shop: RelyingParty, browser: Browser, ada: Person) -> None:

@@ -12,8 +12,8 @@ from werkzeug.test import TestResponse
 from app.identity.administration.reencryption import reencrypt
 from app.identity.directory.tenants.tables import applications
 from app.identity.entry.cleaning import clean
-from app.identity.platform.continuation_tokens import tickets as marks
-from app.identity.platform.services import Services
+from app.identity.platform.continuation_tokens import token_table as marks
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import UnitOfWork
 from tests.support.oauth_world import World
 from tests.support.relying_party import Browser, Person, RelyingParty, moved
@@ -81,8 +81,8 @@ def test_code_is_redeemed_and_refreshed_with_assertions(
     keyed: RelyingParty, signer: Signer, browser: Browser, ada: Person
 ) -> None:
     form = {"grant_type": "authorization_code", "code": browser.code(keyed, ada), "redirect_uri": keyed.redirect_uri}
-    held = keyed.back("token", {**form, **signer.assertion()}).json or {}
-    refresh = {"grant_type": "refresh_token", "refresh_token": held["refresh_token"]}
+    body = keyed.back("token", {**form, **signer.assertion()}).json or {}
+    refresh = {"grant_type": "refresh_token", "refresh_token": body["refresh_token"]}
     assert keyed.back("token", {**refresh, **signer.assertion()}).status_code == 200
 
 
@@ -105,7 +105,7 @@ def test_assertion_authenticates_at_every_endpoint_of_clients(
 
 @pytest.mark.both_databases
 def test_pushed_request_does_not_keep_the_assertion(
-    world: World, keyed: RelyingParty, signer: Signer, services: Services
+    world: World, keyed: RelyingParty, signer: Signer, services: IdentityServices
 ) -> None:
     sent = signer.assertion()
     keyed.back("par", {**keyed.authorization_parameters(), **sent})
@@ -113,7 +113,7 @@ def test_pushed_request_does_not_keep_the_assertion(
     assert not {"client_assertion", "client_assertion_type"} & facts["parameters"].keys()
 
 
-def used_marks(services: Services, world: World) -> list[Any]:
+def used_marks(services: IdentityServices, world: World) -> list[Any]:
     work = UnitOfWork(services.database, world.tenant_id)
     try:
         return list(work.all(select(marks).where(marks.c.tenant_id == world.tenant_id)))
@@ -187,7 +187,7 @@ def test_sub_must_name_a_client(keyed: RelyingParty, signer: Signer, shop: Relyi
     assert outcome(ask(keyed, signer.assertion(sub=shop.client_id, iss=shop.client_id))) == (401, "invalid_client")
 
 
-def test_skew_of_a_minute_is_allowed(services: Services, keyed: RelyingParty, signer: Signer) -> None:
+def test_skew_of_a_minute_is_allowed(services: IdentityServices, keyed: RelyingParty, signer: Signer) -> None:
     now = int(services.clock.now().timestamp())
     for good in ({"exp": now - 50}, {"nbf": now + 50}, {"iat": now + 50}, {"iat": None, "nbf": None}):
         assert ask(keyed, signer.assertion(**good)).status_code == 200, good
@@ -195,7 +195,7 @@ def test_skew_of_a_minute_is_allowed(services: Services, keyed: RelyingParty, si
         assert outcome(ask(keyed, signer.assertion(**wrong))) == (401, "invalid_client"), wrong
 
 
-def test_assertion_is_used_once(services: Services, keyed: RelyingParty, signer: Signer) -> None:
+def test_assertion_is_used_once(services: IdentityServices, keyed: RelyingParty, signer: Signer) -> None:
     """RFC 7523 section 3, rule 7; also at another endpoint, and after a request that was refused."""
     sent = signer.assertion()
     assert ask(keyed, sent).status_code == 200
@@ -216,15 +216,15 @@ def test_assertion_is_used_once(services: Services, keyed: RelyingParty, signer:
 def test_of_20_uses_at_once_one_succeeds(keyed: RelyingParty, signer: Signer) -> None:
     sent = signer.assertion()
     with ThreadPoolExecutor(20) as pool:
-        answers = [one.result() for one in [pool.submit(ask, keyed, sent) for _ in range(20)]]
-    assert [one.status_code for one in answers].count(200) == 1
-    assert {one.status_code for one in answers} <= {200, 401, 429}
+        answers = [item.result() for item in [pool.submit(ask, keyed, sent) for _ in range(20)]]
+    assert [answer.status_code for answer in answers].count(200) == 1
+    assert {answer.status_code for answer in answers} <= {200, 401, 429}
 
 
 @pytest.mark.both_databases
 @pytest.mark.database_alone
 def test_used_assertions_are_forgotten_when_they_expire(
-    services: Services, world: World, keyed: RelyingParty, signer: Signer
+    services: IdentityServices, world: World, keyed: RelyingParty, signer: Signer
 ) -> None:
     ask(keyed, signer.assertion())
     assert [row.kind for row in used_marks(services, world)].count("client_assertion") == 1
@@ -382,7 +382,7 @@ def test_inactive_client_and_guesses_are_refused(world: World, keyed: RelyingPar
 @pytest.mark.both_databases
 @pytest.mark.database_alone
 def test_secret_is_stored_encrypted_and_signs_after_reencryption(
-    world: World, sharing: RelyingParty, services: Services
+    world: World, sharing: RelyingParty, services: IdentityServices
 ) -> None:
     def stored() -> bytes:
         where = (applications.c.tenant_id == world.tenant_id, applications.c.client_id == sharing.client_id)

@@ -196,7 +196,9 @@ def test_document_that_is_read_again_stays_blocked(taking: World, publish: Publi
         assert page.relying_party.name == "Renamed Editor"
         ada = taking.person("ada@example.test")
         step = browser.sign_in(page.interaction_id, ada.email, ada.password)
-        assert {one.name for one in step.scopes} == {"openid", "email", "profile"}, "powers are not for other metadata"
+        assert {scope.name for scope in step.scopes} == {"openid", "email", "profile"}, (
+            "powers are not for other metadata"
+        )
 
 
 @pytest.mark.both_databases
@@ -210,7 +212,7 @@ def test_blocked_document_is_not_removed_as_unused(acme: TenantServer, publish: 
     assert push().status_code == 201
     holder = machine(acme, "client:read", "client:update")
     listed = answered(ask(acme, holder, "GET", "/v2/manage/oauth-clients"))["Data"]
-    (name,) = [one["AppName"] for one in listed if one["ClientId"] == client_id]
+    (name,) = [item["AppName"] for item in listed if item["ClientId"] == client_id]
     answered(ask(acme, holder, "PUT", f"/v2/manage/oauth-clients/{name}", {"IsActive": False}))
     with moved(acme.services, days=100):
         cleaning.clean(acme.services.database, acme.services.clock.now())
@@ -284,8 +286,8 @@ def test_pushed_object_is_verified_by_keys_at_an_address(
     """No row is written before the keys are fetched, because the database connection is returned meanwhile."""
     client = editor(taking, publish(jwks_uri=f"{fake_provider.url}/keys"))
     assert taking.browser().authorize(asked(client, Pkce())).kind is LoginStep
-    held = taking.services.provider_metadata
-    taking.services.provider_metadata = ProviderMetadataCache(taking.services.clock, held.resolver)
+    stored = taking.services.provider_metadata
+    taking.services.provider_metadata = ProviderMetadataCache(taking.services.clock, stored.resolver)
     signed = Signer(client, "RS256", key(1)).request_object(**asked(client, Pkce()))
     answer = client.back("par", {"client_id": client.client_id, "request": signed})
     assert answer.status_code == 201, answer.text
@@ -295,7 +297,7 @@ def test_pushed_object_is_verified_by_keys_at_an_address(
 def test_documents_of_one_network_are_bounded(new_world: NewWorld, publish: Publish) -> None:
     taking = new_world(client_registration={"client_id_documents": True, "max_applications_per_address": 2})
     ids = [publish(f"/editor{number}.json") for number in range(3)]
-    steps = [taking.browser().authorize(asked(editor(taking, one), Pkce())).kind for one in ids]
+    steps = [taking.browser().authorize(asked(editor(taking, item_id), Pkce())).kind for item_id in ids]
     assert steps == [LoginStep, LoginStep, RefusedStep]
 
 

@@ -44,7 +44,7 @@ def ask(client: RelyingParty, signer: Signer | None = None) -> TestResponse:
 
 
 def reads(fake_provider: FakeProvider) -> int:
-    return sum(one.path == "/keys" for one in fake_provider.received)
+    return sum(item.path == "/keys" for item in fake_provider.received)
 
 
 @pytest.fixture
@@ -70,9 +70,9 @@ def test_new_key_is_read_by_its_id_once_a_minute(
     later(timedelta(seconds=61))
     assert ask(client, newer).status_code == 200
     assert ask(client).status_code == 401, "the withdrawn key no longer counts"
-    strangers = [Signer(client, key=client_key("ES256", f"unknown {number}")) for number in range(5)]
+    outsiders = [Signer(client, key=client_key("ES256", f"unknown {number}")) for number in range(5)]
     later(timedelta(seconds=61))
-    assert {ask(client, one).status_code for one in strangers} == {401}
+    assert {ask(client, stranger).status_code for stranger in outsiders} == {401}
     assert reads(fake_provider) == 3
 
 

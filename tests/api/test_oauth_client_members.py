@@ -32,10 +32,10 @@ def test_id_token_has_other_audiences_and_its_client(world: World, browser: Brow
 def test_id_token_of_several_audiences_is_a_hint_of_its_client(world: World, browser: Browser, ada: Person) -> None:
     server = world.application("Server", client_id="server")
     app = world.application("App", client_id="app", id_token_audiences=["server"])
-    held = id_token(app, browser, ada)
-    own = browser.authorize(app.authorization_parameters(prompt="none", id_token_hint=held))
+    stored = id_token(app, browser, ada)
+    own = browser.authorize(app.authorization_parameters(prompt="none", id_token_hint=stored))
     assert "code" in parameters_of(own)
-    of_server = browser.authorize(server.authorization_parameters(prompt="none", id_token_hint=held))
+    of_server = browser.authorize(server.authorization_parameters(prompt="none", id_token_hint=stored))
     assert parameters_of(of_server)["error"] == "invalid_request"
 
 
@@ -60,22 +60,22 @@ def allowed_origin(client: RelyingParty, origin: str) -> str | None:
 @pytest.mark.both_databases
 def test_client_without_cors_opens_no_origin(world: World) -> None:
     client = world.application("Spa", cors_origins=[PAGE], redirect_uris=["https://app.example/in"])
-    assert [allowed_origin(client, one) for one in (PAGE, "https://app.example")] == [PAGE, "https://app.example"]
+    assert [allowed_origin(client, item) for item in (PAGE, "https://app.example")] == [PAGE, "https://app.example"]
     world.change(client, cors=False)
-    assert [allowed_origin(client, one) for one in (PAGE, "https://app.example")] == [None, None]
+    assert [allowed_origin(client, item) for item in (PAGE, "https://app.example")] == [None, None]
 
 
 def test_client_without_pushed_requests_may_push_none(world: World, browser: Browser, ada: Person) -> None:
     client = world.application("Shop")
     pushed = (client.push().json or {})["request_uri"]
-    held = (client.push().json or {})["request_uri"]
-    step = browser.authorize({"client_id": client.client_id, "request_uri": held})
+    body = (client.push().json or {})["request_uri"]
+    step = browser.authorize({"client_id": client.client_id, "request_uri": body})
     assert step.kind is LoginStep
     world.change(client, pushed_authorization_requests=False)
     assert (client.push().json or {})["error"] == "unauthorized_client"
-    late = browser.authorize({"client_id": client.client_id, "request_uri": pushed})
-    assert late.kind is not LoginStep, "it was pushed before"
-    assert "code" not in parameters_of(late)
+    expired = browser.authorize({"client_id": client.client_id, "request_uri": pushed})
+    assert expired.kind is not LoginStep, "it was pushed before"
+    assert "code" not in parameters_of(expired)
     done = browser.sign_in(step.interaction_id, ada.email, ada.password)
     assert "code" not in (parameters_of(done) if done.kind is RedirectStep else {}), "its page was open"
     assert browser.authorize(client.authorization_parameters()).kind in (LoginStep, RedirectStep)
@@ -85,17 +85,17 @@ def test_device_polls_at_the_interval_of_its_client(world: World) -> None:
     tv = world.application(
         "Tv", grant_types=[DEVICE_GRANT], redirect_uris=[], device_poll_seconds=20, device_code_seconds=600
     )
-    held = tv.start_device().json or {}
-    assert (held["interval"], held["expires_in"]) == (20, 600)
-    assert (tv.poll(held["device_code"]).json or {})["error"] == "authorization_pending"
+    body = tv.start_device().json or {}
+    assert (body["interval"], body["expires_in"]) == (20, 600)
+    assert (tv.poll(body["device_code"]).json or {})["error"] == "authorization_pending"
     with moved(world.services, seconds=10):
-        assert (tv.poll(held["device_code"]).json or {})["error"] == "slow_down"
+        assert (tv.poll(body["device_code"]).json or {})["error"] == "slow_down"
 
 
 def test_metadata_is_in_no_token(world: World, browser: Browser, ada: Person) -> None:
     client = world.application("Shop", metadata={"team": "secret-team"}, access_token_format="jwt")
-    held = client.redeem(browser.code(client, ada)).json or {}
-    for token in (held["id_token"], held["access_token"]):
+    body = client.redeem(browser.code(client, ada)).json or {}
+    for token in (body["id_token"], body["access_token"]):
         assert "secret-team" not in str(claims_in(token))
 
 

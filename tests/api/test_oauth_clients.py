@@ -105,7 +105,7 @@ UNAUTHORIZED: dict[tuple[str, str], tuple[int, str]] = {
     ("a secret", "{app}/par"): (400, "unauthorized_client"),
     ("a secret", "{app}/device"): (400, "unauthorized_client"),
     # At the standard's addresses a wrong secret is invalid_client (RFC 6749 section 5.2).
-    **{("a secret", one): (401, "invalid_client") for one in ("token", "par", "device", "introspect", "revoke")},
+    **{("a secret", item): (401, "invalid_client") for item in ("token", "par", "device", "introspect", "revoke")},
 }
 """By what the client lacks, and the address that it calls."""
 
@@ -229,9 +229,9 @@ def test_malformed_body_is_refused(shop: RelyingParty, subtests: pytest.Subtests
 def test_guesses_of_secret_are_limited_per_ip_address(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     for _ in range(20):
         shop.back("token", {**GRANT, "client_id": "shop", "client_secret": "guess"})
-    late = shop.back("token", {**GRANT, **shop.client_credentials()})
-    assert late.status_code == 429
-    assert int(late.headers["Retry-After"]) >= 1
+    expired = shop.back("token", {**GRANT, **shop.client_credentials()})
+    assert expired.status_code == 429
+    assert int(expired.headers["Retry-After"]) >= 1
     form = {**GRANT, "code": browser.code(shop, ada), **shop.client_credentials()}
     assert shop.back("token", form, environ_overrides={"REMOTE_ADDR": "198.51.100.77"}).status_code == 200
 

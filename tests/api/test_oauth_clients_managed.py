@@ -143,7 +143,7 @@ def test_malformed_client_names_its_field(send: Send, subtests: pytest.Subtests)
             answer = send("POST", CLIENTS, {**SHOP, **members})
             assert refused(answer) == (400, 7900)
             assert named in answer.get_json()["Description"]
-            assert "Shop" not in [one["AppName"] for one in answered(send("GET", CLIENTS))["Data"]]
+            assert "Shop" not in [item["AppName"] for item in answered(send("GET", CLIENTS))["Data"]]
 
 
 def test_name_in_another_case_is_taken(send: Send) -> None:

@@ -7,7 +7,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from app.contract.steps import LoginStep, StartAgainStep
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from tests.support.races import at_once
 from tests.support.relying_party import Browser, Person, Pkce, RelyingParty, code_of, moved
 
@@ -93,7 +93,7 @@ def test_code_injected_into_another_session_is_refused(phone: RelyingParty, brow
 
 
 def test_code_expires_after_fifty_seconds(
-    services: Services, shop: RelyingParty, browser: Browser, ada: Person
+    services: IdentityServices, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     code, expired = browser.code(shop, ada), browser.code(shop, ada)
     with moved(services, seconds=49):

@@ -24,10 +24,10 @@ def test_browser_without_session_signs_in_and_gets_code(shop: RelyingParty, brow
     assert back.kind is RedirectStep
     assert back.address is not None
     assert back.address.startswith(shop.redirect_uri + "?")
-    held = parameters_of(back)
-    assert held["state"] == "a state"
-    assert held["iss"] == shop.issuer
-    assert shop.redeem(held["code"]).status_code == 200
+    stored = parameters_of(back)
+    assert stored["state"] == "a state"
+    assert stored["iss"] == shop.issuer
+    assert shop.redeem(stored["code"]).status_code == 200
 
 
 def test_browser_with_session_gets_code_without_page(shop: RelyingParty, browser: Browser, ada: Person) -> None:
@@ -40,13 +40,13 @@ def test_browser_with_session_gets_code_without_page(shop: RelyingParty, browser
 
 def test_token_response_has_standard_and_interface_members(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     answer = shop.redeem(browser.code(shop, ada))
-    held = answer.json or {}
+    body = answer.json or {}
     assert (answer.headers["Cache-Control"], answer.headers["Pragma"]) == ("no-store", "no-cache")
-    assert held["token_type"] == "Bearer"
-    assert held["expire_in"] == str(held["expires_in"])
-    assert isinstance(held["expires_in"], int)
-    assert held["scope"] == "openid profile email"
-    assert set(held) == {"access_token", "refresh_token", "id_token", "token_type", "expires_in", "expire_in", "scope"}
+    assert body["token_type"] == "Bearer"
+    assert body["expire_in"] == str(body["expires_in"])
+    assert isinstance(body["expires_in"], int)
+    assert body["scope"] == "openid profile email"
+    assert set(body) == {"access_token", "refresh_token", "id_token", "token_type", "expires_in", "expire_in", "scope"}
 
 
 def test_token_request_accepts_json_body(shop: RelyingParty, browser: Browser, ada: Person) -> None:
@@ -60,9 +60,9 @@ def test_token_request_accepts_json_body(shop: RelyingParty, browser: Browser, a
 
 
 def test_id_token_verifies_with_published_keys(shop: RelyingParty, browser: Browser, ada: Person) -> None:
-    held = shop.redeem(browser.code(shop, ada, nonce="a nonce")).json or {}
+    body = shop.redeem(browser.code(shop, ada, nonce="a nonce")).json or {}
     keys = KeySet.import_key_set(shop.get("/service/oidc/jwks").get_json())
-    claims = jwt.decode(held["id_token"], keys, algorithms=["RS256"]).claims
+    claims = jwt.decode(body["id_token"], keys, algorithms=["RS256"]).claims
     assert claims["iss"] == shop.issuer
     assert claims["sub"] == ada.uid
     assert claims["aud"] == claims["azp"] == shop.client_id
@@ -72,7 +72,7 @@ def test_id_token_verifies_with_published_keys(shop: RelyingParty, browser: Brow
     assert claims["sid"]
     assert claims["exp"] - claims["iat"] == 3600
     assert claims["auth_time"] <= claims["iat"]
-    half = hashlib.sha256(held["access_token"].encode()).digest()[:16]
+    half = hashlib.sha256(body["access_token"].encode()).digest()[:16]
     assert claims["at_hash"] == urlsafe_b64encode(half).rstrip(b"=").decode()
 
 
@@ -82,9 +82,9 @@ def test_application_issuer_is_named_in_response_and_id_token(
     own = shop.at_own_issuer()
     step = browser.signed_in(ada).authorize(own.authorization_parameters(), app=(own.app or "").upper())
     assert parameters_of(step)["iss"] == own.issuer
-    held = own.redeem(code_of(step)).json or {}
-    assert claims_in(held["id_token"])["iss"] == own.issuer
-    assert own.userinfo(held["access_token"]).status_code == 200
+    body = own.redeem(code_of(step)).json or {}
+    assert claims_in(body["id_token"])["iss"] == own.issuer
+    assert own.userinfo(body["access_token"]).status_code == 200
 
 
 def test_oauth_application_gets_no_id_token(legacy: RelyingParty, browser: Browser, ada: Person) -> None:
@@ -92,9 +92,9 @@ def test_oauth_application_gets_no_id_token(legacy: RelyingParty, browser: Brows
         legacy.authorization_parameters(scope="profile"), app=legacy.app, protocol="oauth"
     )
     assert parameters_of(step)["iss"] == legacy.issuer
-    held = legacy.redeem(code_of(step)).json or {}
-    assert "id_token" not in held
-    assert held["expire_in"] == "900"
+    body = legacy.redeem(code_of(step)).json or {}
+    assert "id_token" not in body
+    assert body["expire_in"] == "900"
 
 
 def test_response_modes_return_code_state_and_issuer(shop: RelyingParty, browser: Browser, ada: Person) -> None:
@@ -132,14 +132,14 @@ def test_sha256_is_alias_and_default_of_s256(phone: RelyingParty, browser: Brows
 
 
 def test_signed_access_token_follows_rfc_9068(machine_readable: RelyingParty, browser: Browser, ada: Person) -> None:
-    held = machine_readable.redeem(browser.code(machine_readable, ada)).json or {}
+    body = machine_readable.redeem(browser.code(machine_readable, ada)).json or {}
     keys = KeySet.import_key_set(machine_readable.get("/service/oidc/jwks").get_json())
-    token = jwt.decode(held["access_token"], keys, algorithms=["RS256"])
+    token = jwt.decode(body["access_token"], keys, algorithms=["RS256"])
     assert token.header["typ"] == "at+jwt"
     assert token.claims["client_id"] == machine_readable.client_id
     assert token.claims["sub"] == ada.uid
-    assert machine_readable.userinfo(held["access_token"]).status_code == 200
-    assert machine_readable.userinfo(held["id_token"]).status_code == 401
+    assert machine_readable.userinfo(body["access_token"]).status_code == 200
+    assert machine_readable.userinfo(body["id_token"]).status_code == 401
 
 
 def test_flow_with_session_stays_within_statement_budget(shop: RelyingParty, browser: Browser, ada: Person) -> None:
@@ -161,9 +161,9 @@ def test_hub_is_public_client_of_tenant(browser: Browser, shop: RelyingParty, ad
     pkce = Pkce()
     hub = shop.as_client("gatehouse-profile", f"{shop.hub_url}/callback/profile")
     code = browser.code(hub, ada, code_challenge=pkce.challenge)
-    held = hub.redeem(code, code_verifier=pkce.verifier).json or {}
-    assert claims_in(held["id_token"])["sub"] == ada.uid
-    assert "refresh_token" not in held
+    body = hub.redeem(code, code_verifier=pkce.verifier).json or {}
+    assert claims_in(body["id_token"])["sub"] == ada.uid
+    assert "refresh_token" not in body
     assert browser.own_client("else").status_code == 403
 
 

@@ -54,11 +54,11 @@ def test_prompt_consent_asks_for_all_again(asks: RelyingParty, browser: Browser,
 def test_optional_scope_is_left_out_of_tokens(asks: RelyingParty, browser: Browser, ada: Person) -> None:
     browser.signed_in(ada)
     claims = json.dumps({"userinfo": {"email": None}, "id_token": {"email": None, "given_name": None}})
-    held = answer(browser, asks, ("email",), claims=claims)
-    assert held["scope"] == "openid profile"
-    assert "email" not in claims_in(held["id_token"])
-    assert claims_in(held["id_token"])["given_name"] == "Ada"
-    info = asks.userinfo(held["access_token"]).json or {}
+    stored = answer(browser, asks, ("email",), claims=claims)
+    assert stored["scope"] == "openid profile"
+    assert "email" not in claims_in(stored["id_token"])
+    assert claims_in(stored["id_token"])["given_name"] == "Ada"
+    info = asks.userinfo(stored["access_token"]).json or {}
     assert "email" not in info
     assert info["given_name"] == "Ada"
 
@@ -84,8 +84,8 @@ def test_scope_that_became_required_is_asked_again(
 
 
 def test_required_scope_cannot_be_left_out(asks: RelyingParty, browser: Browser, ada: Person) -> None:
-    held = answer(browser.signed_in(ada), asks, ("openid", "profile", "phone", "unknown"))
-    assert held["scope"] == "openid profile email"
+    stored = answer(browser.signed_in(ada), asks, ("openid", "profile", "phone", "unknown"))
+    assert stored["scope"] == "openid profile email"
 
 
 def test_second_submit_gets_the_same_scopes(asks: RelyingParty, browser: Browser, ada: Person) -> None:

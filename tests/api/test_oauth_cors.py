@@ -9,7 +9,7 @@ import pytest
 from werkzeug.test import Client, TestResponse
 
 from app.identity import create_app, create_service
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from tests.support.oauth_world import NewWorld, World
 from tests.support.registrations import Registrar
 from tests.support.relying_party import Browser, Person, Pkce, RelyingParty
@@ -98,19 +98,19 @@ def test_registration_is_for_pages_of_any_origin(registrar: Registrar) -> None:
     world = registrar.world
     made = registrar.register()
     assert (made.status_code, allowed(made)) == (201, "*")
-    held = dict(made.json or {})
-    assert allowed(registrar.manage(held)) == "*"
-    assert allowed(registrar.manage(held, "PUT", {**held, "client_name": "Other"})) == "*"
-    refused = registrar.manage(held, "DELETE", token="wrong")
+    body = dict(made.json or {})
+    assert allowed(registrar.manage(body)) == "*"
+    assert allowed(registrar.manage(body, "PUT", {**body, "client_name": "Other"})) == "*"
+    refused = registrar.manage(body, "DELETE", token="wrong")
     assert (refused.status_code, allowed(refused)) == (401, "*")
     assert "WWW-Authenticate" in refused.headers["Access-Control-Expose-Headers"]
     assert allowed(registrar.register({"redirect_uris": ["javascript:x"]})) == "*"
-    path = urlsplit(held["registration_client_uri"]).path
+    path = urlsplit(body["registration_client_uri"]).path
     for method in ("GET", "PUT", "DELETE"):
-        asked = preflight(world, path, EVIL, method, "authorization,content-type")
-        assert (asked.status_code, allowed(asked)) == (204, "*")
-        assert method in asked.headers["Access-Control-Allow-Methods"].split(", ")
-        assert asked.headers["Access-Control-Allow-Headers"] == "authorization, content-type"
+        requested = preflight(world, path, EVIL, method, "authorization,content-type")
+        assert (requested.status_code, allowed(requested)) == (204, "*")
+        assert method in requested.headers["Access-Control-Allow-Methods"].split(", ")
+        assert requested.headers["Access-Control-Allow-Headers"] == "authorization, content-type"
 
 
 def test_refusal_of_registration_is_for_any_page(world: World) -> None:
@@ -128,9 +128,9 @@ def test_preflight_is_for_origins_of_clients(
     for path in OF_CLIENTS:
         for origin in (PAGE, OTHER):
             with subtests.test(f"{path} {origin}"):
-                asked = preflight(spa, path, origin, headers="authorization,content-type")
-                assert (asked.status_code, allowed(asked), asked.headers["Vary"]) == (204, origin, "Origin")
-                assert "POST" in asked.headers["Access-Control-Allow-Methods"]
+                requested = preflight(spa, path, origin, headers="authorization,content-type")
+                assert (requested.status_code, allowed(requested), requested.headers["Vary"]) == (204, origin, "Origin")
+                assert "POST" in requested.headers["Access-Control-Allow-Methods"]
         for origin in (*NOBODY, "https://gone.example"):
             with subtests.test(f"{path} {origin}"):
                 assert allowed(preflight(spa, path, origin)) is None
@@ -141,8 +141,8 @@ def test_preflight_is_for_origins_of_clients(
 def test_preflight_names_the_headers_that_are_allowed(spa: RelyingParty) -> None:
     common = "authorization,content-type,dpop,mcp-protocol-version,traceparent,x-requested-with"
     for path in ("/api/oidc/token", "/.well-known/oauth-authorization-server"):
-        asked = preflight(spa, path, PAGE, headers=common).headers["Access-Control-Allow-Headers"]
-        assert sorted(asked.split(", ")) == sorted(common.split(","))
+        requested = preflight(spa, path, PAGE, headers=common).headers["Access-Control-Allow-Headers"]
+        assert sorted(requested.split(", ")) == sorted(common.split(","))
         mixed = preflight(spa, path, PAGE, headers="Content-Type, X-Api-Key,cookie,apikey,*")
         assert mixed.headers["Access-Control-Allow-Headers"] == "Content-Type"
 
@@ -155,15 +155,15 @@ def test_token_is_for_the_origins_of_its_client(
         (PAGE, PAGE),
         (OTHER, OTHER),
         ("https://web.example", None),
-        *((one, None) for one in NOBODY),
+        *((item, None) for item in NOBODY),
     ):
         with subtests.test(origin):
             answer = spa.back("token", token_request(spa, browser, ada), headers={"Origin": origin})
             assert (answer.status_code, allowed(answer)) == (200, expected)
             token = (answer.json or {})["access_token"]
             for path in ("/service/oidc/userinfo", "/service/oidc/spa/userinfo"):
-                told = spa.get(path, headers={"Origin": origin, "Authorization": f"Bearer {token}"})
-                assert (told.status_code, allowed(told)) == (200, expected)
+                received = spa.get(path, headers={"Origin": origin, "Authorization": f"Bearer {token}"})
+                assert (received.status_code, allowed(received)) == (200, expected)
             ended = spa.back("revoke", {"token": token, "client_id": spa.client_id}, headers={"Origin": origin})
             assert (ended.status_code, allowed(ended)) == (200, expected)
     pushed = {
@@ -191,10 +191,10 @@ def test_refusals_are_for_origins_of_clients(world: World, spa: RelyingParty, su
             with subtests.test(f"{name} {origin}"):
                 answer = spa.back(path, form, headers={"Origin": origin})
                 assert (answer.status_code, allowed(answer)) == (status, expected)
-    told = spa.get("/service/oidc/userinfo", headers={"Origin": PAGE, "Authorization": "Bearer x"})
-    assert (told.status_code, allowed(told)) == (401, PAGE)
-    assert told.headers["WWW-Authenticate"]
-    assert "WWW-Authenticate" in told.headers["Access-Control-Expose-Headers"]
+    received = spa.get("/service/oidc/userinfo", headers={"Origin": PAGE, "Authorization": "Bearer x"})
+    assert (received.status_code, allowed(received)) == (401, PAGE)
+    assert received.headers["WWW-Authenticate"]
+    assert "WWW-Authenticate" in received.headers["Access-Control-Expose-Headers"]
     wrong = spa.get("/api/oidc/token", headers={"Origin": PAGE})
     assert (wrong.status_code, allowed(wrong)) == (405, PAGE)
 
@@ -206,20 +206,20 @@ def test_registered_client_opens_only_its_own_responses(registrar: Registrar, su
     shop, browser = world.application("shop", secret=None, redirect_uris=[f"{PAGE}/cb"]), world.browser()
     ada = world.person("ada@example.test")
     made = registrar.registered(redirect_uris=[f"{EVIL}/cb"], token_endpoint_auth_method="none")
-    asked = {"grant_type": "authorization_code", "client_id": made["client_id"], "code": "x"}
-    own = shop.back("token", asked, headers={"Origin": EVIL})
+    parameters = {"grant_type": "authorization_code", "client_id": made["client_id"], "code": "x"}
+    own = shop.back("token", parameters, headers={"Origin": EVIL})
     assert (own.status_code, allowed(own)) == (400, EVIL)
-    assert allowed(shop.back("token", asked, headers={"Origin": PAGE})) is None
+    assert allowed(shop.back("token", parameters, headers={"Origin": PAGE})) is None
     answer = shop.back("token", token_request(shop, browser, ada), headers={"Origin": EVIL})
     assert (answer.status_code, allowed(answer)) == (200, None)
     token = (answer.json or {})["access_token"]
-    told = shop.get("/service/oidc/userinfo", headers={"Origin": EVIL, "Authorization": f"Bearer {token}"})
-    assert (told.status_code, allowed(told)) == (200, None)
+    received = shop.get("/service/oidc/userinfo", headers={"Origin": EVIL, "Authorization": f"Bearer {token}"})
+    assert (received.status_code, allowed(received)) == (200, None)
     assert allowed(shop.back("revoke", {"token": token, "client_id": shop.client_id}, headers={"Origin": EVIL})) is None
     for origin in ("https://anyone.example", INSPECTOR, "capacitor://localhost"):
         with subtests.test(origin):  # a preflight names no client, and any origin may be that of one
             assert allowed(preflight(shop, "/api/oidc/token", origin)) == origin
-            assert allowed(shop.back("token", asked, headers={"Origin": origin})) is None
+            assert allowed(shop.back("token", parameters, headers={"Origin": origin})) is None
     assert allowed(preflight(shop, "/api/oidc/token", "null")) is None
 
 
@@ -237,8 +237,8 @@ def test_loopback_origin_has_the_registered_port(registrar: Registrar, subtests:
         (bare, "http://127.0.0.1", "http://127.0.0.1"), (bare, "http://127.0.0.1:6274", None), (bare, "com.example.app:", None),
     ):  # fmt: skip
         with subtests.test(f"{client['redirect_uris'][0]} {origin}"):
-            asked = {"grant_type": "authorization_code", "client_id": client["client_id"], "code": "x"}
-            assert allowed(at.back("token", asked, headers={"Origin": origin})) == expected
+            parameters = {"grant_type": "authorization_code", "client_id": client["client_id"], "code": "x"}
+            assert allowed(at.back("token", parameters, headers={"Origin": origin})) == expected
 
 
 def test_origin_is_compared_as_browsers_write_it(world: World, subtests: pytest.Subtests) -> None:
@@ -262,22 +262,24 @@ def test_origin_is_compared_as_browsers_write_it(world: World, subtests: pytest.
         "https://app.example", "http://app.example", "https://[::1]:8443", "https://xn--bcher-kva.example", "https://xn--mnchner-n2a.example",
         "capacitor://localhost", "ionic://localhost", "tauri://localhost", extension,
     ]  # fmt: skip
-    asked = {"grant_type": "authorization_code", "client_id": client.client_id, "code": "x"}
+    parameters = {"grant_type": "authorization_code", "client_id": client.client_id, "code": "x"}
     for origin in sent:
         with subtests.test(origin):
-            assert allowed(client.back("token", asked, headers={"Origin": origin})) == origin
+            assert allowed(client.back("token", parameters, headers={"Origin": origin})) == origin
             assert allowed(preflight(client, "/api/oidc/token", origin)) == origin
     for origin in (
         "https://App.example:443", "https://app.example:443", "https://APP.example", "https://bücher.example".encode().decode("latin-1"),
         "https://app.example/", "capacitor://other", "capacitor://localhost/", "com.example:", "chrome-extension://" + "b" * 32, "null",
     ):  # fmt: skip
         with subtests.test(origin):
-            assert allowed(client.back("token", asked, headers={"Origin": origin})) is None
+            assert allowed(client.back("token", parameters, headers={"Origin": origin})) is None
     twice = [("Origin", "https://app.example"), ("Origin", "null")]
-    assert allowed(client.back("token", asked, headers=twice)) is None
+    assert allowed(client.back("token", parameters, headers=twice)) is None
 
 
-def test_first_request_of_a_process_may_be_a_preflight(services: Services, world: World, spa: RelyingParty) -> None:
+def test_first_request_of_a_process_may_be_a_preflight(
+    services: IdentityServices, world: World, spa: RelyingParty
+) -> None:
     fresh = Client(create_app(create_service(services, defers_imports=True)))
     sent = {"Origin": PAGE, "Access-Control-Request-Method": "POST"}
     assert allowed(fresh.options("/api/oidc/token", headers=sent, base_url=spa.hub_url)) == PAGE

@@ -18,8 +18,8 @@ DEFAULTS = ("email", "profile", "offline_access", "reports:read")
 def scope_of(world: World, client: RelyingParty, ada: Person) -> set[str]:
     pkce = Pkce()
     browser = world.browser().signed_in(ada)
-    asked = client.authorization_parameters(scope=None, code_challenge=pkce.challenge)
-    step = browser.authorize(asked, app=client.app, protocol=client.protocol)
+    parameters = client.authorization_parameters(scope=None, code_challenge=pkce.challenge)
+    step = browser.authorize(parameters, app=client.app, protocol=client.protocol)
     if step.kind is ConsentStep:
         step = browser.consent(step.interaction_id or "", allow=True)
     answer = client.redeem(code_of(step), code_verifier=pkce.verifier)
@@ -87,16 +87,18 @@ def test_device_without_scope_gets_the_defaults(world: World, without: World) ->
         "redirect_uris": None,
     }
     tvs = {
-        one.name: one.application("tv", secret=None, grant_types=[DEVICE_GRANT], redirect_uris=[], scope="openid email")
-        for one in (world, without)
+        item.name: item.application(
+            "tv", secret=None, grant_types=[DEVICE_GRANT], redirect_uris=[], scope="openid email"
+        )
+        for item in (world, without)
     }
     for at, is_registered, expected in (
         (world, False, {"openid", "email"}), (world, True, {"openid", "email", "profile"}), (without, False, {"openid"}),
     ):  # fmt: skip
         ada, tv = at.person(f"ada{is_registered}@example.test"), tvs[at.name]
         client_id = Registrar(at).registered(**members)["client_id"] if is_registered else tv.client_id
-        held = tv.back("device", {"client_id": client_id}).json or {}
-        step = at.browser().signed_in(ada).type_code(held["user_code"])
+        body = tv.back("device", {"client_id": client_id}).json or {}
+        step = at.browser().signed_in(ada).type_code(body["user_code"])
         assert {scope.name for scope in step.scopes} == expected
     refused = tvs[without.name].back("device", {"client_id": Registrar(without).registered(**members)["client_id"]})
     assert (refused.status_code, (refused.json or {})["error"]) == (400, "invalid_scope")

@@ -9,7 +9,7 @@ from werkzeug.test import TestResponse
 
 from app.contract.application_file import DEVICE_GRANT
 from app.contract.steps import DeviceCodeStep, DeviceDoneStep, DeviceStep, LoginStep, RefusedStep, StartAgainStep
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.protocols.oauth.authorize import device
 from app.kit import randomness
 from app.kit.limits import Rate
@@ -37,42 +37,42 @@ def started(client: RelyingParty, **changed: str | None) -> dict[str, Any]:
     return answer.json or {}
 
 
-def asked(browser: Browser, held: dict[str, Any]) -> AnsweredStep:
-    step = browser.type_code(held["user_code"])
+def asked(browser: Browser, stored: dict[str, Any]) -> AnsweredStep:
+    step = browser.type_code(stored["user_code"])
     assert step.kind is DeviceStep, step
     return step
 
 
 def test_device_gets_tokens_once_a_person_allowed_it(tv: RelyingParty, browser: Browser, ada: Person) -> None:
-    held = started(tv, scope="openid email offline_access")
-    assert re.fullmatch(r"[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}", held["user_code"])
-    assert (held["verification_uri"], held["expires_in"], held["interval"]) == (f"{tv.hub_url}/device", 300, 5)
-    assert held["verification_uri_complete"] == f"{tv.hub_url}/device?user_code={held['user_code']}"
-    assert outcome(tv.poll(held["device_code"])) == (400, "authorization_pending")
-    step = asked(browser.signed_in(ada), held)
+    stored = started(tv, scope="openid email offline_access")
+    assert re.fullmatch(r"[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}", stored["user_code"])
+    assert (stored["verification_uri"], stored["expires_in"], stored["interval"]) == (f"{tv.hub_url}/device", 300, 5)
+    assert stored["verification_uri_complete"] == f"{tv.hub_url}/device?user_code={stored['user_code']}"
+    assert outcome(tv.poll(stored["device_code"])) == (400, "authorization_pending")
+    step = asked(browser.signed_in(ada), stored)
     assert step.relying_party is not None
     assert (step.relying_party.name, step.person.label if step.person else "") == ("tv", ada.email)
-    assert (step.user_code, step.device.address) == (held["user_code"], tv.address)
+    assert (step.user_code, step.device.address) == (stored["user_code"], tv.address)
     assert [scope.name for scope in step.scopes] == ["openid", "email", "offline_access"]
     done = browser.allow_device(step.interaction_id)
     assert (done.kind, done.outcome) == (DeviceDoneStep, "allowed")
-    tokens = tv.poll(held["device_code"]).json or {}
+    tokens = tv.poll(stored["device_code"]).json or {}
     assert (tokens["scope"], claims_in(tokens["id_token"])["sub"]) == ("openid email offline_access", ada.uid)
     assert (tv.userinfo(tokens["access_token"]).json or {})["email"] == ada.email
     assert tv.refresh(tokens["refresh_token"]).status_code == 200
-    assert outcome(tv.poll(held["device_code"])) == (400, "invalid_grant"), "a code is good for one exchange"
+    assert outcome(tv.poll(stored["device_code"])) == (400, "invalid_grant"), "a code is good for one exchange"
 
 
 def test_signed_out_person_signs_in_first(tv: RelyingParty, browser: Browser, ada: Person) -> None:
-    held = started(tv, scope="openid")
-    step = browser.type_code(held["user_code"].lower().replace("-", " "))
+    stored = started(tv, scope="openid")
+    step = browser.type_code(stored["user_code"].lower().replace("-", " "))
     assert (step.kind, step.relying_party.name if step.relying_party else "") == (LoginStep, "tv")
     step = browser.sign_in(step.interaction_id, ada.email, ada.password)
     assert step.kind is DeviceStep
     assert browser.resume(step.interaction_id or "").kind is DeviceStep
-    assert outcome(tv.poll(held["device_code"]))[1] == "authorization_pending", "a sign-in is no permission"
+    assert outcome(tv.poll(stored["device_code"]))[1] == "authorization_pending", "a sign-in is no permission"
     assert browser.allow_device(step.interaction_id).outcome == "allowed"
-    assert tv.poll(held["device_code"]).status_code == 200
+    assert tv.poll(stored["device_code"]).status_code == 200
 
 
 def test_drawn_user_code_of_another_device_is_drawn_again(
@@ -89,34 +89,36 @@ def test_drawn_user_code_of_another_device_is_drawn_again(
 
 
 def test_denied_device_gets_no_tokens(tv: RelyingParty, browser: Browser, ada: Person) -> None:
-    held = started(tv)
-    step = asked(browser.signed_in(ada), held)
+    stored = started(tv)
+    step = asked(browser.signed_in(ada), stored)
     assert browser.allow_device(step.interaction_id, allow=False).outcome == "denied"
     assert browser.allow_device(step.interaction_id, allow=True).outcome == "denied", "the first answer is final"
     for _ in range(2):
-        assert outcome(tv.poll(held["device_code"])) == (400, "access_denied")
+        assert outcome(tv.poll(stored["device_code"])) == (400, "access_denied")
 
 
-def test_device_that_asks_too_often_must_slow_down(services: Services, tv: RelyingParty) -> None:
+def test_device_that_asks_too_often_must_slow_down(services: IdentityServices, tv: RelyingParty) -> None:
     """RFC 8628 section 3.5: each early poll makes the interval five seconds longer."""
-    held = started(tv)
-    outcomes = [outcome(tv.poll(held["device_code"]))[1] for _ in range(3)]
-    assert outcomes == ["authorization_pending", "slow_down", "slow_down"]
+    stored = started(tv)
+    results = [outcome(tv.poll(stored["device_code"]))[1] for _ in range(3)]
+    assert results == ["authorization_pending", "slow_down", "slow_down"]
     with moved(services, seconds=12):
-        assert outcome(tv.poll(held["device_code"]))[1] == "slow_down"
+        assert outcome(tv.poll(stored["device_code"]))[1] == "slow_down"
     with moved(services, seconds=33):
-        assert outcome(tv.poll(held["device_code"]))[1] == "authorization_pending"
+        assert outcome(tv.poll(stored["device_code"]))[1] == "authorization_pending"
 
 
-def test_codes_expire(services: Services, world: World, tv: RelyingParty, browser: Browser, ada: Person) -> None:
-    held, late = started(tv), started(tv)
-    step = asked(browser.signed_in(ada), late)
+def test_codes_expire(
+    services: IdentityServices, world: World, tv: RelyingParty, browser: Browser, ada: Person
+) -> None:
+    stored, expired = started(tv), started(tv)
+    step = asked(browser.signed_in(ada), expired)
     with moved(services, seconds=301):
-        assert browser.type_code(held["user_code"]).kind is DeviceCodeStep
-        assert outcome(tv.poll(held["device_code"])) == (400, "expired_token")
+        assert browser.type_code(stored["user_code"]).kind is DeviceCodeStep
+        assert outcome(tv.poll(stored["device_code"])) == (400, "expired_token")
         done = browser.allow_device(step.interaction_id)
         assert (done.kind, done.outcome) == (DeviceDoneStep, "expired")
-        assert outcome(tv.poll(late["device_code"])) == (400, "expired_token")
+        assert outcome(tv.poll(expired["device_code"])) == (400, "expired_token")
     world.change(tv, device_code_seconds=1_800)
     assert started(tv)["expires_in"] == 1_800
 
@@ -144,9 +146,9 @@ def test_user_code_is_read_as_people_type_it(tv: RelyingParty, browser: Browser,
 
 
 def test_used_user_code_is_wrong(tv: RelyingParty, browser: Browser, ada: Person) -> None:
-    held = started(tv)
-    browser.allow_device(asked(browser.signed_in(ada), held).interaction_id)
-    assert browser.type_code(held["user_code"]).kind is DeviceCodeStep
+    stored = started(tv)
+    browser.allow_device(asked(browser.signed_in(ada), stored).interaction_id)
+    assert browser.type_code(stored["user_code"]).kind is DeviceCodeStep
 
 
 def test_guesses_of_user_codes_are_limited(browser: Browser, ada: Person) -> None:
@@ -161,14 +163,14 @@ def test_wrong_user_codes_of_a_tenant_are_limited(
 ) -> None:
     """RFC 8628 section 5.1: guesses from many networks count together; right codes do not, and no other tenant is hit."""
     monkeypatch.setattr(device, "_WRONG_CODES", Rate(3, 300))
-    held, body = started(tv), b'{"UserCode": "BBBB-BBBB"}'
+    stored, body = started(tv), b'{"UserCode": "BBBB-BBBB"}'
 
     def guess(number: int, tenant: str = world.name) -> int:
         browser = Browser(world.services, world.wsgi, tenant, address=f"198.18.0.{number}")
         return browser.send("POST", "/hub/device", body).status_code
 
     right = Browser(world.services, world.wsgi, world.name)
-    assert [right.type_code(held["user_code"]).kind for _ in range(4)] == [LoginStep] * 4
+    assert [right.type_code(stored["user_code"]).kind for _ in range(4)] == [LoginStep] * 4
     assert [guess(number) for number in range(5)] == [200, 200, 200, 429, 429]
     assert guess(9, foreign_shop.tenant_name) == 200
 
@@ -176,34 +178,34 @@ def test_wrong_user_codes_of_a_tenant_are_limited(
 def test_code_is_bound_to_client_issuer_and_tenant(
     world: World, tv: RelyingParty, foreign_shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
-    held = started(tv)
+    stored = started(tv)
     foreign = Browser(browser.services, browser.wsgi, foreign_shop.tenant_name)
-    assert foreign.type_code(held["user_code"]).kind is DeviceCodeStep
-    browser.allow_device(asked(browser.signed_in(ada), held).interaction_id)
+    assert foreign.type_code(stored["user_code"]).kind is DeviceCodeStep
+    browser.allow_device(asked(browser.signed_in(ada), stored).interaction_id)
     other = world.application("radio", secret=None, grant_types=GRANTS, redirect_uris=[])
-    assert outcome(other.poll(held["device_code"])) == (400, "invalid_grant")
-    assert outcome(tv.at_own_issuer().poll(held["device_code"])) == (400, "invalid_grant")
+    assert outcome(other.poll(stored["device_code"])) == (400, "invalid_grant")
+    assert outcome(tv.at_own_issuer().poll(stored["device_code"])) == (400, "invalid_grant")
     assert outcome(tv.poll("x")) == (400, "invalid_grant")
     assert outcome(tv.back("token", {"grant_type": DEVICE_GRANT, "client_id": "tv"})) == (400, "invalid_request")
-    assert tv.poll(held["device_code"]).status_code == 200
+    assert tv.poll(stored["device_code"]).status_code == 200
 
 
 @pytest.mark.both_databases
 def test_one_of_many_polls_gets_the_tokens(tv: RelyingParty, browser: Browser, ada: Person) -> None:
-    held = started(tv)
-    browser.allow_device(asked(browser.signed_in(ada), held).interaction_id)
-    statuses = at_once([lambda: tv.poll(held["device_code"]).status_code] * 20)
+    stored = started(tv)
+    browser.allow_device(asked(browser.signed_in(ada), stored).interaction_id)
+    statuses = at_once([lambda: tv.poll(stored["device_code"]).status_code] * 20)
     assert sorted(statuses) == [200, *[400] * 19]
 
 
 @pytest.mark.both_databases
 def test_one_of_many_answers_counts(world: World, tv: RelyingParty, ada: Person) -> None:
-    held = started(tv)
+    stored = started(tv)
     browsers = [world.browser().signed_in(ada) for _ in range(6)]
-    steps = [asked(browser, held) for browser in browsers]
+    steps = [asked(browser, stored) for browser in browsers]
     pairs = list(zip(browsers, steps, [True, False] * 3, strict=True))
     with ThreadPoolExecutor(6) as pool:
-        done = list(pool.map(lambda one: one[0].allow_device(one[1].interaction_id, allow=one[2]).outcome, pairs))
+        done = list(pool.map(lambda item: item[0].allow_device(item[1].interaction_id, allow=item[2]).outcome, pairs))
     assert sorted(problem == "expired" for problem in done) == [False, *[True] * 5], done
 
 
@@ -215,37 +217,37 @@ def test_question_is_bound_to_its_browser(world: World, tv: RelyingParty, browse
 
 
 def test_signing_out_ends_a_permission_that_was_not_used(tv: RelyingParty, browser: Browser, ada: Person) -> None:
-    held = started(tv)
-    browser.allow_device(asked(browser.signed_in(ada), held).interaction_id)
+    stored = started(tv)
+    browser.allow_device(asked(browser.signed_in(ada), stored).interaction_id)
     browser.sign_out(confirmed=True)
-    assert outcome(tv.poll(held["device_code"])) == (400, "invalid_grant")
+    assert outcome(tv.poll(stored["device_code"])) == (400, "invalid_grant")
 
 
 def test_tokens_of_a_device_outlive_the_browser_session(tv: RelyingParty, browser: Browser, ada: Person) -> None:
     """They end with a session of their own, which is listed under the application's name (decisions/0144)."""
-    held = started(tv, scope="openid")
-    browser.allow_device(asked(browser.signed_in(ada), held).interaction_id)
-    tokens = tv.poll(held["device_code"]).json or {}
+    stored = started(tv, scope="openid")
+    browser.allow_device(asked(browser.signed_in(ada), stored).interaction_id)
+    tokens = tv.poll(stored["device_code"]).json or {}
     browser.sign_out(confirmed=True)
     assert tv.userinfo(tokens["access_token"]).status_code == 200
     assert tv.refresh(tokens["refresh_token"]).status_code == 200
 
 
 def test_closed_account_gets_no_tokens(tv: RelyingParty, browser: Browser, ada: Person) -> None:
-    held = started(tv)
-    browser.allow_device(asked(browser.signed_in(ada), held).interaction_id)
+    stored = started(tv)
+    browser.allow_device(asked(browser.signed_in(ada), stored).interaction_id)
     ada.close()
-    assert outcome(tv.poll(held["device_code"])) == (400, "invalid_grant")
+    assert outcome(tv.poll(stored["device_code"])) == (400, "invalid_grant")
 
 
 def test_application_that_must_be_in_an_organization_is_refused(
     world: World, tv: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     world.change(tv, organization_usage="require")
-    held = started(tv)
-    step = browser.signed_in(ada).type_code(held["user_code"])
+    stored = started(tv)
+    step = browser.signed_in(ada).type_code(stored["user_code"])
     assert (step.kind, step.error) == (RefusedStep, "access_denied")
-    assert outcome(tv.poll(held["device_code"])) == (400, "access_denied")
+    assert outcome(tv.poll(stored["device_code"])) == (400, "access_denied")
 
 
 @pytest.mark.parametrize(

@@ -33,15 +33,15 @@ def till(world: World) -> RelyingParty:
 
 def allowed(till: RelyingParty, browser: Browser, person: Person, details: Any) -> str:
     """Return the device's code after the person allowed the details."""
-    held = till.start_device(scope="openid", authorization_details=json.dumps(details)).json or {}
-    step = browser.signed_in(person).type_code(held["user_code"])
+    body = till.start_device(scope="openid", authorization_details=json.dumps(details)).json or {}
+    step = browser.signed_in(person).type_code(body["user_code"])
     assert browser.allow_device(step.interaction_id).outcome == "allowed"
-    return str(held["device_code"])
+    return str(body["device_code"])
 
 
 def test_page_gets_every_value_of_a_device(till: RelyingParty, browser: Browser, ada: Person) -> None:
-    held = till.start_device(authorization_details=json.dumps(BOTH)).json or {}
-    step = browser.signed_in(ada).type_code(held["user_code"])
+    body = till.start_device(authorization_details=json.dumps(BOTH)).json or {}
+    step = browser.signed_in(ada).type_code(body["user_code"])
     assert step.kind is DeviceStep
     payment, listing = step.details
     assert (payment.type, payment.title) == ("payment", {"en": "Make a payment"})
@@ -54,17 +54,17 @@ def test_page_gets_every_value_of_a_device(till: RelyingParty, browser: Browser,
 
 
 def test_device_gets_the_allowed_details(till: RelyingParty, browser: Browser, ada: Person) -> None:
-    held = till.poll(allowed(till, browser, ada, BOTH)).json or {}
-    assert held["authorization_details"] == BOTH
-    assert claims_in(held["access_token"])["authorization_details"] == BOTH
-    assert till.introspect(held["access_token"])["authorization_details"] == BOTH
-    assert (till.refresh(held["refresh_token"]).json or {})["authorization_details"] == BOTH
+    body = till.poll(allowed(till, browser, ada, BOTH)).json or {}
+    assert body["authorization_details"] == BOTH
+    assert claims_in(body["access_token"])["authorization_details"] == BOTH
+    assert till.introspect(body["access_token"])["authorization_details"] == BOTH
+    assert (till.refresh(body["refresh_token"]).json or {})["authorization_details"] == BOTH
 
 
 def test_json_body_brings_details_as_an_array(till: RelyingParty, browser: Browser, ada: Person) -> None:
     body = {**till.client_credentials(), "authorization_details": [PAYMENT]}
-    held = till.wsgi.post("/api/oidc/device", json=body, base_url=till.hub_url).json or {}
-    assert [one.type for one in browser.signed_in(ada).type_code(held["user_code"]).details] == ["payment"]
+    answer = till.wsgi.post("/api/oidc/device", json=body, base_url=till.hub_url).json or {}
+    assert [detail.type for detail in browser.signed_in(ada).type_code(answer["user_code"]).details] == ["payment"]
 
 
 def test_poll_narrows_details_and_adds_none(till: RelyingParty, browser: Browser, ada: Person) -> None:
@@ -73,25 +73,25 @@ def test_poll_narrows_details_and_adds_none(till: RelyingParty, browser: Browser
     for text in (json.dumps([wider]), json.dumps([{"type": "other"}]), "[", "[]"):
         refused = till.poll(code, authorization_details=text)
         assert (refused.status_code, (refused.json or {})["error"]) == (400, "invalid_authorization_details")
-    held = till.poll(code, authorization_details=json.dumps([PAYMENT])).json or {}
-    assert held["authorization_details"] == [PAYMENT]
-    assert (till.refresh(held["refresh_token"]).json or {})["authorization_details"] == BOTH
+    body = till.poll(code, authorization_details=json.dumps([PAYMENT])).json or {}
+    assert body["authorization_details"] == [PAYMENT]
+    assert (till.refresh(body["refresh_token"]).json or {})["authorization_details"] == BOTH
 
 
 def test_device_without_details_gets_none_at_its_poll(till: RelyingParty, browser: Browser, ada: Person) -> None:
-    held = till.start_device(scope="openid").json or {}
-    browser.allow_device(browser.signed_in(ada).type_code(held["user_code"]).interaction_id)
-    refused = till.poll(held["device_code"], authorization_details=json.dumps([PAYMENT]))
+    body = till.start_device(scope="openid").json or {}
+    browser.allow_device(browser.signed_in(ada).type_code(body["user_code"]).interaction_id)
+    refused = till.poll(body["device_code"], authorization_details=json.dumps([PAYMENT]))
     assert (refused.json or {})["error"] == "invalid_authorization_details"
-    tokens = till.poll(held["device_code"]).json or {}
+    tokens = till.poll(body["device_code"]).json or {}
     assert "authorization_details" not in tokens
     assert "authorization_details" not in claims_in(tokens["access_token"])
 
 
 def test_denied_details_give_no_token(till: RelyingParty, browser: Browser, ada: Person) -> None:
-    held = till.start_device(authorization_details=json.dumps([PAYMENT])).json or {}
-    browser.allow_device(browser.signed_in(ada).type_code(held["user_code"]).interaction_id, allow=False)
-    assert (till.poll(held["device_code"]).json or {})["error"] == "access_denied"
+    body = till.start_device(authorization_details=json.dumps([PAYMENT])).json or {}
+    browser.allow_device(browser.signed_in(ada).type_code(body["user_code"]).interaction_id, allow=False)
+    assert (till.poll(body["device_code"]).json or {})["error"] == "access_denied"
 
 
 def test_malformed_details_of_a_device_are_refused(till: RelyingParty, subtests: pytest.Subtests) -> None:

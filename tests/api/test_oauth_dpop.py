@@ -10,7 +10,7 @@ from werkzeug.test import TestResponse
 
 from app.contract import oauth_metadata
 from app.identity.credentials.tokens import service as tokens
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.protocols.oauth import dpop
 from tests.support.callers import call_of
 from tests.support.dpop import Prover
@@ -39,8 +39,8 @@ def spa(world: World) -> Prover:
 def spa_tokens(spa: Prover, browser: Browser, person: Person) -> dict[str, Any]:
     pkce = Pkce()
     code = browser.code(spa.client, person, code_challenge=pkce.challenge)
-    held: dict[str, Any] = spa.redeem(code, code_verifier=pkce.verifier).get_json()
-    return held
+    stored: dict[str, Any] = spa.redeem(code, code_verifier=pkce.verifier).get_json()
+    return stored
 
 
 @pytest.mark.parametrize("algorithm", dpop.ALGORITHMS)
@@ -49,9 +49,9 @@ def test_code_with_dpop_proof_gets_bound_tokens(
 ) -> None:
     """(RFC 9449 section 5)"""
     prover = Prover(shop, algorithm, client_key(algorithm))
-    held = prover.bound(browser, ada)
-    assert held["token_type"] == "DPoP"
-    person = prover.userinfo(held["access_token"])
+    stored = prover.bound(browser, ada)
+    assert stored["token_type"] == "DPoP"
+    person = prover.userinfo(stored["access_token"])
     assert (person.status_code, (person.json or {})["email"]) == (200, ada.email)
 
 
@@ -66,8 +66,8 @@ def test_nonce_is_offered_and_accepted(prover: Prover, browser: Browser, ada: Pe
     """(RFC 9449 section 8.2)"""
     answer = prover.redeem(browser.code(prover.client, ada))
     prover.nonce = answer.headers["DPoP-Nonce"]
-    held = prover.bound(browser, ada)
-    again = prover.userinfo(held["access_token"])
+    stored = prover.bound(browser, ada)
+    again = prover.userinfo(stored["access_token"])
     assert (again.status_code, again.headers["DPoP-Nonce"]) == (200, prover.nonce)
 
 
@@ -103,7 +103,9 @@ def test_unknown_nonce_is_refused(prover: Prover, given: object) -> None:
     assert outcome(prover.redeem("unknown", dpop_proof)) == (400, "use_dpop_nonce")
 
 
-def test_nonces_rotate_and_belong_to_a_tenant(services: Services, prover: Prover, foreign_shop: RelyingParty) -> None:
+def test_nonces_rotate_and_belong_to_a_tenant(
+    services: IdentityServices, prover: Prover, foreign_shop: RelyingParty
+) -> None:
     """(RFC 9449 section 8): stateless, good for one to three minutes."""
     foreign = Prover(foreign_shop)
     foreign.nonce = prover.redeem("unknown").headers["DPoP-Nonce"]
@@ -175,11 +177,11 @@ def test_scheme_without_dpop_proof_is_challenged(prover: Prover, browser: Browse
 def test_introspection_and_jwt_have_the_key(world: World, browser: Browser, ada: Person) -> None:
     """(RFC 9449 sections 6.1 and 6.2)"""
     prover = Prover(world.application("signed", access_token_format="jwt"))
-    held = prover.bound(browser, ada)
-    assert claims_in(held["access_token"])["cnf"] == {"jkt": prover.thumbprint}
-    seen = prover.client.introspect(held["access_token"])
+    stored = prover.bound(browser, ada)
+    assert claims_in(stored["access_token"])["cnf"] == {"jkt": prover.thumbprint}
+    seen = prover.client.introspect(stored["access_token"])
     assert (seen["token_type"], seen["cnf"]) == ("DPoP", {"jkt": prover.thumbprint})
-    assert "cnf" not in prover.client.introspect(held["refresh_token"]), "its client authenticates"
+    assert "cnf" not in prover.client.introspect(stored["refresh_token"]), "its client authenticates"
 
 
 def test_client_with_the_setting_must_prove(world: World, browser: Browser, ada: Person) -> None:
@@ -187,15 +189,15 @@ def test_client_with_the_setting_must_prove(world: World, browser: Browser, ada:
     prover = Prover(world.application("bound", dpop_bound_access_tokens=True))
     code = browser.code(prover.client, ada)
     assert outcome(prover.client.redeem(code)) == (400, "invalid_dpop_proof")
-    held = prover.redeem(code).json or {}
-    assert outcome(prover.client.refresh(held["refresh_token"])) == (400, "invalid_dpop_proof")
-    assert (prover.refresh(held["refresh_token"]).json or {})["token_type"] == "DPoP"
+    body = prover.redeem(code).json or {}
+    assert outcome(prover.client.refresh(body["refresh_token"])) == (400, "invalid_dpop_proof")
+    assert (prover.refresh(body["refresh_token"]).json or {})["token_type"] == "DPoP"
 
 
 def test_refresh_token_of_public_client_is_bound(spa: Prover, browser: Browser, ada: Person) -> None:
     """(RFC 9449 section 5)"""
-    held = spa_tokens(spa, browser, ada)
-    stolen = held["refresh_token"]
+    stored = spa_tokens(spa, browser, ada)
+    stolen = stored["refresh_token"]
     assert outcome(Prover(spa.client).refresh(stolen)) == (400, "invalid_grant")
     assert outcome(spa.client.refresh(stolen)) == (400, "invalid_grant")
     renewed = spa.refresh(stolen)
@@ -206,9 +208,9 @@ def test_refresh_token_of_public_client_is_bound(spa: Prover, browser: Browser, 
 
 def test_confidential_client_may_change_its_key(prover: Prover, browser: Browser, ada: Person) -> None:
     """(RFC 9449 section 5)"""
-    held = prover.bound(browser, ada)
+    stored = prover.bound(browser, ada)
     other = Prover(prover.client)
-    renewed = other.refresh(held["refresh_token"]).json or {}
+    renewed = other.refresh(stored["refresh_token"]).json or {}
     assert other.userinfo(renewed["access_token"]).status_code == 200
     assert outcome(prover.userinfo(renewed["access_token"])) == (401, "invalid_token")
     assert outcome(prover.client.refresh(renewed["refresh_token"])) == (400, "invalid_grant"), (
@@ -218,9 +220,9 @@ def test_confidential_client_may_change_its_key(prover: Prover, browser: Browser
 
 def test_bearer_tokens_may_become_bound(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     """(RFC 9449 section 5)"""
-    held = shop.redeem(browser.code(shop, ada)).json or {}
+    body = shop.redeem(browser.code(shop, ada)).json or {}
     prover = Prover(shop)
-    renewed = prover.refresh(held["refresh_token"]).json or {}
+    renewed = prover.refresh(body["refresh_token"]).json or {}
     assert prover.userinfo(renewed["access_token"]).status_code == 200
 
 
@@ -232,8 +234,8 @@ def test_device_and_machine_get_bound_tokens(world: World, browser: Browser, ada
     step = browser.signed_in(ada).type_code(started["user_code"])
     browser.allow_device(step.interaction_id)
     form = {"grant_type": device, "device_code": started["device_code"], **prover.client.client_credentials()}
-    held = prover.post("token", form).json or {}
-    assert (held["token_type"], prover.userinfo(held["access_token"]).status_code) == ("DPoP", 200)
+    body = prover.post("token", form).json or {}
+    assert (body["token_type"], prover.userinfo(body["access_token"]).status_code) == ("DPoP", 200)
     form = {"grant_type": "client_credentials", **prover.client.client_credentials()}
     assert (prover.post("token", form).json or {})["token_type"] == "DPoP"
 
@@ -248,18 +250,18 @@ def test_machine_token_is_bound_at_management(world: World) -> None:
     form = {"grant_type": "client_credentials", "audience": MANAGE, **robot.client_credentials()}
     assert outcome(robot.post("/service/oauth/token", form)) == (400, "invalid_dpop_proof")
     dpop_proof = prover.dpop_proof("POST", f"{robot.hub_url}/service/oauth/token")
-    held = robot.post("/service/oauth/token", form, headers={"DPoP": dpop_proof}).json or {}
-    assert (held["token_type"], claims_in(held["access_token"])["cnf"]) == ("DPoP", {"jkt": prover.thumbprint})
+    body = robot.post("/service/oauth/token", form, headers={"DPoP": dpop_proof}).json or {}
+    assert (body["token_type"], claims_in(body["access_token"])["cnf"]) == ("DPoP", {"jkt": prover.thumbprint})
 
     def read(scheme: str, **headers: str) -> TestResponse:
-        named = {"Authorization": f"{scheme} {held['access_token']}", **headers}
+        named = {"Authorization": f"{scheme} {body['access_token']}", **headers}
         base = f"http://{world.services.settings.api_hostname}"
         return world.wsgi.get(
             "/identity/v2/manage/account", query_string={"email": "x@example.test"}, base_url=base, headers=named
         )
 
     address = f"{world.services.settings.base_url}/identity/v2/manage/account"
-    good = read("DPoP", DPoP=prover.dpop_proof("GET", address, token=held["access_token"]))
+    good = read("DPoP", DPoP=prover.dpop_proof("GET", address, token=body["access_token"]))
     assert (good.json or {})["ErrorCode"] == 938, "the account is looked for"
     for refused in (read("Bearer"), read("DPoP")):
         assert (refused.status_code, (refused.json or {})["ErrorCode"]) == (403, 6002)
@@ -273,8 +275,8 @@ def test_account_operations_take_bound_tokens(world: World, browser: Browser, ad
     base, path = f"http://{world.services.settings.api_hostname}", "/identity/v2/auth/account"
 
     def read(headers: dict[str, str], **query: str) -> TestResponse:
-        held = {"apikey": world.api_key, **query}
-        return world.wsgi.get(path, query_string=held, base_url=base, headers=headers)
+        stored = {"apikey": world.api_key, **query}
+        return world.wsgi.get(path, query_string=stored, base_url=base, headers=headers)
 
     address = f"{world.services.settings.base_url}{path}"
     good = {"Authorization": f"DPoP {token}", "DPoP": prover.dpop_proof("GET", address, token=token)}
@@ -284,7 +286,7 @@ def test_account_operations_take_bound_tokens(world: World, browser: Browser, ad
         assert refused.headers["WWW-Authenticate"].startswith("DPoP error=")
 
 
-def test_bound_token_is_no_parameter(services: Services, prover: Prover, browser: Browser, ada: Person) -> None:
+def test_bound_token_is_no_parameter(services: IdentityServices, prover: Prover, browser: Browser, ada: Person) -> None:
     """(RFC 9449 section 7.2): where an operation takes another account's token besides, nothing shows who sent it."""
     bearer = (prover.client.redeem(browser.code(prover.client, ada)).json or {})["access_token"]
     bound = prover.bound(browser, ada)["access_token"]
@@ -345,15 +347,15 @@ def test_wrong_dpop_proof_of_pushed_request_is_refused(world: World, prover: Pro
 
 def test_metadata_names_the_algorithms(prover: Prover) -> None:
     """(RFC 9449 section 5.1)"""
-    held = prover.client.get("/.well-known/openid-configuration").json or {}
-    assert held["dpop_signing_alg_values_supported"] == list(dpop.ALGORITHMS)
+    body = prover.client.get("/.well-known/openid-configuration").json or {}
+    assert body["dpop_signing_alg_values_supported"] == list(dpop.ALGORITHMS)
 
 
 def test_browser_code_may_send_dpop_proofs_and_read_nonces(spa: Prover) -> None:
     """(RFC 9449 section 8)"""
     origin = {"Origin": "https://app.example"}
-    asked = {**origin, "Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "dpop"}
-    answer = spa.client.wsgi.options("/api/oidc/token", headers=asked, base_url=spa.client.hub_url)
+    parameters = {**origin, "Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "dpop"}
+    answer = spa.client.wsgi.options("/api/oidc/token", headers=parameters, base_url=spa.client.hub_url)
     assert answer.headers["Access-Control-Allow-Headers"] == "dpop"
     form = {"grant_type": "authorization_code", "code": "x", "redirect_uri": "x", "client_id": spa.client.client_id}
     dpop_proof = spa.dpop_proof("POST", f"{spa.client.hub_url}/api/oidc/token")

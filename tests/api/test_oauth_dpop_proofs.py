@@ -21,7 +21,7 @@ from werkzeug.test import TestResponse
 
 from app.identity import create_app, create_service, create_services
 from app.identity.directory.tenants.tables import custom_hosts
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import UnitOfWork
 from app.identity.protocols.oauth import dpop
 from app.kit.nonces import Nonces
@@ -155,7 +155,7 @@ def test_forged_dpop_proof_of_a_known_key_is_refused(prover: Prover, browser: Br
     """(RFC 9449 section 4.3): the process keeps what a header says, never that a signature was right."""
     prover.bound(browser, ada)
     address = f"{prover.client.hub_url}/api/oidc/token"
-    good, other = (one.dpop_proof("POST", address) for one in (prover, Prover(prover.client)))
+    good, other = (item.dpop_proof("POST", address) for item in (prover, Prover(prover.client)))
     assert outcome(prover.redeem("x", FORGED[name](good, other))) == (400, "invalid_dpop_proof")
 
 
@@ -209,7 +209,9 @@ def test_forwarded_host_is_not_trusted(browser: Browser, ada: Person, prover: Pr
     assert outcome(answer) == (400, "invalid_dpop_proof")
 
 
-def test_dpop_proof_names_the_custom_domain_of_its_request(services: Services, world: World, prover: Prover) -> None:
+def test_dpop_proof_names_the_custom_domain_of_its_request(
+    services: IdentityServices, world: World, prover: Prover
+) -> None:
     """(RFC 9449 section 4.3)"""
     host = f"id-{secrets.token_hex(4)}.example.com"
     with UnitOfWork(services.database, world.tenant_id).separate_transaction() as work:
@@ -237,7 +239,7 @@ def test_own_issuer_takes_dpop_proofs_for_its_address(browser: Browser, ada: Per
 
 @pytest.mark.parametrize(("seconds", "status"), [(-58, 200), (58, 200), (-62, 400), (62, 400)])
 def test_iat_may_be_a_minute_off(
-    services: Services, prover: Prover, browser: Browser, ada: Person, seconds: int, status: int
+    services: IdentityServices, prover: Prover, browser: Browser, ada: Person, seconds: int, status: int
 ) -> None:
     """(RFC 9449 section 11.1)"""
     at = int(services.clock.now().timestamp()) + seconds
@@ -271,12 +273,12 @@ def test_dpop_proof_is_used_once_by_its_key(prover: Prover, browser: Browser, ad
 @pytest.mark.parametrize("first", [False, True], ids=["without nonce", "with nonce"])
 @pytest.mark.parametrize("second", [False, True], ids=["without nonce", "with nonce"])
 def test_jti_in_a_newer_dpop_proof_is_refused(
-    services: Services, prover: Prover, redis_url: str, is_shared: bool, first: bool, second: bool
+    services: IdentityServices, prover: Prover, redis_url: str, is_shared: bool, first: bool, second: bool
 ) -> None:
     """(RFC 9449 section 11.1): the `jti` counts once, whatever `iat` and `nonce` stand beside it."""
     own = create_services(replace(services.settings, redis_url=redis_url if is_shared else ""), services.clock)
     prover.client = replace(prover.client, wsgi=WsgiClient(create_app(create_service(own))))
-    nonces = [None if not wanted else prover.redeem("x").headers["DPoP-Nonce"] for wanted in (first, second)]
+    nonces = [None if not item else prover.redeem("x").headers["DPoP-Nonce"] for item in (first, second)]
     now, address = int(services.clock.now().timestamp()), f"{prover.client.hub_url}/api/oidc/token"
     errors = []
     for seconds, prover.nonce in enumerate(nonces):
@@ -286,7 +288,7 @@ def test_jti_in_a_newer_dpop_proof_is_refused(
     assert errors == ["invalid_grant", "invalid_dpop_proof"]
 
 
-def test_jti_beside_the_next_nonce_is_refused(services: Services, prover: Prover) -> None:
+def test_jti_beside_the_next_nonce_is_refused(services: IdentityServices, prover: Prover) -> None:
     """(RFC 9449 sections 8 and 11.1)"""
     errors = []
     for seconds in (0, dpop.NONCE_SECONDS):
@@ -300,7 +302,7 @@ def test_jti_beside_the_next_nonce_is_refused(services: Services, prover: Prover
 @pytest.mark.parametrize("with_nonce", [False, True])
 @pytest.mark.parametrize("seconds", [1, 30, 59])
 def test_dpop_proof_is_remembered_for_its_whole_life(
-    services: Services, prover: Prover, with_nonce: bool, seconds: int
+    services: IdentityServices, prover: Prover, with_nonce: bool, seconds: int
 ) -> None:
     """(RFC 9449 section 11.1): the time of the second use does not matter."""
     prover.nonce = prover.redeem("unknown").headers["DPoP-Nonce"] if with_nonce else None
@@ -310,9 +312,9 @@ def test_dpop_proof_is_remembered_for_its_whole_life(
         assert outcome(prover.redeem("unknown", proof)) == (400, "invalid_dpop_proof")
 
 
-def test_retry_of_a_request_may_use_its_dpop_proof_again(services: Services, prover: Prover) -> None:
+def test_retry_of_a_request_may_use_its_dpop_proof_again(services: IdentityServices, prover: Prover) -> None:
     """(RFC 9449 section 11.1): the store aborted its transaction, so the service runs it again."""
-    address, expected = f"{prover.client.hub_url}/api/oidc/token", dpop.Expected()
+    address, expected = f"{prover.client.hub_url}/api/oidc/token", dpop.ExpectedDpop()
     headers = {"dpop": prover.dpop_proof("POST", address)}
     with call_of(services, prover.client.tenant_name) as context:
         host = context.raw.host
@@ -350,19 +352,21 @@ def test_one_of_many_token_requests_with_one_dpop_proof_wins(prover: Prover, bro
     assert (statuses.count(200), statuses.count(400)) == (1, 19)
 
 
-def test_dpop_proof_used_at_another_instance_is_refused(services: Services, prover: Prover, redis_url: str) -> None:
+def test_dpop_proof_used_at_another_instance_is_refused(
+    services: IdentityServices, prover: Prover, redis_url: str
+) -> None:
     """(RFC 9449 section 11.1)"""
     instances = [create_services(replace(services.settings, redis_url=redis_url), services.clock) for _ in range(2)]
     proof = prover.dpop_proof("POST", f"{prover.client.hub_url}/api/oidc/token")
     errors = []
-    for one in instances:
-        client = replace(prover.client, wsgi=WsgiClient(create_app(create_service(one))))
+    for instance in instances:
+        client = replace(prover.client, wsgi=WsgiClient(create_app(create_service(instance))))
         errors.append(outcome(Prover(client).redeem("unknown", proof))[1])
-        one.database.dispose()
+        instance.database.dispose()
     assert errors == ["invalid_grant", "invalid_dpop_proof"]
 
 
-def test_used_dpop_proofs_are_forgotten_after_they_expired(services: Services, prover: Prover) -> None:
+def test_used_dpop_proofs_are_forgotten_after_they_expired(services: IdentityServices, prover: Prover) -> None:
     """(RFC 9449 section 11.1): the store is bounded by time."""
     services.used_proofs = Nonces(None, dpop.REPLAY_SECONDS, elapsed=lambda: services.clock.now().timestamp())
     dpop_proof = prover.dpop_proof("POST", f"{prover.client.hub_url}/api/oidc/token")
@@ -376,7 +380,7 @@ def test_used_dpop_proofs_are_forgotten_after_they_expired(services: Services, p
         assert sum(map(len, services.used_proofs._ending.values())) == 1
 
 
-def test_many_dpop_proofs_share_no_store_with_the_hub(services: Services, prover: Prover) -> None:
+def test_many_dpop_proofs_share_no_store_with_the_hub(services: IdentityServices, prover: Prover) -> None:
     """(RFC 9449 section 11.1): a client that fills the store of proofs does not stop the hub's calls."""
     assert services.used_proofs is not services.nonces
     assert prover.redeem(secrets.token_hex(8)).status_code == 400

@@ -27,18 +27,18 @@ class TestIdTokens:
         self, world: World, front: RelyingParty, orders: RelyingParty, ada: Person
     ) -> None:
         """(RFC 8693 section 2.2.1)"""
-        held = signed_in(world, front, ada)
-        body = good(exchanged(orders, held["access_token"], requested_token_type=ID_TOKEN, scope="openid email"))
+        stored = signed_in(world, front, ada)
+        body = good(exchanged(orders, stored["access_token"], requested_token_type=ID_TOKEN, scope="openid email"))
         assert (body["issued_token_type"], body["token_type"], body["scope"]) == (ID_TOKEN, "N_A", "openid email")
         assert {"refresh_token", "id_token"}.isdisjoint(body)
-        claims, first = claims_in(body["access_token"]), claims_in(held["id_token"])
+        claims, first = claims_in(body["access_token"]), claims_in(stored["id_token"])
         assert (claims["sub"], claims["aud"], claims["iss"]) == (ada.uid, "orders", orders.issuer)
         assert (claims["email"], claims["act"]) == (ada.email, {"sub": "orders@client"})
         assert (claims["sid"], claims["auth_time"], claims["amr"]) == tuple(
             first[n] for n in ("sid", "auth_time", "amr")
         )
         assert "given_name" not in claims, "the scope profile was not asked for"
-        assert claims["exp"] <= claims_in(held["access_token"])["exp"]
+        assert claims["exp"] <= claims_in(stored["access_token"])["exp"]
         assert orders.userinfo(body["access_token"]).status_code == 401, "it opens nothing"
         assert orders.introspect(body["access_token"]) == {"active": False}
 
@@ -72,9 +72,9 @@ class TestIdTokens:
         bob = world.person("bob@example.test")
         world.change(orders, subject_type="pairwise", sector_identifier_uri="https://orders.example/s.json")
         actor = signed_in(world, front, bob)["access_token"]
-        held = signed_in(world, front, ada)["access_token"]
+        stored = signed_in(world, front, ada)["access_token"]
         acting = {"actor_token": actor, "actor_token_type": ACCESS_TOKEN}
-        first = good(exchanged(orders, held, requested_token_type=ID_TOKEN, **acting))["access_token"]
+        first = good(exchanged(orders, stored, requested_token_type=ID_TOKEN, **acting))["access_token"]
         named = claims_in(first)
         assert named["act"]["sub"] not in (bob.uid, ada.uid)
         assert named["sub"] != ada.uid
@@ -86,9 +86,9 @@ class TestIdTokens:
         self, world: World, front: RelyingParty, orders: RelyingParty, ada: Person
     ) -> None:
         browser = world.browser()
-        held = good(front.redeem(browser.code(front, ada)))
+        stored = good(front.redeem(browser.code(front, ada)))
         browser.sign_out(client_id=front.client_id, confirmed=True)
-        answer = exchanged(orders, held["access_token"], requested_token_type=ID_TOKEN)
+        answer = exchanged(orders, stored["access_token"], requested_token_type=ID_TOKEN)
         assert error(answer) == (400, "invalid_request")
 
     @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ class TestIdTokens:
         assert error(exchanged(orders, token, requested_token_type=JWT)) == (400, "invalid_request")
 
 
-class TestBoundTokens:
+class TestExchangedBoundTokens:
     """A token with `cnf` is exchanged by whoever proves its key, and what it becomes is bound to the same key."""
 
     @pytest.fixture
@@ -125,34 +125,34 @@ class TestBoundTokens:
     def test_dpop_key_is_proven(self, world: World, shop: RelyingParty, orders: RelyingParty, ada: Person) -> None:
         """(RFC 9449 section 5)"""
         holder, thief = Prover(shop), Prover(shop)
-        held = holder.bound(world.browser(), ada, scope=SCOPE)["access_token"]
-        answer = holder.post("token", self.form(shop, held))
+        stored = holder.bound(world.browser(), ada, scope=SCOPE)["access_token"]
+        answer = holder.post("token", self.form(shop, stored))
         body = good(answer)
         assert (body["token_type"], claims_in(body["access_token"])["cnf"]) == ("DPoP", {"jkt": holder.thumbprint})
         for refused in (
-            exchanged(shop, held),
-            thief.post("token", self.form(shop, held)),
-            exchanged(orders, held),
-            Prover(orders).post("token", self.form(orders, held)),
+            exchanged(shop, stored),
+            thief.post("token", self.form(shop, stored)),
+            exchanged(orders, stored),
+            Prover(orders).post("token", self.form(orders, stored)),
         ):
             assert error(refused) == (400, "invalid_request")
         stolen = Prover(orders, key=holder.key)
-        assert good(stolen.post("token", self.form(orders, held)))["token_type"] == "DPoP", "who has the key may"
+        assert good(stolen.post("token", self.form(orders, stored)))["token_type"] == "DPoP", "who has the key may"
 
     def test_bearer_token_may_become_bound(self, world: World, shop: RelyingParty, ada: Person) -> None:
         prover = Prover(shop)
-        held = signed_in(world, shop, ada)["access_token"]
-        body = good(prover.post("token", self.form(shop, held)))
+        stored = signed_in(world, shop, ada)["access_token"]
+        body = good(prover.post("token", self.form(shop, stored)))
         assert claims_in(body["access_token"])["cnf"] == {"jkt": prover.thumbprint}
 
     def test_bound_actor_token_is_proven(self, world: World, shop: RelyingParty, ada: Person) -> None:
         bob, prover = world.person("bob@example.test"), Prover(shop)
         actor = prover.bound(world.browser(), bob)["access_token"]
-        held = signed_in(world, shop, ada)["access_token"]
+        stored = signed_in(world, shop, ada)["access_token"]
         acting = {"actor_token": actor, "actor_token_type": ACCESS_TOKEN}
-        assert error(exchanged(shop, held, **acting)) == (400, "invalid_request")
-        assert error(Prover(shop).post("token", self.form(shop, held, **acting))) == (400, "invalid_request")
-        assert claims_in(good(prover.post("token", self.form(shop, held, **acting)))["access_token"])["act"] == {
+        assert error(exchanged(shop, stored, **acting)) == (400, "invalid_request")
+        assert error(Prover(shop).post("token", self.form(shop, stored, **acting))) == (400, "invalid_request")
+        assert claims_in(good(prover.post("token", self.form(shop, stored, **acting)))["access_token"])["act"] == {
             "sub": bob.uid
         }
 
@@ -161,9 +161,9 @@ class TestBoundTokens:
     ) -> None:
         """Its authentication binds it, so the key may change, but does not go (RFC 9449 section 5)."""
         holder, newer = Prover(shop), Prover(shop)
-        held = holder.bound(world.browser(), ada, scope=SCOPE)["refresh_token"]
-        assert error(exchanged(shop, held, REFRESH_TOKEN)) == (400, "invalid_request")
-        body = good(newer.post("token", self.form(shop, held, REFRESH_TOKEN)))
+        stored = holder.bound(world.browser(), ada, scope=SCOPE)["refresh_token"]
+        assert error(exchanged(shop, stored, REFRESH_TOKEN)) == (400, "invalid_request")
+        body = good(newer.post("token", self.form(shop, stored, REFRESH_TOKEN)))
         assert claims_in(body["access_token"])["cnf"] == {"jkt": newer.thumbprint}
 
     def test_certificate_is_presented(self, world: World, proxied: None, ada: Person) -> None:
@@ -180,18 +180,18 @@ class TestBoundTokens:
             "redirect_uri": shop.redirect_uri,
             "client_id": shop.client_id,
         }
-        held = good(shop.back("token", form, environ_overrides=ours.environ()))["access_token"]
-        cnf = claims_in(held)["cnf"]
+        stored = good(shop.back("token", form, environ_overrides=ours.environ()))["access_token"]
+        cnf = claims_in(stored)["cnf"]
         world.change(shop, tls_client_certificate_bound_access_tokens=False)
-        form = self.form(shop, held) | {"client_id": shop.client_id}
+        form = self.form(shop, stored) | {"client_id": shop.client_id}
         body = good(shop.back("token", form, environ_overrides=ours.environ()))
         assert claims_in(body["access_token"])["cnf"] == cnf
         assert error(shop.back("token", form, environ_overrides=other.environ())) == (400, "invalid_request")
 
     def test_unknown_binding_is_refused(self, world: World, shop: RelyingParty, ada: Person) -> None:
-        held = signed_in(world, shop, ada)["access_token"]
-        change_token(world, held, facts={"cnf": {"kid": "x"}})
-        assert error(Prover(shop).post("token", self.form(shop, held))) == (400, "invalid_request")
+        stored = signed_in(world, shop, ada)["access_token"]
+        change_token(world, stored, facts={"cnf": {"kid": "x"}})
+        assert error(Prover(shop).post("token", self.form(shop, stored))) == (400, "invalid_request")
 
 
 class TestActors:
@@ -208,14 +208,14 @@ class TestActors:
         self, world: World, front: RelyingParty, orders: RelyingParty, ada: Person
     ) -> None:
         stock = world.application("stock", client_id="stock", redirect_uris=[], grant_types=OWN[2:], may_act=["orders"])
-        held, actor = signed_in(world, front, ada)["access_token"], self.machine(stock)
-        assert error(exchanged(orders, held, **self.acting(actor))) == (400, "invalid_request"), (
+        stored, actor = signed_in(world, front, ada)["access_token"], self.machine(stock)
+        assert error(exchanged(orders, stored, **self.acting(actor))) == (400, "invalid_request"), (
             "front does not name it"
         )
         world.change(front, may_act=["orders", "stock"])
-        body = good(exchanged(orders, held, **self.acting(actor)))
+        body = good(exchanged(orders, stored, **self.acting(actor)))
         assert claims_in(body["access_token"])["act"] == {"sub": "stock@client"}
-        own = good(exchanged(orders, held, **self.acting(self.machine(orders))))
+        own = good(exchanged(orders, stored, **self.acting(self.machine(orders))))
         assert claims_in(own["access_token"])["act"] == {"sub": "orders@client"}
 
     def test_actor_of_another_client_is_refused(
@@ -223,8 +223,8 @@ class TestActors:
     ) -> None:
         stock = world.application("stock", client_id="stock", redirect_uris=[], grant_types=OWN[2:])
         world.change(front, may_act=["orders", "stock"])
-        held = signed_in(world, front, ada)["access_token"]
-        assert error(exchanged(orders, held, **self.acting(self.machine(stock)))) == (400, "invalid_request")
+        stored = signed_in(world, front, ada)["access_token"]
+        assert error(exchanged(orders, stored, **self.acting(self.machine(stock)))) == (400, "invalid_request")
         assert error(exchanged(orders, self.machine(orders))) == (400, "invalid_request"), "no account's token"
 
     def test_expired_actor_token_is_refused(
@@ -232,6 +232,6 @@ class TestActors:
     ) -> None:
         world.change(orders, access_token_seconds=60)
         actor = self.machine(orders)
-        held = signed_in(world, front, ada)["access_token"]
+        stored = signed_in(world, front, ada)["access_token"]
         with moved(world.services, minutes=2):
-            assert error(exchanged(orders, held, **self.acting(actor))) == (400, "invalid_request")
+            assert error(exchanged(orders, stored, **self.acting(actor))) == (400, "invalid_request")

@@ -11,7 +11,7 @@ import pytest
 from joserfc import jws
 from werkzeug.test import TestResponse
 
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.protocols.oauth import codes
 from app.identity.protocols.oauth.authorize import pushed
 from tests.support.dpop import Prover
@@ -26,7 +26,7 @@ def outcome(answer: TestResponse) -> tuple[int, str]:
     return answer.status_code, (answer.json or {})["error"]
 
 
-class Bank(Prover):
+class FapiBank(Prover):
     """A client of the profile: it pushes, authenticates with its key and sends proofs."""
 
     signer: Signer
@@ -36,8 +36,8 @@ class Bank(Prover):
         return {"client_id": self.client.client_id, **self.signer.assertion(), **members}
 
     def push(self, **changed: str | None) -> TestResponse:
-        asked = {**self.client.authorization_parameters(), "code_challenge": self.pkce.challenge, **changed}
-        return self.post("par", self.form(**asked))
+        parameters = {**self.client.authorization_parameters(), "code_challenge": self.pkce.challenge, **changed}
+        return self.post("par", self.form(**parameters))
 
     def request_uri(self, **changed: str | None) -> dict[str, str | None]:
         answer = self.push(**changed)
@@ -45,14 +45,14 @@ class Bank(Prover):
         return {"client_id": self.client.client_id, "request_uri": (answer.json or {})["request_uri"]}
 
     def exchange(self, code: str, **changed: str | None) -> TestResponse:
-        given = {"grant_type": "authorization_code", "code": code, "redirect_uri": self.client.redirect_uri}
-        return self.post("token", self.form(**{**given, "code_verifier": self.pkce.verifier, **changed}))
+        values = {"grant_type": "authorization_code", "code": code, "redirect_uri": self.client.redirect_uri}
+        return self.post("token", self.form(**{**values, "code_verifier": self.pkce.verifier, **changed}))
 
     def tokens(self, browser: Browser, person: Person) -> dict[str, Any]:
         answer = self.exchange(code_of(browser.signed_in(person).authorize(self.request_uri())))
         assert answer.status_code == 200, answer.text
-        held: dict[str, Any] = answer.get_json()
-        return held
+        stored: dict[str, Any] = answer.get_json()
+        return stored
 
 
 SETTINGS: Mapping[str, Any] = {
@@ -64,55 +64,55 @@ SETTINGS: Mapping[str, Any] = {
 
 
 @pytest.fixture
-def bank(world: World) -> Bank:
+def bank(world: World) -> FapiBank:
     jwks = public_jwks(*(client_key(algorithm) for algorithm in (*ALGORITHMS, "RS256")))
     client = world.application("bank", secret=None, jwks=jwks, **SETTINGS)
-    made = Bank(client)
+    made = FapiBank(client)
     made.signer, made.pkce = Signer(client), Pkce()
     return made
 
 
-def test_whole_flow_of_the_profile(bank: Bank, browser: Browser, ada: Person) -> None:
+def test_whole_flow_of_the_profile(bank: FapiBank, browser: Browser, ada: Person) -> None:
     """FAPI 2.0 section 5.3.2.2: pushed request, PKCE, `iss`, bound tokens."""
     step = browser.signed_in(ada).authorize(bank.request_uri(nonce="n" * 64))
     assert parameters_of(step)["iss"] == bank.client.hub_url
-    held = bank.exchange(code_of(step)).json or {}
-    assert held["token_type"] == "DPoP"
-    assert claims_in(held["id_token"])["nonce"] == "n" * 64
-    assert (bank.userinfo(held["access_token"]).json or {})["sub"] == ada.uid
+    body = bank.exchange(code_of(step)).json or {}
+    assert body["token_type"] == "DPoP"
+    assert claims_in(body["id_token"])["nonce"] == "n" * 64
+    assert (bank.userinfo(body["access_token"]).json or {})["sub"] == ada.uid
 
 
-def test_id_tokens_are_signed_as_the_profile_asks(bank: Bank, browser: Browser, ada: Person) -> None:
+def test_id_tokens_are_signed_as_the_profile_asks(bank: FapiBank, browser: Browser, ada: Person) -> None:
     """FAPI 2.0 section 5.4.1: PS256 without a setting, never RS256."""
     header = jws.extract_compact(bank.tokens(browser, ada)["id_token"].encode()).headers()
     assert header["alg"] == "PS256"
 
 
 @pytest.mark.parametrize("changed", [{}, {"response_type": "code", "code_challenge": "x" * 43}])
-def test_request_that_was_not_pushed_is_refused(bank: Bank, browser: Browser, ada: Person, changed: Any) -> None:
+def test_request_that_was_not_pushed_is_refused(bank: FapiBank, browser: Browser, ada: Person, changed: Any) -> None:
     """FAPI 2.0 section 5.3.2.2"""
     step = browser.signed_in(ada).authorize(bank.client.authorization_parameters(**changed))
     assert parameters_of(step)["error"] == "invalid_request"
 
 
 def test_pushed_request_is_short_lived_and_used_once(
-    services: Services, bank: Bank, browser: Browser, ada: Person
+    services: IdentityServices, bank: FapiBank, browser: Browser, ada: Person
 ) -> None:
     """FAPI 2.0 section 5.3.2.2: less than 600 seconds."""
     assert timedelta(minutes=10) > pushed.LIFETIME
     taken = bank.request_uri()
     assert "code" in parameters_of(browser.signed_in(ada).authorize(taken))
     assert browser.authorize(taken).error == "invalid_request_uri"
-    late = bank.request_uri()
+    expired = bank.request_uri()
     with moved(services, seconds=pushed.LIFETIME.total_seconds() + 1):
-        assert browser.authorize(late).error == "invalid_request_uri"
+        assert browser.authorize(expired).error == "invalid_request_uri"
 
 
-def test_long_nonce_and_state_come_back_unchanged(bank: Bank, browser: Browser, ada: Person) -> None:
+def test_long_nonce_and_state_come_back_unchanged(bank: FapiBank, browser: Browser, ada: Person) -> None:
     nonce, state = "n" * 384, "s" * 1_000
-    held = parameters_of(browser.signed_in(ada).authorize(bank.request_uri(nonce=nonce, state=state)))
-    assert held["state"] == state
-    tokens = bank.exchange(held["code"]).json or {}
+    stored = parameters_of(browser.signed_in(ada).authorize(bank.request_uri(nonce=nonce, state=state)))
+    assert stored["state"] == state
+    tokens = bank.exchange(stored["code"]).json or {}
     assert claims_in(tokens["id_token"])["nonce"] == nonce
 
 
@@ -128,19 +128,19 @@ def test_long_nonce_and_state_come_back_unchanged(bank: Bank, browser: Browser, 
         ({"request_uri": "urn:ietf:params:oauth:request_uri:x"}, "invalid_request"),
     ],
 )
-def test_wrong_pushed_request_is_refused(bank: Bank, changed: dict[str, str | None], error: str) -> None:
+def test_wrong_pushed_request_is_refused(bank: FapiBank, changed: dict[str, str | None], error: str) -> None:
     """FAPI 2.0 section 5.3.2.2: redirect URI, PKCE with S256, and the code flow alone."""
     assert outcome(bank.push(**changed))[1] == error
 
 
-def test_only_authenticated_clients_push(bank: Bank) -> None:
+def test_only_authenticated_clients_push(bank: FapiBank) -> None:
     """FAPI 2.0 section 5.3.2.2"""
     bare = {**bank.client.authorization_parameters(), "code_challenge": bank.pkce.challenge}
     assert outcome(bank.post("par", bare)) == (401, "invalid_client")
     assert outcome(bank.post("par", {**bare, "client_secret": "a secret of the application"}))[0] == 401
 
 
-def test_code_lives_at_most_a_minute(services: Services, bank: Bank, browser: Browser, ada: Person) -> None:
+def test_code_lives_at_most_a_minute(services: IdentityServices, bank: FapiBank, browser: Browser, ada: Person) -> None:
     """FAPI 2.0 section 5.3.2.2"""
     assert timedelta(seconds=60) >= codes.LIFETIME
     code = code_of(browser.signed_in(ada).authorize(bank.request_uri()))
@@ -148,7 +148,7 @@ def test_code_lives_at_most_a_minute(services: Services, bank: Bank, browser: Br
         assert outcome(bank.exchange(code)) == (400, "invalid_grant")
 
 
-def test_token_request_without_a_key_of_its_own_is_refused(bank: Bank, browser: Browser, ada: Person) -> None:
+def test_token_request_without_a_key_of_its_own_is_refused(bank: FapiBank, browser: Browser, ada: Person) -> None:
     """FAPI 2.0 section 5.3.2.1: only tokens that are bound to their sender."""
     code = code_of(browser.signed_in(ada).authorize(bank.request_uri()))
     form = bank.form(grant_type="authorization_code", code=code, redirect_uri=bank.client.redirect_uri)
@@ -159,7 +159,7 @@ def test_token_request_without_a_key_of_its_own_is_refused(bank: Bank, browser: 
     assert (bank.post("token", bank.form(grant_type="client_credentials")).json or {})["token_type"] == "DPoP"
 
 
-def test_code_is_bound_to_the_key_of_the_pushed_request(bank: Bank, browser: Browser, ada: Person) -> None:
+def test_code_is_bound_to_the_key_of_the_pushed_request(bank: FapiBank, browser: Browser, ada: Person) -> None:
     """FAPI 2.0 section 5.3.2.1 (RFC 9449 section 10.1)"""
     code = code_of(browser.signed_in(ada).authorize(bank.request_uri()))
     own, bank.key = bank.key, client_key("ES256", "another")
@@ -169,14 +169,14 @@ def test_code_is_bound_to_the_key_of_the_pushed_request(bank: Bank, browser: Bro
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_algorithms_of_the_profile_are_accepted(bank: Bank, algorithm: str) -> None:
+def test_algorithms_of_the_profile_are_accepted(bank: FapiBank, algorithm: str) -> None:
     """FAPI 2.0 section 5.4.1"""
     bank.signer.algorithm = bank.algorithm = algorithm
     bank.key = client_key(algorithm, "of proofs")
     assert bank.push().status_code == 201
 
 
-def test_rs256_is_refused_everywhere(bank: Bank) -> None:
+def test_rs256_is_refused_everywhere(bank: FapiBank) -> None:
     """FAPI 2.0 section 5.4.1"""
     own, bank.key, bank.algorithm = bank.key, client_key("RS256"), "RS256"
     assert outcome(bank.push()) == (400, "invalid_dpop_proof")
@@ -187,7 +187,7 @@ def test_rs256_is_refused_everywhere(bank: Bank) -> None:
     assert outcome(bank.push()) == (401, "invalid_client")
 
 
-def test_signed_request_object_may_be_pushed(bank: Bank, browser: Browser, ada: Person) -> None:
+def test_signed_request_object_may_be_pushed(bank: FapiBank, browser: Browser, ada: Person) -> None:
     """FAPI 2.0 section 5.3.2.2 (RFC 9101 section 6.2)"""
     signed = Signer(bank.client, "PS256").request_object(code_challenge=bank.pkce.challenge)
     step = browser.signed_in(ada).authorize(bank.request_uri(request=signed))
@@ -195,7 +195,7 @@ def test_signed_request_object_may_be_pushed(bank: Bank, browser: Browser, ada: 
 
 
 @pytest.mark.parametrize(("seconds", "status"), [(10, 201), (-10, 201), (70, 400)])
-def test_clocks_may_be_a_little_off(bank: Bank, seconds: int, status: int) -> None:
+def test_clocks_may_be_a_little_off(bank: FapiBank, seconds: int, status: int) -> None:
     """FAPI 2.0 section 5.3.2.1: `iat` and `nbf` 10 seconds in the future are accepted, more than 60 are not."""
     at = int(bank.client.services.clock.now().timestamp()) + seconds
     signed = Signer(bank.client, "ES256").request_object(
@@ -204,9 +204,9 @@ def test_clocks_may_be_a_little_off(bank: Bank, seconds: int, status: int) -> No
     assert bank.push(request=signed).status_code == status
 
 
-def test_assertion_names_the_issuer_alone(bank: Bank) -> None:
+def test_assertion_names_the_issuer_alone(bank: FapiBank) -> None:
     """FAPI 2.0 section 5.3.2.1: the issuer as one text, no address of an endpoint."""
-    asked = {**bank.client.authorization_parameters(), "code_challenge": bank.pkce.challenge}
+    parameters = {**bank.client.authorization_parameters(), "code_challenge": bank.pkce.challenge}
     issuer = bank.client.hub_url
     for audience in (
         f"{issuer}/api/oidc/token",
@@ -215,30 +215,30 @@ def test_assertion_names_the_issuer_alone(bank: Bank) -> None:
         [issuer, "x"],
         "https://evil.example",
     ):
-        form = {"client_id": bank.client.client_id, **asked, **bank.signer.assertion(aud=audience)}
+        form = {"client_id": bank.client.client_id, **parameters, **bank.signer.assertion(aud=audience)}
         assert outcome(bank.post("par", form)) == (401, "invalid_client")
     assert bank.push().status_code == 201
 
 
 @pytest.mark.both_databases
-def test_refresh_token_stays(bank: Bank, browser: Browser, ada: Person) -> None:
+def test_refresh_token_stays(bank: FapiBank, browser: Browser, ada: Person) -> None:
     """FAPI 2.0 section 5.3.2.1: no rotation."""
-    held = bank.tokens(browser, ada)
-    answers = [refresh(bank, held["refresh_token"]) for _ in range(3)]
-    assert [(one.json or {}).get("refresh_token") for one in answers] == [held["refresh_token"]] * 3
+    stored = bank.tokens(browser, ada)
+    answers = [refresh(bank, stored["refresh_token"]) for _ in range(3)]
+    assert [(answer.json or {}).get("refresh_token") for answer in answers] == [stored["refresh_token"]] * 3
     last = (answers[-1].json or {})["access_token"]
     assert bank.userinfo(last).status_code == 200
-    bank.post("revoke", bank.form(token=held["refresh_token"]))
-    assert outcome(refresh(bank, held["refresh_token"])) == (400, "invalid_grant")
+    bank.post("revoke", bank.form(token=stored["refresh_token"]))
+    assert outcome(refresh(bank, stored["refresh_token"])) == (400, "invalid_grant")
     assert bank.userinfo(last).status_code == 401
 
 
-def refresh(bank: Bank, token: str) -> TestResponse:
+def refresh(bank: FapiBank, token: str) -> TestResponse:
     return bank.post("token", bank.form(grant_type="refresh_token", refresh_token=token))
 
 
 def test_retained_refresh_token_moves_its_end(
-    services: Services, bank: Bank, browser: Browser, ada: Person, world: World
+    services: IdentityServices, bank: FapiBank, browser: Browser, ada: Person, world: World
 ) -> None:
     """FAPI 2.0 section 5.3.2.1: each use extends it as a new one would be."""
     world.change(bank.client, refresh_token_seconds=600)
@@ -253,7 +253,7 @@ def test_retained_refresh_token_moves_its_end(
 
 
 @pytest.mark.both_databases
-def test_retained_refresh_token_serves_many_at_once(bank: Bank, browser: Browser, ada: Person) -> None:
+def test_retained_refresh_token_serves_many_at_once(bank: FapiBank, browser: Browser, ada: Person) -> None:
     """FAPI 2.0 section 5.3.2.1: a lost response ends no authorization."""
     token = bank.tokens(browser, ada)["refresh_token"]
     with ThreadPoolExecutor(5) as pool:
@@ -261,14 +261,14 @@ def test_retained_refresh_token_serves_many_at_once(bank: Bank, browser: Browser
     assert statuses == [200] * 10
 
 
-def test_retained_refresh_token_is_of_its_client(world: World, bank: Bank, browser: Browser, ada: Person) -> None:
+def test_retained_refresh_token_is_of_its_client(world: World, bank: FapiBank, browser: Browser, ada: Person) -> None:
     """RFC 6749 section 6"""
     token = bank.tokens(browser, ada)["refresh_token"]
     other = Prover(world.application("other", dpop_bound_access_tokens=True, refresh_token_rotation=False))
     assert outcome(other.refresh(token)) == (400, "invalid_grant")
 
 
-def test_password_grant_is_refused(world: World, bank: Bank, ada: Person) -> None:
+def test_password_grant_is_refused(world: World, bank: FapiBank, ada: Person) -> None:
     """FAPI 2.0 section 5.3.2.1"""
     world.change(bank.client, grant_types=["password"])
     form = bank.form(grant_type="password", username=ada.email, password=ada.password)
@@ -276,7 +276,7 @@ def test_password_grant_is_refused(world: World, bank: Bank, ada: Person) -> Non
 
 
 @pytest.mark.parametrize("place", ["query", "body", "bearer"])
-def test_resource_takes_tokens_in_the_header_alone(bank: Bank, browser: Browser, ada: Person, place: str) -> None:
+def test_resource_takes_tokens_in_the_header_alone(bank: FapiBank, browser: Browser, ada: Person, place: str) -> None:
     """FAPI 2.0 section 5.3.4"""
     token, path = bank.tokens(browser, ada)["access_token"], "/service/oidc/userinfo"
     headers = {"DPoP": bank.dpop_proof("POST", bank.client.hub_url + path, token=token)}
@@ -294,7 +294,7 @@ def test_resource_takes_tokens_in_the_header_alone(bank: Bank, browser: Browser,
     assert bank.client.post(path, headers=headers).status_code == 200
 
 
-def test_redirect_goes_to_registered_addresses_only(bank: Bank, browser: Browser, ada: Person) -> None:
+def test_redirect_goes_to_registered_addresses_only(bank: FapiBank, browser: Browser, ada: Person) -> None:
     """FAPI 2.0 section 5.3.2.1: no open redirect, also for a request that is refused."""
     browser.signed_in(ada)
     evil = {**bank.request_uri(), "redirect_uri": "https://evil.example/"}
@@ -307,15 +307,15 @@ def test_no_bound_token_comes_through_the_browser(world: World, browser: Browser
     """(RFC 9449 section 5): nobody is known there to whom it could be bound."""
     types, grants = ["code", "code token"], ["authorization_code", "implicit"]
     client = world.application("odd", response_types=types, grant_types=grants, dpop_bound_access_tokens=True)
-    asked = client.authorization_parameters(response_type="code token", nonce="n")
-    assert parameters_of(browser.signed_in(ada).authorize(asked))["error"] == "unauthorized_client"
+    parameters = client.authorization_parameters(response_type="code token", nonce="n")
+    assert parameters_of(browser.signed_in(ada).authorize(parameters))["error"] == "unauthorized_client"
 
 
 def test_plain_client_may_do_without_rotation(world: World, browser: Browser, ada: Person) -> None:
     """FAPI 2.0 section 5.3.2.1, for a client that does not follow the rest of it."""
     prover = Prover(world.application("steady", dpop_bound_access_tokens=True, refresh_token_rotation=False))
-    held = prover.bound(browser, ada)
-    assert (prover.refresh(held["refresh_token"]).json or {})["refresh_token"] == held["refresh_token"]
+    stored = prover.bound(browser, ada)
+    assert (prover.refresh(stored["refresh_token"]).json or {})["refresh_token"] == stored["refresh_token"]
 
 
 def test_public_client_always_rotates(world: World, browser: Browser, ada: Person) -> None:
@@ -325,5 +325,5 @@ def test_public_client_always_rotates(world: World, browser: Browser, ada: Perso
     )
     prover, pkce = Prover(client), Pkce()
     code = browser.code(client, ada, code_challenge=pkce.challenge)
-    held = prover.redeem(code, code_verifier=pkce.verifier).json or {}
-    assert (prover.refresh(held["refresh_token"]).json or {})["refresh_token"] != held["refresh_token"]
+    body = prover.redeem(code, code_verifier=pkce.verifier).json or {}
+    assert (prover.refresh(body["refresh_token"]).json or {})["refresh_token"] != body["refresh_token"]

@@ -106,5 +106,5 @@ def test_authorization_requests_are_limited_per_ip_address(new_world: NewWorld) 
     assert limited.status_code == 429
     assert int(limited.headers["Retry-After"]) >= 1
     assert world.browser().send("POST", "/hub/authorize", body).status_code == 429
-    elsewhere = Browser(browser.services, browser.wsgi, browser.tenant_name, address="192.0.2.8")
-    assert elsewhere.authorize(shop.authorization_parameters()).kind is LoginStep
+    other = Browser(browser.services, browser.wsgi, browser.tenant_name, address="192.0.2.8")
+    assert other.authorize(shop.authorization_parameters()).kind is LoginStep

@@ -62,27 +62,31 @@ def older_spa(world: World) -> RelyingParty:
 def test_response_has_what_its_type_names(
     hybrid: RelyingParty, browser: Browser, ada: Person, response_type: str
 ) -> None:
-    held = fragment_of(ask(browser.signed_in(ada), hybrid, response_type))
+    stored = fragment_of(ask(browser.signed_in(ada), hybrid, response_type))
     expected = set().union(*(MEMBERS[word] for word in response_type.split()))
-    assert set(held) == {*expected, "state", "iss"}
-    assert (held["state"], held["iss"]) == ("a state", hybrid.issuer)
+    assert set(stored) == {*expected, "state", "iss"}
+    assert (stored["state"], stored["iss"]) == ("a state", hybrid.issuer)
     if "token" in response_type.split():
-        assert held["access_token"] == held["token"]
-        assert (held["token_type"], held["expires_in"], held["scope"]) == ("Bearer", "900", "openid profile email")
-        assert (hybrid.userinfo(held["token"]).json or {})["sub"] == ada.uid
+        assert stored["access_token"] == stored["token"]
+        assert (stored["token_type"], stored["expires_in"], stored["scope"]) == (
+            "Bearer",
+            "900",
+            "openid profile email",
+        )
+        assert (hybrid.userinfo(stored["token"]).json or {})["sub"] == ada.uid
 
 
-@pytest.mark.parametrize("response_type", [one for one in FRONT if "id_token" in one.split()])
+@pytest.mark.parametrize("response_type", [item for item in FRONT if "id_token" in item.split()])
 def test_id_token_binds_nonce_code_and_token(
     hybrid: RelyingParty, browser: Browser, ada: Person, response_type: str
 ) -> None:
-    held = fragment_of(ask(browser.signed_in(ada), hybrid, response_type))
+    stored = fragment_of(ask(browser.signed_in(ada), hybrid, response_type))
     keys = KeySet.import_key_set(hybrid.get("/service/oidc/jwks").get_json())
-    claims = jwt.decode(held["id_token"], keys, algorithms=["RS256"]).claims
+    claims = jwt.decode(stored["id_token"], keys, algorithms=["RS256"]).claims
     assert (claims["iss"], claims["sub"], claims["aud"]) == (hybrid.issuer, ada.uid, hybrid.client_id)
     assert claims["nonce"] == "a nonce"
-    assert claims.get("c_hash") == (half_hash(held["code"]) if "code" in held else None)
-    assert claims.get("at_hash") == (half_hash(held["access_token"]) if "access_token" in held else None)
+    assert claims.get("c_hash") == (half_hash(stored["code"]) if "code" in stored else None)
+    assert claims.get("at_hash") == (half_hash(stored["access_token"]) if "access_token" in stored else None)
 
 
 def test_id_token_alone_has_claims_of_scopes(hybrid: RelyingParty, browser: Browser, ada: Person) -> None:
@@ -120,18 +124,18 @@ def test_second_use_of_code_revokes_front_channel_token(hybrid: RelyingParty, br
 
 
 def test_implicit_token_ends_with_session(hybrid: RelyingParty, browser: Browser, ada: Person) -> None:
-    held = fragment_of(ask(browser.signed_in(ada), hybrid, "token id_token", scope="openid email offline_access"))
-    assert held["scope"] == "openid email"
-    described = hybrid.introspect(held["token"])
+    stored = fragment_of(ask(browser.signed_in(ada), hybrid, "token id_token", scope="openid email offline_access"))
+    assert stored["scope"] == "openid email"
+    described = hybrid.introspect(stored["token"])
     assert (described["active"], described["gty"]) == (True, "implicit")
-    browser.sign_out(id_token_hint=held["id_token"])
-    assert hybrid.introspect(held["token"])["active"] is False
+    browser.sign_out(id_token_hint=stored["id_token"])
+    assert hybrid.introspect(stored["token"])["active"] is False
 
 
 def test_oauth_application_gets_token_without_nonce(older_spa: RelyingParty, browser: Browser, ada: Person) -> None:
-    held = fragment_of(ask(browser.signed_in(ada), older_spa, "token", scope="profile", nonce=None))
-    assert set(held) == {*MEMBERS["token"], "state", "iss"}
-    assert held["iss"] == older_spa.issuer
+    stored = fragment_of(ask(browser.signed_in(ada), older_spa, "token", scope="profile", nonce=None))
+    assert set(stored) == {*MEMBERS["token"], "state", "iss"}
+    assert stored["iss"] == older_spa.issuer
     refused = fragment_of(ask(browser, older_spa, "token id_token", scope="openid"))
     assert refused["error"] == "unsupported_response_type"
 
@@ -145,10 +149,10 @@ def test_unregistered_type_is_refused_in_fragment(
     typed = world.application("typed", response_types=["code", *FRONT])
     granted = world.application("granted", grant_types=GRANTS)
     for client in (shop, typed, granted):
-        held = fragment_of(ask(browser, client, response_type))
-        assert held["error"] == "unauthorized_client"
-        assert held["state"] == "a state"
-        assert not {"code", "access_token", "token", "id_token"} & set(held)
+        stored = fragment_of(ask(browser, client, response_type))
+        assert stored["error"] == "unauthorized_client"
+        assert stored["state"] == "a state"
+        assert not {"code", "access_token", "token", "id_token"} & set(stored)
 
 
 @pytest.mark.parametrize("is_own", [False, True], ids=["tenant", "own issuer"])
@@ -158,9 +162,9 @@ def test_code_token_needs_no_nonce(
 ) -> None:
     """OpenID Connect Core section 3.3.2.11: a nonce is required where the browser brings an id_token."""
     client = hybrid.at_own_issuer() if is_own else hybrid
-    held = fragment_of(ask(browser.signed_in(ada), client, response_type, nonce=None))
-    assert set(held) == {*MEMBERS["code"], *MEMBERS["token"], "state", "iss"}
-    assert "nonce" not in claims_in((client.redeem(held["code"]).json or {})["id_token"])
+    stored = fragment_of(ask(browser.signed_in(ada), client, response_type, nonce=None))
+    assert set(stored) == {*MEMBERS["code"], *MEMBERS["token"], "state", "iss"}
+    assert "nonce" not in claims_in((client.redeem(stored["code"]).json or {})["id_token"])
 
 
 def test_nonce_counts_in_the_request_object_alone(world: World, browser: Browser, ada: Person) -> None:
@@ -184,18 +188,18 @@ def test_pushed_code_token_needs_no_nonce(hybrid: RelyingParty) -> None:
     assert (refused.status_code, (refused.json or {})["error"]) == (400, "invalid_request")
 
 
-@pytest.mark.parametrize("response_type", [one for one in FRONT if "id_token" in one.split()])
+@pytest.mark.parametrize("response_type", [item for item in FRONT if "id_token" in item.split()])
 def test_missing_nonce_is_refused(hybrid: RelyingParty, browser: Browser, ada: Person, response_type: str) -> None:
-    held = fragment_of(ask(browser.signed_in(ada), hybrid, response_type, nonce=None))
-    assert held["error"] == "invalid_request"
-    assert "nonce" in held["error_description"]
+    stored = fragment_of(ask(browser.signed_in(ada), hybrid, response_type, nonce=None))
+    assert stored["error"] == "invalid_request"
+    assert "nonce" in stored["error_description"]
 
 
 @pytest.mark.parametrize("mode", ["query", "query.jwt"])
 def test_query_is_refused_for_tokens(hybrid: RelyingParty, browser: Browser, ada: Person, mode: str) -> None:
     for response_type in FRONT:
-        held = fragment_of(ask(browser.signed_in(ada), hybrid, response_type, response_mode=mode))
-        assert set(held) == ({"response"} if "jwt" in mode else {"error", "error_description", "state", "iss"})
+        stored = fragment_of(ask(browser.signed_in(ada), hybrid, response_type, response_mode=mode))
+        assert set(stored) == ({"response"} if "jwt" in mode else {"error", "error_description", "state", "iss"})
 
 
 def test_form_post_brings_tokens(hybrid: RelyingParty, browser: Browser, ada: Person) -> None:
@@ -249,9 +253,9 @@ def test_signed_access_token_comes_in_front_channel(world: World, browser: Brows
     client = world.application(
         "signed", grant_types=GRANTS, response_types=["token id_token"], access_token_format="jwt"
     )
-    held = fragment_of(ask(browser.signed_in(ada), client.at_own_issuer(), "token id_token"))
-    assert claims_in(held["token"])["iss"] == client.at_own_issuer().issuer == held["iss"]
-    assert claims_in(held["id_token"])["at_hash"] == half_hash(held["token"])
+    stored = fragment_of(ask(browser.signed_in(ada), client.at_own_issuer(), "token id_token"))
+    assert claims_in(stored["token"])["iss"] == client.at_own_issuer().issuer == stored["iss"]
+    assert claims_in(stored["id_token"])["at_hash"] == half_hash(stored["token"])
 
 
 def test_only_tenants_with_open_registration_advertise_them(new_world: NewWorld) -> None:

@@ -12,7 +12,7 @@ from joserfc import jws, jwt
 from joserfc.jwk import KeySet
 from werkzeug.test import TestResponse
 
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.protocols.oauth import issued_jwts
 from tests.support.callers import call_of
 from tests.support.oauth_world import World
@@ -130,7 +130,7 @@ def test_only_authenticated_callers_get_a_response(
 
 
 def test_response_is_no_other_token(
-    services: Services, world: World, shop: RelyingParty, browser: Browser, ada: Person
+    services: IdentityServices, world: World, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     """RFC 9701 section 8.1, RFC 8725 section 3.11."""
     text = asked(shop, access_token(shop, browser, ada)).text
@@ -153,8 +153,8 @@ def test_machine_token_is_introspected_as_jwt(world: World) -> None:
     token = (robot.post("/service/oauth/token", form).json or {})["access_token"]
     body = {"token": token, **robot.client_credentials()}
     answer = robot.post("/service/oauth/introspect", body, headers={"Accept": JWT})
-    held = decoded(robot, answer)["token_introspection"]
-    assert (held["active"], held["aud"]) == (True, claims_in(token)["aud"])
+    stored = decoded(robot, answer)["token_introspection"]
+    assert (stored["active"], stored["aud"]) == (True, claims_in(token)["aud"])
 
 
 def test_jwt_costs_no_statement_more(shop: RelyingParty, browser: Browser, ada: Person) -> None:

@@ -9,7 +9,7 @@ from joserfc import jwt
 from joserfc.jwk import KeySet
 
 from app.contract.steps import FormPostStep
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from tests.support.answered_step import AnsweredStep
 from tests.support.oauth_world import World
 from tests.support.relying_party import Browser, Person, RelyingParty, claims_in, parameters_of
@@ -25,17 +25,17 @@ def carrier_of(step: AnsweredStep) -> str:
 
 def response_of(client: RelyingParty, step: AnsweredStep, algorithm: str = "RS256") -> dict[str, object]:
     """Return the verified claims of a response that is one JWT and nothing else."""
-    held = parameters_of(step)
-    assert set(held) == {"response"}
+    stored = parameters_of(step)
+    assert set(stored) == {"response"}
     keys = KeySet.import_key_set(client.get("/service/oidc/jwks").get_json())
-    token = jwt.decode(held["response"], keys, algorithms=[algorithm])
+    token = jwt.decode(stored["response"], keys, algorithms=[algorithm])
     assert token.header["alg"] == algorithm
     return dict(token.claims)
 
 
 @pytest.mark.parametrize("mode", CARRIERS)
 def test_code_is_in_signed_response(
-    services: Services, shop: RelyingParty, browser: Browser, ada: Person, mode: str
+    services: IdentityServices, shop: RelyingParty, browser: Browser, ada: Person, mode: str
 ) -> None:
     step = browser.signed_in(ada).authorize(shop.authorization_parameters(response_mode=mode))
     assert carrier_of(step) == CARRIERS[mode]
@@ -64,12 +64,12 @@ def test_jwt_of_hybrid_flow_is_in_fragment(world: World, browser: Browser, ada: 
     client = world.application(
         "hybrid", grant_types=["authorization_code", "implicit"], response_types=["code", "code id_token"]
     )
-    asked = client.authorization_parameters(response_type="code id_token", nonce="n", response_mode="jwt")
-    step = browser.signed_in(ada).authorize(asked)
+    parameters = client.authorization_parameters(response_type="code id_token", nonce="n", response_mode="jwt")
+    step = browser.signed_in(ada).authorize(parameters)
     assert carrier_of(step) == "fragment"
     claims = response_of(client, step)
     assert claims_in(str(claims["id_token"]))["sub"] == ada.uid
-    refused = browser.authorize({**asked, "response_mode": "query.jwt"})
+    refused = browser.authorize({**parameters, "response_mode": "query.jwt"})
     assert carrier_of(refused) == "fragment"
     assert response_of(client, refused)["error"] == "invalid_request"
 
@@ -145,8 +145,8 @@ def test_client_gets_only_its_registered_modes(
             client = client.at_own_issuer() if is_own else client
             step = browser.authorize(client.authorization_parameters(response_mode=requested), app=client.app)
             is_signed = expected.endswith("jwt") or (expected == "refused" and modes and "jwt" in modes[0])
-            held = response_of(client, step) if is_signed else parameters_of(step)
-            assert held.get("error") == ("invalid_request" if expected == "refused" else None)
+            stored = response_of(client, step) if is_signed else parameters_of(step)
+            assert stored.get("error") == ("invalid_request" if expected == "refused" else None)
             if expected != "refused":
                 assert carrier_of(step) == expected.removesuffix(".jwt").replace("form_post", "form")
             pushed = client.push(response_mode=requested)
@@ -159,10 +159,10 @@ def test_jwt_of_registered_modes_depends_on_the_type(world: World, browser: Brow
     client = world.application("both", grant_types=grants, response_types=types, response_modes=["jwt"])
     browser.signed_in(ada)
     for response_type, carrier in (("code", "query"), ("code id_token", "fragment")):
-        asked = client.authorization_parameters(response_type=response_type, nonce="n")
-        step = browser.authorize({**asked, "response_mode": "jwt"})
+        parameters = client.authorization_parameters(response_type=response_type, nonce="n")
+        step = browser.authorize({**parameters, "response_mode": "jwt"})
         assert (carrier_of(step), "code" in response_of(client, step)) == (carrier, True)
-        refused = browser.authorize(asked)
+        refused = browser.authorize(parameters)
         assert (carrier_of(refused), response_of(client, refused)["error"]) == (carrier, "invalid_request")
 
 

@@ -99,8 +99,10 @@ def test_assertion_is_used_once(payroll: RelyingParty, ada: Person, algorithm: s
 def test_jti_in_a_newer_assertion_is_refused(payroll: RelyingParty, hr: Hr, ada: Person) -> None:
     """RFC 7523 section 3: the `jti` counts once for the issuer, whatever times stand beside it."""
     now = int(payroll.services.clock.now().timestamp())
-    sent = [hr.assertion(sub=ada.uid, jti="chosen", exp=now + 60 + 30 * one, iat=now + one) for one in range(3)]
-    assert [bears(payroll, one).status_code for one in sent] == [200, 400, 400]
+    sent = [
+        hr.assertion(sub=ada.uid, jti="chosen", exp=now + 60 + 30 * number, iat=now + number) for number in range(3)
+    ]
+    assert [bears(payroll, item).status_code for item in sent] == [200, 400, 400]
 
 
 @pytest.mark.both_databases
@@ -178,8 +180,8 @@ def test_signature_must_be_by_a_registered_key(payroll: RelyingParty, hr: Hr, ad
 
 
 def test_access_token_of_ours_is_no_assertion(world: World, payroll: RelyingParty, hr: Hr, ada: Person) -> None:
-    held = bears(payroll, hr.assertion(sub=ada.uid)).json or {}
-    assert error(bears(payroll, held["access_token"])) == (400, "invalid_grant")
+    body = bears(payroll, hr.assertion(sub=ada.uid)).json or {}
+    assert error(bears(payroll, body["access_token"])) == (400, "invalid_grant")
 
 
 @pytest.mark.both_databases
@@ -237,8 +239,8 @@ def test_only_registered_confidential_clients_bear_assertions(
 
 @pytest.mark.both_databases
 def test_foreign_tenants_account_is_refused(new_world: NewWorld, payroll: RelyingParty, hr: Hr) -> None:
-    stranger = new_world().person("ada@example.test")
-    assert error(bears(payroll, hr.assertion(sub=stranger.uid))) == (400, "invalid_grant")
+    outsider = new_world().person("ada@example.test")
+    assert error(bears(payroll, hr.assertion(sub=outsider.uid))) == (400, "invalid_grant")
 
 
 def test_keys_that_cannot_be_fetched_refuse_the_assertion(world: World, ada: Person) -> None:

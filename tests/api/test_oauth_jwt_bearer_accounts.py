@@ -76,7 +76,7 @@ def test_first_assertion_creates_account_that_later_ones_find(world: World, payr
     moved = Hr(payroll).assertion(sub="17", email="elsewhere@example.test", email_verified=True)
     assert subject(bears(payroll, moved)) == uid, "the identity names it, no longer the address"
     assert entries(world)["event.Register"] == 1
-    assert [one.email for one in rows(world)] == ["new@example.test"]
+    assert [item.email for item in rows(world)] == ["new@example.test"]
 
 
 def test_claims_are_mapped(world: World) -> None:
@@ -182,7 +182,7 @@ def test_account_that_the_tenant_does_not_register_is_refused(
     assert bears(payroll, assertion).status_code == 200
 
 
-@pytest.mark.parametrize("sub", [" 17", "17\n", "1\x007", "x" * 256, "", "\u202e17"], ids=lambda one: ascii(one)[:12])
+@pytest.mark.parametrize("sub", [" 17", "17\n", "1\x007", "x" * 256, "", "\u202e17"], ids=lambda item: ascii(item)[:12])
 def test_subject_that_is_no_plain_text_creates_nothing(world: World, payroll: RelyingParty, sub: str) -> None:
     assert error(bears(payroll, Hr(payroll).assertion(**{**NEW, "sub": sub}))) == (400, "invalid_grant")
     assert rows(world) == []
@@ -208,9 +208,9 @@ def test_wrong_assertion_creates_nothing(world: World, payroll: RelyingParty) ->
 def test_accounts_belong_to_their_tenant(world: World, new_world: NewWorld, payroll: RelyingParty) -> None:
     other = new_world()
     theirs = trusting(other, **TRUSTS)
-    uids = [subject(bears(one, Hr(one).assertion(**NEW))) for one in (payroll, theirs)]
+    uids = [subject(bears(item, Hr(item).assertion(**NEW))) for item in (payroll, theirs)]
     assert len(set(uids)) == 2
-    assert [len(rows(one)) for one in (world, other)] == [1, 1]
+    assert [len(rows(item)) for item in (world, other)] == [1, 1]
     assert error(bears(theirs, Hr(payroll).assertion(**{**NEW, "sub": "18"}))) == (400, "invalid_grant"), "its aud"
 
 
@@ -237,7 +237,7 @@ def test_of_twenty_first_uses_at_once_one_creates_the_account(
     world.change_settings(registration_form=NO_ADDRESS)
     hr = Hr(payroll)
     assertions = [hr.assertion(**{**NEW, "email_verified": trusts}) for _ in range(20)]
-    answers = at_once([partial(bears, payroll, one) for one in assertions])
+    answers = at_once([partial(bears, payroll, assertion) for assertion in assertions])
     assert len({subject(answer) for answer in answers}) == 1
     assert (len(rows(world)), len(holders(world))) == (1, 1)
     seen = entries(world)

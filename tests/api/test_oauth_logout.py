@@ -3,7 +3,7 @@
 import pytest
 
 from app.contract.steps import ConfirmSignOutStep, LoginStep, RedirectStep, RefusedStep, SignedOutStep
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from tests.support.oauth_world import World
 from tests.support.relying_party import Browser, Person, RelyingParty, moved
 
@@ -21,7 +21,7 @@ def test_id_token_hint_of_session_signs_out_without_prompt(shop: RelyingParty, b
     assert browser.authorize(shop.authorization_parameters()).kind is LoginStep
 
 
-def test_expired_id_token_hint_is_accepted(services: Services, browser: Browser, hint: str) -> None:
+def test_expired_id_token_hint_is_accepted(services: IdentityServices, browser: Browser, hint: str) -> None:
     with moved(services, minutes=90):
         assert browser.sign_out(id_token_hint=hint, post_logout_redirect_uri=BYE).kind is RedirectStep
 

@@ -9,7 +9,7 @@ from joserfc import jwt
 from joserfc.jwk import KeySet, RSAKey
 
 from app.contract.errors import MachineRefused
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import Cost
 from app.identity.protocols.oauth import machine_tokens
 from tests.support.callers import call_of
@@ -33,11 +33,11 @@ def ask(robot: RelyingParty, **changed: str | None) -> Any:
 
 
 def test_machine_gets_signed_token_for_an_hour(robot: RelyingParty) -> None:
-    held = ask(robot).json
-    assert (held["expires_in"], held["expire_in"], held["token_type"]) == (3600, "3600", "Bearer")
-    assert "refresh_token" not in held
+    body = ask(robot).json
+    assert (body["expires_in"], body["expire_in"], body["token_type"]) == (3600, "3600", "Bearer")
+    assert "refresh_token" not in body
     keys = KeySet.import_key_set(robot.get("/service/oauth/jwks").get_json())
-    claims = jwt.decode(held["access_token"], keys, algorithms=["RS256"]).claims
+    claims = jwt.decode(body["access_token"], keys, algorithms=["RS256"]).claims
     assert claims["iss"] == robot.hub_url + "/"
     assert claims["sub"] == f"{robot.client_id}@client"
     assert claims["aud"] == [AUDIENCE]
@@ -80,7 +80,7 @@ def test_client_without_grant_gets_no_machine_token(shop: RelyingParty, phone: R
         assert ask(client).json["error"] == "unauthorized_client"
 
 
-def test_machine_token_is_introspected_and_revoked(services: Services, robot: RelyingParty) -> None:
+def test_machine_token_is_introspected_and_revoked(services: IdentityServices, robot: RelyingParty) -> None:
     token = ask(robot).json["access_token"]
     introspection = robot.post("/service/oauth/introspect", {"token": token, **robot.client_credentials()}).json or {}
     assert introspection["active"] is True
@@ -100,13 +100,13 @@ def test_machine_token_is_introspected_and_revoked(services: Services, robot: Re
         machine_tokens.verify(call, token)
 
 
-def test_machine_token_works_for_second_management_audience(services: Services, robot: RelyingParty) -> None:
+def test_machine_token_works_for_second_management_audience(services: IdentityServices, robot: RelyingParty) -> None:
     token = ask(robot, audience="http://api.localhost:8000/v2/manage").json["access_token"]
     with call_of(services, robot.tenant_name) as call:
         assert machine_tokens.verify(call, token)["scp"] == ["profile:read", "profile:create"]
 
 
-def test_tenant_is_read_from_machine_token(services: Services, robot: RelyingParty) -> None:
+def test_tenant_is_read_from_machine_token(services: IdentityServices, robot: RelyingParty) -> None:
     token = ask(robot).json["access_token"]
     assert machine_tokens.tenant_of(services, token, Cost()).name == robot.tenant_name
     for text in (None, "", "x", "a.b.c", "a.e30.c", token.split(".")[0] + ".bnVsbA.x"):
@@ -115,7 +115,7 @@ def test_tenant_is_read_from_machine_token(services: Services, robot: RelyingPar
 
 
 @pytest.mark.parametrize("name", ["a\x00b", "", "..", "ü", "a/b", "x" * 300])
-def test_issuer_without_tenant_is_refused(services: Services, name: str) -> None:
+def test_issuer_without_tenant_is_refused(services: IdentityServices, name: str) -> None:
     claims = (
         base64.urlsafe_b64encode(json.dumps({"iss": f"http://{name}.localhost:8000/"}).encode()).rstrip(b"=").decode()
     )
@@ -124,7 +124,7 @@ def test_issuer_without_tenant_is_refused(services: Services, name: str) -> None
 
 
 def test_forged_foreign_and_expired_machine_tokens_are_refused(
-    services: Services,
+    services: IdentityServices,
     robot: RelyingParty,
     shop: RelyingParty,
     machine_readable: RelyingParty,
@@ -161,17 +161,17 @@ def test_forged_foreign_and_expired_machine_tokens_are_refused(
 
 def test_client_credentials_grant_gives_token_without_account(world: World) -> None:
     service = world.application("service", grant_types=["client_credentials"], scope="openid report:read")
-    held = (
+    body = (
         service.back(
             "token", {"grant_type": "client_credentials", "scope": "report:read", **service.client_credentials()}
         ).json
         or {}
     )
-    assert "refresh_token" not in held
-    assert "id_token" not in held
-    introspection = service.introspect(held["access_token"])
+    assert "refresh_token" not in body
+    assert "id_token" not in body
+    introspection = service.introspect(body["access_token"])
     assert (introspection["sub"], introspection["scope"]) == (service.client_id, "report:read")
-    assert service.userinfo(held["access_token"]).status_code == 401
+    assert service.userinfo(body["access_token"]).status_code == 401
     openid = service.back(
         "token", {"grant_type": "client_credentials", "scope": "openid", **service.client_credentials()}
     )

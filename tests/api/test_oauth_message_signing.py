@@ -18,7 +18,7 @@ from werkzeug.test import TestResponse
 
 from app.contract.oauth_tokens import INTROSPECTION_JWT
 from app.contract.steps import RedirectStep, RefusedStep
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.kit import randomness
 from tests.support.answered_step import AnsweredStep
 from tests.support.client_certificates import Certificate, certificate
@@ -50,8 +50,8 @@ class Bank:
 
     def signed(self, **changed: Any) -> str:
         """Return a signed request; a member that is None is left out."""
-        asked = {"response_mode": "jwt", "code_challenge": self.pkce.challenge, "exp": self.now + 300}
-        return self.signer.request_object(**{**asked, **changed})
+        parameters = {"response_mode": "jwt", "code_challenge": self.pkce.challenge, "exp": self.now + 300}
+        return self.signer.request_object(**{**parameters, **changed})
 
     def form(self, **members: str | None) -> dict[str, str | None]:
         own: Mapping[str, str] = self.signer.assertion() if self.authentication == KEY else {}
@@ -80,8 +80,8 @@ class Bank:
         return {"client_id": self.client.client_id, "request_uri": (answer.json or {})["request_uri"]}
 
     def exchange(self, code: str) -> TestResponse:
-        given = {"code": code, "redirect_uri": self.client.redirect_uri, "code_verifier": self.pkce.verifier}
-        return self.post("token", self.form(grant_type="authorization_code", **given))
+        values = {"code": code, "redirect_uri": self.client.redirect_uri, "code_verifier": self.pkce.verifier}
+        return self.post("token", self.form(grant_type="authorization_code", **values))
 
     def userinfo(self, token: str) -> TestResponse:
         path = "/service/oidc/userinfo"
@@ -91,9 +91,9 @@ class Bank:
 
     def read(self, step: AnsweredStep) -> dict[str, Any]:
         """Return the verified claims of a response that is one JWT and nothing else (JARM section 2.4)."""
-        held = parameters_of(step)
-        assert set(held) == {"response"}
-        return self.verified(held["response"])
+        stored = parameters_of(step)
+        assert set(stored) == {"response"}
+        return self.verified(stored["response"])
 
     def verified(self, text: str) -> dict[str, Any]:
         keys = KeySet.import_key_set(self.client.get("/service/oidc/jwks").get_json())
@@ -101,7 +101,7 @@ class Bank:
 
 
 @pytest.fixture(autouse=True)
-def proxied(services: Services) -> Iterator[None]:
+def proxied(services: IdentityServices) -> Iterator[None]:
     """Let the operator have named the headers of a proxy that asks for certificates."""
     former = services.settings
     services.settings = replace(
@@ -121,7 +121,7 @@ def settings_of(authentication: str, binding: str) -> dict[str, Any]:
         "security_profile": "fapi2", "require_signed_request_object": True, "response_modes": ["jwt"],
         "token_endpoint_auth_method": authentication, **subject,
         "dpop_bound_access_tokens": binding == DPOP, "tls_client_certificate_bound_access_tokens": binding == MTLS,
-        "jwks": public_jwks(*(client_key(one) for one in ("PS256", "ES256", "EdDSA", "RS256"))),
+        "jwks": public_jwks(*(client_key(item) for item in ("PS256", "ES256", "EdDSA", "RS256"))),
     }  # fmt: skip
 
 
@@ -135,7 +135,7 @@ def at_own_issuer(bank: Bank) -> Bank:
     return replace(bank, client=own, signer=Signer(own), prover=Prover(own))
 
 
-@pytest.fixture(params=PROFILES, ids=["-".join(one) for one in PROFILES])
+@pytest.fixture(params=PROFILES, ids=["-".join(profile) for profile in PROFILES])
 def bank(request: pytest.FixtureRequest, world: World) -> Bank:
     return new_bank(world, *request.param)
 
@@ -158,19 +158,19 @@ def test_every_message_of_a_sign_in_is_signed(bank: Bank, browser: Browser, ada:
     assert set(response) == {"iss", "aud", "exp", "code", "state"}
     assert (response["iss"], response["aud"], response["state"]) == (bank.client.issuer, bank.client.client_id, "s")
     assert bank.now < response["exp"] <= bank.now + 600
-    held = bank.exchange(response["code"]).get_json()
-    assert held["token_type"] == ("DPoP" if bank.binding == DPOP else "Bearer")
-    assert bank.verified(held["id_token"])["nonce"] == "n"
-    assert (bank.userinfo(held["access_token"]).json or {})["sub"] == ada.uid
+    body = bank.exchange(response["code"]).get_json()
+    assert body["token_type"] == ("DPoP" if bank.binding == DPOP else "Bearer")
+    assert bank.verified(body["id_token"])["nonce"] == "n"
+    assert (bank.userinfo(body["access_token"]).json or {})["sub"] == ada.uid
 
 
 def test_bound_token_needs_its_key_or_certificate(bank: Bank, browser: Browser, ada: Person) -> None:
     """FAPI 2.0 section 5.3.2.1"""
     code = bank.read(browser.signed_in(ada).authorize(bank.pushed()))["code"]
-    held = bank.exchange(code).get_json()
+    body = bank.exchange(code).get_json()
     thief = replace(bank, prover=Prover(bank.client), tls=certificate("CN=bank"))
-    assert bank.userinfo(held["access_token"]).status_code == 200
-    assert thief.userinfo(held["access_token"]).status_code == 401
+    assert bank.userinfo(body["access_token"]).status_code == 200
+    assert thief.userinfo(body["access_token"]).status_code == 401
 
 
 WRONG_OBJECTS: dict[str, dict[str, Any]] = {
@@ -248,8 +248,8 @@ def test_request_outside_of_par_is_refused_in_a_signed_response(bank: Bank, brow
     browser.signed_in(ada)
     plain = {**bank.client.authorization_parameters(), "code_challenge": bank.pkce.challenge}
     signed = {"client_id": bank.client.client_id, "request": bank.signed()}
-    for asked in (plain, {**plain, "response_mode": "jwt"}, signed, {**plain, **signed}):
-        assert bank.read(browser.authorize(asked))["error"] == "invalid_request"
+    for item in (plain, {**plain, "response_mode": "jwt"}, signed, {**plain, **signed}):
+        assert bank.read(browser.authorize(item))["error"] == "invalid_request"
     assert bank.read(browser.authorize({**plain, "response_mode": "query"}))["error"] == "invalid_request"
 
 
@@ -319,9 +319,9 @@ def test_one_of_many_browsers_uses_a_signed_request(world: World, any_bank: Bank
     taken = any_bank.pushed()
     browsers = [world.browser().signed_in(ada) for _ in range(4)]
     with ThreadPoolExecutor(4) as pool:
-        steps = list(pool.map(lambda one: one.authorize(taken), browsers))
+        steps = list(pool.map(lambda item: item.authorize(taken), browsers))
     read = [any_bank.read(step) if step.kind is RedirectStep else {} for step in steps]
-    assert [one.get("error", step.error) for one, step in zip(read, steps, strict=True) if "code" not in one] == [
+    assert [item.get("error", step.error) for item, step in zip(read, steps, strict=True) if "code" not in item] == [
         "invalid_request_uri"
     ] * 3
 
@@ -351,8 +351,8 @@ def test_parameters_beside_the_object_do_not_count(bank: Bank, browser: Browser,
     uri = {"client_id": bank.client.client_id, "request_uri": (answer.json or {})["request_uri"]}
     response = bank.read(browser.signed_in(ada).authorize({**uri, "state": "browser"}))
     assert "state" not in response
-    held = bank.exchange(response["code"]).get_json()
-    assert (claims_in(held["id_token"])["nonce"], held["scope"]) == ("signed", "openid profile email")
+    body = bank.exchange(response["code"]).get_json()
+    assert (claims_in(body["id_token"])["nonce"], body["scope"]) == ("signed", "openid profile email")
 
 
 def test_refusal_of_the_person_is_signed(world: World, bank: Bank, browser: Browser, ada: Person) -> None:
@@ -374,7 +374,7 @@ def test_introspection_response_is_signed_on_request(world: World, bank: Bank, b
 
 
 def test_pushed_object_is_not_checked_again_at_the_page(
-    services: Services, any_bank: Bank, browser: Browser, ada: Person
+    services: IdentityServices, any_bank: Bank, browser: Browser, ada: Person
 ) -> None:
     """RFC 9126 section 4: the request was accepted while its object was valid."""
     taken = any_bank.pushed(nbf=any_bank.now - 30, exp=any_bank.now + 5)

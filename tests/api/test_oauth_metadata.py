@@ -6,7 +6,7 @@ import pytest
 from joserfc import jws
 
 from app.identity import create_services
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import UnitOfWork
 from tests.support.oauth_world import World
 from tests.support.relying_party import Browser, Person, RelyingParty
@@ -84,7 +84,7 @@ def test_application_that_must_sign_publishes_it_at_its_issuer(world: World) -> 
     at_its_own, at_another, shared = (
         free.get(address).json or {}
         for address in (
-            *(f"/service/oidc/{one}/.well-known/openid-configuration" for one in ("strict", "free")),
+            *(f"/service/oidc/{item}/.well-known/openid-configuration" for item in ("strict", "free")),
             SHARED[0],
         )
     )
@@ -191,7 +191,7 @@ def test_metadata_is_served_from_cache(shop: RelyingParty, browser: Browser, add
 
 
 def test_rotated_key_is_published_before_it_signs(
-    services: Services, world: World, shop: RelyingParty, browser: Browser, ada: Person
+    services: IdentityServices, world: World, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     def kid() -> str:
         text = (shop.redeem(browser.code(shop, ada)).json or {})["id_token"]
@@ -208,7 +208,7 @@ def test_rotated_key_is_published_before_it_signs(
     assert kid() == old
 
 
-def test_every_process_signs_with_the_first_key(services: Services, world: World) -> None:
+def test_every_process_signs_with_the_first_key(services: IdentityServices, world: World) -> None:
     other = create_services(services.settings, services.clock)
     with UnitOfWork(services.database, world.tenant_id).separate_transaction() as work:
         first = services.signing_keys.sign(work, {"sub": "ada"})

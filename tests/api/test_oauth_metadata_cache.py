@@ -14,11 +14,17 @@ from app.identity.directory.tenants.signing_keys import _FRESH_SECONDS
 from app.identity.entry.cached_operations import CachedOperations
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit.clock import monotonic
-from app.kit.server import Server
+from app.kit.server import OperationServer
 from tests.support.oauth_world import World
 
 JWKS, DISCOVERY = "/service/oidc/jwks", "/.well-known/openid-configuration"
-PATHS = sorted(path for one in load_catalogue() if one.is_cached for _, path in one.addresses() if "{" not in path)
+PATHS = sorted(
+    path
+    for operation in load_catalogue()
+    if operation.is_cached
+    for _, path in operation.addresses()
+    if "{" not in path
+)
 FOREIGN_KEY = "11111111-1111-4111-8111-111111111111"
 
 
@@ -26,7 +32,7 @@ FOREIGN_KEY = "11111111-1111-4111-8111-111111111111"
 class Documents:
     """The identity service at one tenant's host."""
 
-    server: Server
+    server: OperationServer
     world: World
     base_url: str
 
@@ -35,8 +41,8 @@ class Documents:
 
     def cached(self, path: str, **headers: str) -> TestResponse:
         """Answer a request that was answered before, as were those for all documents."""
-        for each in (*PATHS, path):
-            self.get(each)
+        for item in (*PATHS, path):
+            self.get(item)
         self.get(path, **headers)
         return self.get(path, **headers)
 
@@ -44,9 +50,9 @@ class Documents:
         self.server._cached.clear()
         return self.get(path, **headers)
 
-    def waits_for_nothing(self, path: str, method: str = "GET", **headers: str) -> bool:
+    def is_answered_from_cache(self, path: str, method: str = "GET", **headers: str) -> bool:
         builder = EnvironBuilder(path, self.base_url, method=method, headers=[*_named(headers).items()])
-        return CachedOperations(self.world.services, self.server).waits_for_nothing(builder.get_environ())
+        return CachedOperations(self.world.services, self.server).is_answered_from_cache(builder.get_environ())
 
     def kids(self) -> list[str]:
         return [key["kid"] for key in (self.get(JWKS).json or {})["keys"]]
@@ -57,14 +63,14 @@ def _named(headers: dict[str, str]) -> dict[str, str]:
 
 
 @pytest.fixture
-def documents(world: World, identity_app: Server) -> Documents:
+def documents(world: World, identity_app: OperationServer) -> Documents:
     return Documents(identity_app, world, world.services.settings.hub_url(world.name))
 
 
 @pytest.mark.parametrize("path", PATHS)
 def test_cached_document_is_the_one_made_anew(documents: Documents, path: str) -> None:
     cached = documents.cached(path)
-    assert documents.waits_for_nothing(path)
+    assert documents.is_answered_from_cache(path)
     anew = documents.made_anew(path)
     assert (cached.status_code, cached.data) == (200, anew.data)
     assert sorted(cached.headers) == sorted(anew.headers)
@@ -106,8 +112,8 @@ def test_request_is_admitted_though_its_answer_is_cached(
 )
 def test_other_requests_may_wait(documents: Documents, path: str) -> None:
     documents.cached(path)
-    assert documents.waits_for_nothing(JWKS)
-    assert not documents.waits_for_nothing(path)
+    assert documents.is_answered_from_cache(JWKS)
+    assert not documents.is_answered_from_cache(path)
 
 
 def test_cached_document_serves_pages_of_any_origin(documents: Documents) -> None:
@@ -115,7 +121,7 @@ def test_cached_document_serves_pages_of_any_origin(documents: Documents) -> Non
         for _ in range(2):
             answer = documents.get(JWKS, Origin=origin)
             assert (answer.status_code, answer.headers["Access-Control-Allow-Origin"]) == (200, "*")
-        assert documents.waits_for_nothing(JWKS, Origin=origin)
+        assert documents.is_answered_from_cache(JWKS, Origin=origin)
 
 
 def test_other_methods_are_answered_as_before(documents: Documents) -> None:
@@ -143,9 +149,9 @@ def _revoke(world: World) -> None:
 @pytest.mark.parametrize("change", [_rotate, _revoke], ids=["rotate", "revoke"])
 def test_changed_keys_are_published_at_once(world: World, documents: Documents, change: Callable[[World], Any]) -> None:
     before = [documents.kids() for _ in range(3)][-1]
-    assert documents.waits_for_nothing(JWKS)
+    assert documents.is_answered_from_cache(JWKS)
     change(world)
-    assert not documents.waits_for_nothing(JWKS)
+    assert not documents.is_answered_from_cache(JWKS)
     assert documents.kids() != before
 
 
@@ -153,10 +159,10 @@ def test_keys_of_another_process_are_read_when_they_are_due(
     documents: Documents, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     documents.cached(JWKS)
-    assert documents.waits_for_nothing(JWKS)
-    late = monotonic() + 60 * _FRESH_SECONDS
-    monkeypatch.setattr("app.identity.directory.tenants.signing_keys.monotonic", lambda: late)
-    assert not documents.waits_for_nothing(JWKS)
+    assert documents.is_answered_from_cache(JWKS)
+    expired = monotonic() + 60 * _FRESH_SECONDS
+    monkeypatch.setattr("app.identity.directory.tenants.signing_keys.monotonic", lambda: expired)
+    assert not documents.is_answered_from_cache(JWKS)
     assert "sql=0" not in documents.get(JWKS).headers["X-Gatehouse-Cost"]
 
 
@@ -164,9 +170,9 @@ def test_tenant_of_another_process_is_read_when_it_is_due(
     documents: Documents, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     documents.cached(DISCOVERY)
-    assert documents.waits_for_nothing(DISCOVERY)
+    assert documents.is_answered_from_cache(DISCOVERY)
     monkeypatch.setattr("app.identity.directory.tenants.directory.FRESH_SECONDS", -1)
-    assert not documents.waits_for_nothing(DISCOVERY)
+    assert not documents.is_answered_from_cache(DISCOVERY)
     assert "sql=0" not in documents.get(DISCOVERY).headers["X-Gatehouse-Cost"]
 
 

@@ -12,7 +12,7 @@ from werkzeug.test import Client
 from app.identity.directory.tenants import changes, custom_hosts
 from app.identity.platform.store.unit import UnitOfWork
 from app.identity.protocols.oauth import metadata
-from app.kit.server import Server
+from app.kit.server import OperationServer
 from tests.api.test_oauth_metadata_cache import PATHS
 from tests.support.oauth_world import NewWorld
 
@@ -31,7 +31,7 @@ HEADERS: Mapping[str, Mapping[str, str]] = {
 
 
 @dataclass
-class Asked:
+class DocumentRequest:
     """A request for a document."""
 
     base_url: str
@@ -40,7 +40,7 @@ class Asked:
     query: str = ""
     method: str = "GET"
 
-    def send(self, app: Server) -> tuple[int, list[tuple[str, str]], bytes]:
+    def send(self, app: OperationServer) -> tuple[int, list[tuple[str, str]], bytes]:
         answer = Client(app).open(
             self.path,
             method=self.method,
@@ -48,31 +48,31 @@ class Asked:
             headers=dict(self.headers),
             query_string=self.query,
         )
-        headers = [one for one in answer.headers if one[0] not in ("X-Gatehouse-Cost", "Content-Length")]
+        headers = [header for header in answer.headers if header[0] not in ("X-Gatehouse-Cost", "Content-Length")]
         return answer.status_code, sorted(headers), answer.data
 
 
-def requests_at(homes: Mapping[str, str]) -> dict[str, Asked]:
+def requests_at(homes: Mapping[str, str]) -> dict[str, DocumentRequest]:
     """Return requests at the hosts of several tenants."""
     found = {}
     for path in ALL_PATHS:
         for host, home in homes.items():
-            found[f"{path} at {host}"] = Asked(home, path)
-            found[f"{path} at {host}, TLS"] = Asked(home.replace("http:", "https:"), path)
+            found[f"{path} at {host}"] = DocumentRequest(home, path)
+            found[f"{path} at {host}, TLS"] = DocumentRequest(home.replace("http:", "https:"), path)
         own = homes["own"]
-        found |= {f"{path}, {name}": Asked(own, path, headers) for name, headers in HEADERS.items()}
-        found[f"{path}, query"] = Asked(own, path, query="apikey=11111111-1111-4111-8111-111111111111")
-        found[f"{path}, HEAD"] = Asked(own, path, method="HEAD")
+        found |= {f"{path}, {name}": DocumentRequest(own, path, headers) for name, headers in HEADERS.items()}
+        found[f"{path}, query"] = DocumentRequest(own, path, query="apikey=11111111-1111-4111-8111-111111111111")
+        found[f"{path}, HEAD"] = DocumentRequest(own, path, method="HEAD")
     return found
 
 
 def test_second_document_is_the_one_that_it_is_alone(
-    new_world: NewWorld, identity_app: Server, subtests: pytest.Subtests
+    new_world: NewWorld, identity_app: OperationServer, subtests: pytest.Subtests
 ) -> None:
     open_one = {"client_registration": {"mode": "open"}, "session_management": True}
     world, other = new_world(), new_world(**open_one)
-    for one in (world, other):
-        one.application("Shop", cors_origins=[ORIGIN])
+    for item in (world, other):
+        item.application("Shop", cors_origins=[ORIGIN])
     domain = f"login.{secrets.token_hex(5)}.example"
     with UnitOfWork(world.services.database, world.tenant_id).separate_transaction() as work:
         custom_hosts.add(work, domain, world.services.clock.now())
@@ -88,13 +88,13 @@ def test_second_document_is_the_one_that_it_is_alone(
         metadata._bytes.cache_clear()
 
     alone = {}
-    for name, asked in requests.items():
+    for name, request in requests.items():
         empty()
-        alone[name] = asked.send(identity_app)
+        alone[name] = request.send(identity_app)
     assert len({alone[f"{ALL_PATHS[-1]} at {host}"][2] for host in homes}) == len(homes), "they do differ"
-    for first, asked in requests.items():
+    for first, request in requests.items():
         with subtests.test(f"after {first}"):
             empty()
             for _ in range(2):
-                asked.send(identity_app)
-            assert [name for name, one in requests.items() if one.send(identity_app) != alone[name]] == []
+                request.send(identity_app)
+            assert [name for name, element in requests.items() if element.send(identity_app) != alone[name]] == []

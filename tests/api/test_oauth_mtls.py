@@ -13,7 +13,7 @@ from cryptography import x509
 from werkzeug.test import Client, TestResponse
 
 from app.applications import create_identity
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from tests.support.client_certificates import DAY, Certificate, certificate
 from tests.support.oauth_world import World
 from tests.support.relying_party import Browser, Person, Pkce, RelyingParty, claims_in
@@ -29,7 +29,7 @@ def outcome(answer: TestResponse) -> tuple[int, str]:
 
 
 @pytest.fixture(autouse=True)
-def proxied(services: Services) -> None:
+def proxied(services: IdentityServices) -> None:
     """Let the operator have named the proxy's headers."""
     services.settings = replace(
         services.settings,
@@ -57,7 +57,7 @@ def tls(world: World) -> RelyingParty:
 
 
 def self_signed(world: World, *certificates: Certificate, **settings: Any) -> RelyingParty:
-    keys: dict[str, Any] = {"jwks": {"keys": [one.jwk for one in certificates]}} if certificates else {}
+    keys: dict[str, Any] = {"jwks": {"keys": [item.jwk for item in certificates]}} if certificates else {}
     method = "self_signed_tls_client_auth"
     return world.application(
         "own", secret=None, token_endpoint_auth_method=method, grant_types=GRANTS, **keys, **settings
@@ -131,9 +131,9 @@ def test_kinds_of_names_are_not_confused(world: World) -> None:
 def test_certificate_out_of_its_time_is_refused(
     world: World, tls: RelyingParty, begins: timedelta, ends: timedelta
 ) -> None:
-    late = certificate("CN=shop,O=Example\\, Inc.,C=DE", begins=begins, ends=ends)
-    assert outcome(ask(tls, late.environ())) == (401, "invalid_client")
-    assert outcome(ask(self_signed(world, late), late.environ())) == (401, "invalid_client")
+    expired = certificate("CN=shop,O=Example\\, Inc.,C=DE", begins=begins, ends=ends)
+    assert outcome(ask(tls, expired.environ())) == (401, "invalid_client")
+    assert outcome(ask(self_signed(world, expired), expired.environ())) == (401, "invalid_client")
 
 
 def test_registered_certificate_needs_no_issuer(world: World, shop_certificate: Certificate) -> None:
@@ -152,14 +152,14 @@ def test_certificate_at_a_jwks_uri_is_read_again_once_a_minute(
     client = self_signed(world, jwks_uri=f"{fake_provider.url}/keys")
     for _ in range(3):
         assert outcome(ask(client, shop_certificate.environ())) == (401, "invalid_client")
-    assert sum(one.path == "/keys" for one in fake_provider.received) == 1
+    assert sum(item.path == "/keys" for item in fake_provider.received) == 1
     fake_provider.answers["/keys"] = (200, {}, json.dumps({"keys": [shop_certificate.jwk]}).encode())
     cache: Any = fake_provider.services.provider_metadata
-    cache._clock = Later(cache._clock.now() + timedelta(seconds=61))
+    cache._clock = LaterCertificate(cache._clock.now() + timedelta(seconds=61))
     assert ask(client, shop_certificate.environ()).status_code == 200
 
 
-class Later:
+class LaterCertificate:
     """The time of the cache alone."""
 
     def __init__(self, at: Any) -> None:
@@ -200,7 +200,7 @@ def test_unreadable_certificate_is_none(tls: RelyingParty, shop_certificate: Cer
 
 
 def test_installation_without_a_proxy_ignores_certificates(
-    services: Services, tls: RelyingParty, shop_certificate: Certificate
+    services: IdentityServices, tls: RelyingParty, shop_certificate: Certificate
 ) -> None:
     services.settings = replace(services.settings, client_verification_header="")
     assert outcome(ask(tls, shop_certificate.environ())) == (401, "invalid_client")
@@ -236,10 +236,10 @@ class TestBoundTokens:
     def test_token_has_the_thumbprint(
         self, bound: RelyingParty, browser: Browser, ada: Person, shop_certificate: Certificate
     ) -> None:
-        held = self.tokens(bound, browser, ada, shop_certificate)
-        cnf = claims_in(held["access_token"])["cnf"]
-        assert (set(cnf), len(cnf["x5t#S256"]), held["token_type"]) == ({"x5t#S256"}, 43, "Bearer")
-        form = {"token": held["access_token"], "client_id": bound.client_id}
+        stored = self.tokens(bound, browser, ada, shop_certificate)
+        cnf = claims_in(stored["access_token"])["cnf"]
+        assert (set(cnf), len(cnf["x5t#S256"]), stored["token_type"]) == ({"x5t#S256"}, 43, "Bearer")
+        form = {"token": stored["access_token"], "client_id": bound.client_id}
         shown = bound.back("introspect", form, environ_overrides=shop_certificate.environ()).json or {}
         assert (shown["active"], shown["cnf"]) == (True, cnf)
 
@@ -307,9 +307,9 @@ class TestBoundTokens:
         self, world: World, bound: RelyingParty, browser: Browser, ada: Person, shop_certificate: Certificate
     ) -> None:
         """RFC 8705 section 7.1: its refresh tokens are bound to its authentication."""
-        held, newer = self.tokens(bound, browser, ada, shop_certificate), certificate("CN=newer")
+        stored, newer = self.tokens(bound, browser, ada, shop_certificate), certificate("CN=newer")
         world.change(bound, jwks={"keys": [newer.jwk]})
-        form = {"grant_type": "refresh_token", "refresh_token": held["refresh_token"], "client_id": bound.client_id}
+        form = {"grant_type": "refresh_token", "refresh_token": stored["refresh_token"], "client_id": bound.client_id}
         answer = bound.back("token", form, environ_overrides=newer.environ())
         assert answer.status_code == 200, answer.text
 
@@ -336,7 +336,7 @@ class TestBoundTokens:
         assert outcome(answer) == (400, "invalid_dpop_proof")
 
 
-def test_metadata_name_what_the_proxy_makes_possible(services: Services, shop: RelyingParty) -> None:
+def test_metadata_name_what_the_proxy_makes_possible(services: IdentityServices, shop: RelyingParty) -> None:
     """RFC 8705 sections 3.3 and 5."""
     address = "/.well-known/openid-configuration"
     metadata = shop.get(address).json or {}
@@ -376,17 +376,17 @@ def test_every_alias_answers(tls: RelyingParty, shop_certificate: Certificate) -
 
 
 def test_header_of_an_untrusted_peer_is_ignored(
-    services: Services, world: World, shop_certificate: Certificate
+    services: IdentityServices, world: World, shop_certificate: Certificate
 ) -> None:
     """Through the whole application: the header counts only from the proxy, and the underscore form never."""
     client = self_signed(world, shop_certificate)
-    whole = Client(create_identity(services.settings))
+    complete = Client(create_identity(services.settings))
     form = {**MACHINE, "client_id": client.client_id}
     header = {"X-SSL-Client-Cert": shop_certificate.escaped}
 
     def post(peer: str, **more: Any) -> TestResponse:
         overrides = {"REMOTE_ADDR": peer, **more}
-        return whole.post(
+        return complete.post(
             "/api/oidc/token", data=form, headers=header, base_url=client.hub_url, environ_overrides=overrides
         )
 

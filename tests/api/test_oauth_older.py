@@ -62,11 +62,11 @@ def test_older_oauth_addresses_exchange_refresh_and_revoke(world: World, ada: Pe
     code = world.browser().code(shop, ada, scope="openid email offline_access")
     answer = sent(world, "POST", "/sso/oauth/access_token", code_form(shop, code))
     assert answer.status_code == 200, answer.text
-    held = answer.json or {}
-    assert (shop.userinfo(held["access_token"]).json or {})["email"] == ada.email
-    form: Form = {"refresh_token": held["refresh_token"], **shop.client_credentials()}
+    body = answer.json or {}
+    assert (shop.userinfo(body["access_token"]).json or {})["email"] == ada.email
+    form: Form = {"refresh_token": body["refresh_token"], **shop.client_credentials()}
     renewed = sent(world, "POST", "/sso/oauth/access_token/refresh", {**form, "grant_type": "password"}).json or {}
-    assert renewed["refresh_token"] != held["refresh_token"]
+    assert renewed["refresh_token"] != body["refresh_token"]
     form["refresh_token"] = renewed["refresh_token"]
     assert sent(world, "POST", "/sso/oauth/refresh_token/revoke", form).status_code == 200
     assert error(sent(world, "POST", "/sso/oauth/access_token/refresh", form)) == (400, "invalid_grant")
@@ -88,14 +88,14 @@ def test_openid_addresses_name_site_and_application(world: World, ada: Person) -
     form = {"grant_type": "authorization_code", **code_form(shop, code)}
     answer = sent(world, "POST", f"{v2(world, shop)}/token", form, key=None)
     assert answer.status_code == 200, answer.text
-    held = answer.json or {}
-    assert claims_in(held["id_token"])["iss"] == shop.issuer
-    bearer = {"Authorization": f"Bearer {held['access_token']}"}
+    body = answer.json or {}
+    assert claims_in(body["id_token"])["iss"] == shop.issuer
+    bearer = {"Authorization": f"Bearer {body['access_token']}"}
     profile = sent(world, "GET", f"{v2(world, shop)}/userinfo", key=None, headers=bearer)
     assert (profile.json or {})["email"] == ada.email
-    revoked = {"token": held["refresh_token"], **shop.client_credentials()}
+    revoked = {"token": body["refresh_token"], **shop.client_credentials()}
     assert sent(world, "POST", f"{v2(world, shop)}/token/revoke", revoked, key=None).status_code == 200
-    assert error(shop.refresh(held["refresh_token"])) == (400, "invalid_grant")
+    assert error(shop.refresh(body["refresh_token"])) == (400, "invalid_grant")
 
 
 def test_unknown_site_or_application_is_refused(world: World, shop: RelyingParty) -> None:

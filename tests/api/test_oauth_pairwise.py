@@ -14,7 +14,7 @@ from app.contract.steps import ConfirmSignOutStep, SignedOutStep
 from app.identity import create_services
 from app.identity.directory.accounts.tables import accounts
 from app.identity.directory.tenants.tables import subject_secrets
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import UnitOfWork
 from app.identity.protocols.oauth import subjects
 from tests.support.callers import call_of
@@ -42,18 +42,18 @@ def subject_of(client: RelyingParty, browser: Browser, person: Person) -> str:
 
 def test_subject_is_the_same_wherever_a_client_sees_it(world: World, browser: Browser, ada: Person) -> None:
     client = pairwise(world, "app", access_token_format="jwt")
-    held = tokens_of(client, browser, ada)
-    subject = claims_in(held["id_token"])["sub"]
+    stored = tokens_of(client, browser, ada)
+    subject = claims_in(stored["id_token"])["sub"]
     assert subject != ada.uid
     assert len(subject) <= 255, "OpenID Connect Core section 2"
     assert set(subject) <= set(string.ascii_letters + string.digits + "-_")
-    renewed = client.refresh(held["refresh_token"]).json or {}
+    renewed = client.refresh(stored["refresh_token"]).json or {}
     signed = pairwise(world, "signed", signed_userinfo=True)
     userinfo = signed.userinfo(tokens_of(signed, browser, ada)["access_token"]).text
     seen = [
-        claims_in(held["access_token"])["sub"],
-        (client.userinfo(held["access_token"]).json or {})["sub"],
-        client.introspect(held["access_token"])["sub"],
+        claims_in(stored["access_token"])["sub"],
+        (client.userinfo(stored["access_token"]).json or {})["sub"],
+        client.introspect(stored["access_token"])["sub"],
         client.introspect(renewed["refresh_token"])["sub"],
         claims_in(renewed["id_token"])["sub"],
         claims_in(renewed["access_token"])["sub"],
@@ -67,8 +67,8 @@ def test_subject_is_the_same_wherever_a_client_sees_it(world: World, browser: Br
 def test_resource_server_sees_subject_of_the_client(world: World, browser: Browser, ada: Person) -> None:
     """The same as in the JWT access token that it would get instead."""
     client, api = pairwise(world, "app"), world.application("api", resource_server=True)
-    held = tokens_of(client, browser, ada)
-    assert api.introspect(held["access_token"])["sub"] == claims_in(held["id_token"])["sub"]
+    stored = tokens_of(client, browser, ada)
+    assert api.introspect(stored["access_token"])["sub"] == claims_in(stored["id_token"])["sub"]
 
 
 def test_sector_decides_which_applications_share_a_subject(
@@ -98,13 +98,13 @@ def test_nothing_that_a_client_gets_has_the_uid(world: World, browser: Browser, 
     client = pairwise(
         world, "app", access_token_format="jwt", scope="openid profile email phone address roles permissions"
     )
-    held = tokens_of(client, browser, ada, scope="openid profile email phone address roles permissions")
+    stored = tokens_of(client, browser, ada, scope="openid profile email phone address roles permissions")
     shown = [
-        json.dumps(claims_in(held["id_token"])),
-        json.dumps(claims_in(held["access_token"])),
-        client.userinfo(held["access_token"]).text,
-        json.dumps(client.introspect(held["access_token"])),
-        json.dumps({name: text for name, text in held.items() if name not in ("id_token", "access_token")}),
+        json.dumps(claims_in(stored["id_token"])),
+        json.dumps(claims_in(stored["access_token"])),
+        client.userinfo(stored["access_token"]).text,
+        json.dumps(client.introspect(stored["access_token"])),
+        json.dumps({name: text for name, text in stored.items() if name not in ("id_token", "access_token")}),
     ]
     assert browser.session is not None
     public = claims_in(tokens_of(world.application("public"), browser, ada)["id_token"])
@@ -168,21 +168,21 @@ def test_exchanged_token_names_actor_as_its_client_knows_it(world: World, browse
     """RFC 8693 section 4.1."""
     grants = ["authorization_code", "urn:ietf:params:oauth:grant-type:token-exchange"]
     client = pairwise(world, "app", access_token_format="jwt", grant_types=grants)
-    held = tokens_of(client, browser, ada)
+    stored = tokens_of(client, browser, ada)
     form = {
-        "grant_type": grants[1], "subject_token": held["access_token"], "actor_token": held["id_token"],
+        "grant_type": grants[1], "subject_token": stored["access_token"], "actor_token": stored["id_token"],
         "subject_token_type": "urn:ietf:params:oauth:token-type:access_token",
         "actor_token_type": "urn:ietf:params:oauth:token-type:id_token", **client.client_credentials(),
     }  # fmt: skip
     answer = client.back("token", form)
     assert answer.status_code == 200, answer.text
     token = (answer.json or {})["access_token"]
-    own = claims_in(held["id_token"])["sub"]
+    own = claims_in(stored["id_token"])["sub"]
     assert claims_in(token)["act"] == {"sub": own}
     assert client.introspect(token)["act"] == {"sub": own}
 
 
-def test_subject_has_one_length_for_every_uid(services: Services, world: World) -> None:
+def test_subject_has_one_length_for_every_uid(services: IdentityServices, world: World) -> None:
     client = pairwise(world, "app")
     with call_of(services, world.name) as call:
         application = call.application(client_id=client.client_id)
@@ -194,7 +194,7 @@ def test_subject_has_one_length_for_every_uid(services: Services, world: World) 
         assert subjects.session_id_of(call, application, subjects.of(call, application, "a")) is None
 
 
-def test_every_process_gives_the_same_subject(services: Services, world: World, ada: Person) -> None:
+def test_every_process_gives_the_same_subject(services: IdentityServices, world: World, ada: Person) -> None:
     client = pairwise(world, "app")
     found = []
     for process in (services, create_services(services.settings, services.clock)):
@@ -207,7 +207,7 @@ def test_every_process_gives_the_same_subject(services: Services, world: World, 
 
 @pytest.mark.both_databases
 def test_first_subjects_at_once_derive_from_one_secret(
-    services: Services, world: World, browser: Browser, ada: Person
+    services: IdentityServices, world: World, browser: Browser, ada: Person
 ) -> None:
     client = pairwise(world, "app")
     codes = [browser.code(client, ada) for _ in range(20)]
@@ -221,7 +221,7 @@ def test_first_subjects_at_once_derive_from_one_secret(
 
 
 @pytest.mark.both_databases
-def test_rolled_back_secret_is_never_used(services: Services, world: World, ada: Person) -> None:
+def test_rolled_back_secret_is_never_used(services: IdentityServices, world: World, ada: Person) -> None:
     client = pairwise(world, "app")
     with call_of(services, world.name) as call:
         call.work.run(accounts.update().where(accounts.c.uid == ada.uid).values(email=ada.email))
@@ -283,7 +283,7 @@ def test_logout_tokens_name_the_sector_own_subject_and_session(
     known = claims_in(tokens_of(desk, browser, ada)["id_token"])
     browser.sign_out(confirmed=True)
     receiver.deliver()
-    request = next(one for one in receiver.server.received if one.path == "/out")
-    told = claims_in(request.form["logout_token"])
-    assert (told["sub"], told["sid"]) == (known["sub"], known["sid"])
-    assert ada.uid not in json.dumps(told)
+    request = next(item for item in receiver.server.received if item.path == "/out")
+    received = claims_in(request.form["logout_token"])
+    assert (received["sub"], received["sid"]) == (known["sub"], known["sid"])
+    assert ada.uid not in json.dumps(received)

@@ -107,8 +107,8 @@ def test_scheme_in_a_document_is_judged(new_world: NewWorld, fake_provider: Fake
         fake_provider.answers[f"/{len(uri)}.json"] = answer
         client = RelyingParty(world.services, world.wsgi, world.name, world.api_key, client_id, uri, "editor")
         pkce = Pkce()
-        asked = client.authorization_parameters(code_challenge=pkce.challenge, code_challenge_method="S256")
-        assert world.browser().authorize(asked).part == problem
+        parameters = client.authorization_parameters(code_challenge=pkce.challenge, code_challenge_method="S256")
+        assert world.browser().authorize(parameters).part == problem
 
 
 def test_tenant_lists_the_schemes_without_a_dot(new_world: NewWorld) -> None:
@@ -169,14 +169,14 @@ def test_stored_scheme_is_judged_at_each_use(registrar: Registrar) -> None:
     for uri, is_led in (("cursor://x", True), ("ms-settings:x", False), ("chrome://x", False)):
         store_uris(world, made["client_id"], uri)
         client = registrar.relying_party(made, redirect_uri=uri)
-        asked = client.authorization_parameters(code_challenge=pkce.challenge, code_challenge_method="S256")
-        step = browser.authorize(asked)
+        parameters = client.authorization_parameters(code_challenge=pkce.challenge, code_challenge_method="S256")
+        step = browser.authorize(parameters)
         assert (step.kind is ConsentStep, step.part == "redirect_uri") == (is_led, not is_led)
         left = world.browser().sign_out(client_id=client.client_id, post_logout_redirect_uri=uri)
         assert (left.kind, left.address) == (SignedOutStep if is_led else RefusedStep, None)
     store_uris(world, made["client_id"], "cursor://x")
     world.change_settings(client_registration={"mode": "open", "redirect_schemes": []})
-    assert browser.authorize({**asked, "redirect_uri": "cursor://x"}).part == "redirect_uri"
+    assert browser.authorize({**parameters, "redirect_uri": "cursor://x"}).part == "redirect_uri"
 
 
 def test_tenant_itself_registers_applications_schemes_only(acme: TenantServer, subtests: pytest.Subtests) -> None:

@@ -5,24 +5,24 @@ import json
 import pytest
 
 from app.contract.steps import ConsentStep, LoginStep, RedirectStep, SelectAccountStep, StartAgainStep
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Browser, Person, RelyingParty, claims_in, code_of, moved, parameters_of
 
 
 def test_prompt_none_never_shows_a_page(shop: RelyingParty, browser: Browser, ada: Person) -> None:
-    held = parameters_of(browser.authorize(shop.authorization_parameters(prompt="none")))
-    assert (held["error"], held["state"], held["iss"]) == ("login_required", "a state", shop.issuer)
+    stored = parameters_of(browser.authorize(shop.authorization_parameters(prompt="none")))
+    assert (stored["error"], stored["state"], stored["iss"]) == ("login_required", "a state", shop.issuer)
     assert "code" in parameters_of(browser.signed_in(ada).authorize(shop.authorization_parameters(prompt="none")))
 
 
 def test_prompt_none_without_consent_is_consent_required(asking: RelyingParty, browser: Browser, ada: Person) -> None:
-    held = parameters_of(browser.signed_in(ada).authorize(asking.authorization_parameters(prompt="none")))
-    assert held["error"] == "consent_required"
+    stored = parameters_of(browser.signed_in(ada).authorize(asking.authorization_parameters(prompt="none")))
+    assert stored["error"] == "consent_required"
 
 
 def test_prompt_login_requires_reauthentication(
-    services: Services, shop: RelyingParty, browser: Browser, ada: Person
+    services: IdentityServices, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     browser.signed_in(ada)
     step = browser.authorize(shop.authorization_parameters(prompt="login"))
@@ -32,8 +32,8 @@ def test_prompt_login_requires_reauthentication(
     assert step.interaction_id is not None
     assert browser.resume(step.interaction_id).kind is LoginStep
     with moved(services, seconds=5):
-        held = shop.redeem(code_of(browser.sign_in(step.interaction_id, ada.email, ada.password))).json or {}
-    assert claims_in(held["id_token"])["auth_time"] >= int(services.clock.now().timestamp())
+        body = shop.redeem(code_of(browser.sign_in(step.interaction_id, ada.email, ada.password))).json or {}
+    assert claims_in(body["id_token"])["auth_time"] >= int(services.clock.now().timestamp())
 
 
 def test_client_with_forced_reauthentication_gets_login_page(world: World, browser: Browser, ada: Person) -> None:
@@ -44,7 +44,7 @@ def test_client_with_forced_reauthentication_gets_login_page(world: World, brows
 
 
 def test_max_age_counts_from_last_sign_in(
-    services: Services, shop: RelyingParty, browser: Browser, ada: Person
+    services: IdentityServices, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     browser.signed_in(ada)
     assert browser.authorize(shop.authorization_parameters(max_age="60")).kind is RedirectStep
@@ -61,8 +61,8 @@ def test_acr_value_forces_reauthentication_and_is_echoed(shop: RelyingParty, bro
     name = "vendor:nist:level:1:re-auth"
     step = browser.authorize(shop.authorization_parameters(acr_values=f"other {name}"))
     assert step.kind is LoginStep
-    held = shop.redeem(code_of(browser.sign_in(step.interaction_id, ada.email, ada.password))).json or {}
-    assert claims_in(held["id_token"])["acr"] == name
+    body = shop.redeem(code_of(browser.sign_in(step.interaction_id, ada.email, ada.password))).json or {}
+    assert claims_in(body["id_token"])["acr"] == name
 
 
 def test_voluntary_acr_claim_is_no_demand(shop: RelyingParty, browser: Browser, ada: Person) -> None:
@@ -71,13 +71,13 @@ def test_voluntary_acr_claim_is_no_demand(shop: RelyingParty, browser: Browser, 
     name = "vendor:nist:level:1:re-auth"
     wishes: list[object] = [{"value": name}, {"values": ["urn:x", name]}, {"essential": False, "value": name}]
     for acr in wishes:
-        asked = shop.authorization_parameters(claims=json.dumps({"id_token": {"acr": acr}}))
-        assert browser.authorize(asked).kind is LoginStep
-        assert browser.authorize({**asked, "acr_values": "1"}).kind is RedirectStep
+        parameters = shop.authorization_parameters(claims=json.dumps({"id_token": {"acr": acr}}))
+        assert browser.authorize(parameters).kind is LoginStep
+        assert browser.authorize({**parameters, "acr_values": "1"}).kind is RedirectStep
     unmet: list[object] = [{"value": "urn:x"}, {"values": ["2"]}, {"values": []}, None]
     for acr in unmet:
-        asked = shop.authorization_parameters(claims=json.dumps({"id_token": {"acr": acr}}))
-        assert "code" in parameters_of(browser.authorize(asked)), "an account without the class goes on"
+        parameters = shop.authorization_parameters(claims=json.dumps({"id_token": {"acr": acr}}))
+        assert "code" in parameters_of(browser.authorize(parameters)), "an account without the class goes on"
     wrong = shop.authorization_parameters(claims='{"id_token": {"acr": {"values": "2"}}}')
     assert parameters_of(browser.authorize(wrong))["error"] == "invalid_request"
 
@@ -88,28 +88,28 @@ def test_essential_acr_without_a_possible_value_is_refused(
 ) -> None:
     """OpenID Connect Core section 5.5.1.1: the demand is not met, so there is no response as if nothing had been asked."""
     browser.signed_in(ada)
-    asked = shop.authorization_parameters(claims=json.dumps({"id_token": {"acr": {**acr, "essential": True}}}))
-    assert parameters_of(browser.authorize(asked)).get("error") == "unmet_authentication_requirements"
+    parameters = shop.authorization_parameters(claims=json.dumps({"id_token": {"acr": {**acr, "essential": True}}}))
+    assert parameters_of(browser.authorize(parameters)).get("error") == "unmet_authentication_requirements"
 
 
 def test_prompt_none_with_an_older_authentication_is_refused(
-    services: Services, shop: RelyingParty, browser: Browser, ada: Person
+    services: IdentityServices, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     browser.signed_in(ada)
     for changed in ({"max_age": "60"}, {"acr_values": "vendor:nist:level:1:re-auth"}):
         with moved(services, seconds=90):
-            held = parameters_of(browser.authorize(shop.authorization_parameters(prompt="none", **changed)))
-        assert held["error"] == "login_required"
+            stored = parameters_of(browser.authorize(shop.authorization_parameters(prompt="none", **changed)))
+        assert stored["error"] == "login_required"
 
 
 def test_max_age_puts_the_time_of_sign_in_into_the_id_token(
-    services: Services, shop: RelyingParty, browser: Browser, ada: Person
+    services: IdentityServices, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     """OpenID Connect Core section 2: `auth_time` is required where `max_age` is given; this one is always there."""
     at = int(services.clock.now().timestamp())
     for changed in ({"max_age": "600"}, {"claims": '{"id_token": {"auth_time": {"essential": true}}}'}, {}):
-        held = shop.redeem(browser.code(shop, ada, **changed)).json or {}
-        assert at <= claims_in(held["id_token"])["auth_time"] <= at + 60
+        body = shop.redeem(browser.code(shop, ada, **changed)).json or {}
+        assert at <= claims_in(body["id_token"])["auth_time"] <= at + 60
 
 
 @pytest.mark.parametrize(
@@ -137,9 +137,9 @@ def test_each_display_is_accepted(shop: RelyingParty, browser: Browser, display:
 
 
 def test_select_account_shows_the_accounts(shop: RelyingParty, browser: Browser, ada: Person) -> None:
-    asked = shop.authorization_parameters(prompt="select_account")
-    assert browser.authorize(asked).kind is LoginStep
-    assert browser.signed_in(ada).authorize(asked).kind is SelectAccountStep
+    parameters = shop.authorization_parameters(prompt="select_account")
+    assert browser.authorize(parameters).kind is LoginStep
+    assert browser.signed_in(ada).authorize(parameters).kind is SelectAccountStep
 
 
 def test_login_hint_of_another_account_shows_sign_in(
@@ -164,10 +164,10 @@ def test_login_hint_of_another_form_leaves_the_session_alone(
     shop: RelyingParty, browser: Browser, ada: Person, hint: str
 ) -> None:
     """It is no identifier with which people sign in here, so it cannot be somebody else's."""
-    asked = shop.authorization_parameters(login_hint=hint)
-    assert browser.authorize(asked).kind is LoginStep
-    assert "code" in parameters_of(browser.signed_in(ada).authorize(asked))
-    assert "code" in parameters_of(browser.authorize({**asked, "prompt": "none"}))
+    parameters = shop.authorization_parameters(login_hint=hint)
+    assert browser.authorize(parameters).kind is LoginStep
+    assert "code" in parameters_of(browser.signed_in(ada).authorize(parameters))
+    assert "code" in parameters_of(browser.authorize({**parameters, "prompt": "none"}))
 
 
 @pytest.mark.both_databases
@@ -187,7 +187,7 @@ def test_login_hint_names_any_identifier_of_the_account(
 
 
 def test_id_token_hint_must_match_signed_in_account(
-    services: Services, shop: RelyingParty, browser: Browser, ada: Person, world: World
+    services: IdentityServices, shop: RelyingParty, browser: Browser, ada: Person, world: World
 ) -> None:
     hint = (shop.redeem(browser.code(shop, ada)).json or {})["id_token"]
     with moved(services, hours=3):
@@ -252,8 +252,8 @@ def test_consent_covers_single_requested_claims(
     assert silent["error"] == "consent_required"
     step = browser.authorize(asking.authorization_parameters(**single))
     assert [scope.name for scope in step.scopes] == ["openid", "email", "phone"]
-    held = asking.redeem(code_of(browser.consent(step.interaction_id or "", allow=True))).json or {}
-    assert held["scope"] == "openid"
+    body = asking.redeem(code_of(browser.consent(step.interaction_id or "", allow=True))).json or {}
+    assert body["scope"] == "openid"
     assert "code" in parameters_of(browser.authorize(asking.authorization_parameters(prompt="none", **single)))
 
 
@@ -291,8 +291,8 @@ def test_repeated_consent_of_closed_account_gets_no_code(asking: RelyingParty, b
 def test_denied_consent_returns_access_denied_and_is_final(asking: RelyingParty, browser: Browser, ada: Person) -> None:
     step = browser.signed_in(ada).authorize(asking.authorization_parameters())
     assert step.interaction_id is not None
-    held = parameters_of(browser.consent(step.interaction_id, allow=False))
-    assert (held["error"], held["state"], held["iss"]) == ("access_denied", "a state", asking.issuer)
+    stored = parameters_of(browser.consent(step.interaction_id, allow=False))
+    assert (stored["error"], stored["state"], stored["iss"]) == ("access_denied", "a state", asking.issuer)
     for allow in (True, False):
         assert parameters_of(browser.consent(step.interaction_id, allow=allow))["error"] == "access_denied"
     assert browser.authorize(asking.authorization_parameters()).kind is ConsentStep
@@ -335,7 +335,7 @@ def test_redirect_uri_removed_during_sign_in_is_not_followed(world: World, brows
 
 
 def test_interaction_expires_after_eight_hours(
-    services: Services, shop: RelyingParty, browser: Browser, ada: Person
+    services: IdentityServices, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     step = browser.authorize(shop.authorization_parameters())
     with moved(services, hours=8):

@@ -8,7 +8,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from app.contract.steps import LoginStep, RedirectStep, RefusedStep
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from tests.support.answered_step import AnsweredStep
 from tests.support.oauth_world import World
 from tests.support.races import at_once
@@ -35,10 +35,10 @@ def is_refused(step: AnsweredStep) -> bool:
 
 def test_pushed_request_gets_a_code_once(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     answer = shop.push(state="pushed <b>&", nonce="n")
-    held = answer.json or {}
-    assert (answer.status_code, held["expires_in"], answer.headers["Cache-Control"]) == (201, 90, "no-store")
-    assert len(held["request_uri"].removeprefix(PREFIX)) == 43
-    taken = {"client_id": "shop", "request_uri": held["request_uri"]}
+    body = answer.json or {}
+    assert (answer.status_code, body["expires_in"], answer.headers["Cache-Control"]) == (201, 90, "no-store")
+    assert len(body["request_uri"].removeprefix(PREFIX)) == 43
+    taken = {"client_id": "shop", "request_uri": body["request_uri"]}
     step = browser.signed_in(ada).authorize(taken)
     assert parameters_of(step)["state"] == "pushed <b>&"
     assert shop.redeem(code_of(step)).status_code == 200
@@ -53,7 +53,7 @@ def test_parameters_of_the_browser_do_not_count(shop: RelyingParty, browser: Bro
     assert (shop.redeem(code_of(step)).json or {})["scope"] == "openid profile email"
 
 
-def test_pushed_request_expires(services: Services, shop: RelyingParty, browser: Browser, ada: Person) -> None:
+def test_pushed_request_expires(services: IdentityServices, shop: RelyingParty, browser: Browser, ada: Person) -> None:
     taken = pushed(shop)
     browser.signed_in(ada)
     with moved(services, seconds=91):
@@ -86,13 +86,15 @@ def test_one_of_many_browsers_gets_a_pushed_request(world: World, shop: RelyingP
     browsers = [world.browser().signed_in(ada) for _ in range(20)]
     steps = at_once([partial(browser.authorize, taken) for browser in browsers])
     redirected = [parameters_of(step) for step in steps if step.kind is RedirectStep]
-    assert sum("code" in held for held in redirected) == 1
-    late = [held["error"] for held in redirected if "code" not in held]  # they began before the first one got its code
-    assert late == ["invalid_request_uri"] * (19 - sum(is_refused(step) for step in steps))
+    assert sum("code" in item for item in redirected) == 1
+    expired = [
+        item["error"] for item in redirected if "code" not in item
+    ]  # they began before the first one got its code
+    assert expired == ["invalid_request_uri"] * (19 - sum(is_refused(step) for step in steps))
 
 
 def test_page_of_a_pushed_request_can_be_loaded_again(
-    services: Services, world: World, shop: RelyingParty, ada: Person
+    services: IdentityServices, world: World, shop: RelyingParty, ada: Person
 ) -> None:
     """FAPI 2.0 Security Profile section 5.3.2.2: a request is used by its authorization, not by its first page."""
     taken = pushed(shop)
@@ -103,8 +105,8 @@ def test_page_of_a_pushed_request_can_be_loaded_again(
         assert is_refused(world.browser().authorize(taken)), "a page that waits prolongs nothing"
         step = second.sign_in(pages[1].interaction_id, ada.email, ada.password)
         assert shop.redeem(code_of(step)).status_code == 200
-        late = parameters_of(first.sign_in(pages[0].interaction_id, ada.email, ada.password))
-        assert (late["error"], late["state"]) == ("invalid_request_uri", "a state")
+        expired = parameters_of(first.sign_in(pages[0].interaction_id, ada.email, ada.password))
+        assert (expired["error"], expired["state"]) == ("invalid_request_uri", "a state")
     assert is_refused(world.browser().signed_in(ada).authorize(taken))
 
 

@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 
 from app.contract.steps import ConsentStep
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from tests.support.oauth_world import World
 from tests.support.races import at_once
 from tests.support.relying_party import Browser, Person, RelyingParty, claims_in, code_of, moved, parameters_of
 
 
 def tokens(client: RelyingParty, browser: Browser, person: Person, **changed: str | None) -> dict[str, Any]:
-    held: dict[str, Any] = client.redeem(browser.code(client, person, **changed)).get_json()
-    return held
+    stored: dict[str, Any] = client.redeem(browser.code(client, person, **changed)).get_json()
+    return stored
 
 
 def test_refresh_token_rotates(shop: RelyingParty, browser: Browser, ada: Person) -> None:
@@ -28,9 +28,9 @@ def test_refresh_token_rotates(shop: RelyingParty, browser: Browser, ada: Person
 
 def test_tokens_are_long_enough_not_to_be_guessed(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     """RFC 6749 section 10.10; the access token keeps the interface's form, all of whose 128 bits are random."""
-    held = tokens(shop, browser, ada)
-    assert re.fullmatch(r"[A-Za-z0-9_-]{43}", held["refresh_token"])
-    assert re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", held["access_token"])
+    stored = tokens(shop, browser, ada)
+    assert re.fullmatch(r"[A-Za-z0-9_-]{43}", stored["refresh_token"])
+    assert re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", stored["access_token"])
 
 
 def test_refreshed_id_token_keeps_claims_of_sign_in(shop: RelyingParty, browser: Browser, ada: Person) -> None:
@@ -50,8 +50,8 @@ def test_refresh_token_reuse_revokes_family(shop: RelyingParty, browser: Browser
     again = shop.refresh(first["refresh_token"])
     assert (again.status_code, (again.json or {})["error"]) == (400, "invalid_grant")
     assert shop.refresh(second["refresh_token"]).status_code == 400
-    for held in (first, second):
-        assert shop.userinfo(held["access_token"]).status_code == 401
+    for item in (first, second):
+        assert shop.userinfo(item["access_token"]).status_code == 401
 
 
 def test_reuse_keeps_other_authorizations_of_account(shop: RelyingParty, browser: Browser, ada: Person) -> None:
@@ -63,17 +63,17 @@ def test_reuse_keeps_other_authorizations_of_account(shop: RelyingParty, browser
 
 @pytest.mark.both_databases
 def test_parallel_refreshes_succeed_once(shop: RelyingParty, browser: Browser, ada: Person) -> None:
-    held = tokens(shop, browser, ada)
-    statuses = at_once([lambda: shop.refresh(held["refresh_token"]).status_code] * 20)
+    stored = tokens(shop, browser, ada)
+    statuses = at_once([lambda: shop.refresh(stored["refresh_token"]).status_code] * 20)
     assert sorted(statuses) == [200, *[400] * 19]
 
 
 def test_refresh_token_of_another_client_is_refused_and_stays(
     shop: RelyingParty, strict: RelyingParty, browser: Browser, ada: Person
 ) -> None:
-    held = tokens(shop, browser, ada)
-    assert strict.refresh(held["refresh_token"]).status_code == 400
-    assert shop.refresh(held["refresh_token"]).status_code == 200
+    stored = tokens(shop, browser, ada)
+    assert strict.refresh(stored["refresh_token"]).status_code == 400
+    assert shop.refresh(stored["refresh_token"]).status_code == 200
 
 
 def test_reuse_by_another_client_revokes_nothing(
@@ -89,62 +89,62 @@ def test_reuse_by_another_client_revokes_nothing(
 def test_refresh_token_of_another_tenant_is_refused(
     shop: RelyingParty, foreign_shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
-    held = tokens(shop, browser, ada)
-    assert foreign_shop.refresh(held["refresh_token"]).status_code == 400
-    assert shop.refresh(held["refresh_token"]).status_code == 200
+    stored = tokens(shop, browser, ada)
+    assert foreign_shop.refresh(stored["refresh_token"]).status_code == 400
+    assert shop.refresh(stored["refresh_token"]).status_code == 200
 
 
 def test_refresh_token_is_bound_to_issuer(shop: RelyingParty, browser: Browser, ada: Person) -> None:
-    held = tokens(shop, browser, ada)
-    assert shop.at_own_issuer().refresh(held["refresh_token"]).status_code == 400
-    assert shop.refresh(held["refresh_token"]).status_code == 200
+    stored = tokens(shop, browser, ada)
+    assert shop.at_own_issuer().refresh(stored["refresh_token"]).status_code == 400
+    assert shop.refresh(stored["refresh_token"]).status_code == 200
 
 
 def test_refreshed_scope_never_exceeds_grant(shop: RelyingParty, browser: Browser, ada: Person) -> None:
-    held = tokens(shop, browser, ada)
-    narrow = shop.refresh(held["refresh_token"], scope="openid email").json or {}
+    stored = tokens(shop, browser, ada)
+    narrow = shop.refresh(stored["refresh_token"], scope="openid email").json or {}
     assert narrow["scope"] == "openid email"
     assert "name" not in (shop.userinfo(narrow["access_token"]).json or {})
     wide = shop.refresh(narrow["refresh_token"], scope="openid email phone")
     assert (wide.status_code, (wide.json or {})["error"]) == (400, "invalid_scope")
     for missing in (None, "", " "):
-        whole = shop.refresh(narrow["refresh_token"], scope=missing).json or {}
-        assert whole["scope"] == "openid profile email"
-        narrow = whole
+        complete = shop.refresh(narrow["refresh_token"], scope=missing).json or {}
+        assert complete["scope"] == "openid profile email"
+        narrow = complete
 
 
 def test_client_without_refresh_grant_gets_no_refresh_token(world: World, browser: Browser, ada: Person) -> None:
     plain = world.application("plain", grant_types=["authorization_code"])
-    held = tokens(plain, browser, ada)
-    assert "refresh_token" not in held
+    stored = tokens(plain, browser, ada)
+    assert "refresh_token" not in stored
     answer = plain.refresh("anything")
     assert (answer.status_code, (answer.json or {})["error"]) == (403, "unauthorized_client")
 
 
 def test_token_lifetimes_follow_client_settings(
-    services: Services, world: World, browser: Browser, ada: Person
+    services: IdentityServices, world: World, browser: Browser, ada: Person
 ) -> None:
     brief = world.application("brief", access_token_seconds=60, refresh_token_seconds=600, id_token_seconds=120)
-    held = tokens(brief, browser, ada)
-    assert (held["expires_in"], held["expire_in"]) == (60, "60")
+    stored = tokens(brief, browser, ada)
+    assert (stored["expires_in"], stored["expire_in"]) == (60, "60")
     with moved(services, seconds=61):
-        assert brief.userinfo(held["access_token"]).status_code == 401
-        assert brief.introspect(held["access_token"]) == {"active": False}
+        assert brief.userinfo(stored["access_token"]).status_code == 401
+        assert brief.introspect(stored["access_token"]) == {"active": False}
     with moved(services, seconds=601):
-        assert brief.refresh(held["refresh_token"]).status_code == 400
+        assert brief.refresh(stored["refresh_token"]).status_code == 400
 
 
 def test_refresh_of_closed_account_is_refused(shop: RelyingParty, browser: Browser, ada: Person) -> None:
-    held = tokens(shop, browser, ada)
+    stored = tokens(shop, browser, ada)
     ada.close()
-    answer = shop.refresh(held["refresh_token"])
+    answer = shop.refresh(stored["refresh_token"])
     assert (answer.status_code, (answer.json or {})["error"]) == (400, "invalid_grant")
 
 
 @pytest.mark.both_databases
 def test_reuse_revokes_family_that_rotates_concurrently(shop: RelyingParty, browser: Browser, ada: Person) -> None:
-    def rotate(held: dict[str, Any]) -> list[dict[str, Any]]:
-        chain = [held]
+    def rotate(stored: dict[str, Any]) -> list[dict[str, Any]]:
+        chain = [stored]
         while (answer := shop.refresh(chain[-1]["refresh_token"])).status_code == 200:
             chain.append(answer.json or {})
         return chain
@@ -154,9 +154,9 @@ def test_reuse_revokes_family_that_rotates_concurrently(shop: RelyingParty, brow
         second = shop.refresh(first["refresh_token"]).json or {}
         with ThreadPoolExecutor(2) as pool:
             chain, _ = pool.submit(rotate, second), pool.submit(shop.refresh, first["refresh_token"])
-        for held in chain.result():
-            assert shop.userinfo(held["access_token"]).status_code == 401
-            assert shop.refresh(held["refresh_token"]).status_code == 400
+        for item in chain.result():
+            assert shop.userinfo(item["access_token"]).status_code == 401
+            assert shop.refresh(item["refresh_token"]).status_code == 400
 
 
 @pytest.fixture
@@ -169,28 +169,28 @@ def test_refresh_token_comes_with_offline_access_alone_where_set(
 ) -> None:
     """OpenID Connect Core section 11: and with consent, although the application needs none otherwise."""
     assert "refresh_token" not in tokens(offline, browser, ada)
-    asked = offline.authorization_parameters(scope="openid offline_access")
-    assert parameters_of(browser.authorize({**asked, "prompt": "none"}))["error"] == "consent_required"
-    step = browser.authorize(asked)
+    parameters = offline.authorization_parameters(scope="openid offline_access")
+    assert parameters_of(browser.authorize({**parameters, "prompt": "none"}))["error"] == "consent_required"
+    step = browser.authorize(parameters)
     assert (step.kind, [scope.name for scope in step.scopes]) == (ConsentStep, ["openid", "offline_access"])
     first = offline.redeem(code_of(browser.consent(step.interaction_id or "", allow=True))).json or {}
     narrow = offline.refresh(first["refresh_token"], scope="openid").json or {}
     assert (narrow["scope"], offline.refresh(narrow["refresh_token"]).status_code) == ("openid", 200)
-    assert "code" in parameters_of(browser.authorize({**asked, "prompt": "none"})), "the consent is remembered"
+    assert "code" in parameters_of(browser.authorize({**parameters, "prompt": "none"})), "the consent is remembered"
 
 
 def test_denied_offline_access_gets_no_code(offline: RelyingParty, browser: Browser, ada: Person) -> None:
-    asked = offline.authorization_parameters(scope="openid offline_access")
-    step = browser.signed_in(ada).authorize(asked)
+    parameters = offline.authorization_parameters(scope="openid offline_access")
+    step = browser.signed_in(ada).authorize(parameters)
     assert parameters_of(browser.consent(step.interaction_id or "", allow=False))["error"] == "access_denied"
 
 
 def test_setting_ends_families_without_offline_access(
     world: World, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
-    held = tokens(shop, browser, ada)
+    stored = tokens(shop, browser, ada)
     world.change(shop, refresh_tokens="offline_access")
-    last = shop.refresh(held["refresh_token"]).json or {}
+    last = shop.refresh(stored["refresh_token"]).json or {}
     assert ("access_token" in last, "refresh_token" in last) == (True, False)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from app.identity.platform.audit import audit
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from tests.support.dpop import Prover
 from tests.support.oauth_world import World
 from tests.support.phone_sign_in import rows
@@ -21,18 +21,18 @@ from tests.support.tenant_server import MANAGE, NewTenantServer, answered, refus
 def tokens(client: RelyingParty | Prover, browser: Browser, person: Person) -> dict[str, Any]:
     pkce, application = Pkce(), client.client if isinstance(client, Prover) else client
     code = browser.code(application, person, code_challenge=pkce.challenge)
-    held: dict[str, Any] = client.redeem(code, code_verifier=pkce.verifier).get_json()
-    return held
+    stored: dict[str, Any] = client.redeem(code, code_verifier=pkce.verifier).get_json()
+    return stored
 
 
-def refreshed(client: RelyingParty, held: dict[str, Any], **changed: str | None) -> dict[str, Any]:
-    answer = client.refresh(held["refresh_token"], **changed)
+def refreshed(client: RelyingParty, stored: dict[str, Any], **changed: str | None) -> dict[str, Any]:
+    answer = client.refresh(stored["refresh_token"], **changed)
     assert answer.status_code == 200, answer.text
     return dict(answer.get_json())
 
 
-def is_alive(client: RelyingParty, held: dict[str, Any]) -> bool:
-    return client.userinfo(held["access_token"]).status_code == 200
+def is_alive(client: RelyingParty, stored: dict[str, Any]) -> bool:
+    return client.userinfo(stored["access_token"]).status_code == 200
 
 
 def further_pairs(world: World) -> int:
@@ -43,8 +43,8 @@ def further_pairs(world: World) -> int:
 def test_two_tabs_of_a_public_client_both_get_pairs(
     world: World, phone: RelyingParty, browser: Browser, ada: Person
 ) -> None:
-    held = tokens(phone, browser, ada)
-    answers = at_once([lambda: phone.refresh(held["refresh_token"])] * 2)
+    stored = tokens(phone, browser, ada)
+    answers = at_once([lambda: phone.refresh(stored["refresh_token"])] * 2)
     assert [answer.status_code for answer in answers] == [200, 200]
     first, second = (answer.get_json() for answer in answers)
     assert first["refresh_token"] != second["refresh_token"]
@@ -56,35 +56,35 @@ def test_two_tabs_of_a_public_client_both_get_pairs(
 
 @pytest.mark.both_databases
 def test_fourth_reuse_at_once_ends_the_family(world: World, phone: RelyingParty, browser: Browser, ada: Person) -> None:
-    held = tokens(phone, browser, ada)
-    answers = at_once([lambda: phone.refresh(held["refresh_token"])] * 20)
+    stored = tokens(phone, browser, ada)
+    answers = at_once([lambda: phone.refresh(stored["refresh_token"])] * 20)
     pairs = [answer.get_json() for answer in answers if answer.status_code == 200]
     assert len(pairs) == 4, "the successor, and three further pairs"
-    assert not any(is_alive(phone, pair) for pair in (held, *pairs))
+    assert not any(is_alive(phone, pair) for pair in (stored, *pairs))
     assert {phone.refresh(pair["refresh_token"]).status_code for pair in pairs} == {400}
     assert further_pairs(world) == 3
 
 
 @pytest.mark.parametrize(("seconds", "status"), [(9, 200), (11, 400)])
 def test_reuse_interval_of_public_clients_is_ten_seconds(
-    services: Services, phone: RelyingParty, browser: Browser, ada: Person, seconds: int, status: int
+    services: IdentityServices, phone: RelyingParty, browser: Browser, ada: Person, seconds: int, status: int
 ) -> None:
-    held = tokens(phone, browser, ada)
-    successor = refreshed(phone, held)
+    stored = tokens(phone, browser, ada)
+    successor = refreshed(phone, stored)
     with moved(services, seconds=seconds):
-        assert phone.refresh(held["refresh_token"]).status_code == status
+        assert phone.refresh(stored["refresh_token"]).status_code == status
         assert is_alive(phone, successor) is (status == 200)
 
 
 def test_interval_counts_from_the_first_use(
-    services: Services, phone: RelyingParty, browser: Browser, ada: Person
+    services: IdentityServices, phone: RelyingParty, browser: Browser, ada: Person
 ) -> None:
-    held = tokens(phone, browser, ada)
-    refreshed(phone, held)
+    stored = tokens(phone, browser, ada)
+    refreshed(phone, stored)
     with moved(services, seconds=8):
-        last = refreshed(phone, held)
+        last = refreshed(phone, stored)
     with moved(services, seconds=12):
-        assert phone.refresh(held["refresh_token"]).status_code == 400
+        assert phone.refresh(stored["refresh_token"]).status_code == 400
         assert not is_alive(phone, last)
 
 
@@ -101,39 +101,39 @@ def test_interval_is_of_the_client_then_of_the_tenant(
     world.change_settings(refresh_token_reuse_seconds=of_tenant)
     secret = None if is_public else "a secret of the application"
     client = world.application("app", secret=secret, refresh_token_reuse_seconds=own)
-    held = tokens(client, browser, ada)
-    refreshed(client, held)
-    assert client.refresh(held["refresh_token"]).status_code == status
+    stored = tokens(client, browser, ada)
+    refreshed(client, stored)
+    assert client.refresh(stored["refresh_token"]).status_code == status
 
 
 def test_fapi_client_never_has_an_interval(world: World, browser: Browser, ada: Person) -> None:
     """Settings that an earlier version stored may contradict the profile; the profile wins."""
     world.change_settings(refresh_token_reuse_seconds=60)
     client = world.application("bank", refresh_token_reuse_seconds=60)
-    held = tokens(client, browser, ada)
-    refreshed(client, held)
+    stored = tokens(client, browser, ada)
+    refreshed(client, stored)
     world.change(client, security_profile="fapi2")
-    assert client.refresh(held["refresh_token"]).status_code == 400
+    assert client.refresh(stored["refresh_token"]).status_code == 400
 
 
 def test_further_pair_has_the_scope_of_its_request(phone: RelyingParty, browser: Browser, ada: Person) -> None:
-    held = tokens(phone, browser, ada)
-    refreshed(phone, held)
-    assert refreshed(phone, held, scope="openid")["scope"] == "openid"
-    wide = phone.refresh(held["refresh_token"], scope="openid phone address")
+    stored = tokens(phone, browser, ada)
+    refreshed(phone, stored)
+    assert refreshed(phone, stored, scope="openid")["scope"] == "openid"
+    wide = phone.refresh(stored["refresh_token"], scope="openid phone address")
     assert (wide.status_code, wide.get_json()["error"]) == (400, "invalid_scope")
-    assert refreshed(phone, held)["scope"] == "openid profile email", "a refused request does not count"
+    assert refreshed(phone, stored)["scope"] == "openid profile email", "a refused request does not count"
 
 
 @pytest.mark.both_databases
 def test_other_client_and_tenant_cannot_reuse_it(
     world: World, phone: RelyingParty, foreign_shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
-    held = tokens(phone, browser, ada)
-    successor = refreshed(phone, held)
+    stored = tokens(phone, browser, ada)
+    successor = refreshed(phone, stored)
     other = world.application("other", secret=None, application_type="native")
-    for stranger in (other, foreign_shop):
-        assert stranger.refresh(held["refresh_token"]).status_code == 400
+    for item in (other, foreign_shop):
+        assert item.refresh(stored["refresh_token"]).status_code == 400
     assert is_alive(phone, successor)
     assert further_pairs(world) == 0
 
@@ -141,12 +141,12 @@ def test_other_client_and_tenant_cannot_reuse_it(
 def test_reuse_needs_the_key_that_the_token_is_bound_to(world: World, browser: Browser, ada: Person) -> None:
     client = world.application("app", secret=None, application_type="native", dpop_bound_access_tokens=True)
     owner, thief = Prover(client), Prover(client)
-    held = tokens(owner, browser, ada)
-    assert owner.refresh(held["refresh_token"]).status_code == 200
+    stored = tokens(owner, browser, ada)
+    assert owner.refresh(stored["refresh_token"]).status_code == 200
     for _ in range(4):
-        assert thief.refresh(held["refresh_token"]).status_code == 400
+        assert thief.refresh(stored["refresh_token"]).status_code == 400
     assert further_pairs(world) == 0, "the audit log names pairs that were issued"
-    further = owner.refresh(held["refresh_token"])
+    further = owner.refresh(stored["refresh_token"])
     assert further.status_code == 200, "a refused request does not count"
     assert owner.userinfo(further.get_json()["access_token"]).status_code == 200
 
@@ -170,10 +170,10 @@ def test_introspection_of_replaced_tokens(world: World, phone: RelyingParty, bro
 
 
 def test_reuse_after_sign_out_is_refused(phone: RelyingParty, browser: Browser, ada: Person) -> None:
-    held = tokens(phone, browser, ada)
-    refreshed(phone, held)
+    stored = tokens(phone, browser, ada)
+    refreshed(phone, stored)
     ada.close()
-    assert phone.refresh(held["refresh_token"]).status_code == 400
+    assert phone.refresh(stored["refresh_token"]).status_code == 400
 
 
 @pytest.mark.both_databases
@@ -222,5 +222,5 @@ def test_no_further_pair_outlives_a_revocation_meanwhile(
         further = partial(tenant.send, "GET", REFRESH, refresh_token=replaced["refresh_token"])
         *pairs, revoked = at_once([*[further] * 3, partial(tenant.send, "GET", path, **of_request(successor))])
         answered(revoked)
-        for pair in (one.get_json() for one in pairs if one.status_code == 200):
+        for pair in (item.get_json() for item in pairs if item.status_code == 200):
             assert refused(tenant.send("GET", REFRESH, refresh_token=pair["refresh_token"])) == (403, 1217)

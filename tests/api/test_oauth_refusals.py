@@ -71,19 +71,19 @@ def test_refused_token_requests_are_those_of_the_documentation(
         shop.redeem(code, redirect_uri=None),
         shop.back("token", {"grant_type": "client_credentials", **shop.client_credentials()}),
     ]
-    told = [((answer.json or {})["error"], (answer.json or {})["error_description"]) for answer in answers]
-    assert told[4] == ("invalid_client", "The client_secret is not valid.")
-    assert len(set(told)) == len(told)
-    assert set(told) <= explained()
+    received = [((answer.json or {})["error"], (answer.json or {})["error_description"]) for answer in answers]
+    assert received[4] == ("invalid_client", "The client_secret is not valid.")
+    assert len(set(received)) == len(received)
+    assert set(received) <= explained()
 
 
 def test_refused_scope_is_named(world: World) -> None:
     small = world.application("small", scope="openid", grant_types=["authorization_code", "client_credentials"])
-    told = parameters_of(world.browser().authorize(small.authorization_parameters(scope="openid phone")))
-    assert told["error_description"] == "The scope phone is not registered for this client."
+    received = parameters_of(world.browser().authorize(small.authorization_parameters(scope="openid phone")))
+    assert received["error_description"] == "The scope phone is not registered for this client."
     form = {"grant_type": "client_credentials", "scope": 'report:"read"', **small.client_credentials()}
-    told = small.back("token", form).json or {}
-    assert told["error_description"] == "The scope report:%22read%22 is not registered for this client."
+    received = small.back("token", form).json or {}
+    assert received["error_description"] == "The scope report:%22read%22 is not registered for this client."
 
 
 @pytest.fixture
@@ -128,15 +128,15 @@ def test_log_line_of_refused_client_names_it(shop: RelyingParty, logged: Logged)
 
 
 def test_log_line_of_unregistered_address_names_it(shop: RelyingParty, browser: Browser, logged: Logged) -> None:
-    asked = shop.authorization_parameters(redirect_uri="https://shop.example:1/cb?code=S3CRET")
-    line = logged(shop, lambda: browser.authorize(asked))
-    told = (
+    parameters = shop.authorization_parameters(redirect_uri="https://shop.example:1/cb?code=S3CRET")
+    line = logged(shop, lambda: browser.authorize(parameters))
+    received = (
         f"The redirect_uri https://shop.example:1/cb?... is not registered for this application ({shop.name}, "
         f"client_id {shop.client_id}). Add it to its redirect_uris, exactly as it is sent."
     )
     assert [line.get(name) for name in FACTS[1:]] == [
         "invalid_request",
-        told,
+        received,
         shop.client_id,
         "https://shop.example:1/cb?...",
     ]

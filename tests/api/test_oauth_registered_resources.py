@@ -39,9 +39,9 @@ def server(world: World) -> RelyingParty:
     return world.application("server", resource_server=True)
 
 
-def redeemed(browser: Browser, client: RelyingParty, at_token: str | None, **asked: str | None) -> dict[str, Any]:
+def redeemed(browser: Browser, client: RelyingParty, at_token: str | None, **requested: str | None) -> dict[str, Any]:
     pkce = Pkce()
-    step = browser.authorize(client.authorization_parameters(code_challenge=pkce.challenge, **asked))
+    step = browser.authorize(client.authorization_parameters(code_challenge=pkce.challenge, **requested))
     if step.kind is ConsentStep:
         step = browser.consent(step.interaction_id or "", allow=True)
     if "error" in parameters_of(step):
@@ -58,9 +58,9 @@ def test_token_is_for_the_named_resource(
         (f"{ROOT}:443/", f"{ROOT}/", ROOT), ("https://MCP.acme.example/mcp", MCP, MCP),
     ):  # fmt: skip
         with subtests.test(f"{resource} {at_token}"):
-            held = redeemed(browser, client, at_token, resource=resource)
-            assert server.introspect(held["access_token"])["aud"] == [audience]
-            renewed = client.refresh(held["refresh_token"], resource=f"{audience}/" if audience == ROOT else audience)
+            stored = redeemed(browser, client, at_token, resource=resource)
+            assert server.introspect(stored["access_token"])["aud"] == [audience]
+            renewed = client.refresh(stored["refresh_token"], resource=f"{audience}/" if audience == ROOT else audience)
             assert server.introspect((renewed.json or {})["access_token"])["aud"] == [audience]
 
 
@@ -86,10 +86,10 @@ def test_list_is_for_registered_applications_alone(world: World, browser: Browse
 
 
 def test_resource_that_left_the_list_ends(world: World, browser: Browser, client: RelyingParty) -> None:
-    held = redeemed(browser, client, MCP, resource=MCP)
-    asked = client.authorization_parameters(code_challenge=Pkce().challenge, resource=MCP, prompt="consent")
-    step = browser.authorize(asked)
+    stored = redeemed(browser, client, MCP, resource=MCP)
+    parameters = client.authorization_parameters(code_challenge=Pkce().challenge, resource=MCP, prompt="consent")
+    step = browser.authorize(parameters)
     assert step.kind is ConsentStep
     world.change_settings(client_registration={**REGISTRATION, "resources": [ROOT]})
     assert browser.consent(step.interaction_id or "", allow=True).kind is StartAgainStep
-    assert (client.refresh(held["refresh_token"]).json or {})["error"] == "invalid_target"
+    assert (client.refresh(stored["refresh_token"]).json or {})["error"] == "invalid_target"

@@ -156,13 +156,13 @@ def test_whitelist_of_the_tenant_is_not_theirs(new_world: NewWorld) -> None:
     world = new_world(**OPEN, url_whitelist=("https://acme.example/back",))
     registrar = Registrar(world)
     made = registrar.registered(redirect_uris=None, grant_types=["urn:ietf:params:oauth:grant-type:device_code"])
-    asked = {
+    parameters = {
         "client_id": made["client_id"],
         "redirect_uri": "https://acme.example/back",
         "response_type": "code",
         "scope": "openid",
     }
-    step = world.browser().authorize(asked)
+    step = world.browser().authorize(parameters)
     assert (step.kind, step.part) == (RefusedStep, "redirect_uri")
 
 
@@ -257,7 +257,7 @@ def test_secrets_are_stored_as_digests(registrar: Registrar, open_world: World) 
     with UnitOfWork(open_world.services.database, open_world.tenant_id).separate_transaction() as work:
         where = (applications.c.tenant_id == open_world.tenant_id, applications.c.client_id == made["client_id"])
         row = work.run(select(applications).where(*where)).one()
-        stored = json.dumps([str(one) for one in row])
+        stored = json.dumps([str(item) for item in row])
         assert made["client_secret"] not in stored
         assert made["registration_access_token"] not in stored
         work.run(update(applications).where(*where).values(registered_by="open"))

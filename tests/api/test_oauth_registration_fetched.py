@@ -54,7 +54,7 @@ class TestFetched:
         fake_provider.answers["/request.jwt"] = (200, {}, text.encode())
         browser = registrar.world.browser()
         opened = [
-            browser.authorize({"client_id": made["client_id"], "request_uri": one}) for one in (address, address[:-1])
+            browser.authorize({"client_id": made["client_id"], "request_uri": item}) for item in (address, address[:-1])
         ]
         assert [step.kind for step in opened] == [LoginStep, RefusedStep]
 

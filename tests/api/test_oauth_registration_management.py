@@ -217,7 +217,7 @@ def test_registrations_are_among_the_managed_clients(acme: TenantServer) -> None
     made = PlainClient(acme.app).post("/api/oidc/register", json=METADATA, base_url=base).json or {}
     holder = machine(acme, "client:read", "client:delete", "client:update")
     listed = answered(ask(acme, holder, "GET", "/v2/manage/oauth-clients"))["Data"]
-    (shown,) = [one for one in listed if one["ClientId"] == made["client_id"]]
+    (shown,) = [item for item in listed if item["ClientId"] == made["client_id"]]
     assert (shown["RegisteredBy"], shown["DisplayName"]) == ("open", "Calendar")
     path = f"/v2/manage/oauth-clients/{shown['AppName']}"
     changed = answered(ask(acme, holder, "PUT", path, {"IsActive": False}))
@@ -269,8 +269,8 @@ def test_consent_is_for_the_application_that_was_shown(registrar: Registrar, sub
             made = registrar.registered(**POST, application_type="native")
             client, browser = registrar.relying_party(made), registrar.world.browser().signed_in(ada)
             other = registrar.relying_party(registrar.registered(**POST, application_type="native"))
-            for one in (client, other):
-                page = browser.authorize(one.authorization_parameters())
+            for item in (client, other):
+                page = browser.authorize(item.authorization_parameters())
                 assert code_of(browser.consent(page.interaction_id or "", allow=True))
             replaced = registrar.manage(made, "PUT", changes(made, **changed)).json or {}
             address = replaced["redirect_uris"][-1]

@@ -174,7 +174,7 @@ BAD_METADATA: list[dict[str, Any]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("members", BAD_METADATA, ids=lambda one: json.dumps(one)[:60])
+@pytest.mark.parametrize("members", BAD_METADATA, ids=lambda item: json.dumps(item)[:60])
 def test_wrong_metadata_are_refused(registrar: Registrar, members: dict[str, Any]) -> None:
     answer = registrar.register({**METADATA, **members})
     assert error_of(answer) == (400, "invalid_client_metadata"), answer.text
@@ -201,7 +201,7 @@ NO_OBJECTS: list[bytes] = [
 ]
 
 
-@pytest.mark.parametrize("body", NO_OBJECTS, ids=lambda one: repr(one[:10]))
+@pytest.mark.parametrize("body", NO_OBJECTS, ids=lambda item: repr(item[:10]))
 def test_body_that_is_no_object_is_refused(registrar: Registrar, body: bytes) -> None:
     assert error_of(registrar.register(body)) == (400, "invalid_client_metadata")
 

@@ -35,8 +35,8 @@ def owner(open_world: World) -> Person:
     return open_world.person("ada@example.test")
 
 
-def agree(browser: Browser, asked: dict[str, Any]) -> str:
-    step = browser.authorize(asked)
+def agree(browser: Browser, requested: dict[str, Any]) -> str:
+    step = browser.authorize(requested)
     assert step.kind is ConsentStep, step
     return code_of(browser.consent(step.interaction_id or "", allow=True))
 
@@ -54,18 +54,18 @@ def test_error_before_any_page_stays_here(
 ) -> None:
     """(RFC 9700 section 4.11.2): a link to this host would bring the browser to whatever somebody registered."""
     client = registrar.relying_party(registrar.registered())
-    asked = client.authorization_parameters(**changed)
+    parameters = client.authorization_parameters(**changed)
     for browser in (signed_in, registrar.world.browser()):
-        step = browser.authorize(asked)
+        step = browser.authorize(parameters)
         assert step.kind is RefusedStep, step
         assert (step.address, step.fields) == (None, None)
         assert step.relying_party is not None
         assert step.relying_party.name == "Calendar"
-    assert signed_in.authorize(asked).error == error
+    assert signed_in.authorize(parameters).error == error
     agree(signed_in, client.authorization_parameters())
-    held = signed_in.authorize(asked)
-    assert held.kind is RedirectStep, "the person knows the application"
-    assert error == "consent_required" or parameters_of(held)["error"] == error
+    stored = signed_in.authorize(parameters)
+    assert stored.kind is RedirectStep, "the person knows the application"
+    assert error == "consent_required" or parameters_of(stored)["error"] == error
 
 
 def test_silent_renewal_works_after_consent(registrar: Registrar, signed_in: Browser) -> None:
@@ -85,8 +85,8 @@ def test_tenant_of_a_test_suite_redirects_errors(new_world: NewWorld) -> None:
     world = new_world(client_registration={"mode": "open", "redirect_errors": True})
     registrar = Registrar(world)
     client = registrar.relying_party(registrar.registered())
-    held = parameters_of(world.browser().authorize(client.authorization_parameters(prompt="none")))
-    assert (held["error"], held["state"]) == ("login_required", "a state")
+    stored = parameters_of(world.browser().authorize(client.authorization_parameters(prompt="none")))
+    assert (stored["error"], stored["state"]) == ("login_required", "a state")
 
 
 def test_signed_out_user_gets_a_link_to_a_registered_application(
@@ -112,10 +112,10 @@ def native(registrar: Registrar, **changed: Any) -> RelyingParty:
 def test_self_registered_native_application_always_asks(registrar: Registrar, signed_in: Browser, uri: str) -> None:
     """(RFC 8252 section 8.6): its client id is no secret, and other programs of the device can receive the response."""
     client, pkce = native(registrar, redirect_uris=[uri]), Pkce()
-    asked = client.authorization_parameters(code_challenge=pkce.challenge, code_challenge_method="S256")
-    agree(signed_in, asked)
-    agree(signed_in, asked)
-    assert parameters_of(signed_in.authorize({**asked, "prompt": "none"}))["error"] == "consent_required"
+    parameters = client.authorization_parameters(code_challenge=pkce.challenge, code_challenge_method="S256")
+    agree(signed_in, parameters)
+    agree(signed_in, parameters)
+    assert parameters_of(signed_in.authorize({**parameters, "prompt": "none"}))["error"] == "consent_required"
 
 
 def test_second_submit_of_a_native_applications_consent_answers(registrar: Registrar, signed_in: Browser) -> None:
@@ -135,6 +135,6 @@ def test_consent_of_an_identifiable_application_is_remembered(
     registrar: Registrar, signed_in: Browser, members: dict[str, Any]
 ) -> None:
     client, pkce = native(registrar, **members), Pkce()
-    asked = client.authorization_parameters(code_challenge=pkce.challenge, code_challenge_method="S256")
-    agree(signed_in, asked)
-    assert code_of(signed_in.authorize(asked))
+    parameters = client.authorization_parameters(code_challenge=pkce.challenge, code_challenge_method="S256")
+    agree(signed_in, parameters)
+    assert code_of(signed_in.authorize(parameters))

@@ -32,9 +32,9 @@ def signer(signing: RelyingParty) -> Signer:
 
 
 def refused(step: Any) -> tuple[str, str | None]:
-    held = parameters_of(step)
-    assert "code" not in held
-    return held["error"], held.get("state")
+    stored = parameters_of(step)
+    assert "code" not in stored
+    return stored["error"], stored.get("state")
 
 
 def asked(client: RelyingParty, text: str, **changed: str | None) -> dict[str, str | None]:
@@ -49,8 +49,8 @@ def test_signed_request_object_is_honoured(
     text = Signer(signing, algorithm).request_object(state="signed", response_mode="form_post", nonce="n", max_age=600)
     step = browser.signed_in(ada).authorize(asked(signing, text))
     assert (step.kind, step.fields["state"]) == (FormPostStep, "signed")
-    held = signing.redeem(step.fields["code"]).json or {}
-    assert held["scope"] == "openid profile email"
+    body = signing.redeem(step.fields["code"]).json or {}
+    assert body["scope"] == "openid profile email"
 
 
 def test_parameters_beside_the_object_do_not_count(
@@ -61,8 +61,8 @@ def test_parameters_beside_the_object_do_not_count(
     claims = {"claims": {"id_token": {"email": None}}}
     step = browser.signed_in(ada).authorize(asked(signing, signer.request_object(**claims), **beside))
     assert parameters_of(step)["state"] == "a state"
-    held = signing.redeem(code_of(step)).json or {}
-    assert held["scope"] == "openid profile email"
+    body = signing.redeem(code_of(step)).json or {}
+    assert body["scope"] == "openid profile email"
     pairs = [(name, str(value)) for name, value in asked(signing, signer.request_object()).items()]
     twice = browser.authorize([*pairs, ("scope", "x"), ("scope", "y")])
     assert "code" in parameters_of(twice), "what does not count may come twice"
@@ -158,9 +158,9 @@ def test_forged_object_is_refused(
         part({"alg": "ES256"}) + "." + "[" * 20_000 + ".x",
         "x" * 60_000,
     ]
-    for one in forged:
-        step = browser.authorize(asked(signing, one, redirect_uri=CALLBACK, state="beside"))
-        assert refused(step) == ("invalid_request_object", "beside"), one[:60]
+    for item in forged:
+        step = browser.authorize(asked(signing, item, redirect_uri=CALLBACK, state="beside"))
+        assert refused(step) == ("invalid_request_object", "beside"), item[:60]
 
 
 def test_algorithm_must_be_the_registered_one(world: World, browser: Browser, ada: Person) -> None:
@@ -320,12 +320,12 @@ class TestByReference:
         newer = client_key("ES256", "2")
         fake_provider.answers["/keys"] = (200, {}, json.dumps(public_jwks(newer)).encode())
         clock = fake_provider.services.clock
-        fake_provider.services.provider_metadata._clock = Later(clock.now() + timedelta(minutes=2))
+        fake_provider.services.provider_metadata._clock = LaterRequestObject(clock.now() + timedelta(minutes=2))
         text = Signer(client, key=newer).request_object()
         assert "code" in parameters_of(browser.authorize(asked(client, text)))
 
 
-class Later:
+class LaterRequestObject:
     """The time of the cache alone."""
 
     def __init__(self, at: Any) -> None:

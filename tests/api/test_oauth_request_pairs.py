@@ -55,11 +55,11 @@ class Request:
             sent = {**dict.fromkeys(sent), "client_id": self.client.client_id, "request": text}
         if self.kind.startswith("pushed"):
             answer = self.client.push(**sent)
-            held = answer.json or {}
+            body = answer.json or {}
             if answer.status_code != 201:
                 assert answer.status_code == 400
-                return held["error"], held["error_description"]
-            sent = {"client_id": self.client.client_id, "request_uri": held["request_uri"]}
+                return body["error"], body["error_description"]
+            sent = {"client_id": self.client.client_id, "request_uri": body["request_uri"]}
         return browser.authorize(sent, app=self.client.app, protocol=self.client.protocol)
 
     def outcome(self, answer: AnsweredStep | tuple[str, str]) -> tuple[str, str]:
@@ -67,18 +67,18 @@ class Request:
         if isinstance(answer, tuple):
             return answer
         assert (answer.address or "").startswith(self.client.redirect_uri)
-        held = parameters_of(answer)
-        assert (held["state"], held["iss"]) == (f"state of {self.mark}", self.client.issuer)
-        if "error" in held:
-            assert "code" not in held
-            return held["error"], held["error_description"]
+        stored = parameters_of(answer)
+        assert (stored["state"], stored["iss"]) == (f"state of {self.mark}", self.client.issuer)
+        if "error" in stored:
+            assert "code" not in stored
+            return stored["error"], stored["error_description"]
         tokens = self.client.redeem(code_of(answer), code_verifier=self.pkce.verifier).json or {}
         assert claims_in(tokens["id_token"])["nonce"] == self.mark
         return CODE
 
 
 @dataclass
-class Place:
+class CallPlace:
     """A tenant with a person, who is signed in to a browser."""
 
     world: World
@@ -86,7 +86,7 @@ class Place:
     session: str | None
 
     @classmethod
-    def of(cls, world: World) -> Place:
+    def of(cls, world: World) -> CallPlace:
         person = world.person(f"ada@{world.name}.test")
         return cls(world, person, world.browser().signed_in(person).session)
 
@@ -95,7 +95,7 @@ class Place:
 
 
 @dataclass
-class Case:
+class RequestPair:
     """The first request with its browser, and what each of the four kinds gets at its client."""
 
     first: Request
@@ -113,8 +113,8 @@ class Case:
         assert is_waiting == (expected == CODE and self.first_browser.session is None)
         if not is_waiting:
             assert self.first.outcome(waiting) == expected
-        outcome = self.second.outcome(self.second.send(self.second_browser))
-        assert outcome == answers[KINDS.index(self.second.kind)]
+        result = self.second.outcome(self.second.send(self.second_browser))
+        assert result == answers[KINDS.index(self.second.kind)]
         if isinstance(waiting, AnsweredStep) and is_waiting:
             signed_in = self.first_browser.sign_in(
                 waiting.interaction_id, self.first_person.email, self.first_person.password
@@ -126,20 +126,20 @@ class Case:
 class Table:
     """Makes the cases of one client's settings, each with clients and addresses that no other case has."""
 
-    here: Place
-    elsewhere: Place
+    here: CallPlace
+    elsewhere: CallPlace
     settings: Mapping[str, bool]
     answers: tuple[tuple[str, str], ...]
     secret: str | None
     is_own_issuer: bool
     numbers: Iterator[int] = field(default_factory=itertools.count)
 
-    def client(self, place: Place, name: str, settings: Mapping[str, bool]) -> RelyingParty:
+    def client(self, place: CallPlace, name: str, settings: Mapping[str, bool]) -> RelyingParty:
         keys = public_jwks(client_key("ES256"))
         made = place.world.application(name, secret=self.secret, client_id=name, jwks=keys, **settings)
         return made.at_own_issuer() if self.is_own_issuer else made
 
-    def case(self, first: str, second: str, first_of: str, browsers: str) -> Case:
+    def case(self, first: str, second: str, first_of: str, browsers: str) -> RequestPair:
         number = next(self.numbers)
         address = f"10.0.{number // 250}.{number % 250 + 1}"
         client = replace(self.client(self.here, f"client-{number}", self.settings), address=address)
@@ -154,7 +154,7 @@ class Table:
         browser = self.here.browser(address, signed_in=True)
         is_same = browsers == BROWSERS[0] and place is self.here
         other_browser = browser if is_same else place.browser(address, signed_in=browsers != BROWSERS[2])
-        return Case(
+        return RequestPair(
             Request(first, other, f"first {number}"), other_browser, place.person, answers,
             Request(second, client, f"second {number}"), browser,
         )  # fmt: skip
@@ -167,7 +167,7 @@ class Table:
 def test_second_request_is_answered_as_alone(
     new_world: NewWorld, subtests: pytest.Subtests, demands: str, secret: str | None, is_own_issuer: bool
 ) -> None:
-    table = Table(Place.of(new_world()), Place.of(new_world()), *DEMANDS[demands], secret, is_own_issuer)
+    table = Table(CallPlace.of(new_world()), CallPlace.of(new_world()), *DEMANDS[demands], secret, is_own_issuer)
     for names in itertools.product(KINDS, KINDS, FIRST_OF, BROWSERS):
         with subtests.test("{} then {}, first of {}, {}".format(*names)):
             table.case(*names).check(table.answers)

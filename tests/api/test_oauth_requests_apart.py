@@ -23,9 +23,9 @@ def pushed(client: RelyingParty, **changed: str | None) -> dict[str, str | None]
 
 
 def refusal(step: AnsweredStep) -> tuple[str, str | None]:
-    held = parameters_of(step)
-    assert "code" not in held
-    return held["error"], held.get("error_description")
+    stored = parameters_of(step)
+    assert "code" not in stored
+    return stored["error"], stored.get("error_description")
 
 
 def test_signed_request_excuses_no_unsigned_one(world: World, browser: Browser, ada: Person) -> None:
@@ -61,8 +61,8 @@ def test_opened_pushed_request_ends_no_other_sign_in(world: World, browser: Brow
 @pytest.fixture
 def again(browser: Browser, ada: Person, shop: RelyingParty) -> Callable[..., AnsweredStep]:
     """Ask by the browser of a signed-in person, after it got a code for the shop."""
-    asked = shop.authorization_parameters(code_challenge=CHALLENGE, code_challenge_method="S256")
-    assert code_of(browser.signed_in(ada).authorize(asked))
+    parameters = shop.authorization_parameters(code_challenge=CHALLENGE, code_challenge_method="S256")
+    assert code_of(browser.signed_in(ada).authorize(parameters))
 
     def ask(client: RelyingParty = shop, **changed: str | None) -> AnsweredStep:
         return browser.authorize(client.authorization_parameters(**changed))

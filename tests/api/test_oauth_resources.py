@@ -25,8 +25,8 @@ def redeemed(
 ) -> TokenResponse:
     answer = client.redeem(world.browser().code(client, ada, **parameters), **(at_token or {}))
     assert answer.status_code == 200, answer.text
-    held: TokenResponse = answer.json or {}
-    return held
+    stored: TokenResponse = answer.json or {}
+    return stored
 
 
 def test_audience_without_resource_is_the_client(world: World, ada: Person) -> None:
@@ -41,26 +41,26 @@ def test_audience_without_resource_is_the_client(world: World, ada: Person) -> N
 def test_audience_includes_interface_with_access_only(world: World, ada: Person) -> None:
     api = world.services.settings.base_url
     full = world.application("full", access_token_format="jwt", interface_access="read")
-    held = redeemed(world, full, ada)
-    assert claims_in(held["access_token"])["aud"] == [full.client_id, api]
+    stored = redeemed(world, full, ada)
+    assert claims_in(stored["access_token"])["aud"] == [full.client_id, api]
     assert claims_in(redeemed(world, full, ada, resource=api)["access_token"])["aud"] == api
     world.change(full, interface_access="none")
     world.change_settings()
-    renewed = (full.refresh(held["refresh_token"]).json or {})["access_token"]
+    renewed = (full.refresh(stored["refresh_token"]).json or {})["access_token"]
     assert claims_in(renewed)["aud"] == full.client_id
     assert "account:read" not in claims_in(renewed)["scope"].split()
 
 
 def test_token_for_resource_has_that_audience_alone(world: World, ada: Person) -> None:
     shop = world.application("shop", access_token_format="jwt", interface_access="full", resources=[ORDERS, STOCK])
-    held = redeemed(world, shop, ada, resource=ORDERS, scope="openid account:read")
-    claims = claims_in(held["access_token"])
-    assert (claims["aud"], claims["scope"], held["scope"]) == (ORDERS, "openid", "openid")
+    stored = redeemed(world, shop, ada, resource=ORDERS, scope="openid account:read")
+    claims = claims_in(stored["access_token"])
+    assert (claims["aud"], claims["scope"], stored["scope"]) == (ORDERS, "openid", "openid")
     base = f"http://{world.services.settings.api_hostname}"
-    query = {"apikey": world.api_key, "access_token": held["access_token"]}
+    query = {"apikey": world.api_key, "access_token": stored["access_token"]}
     answer = world.wsgi.get("/identity/v2/auth/account", query_string=query, base_url=base)
     assert refused(answer) == (403, 1143)
-    renewed = shop.refresh(held["refresh_token"]).json or {}
+    renewed = shop.refresh(stored["refresh_token"]).json or {}
     assert claims_in(renewed["access_token"])["aud"] == ORDERS
     other = shop.refresh(renewed["refresh_token"], resource=STOCK)
     assert (other.status_code, (other.json or {})["error"]) == (400, "invalid_target")
@@ -71,10 +71,10 @@ def test_token_for_resource_has_that_audience_alone(world: World, ada: Person) -
 
 def test_resource_can_be_named_at_code_redemption(world: World, ada: Person) -> None:
     shop = world.application("shop", access_token_format="jwt", interface_access="read", resources=[ORDERS])
-    held = redeemed(world, shop, ada, {"resource": ORDERS})
-    assert claims_in(held["access_token"])["aud"] == ORDERS
-    assert "account:read" not in held["scope"].split()
-    renewed = shop.refresh(held["refresh_token"]).json or {}
+    stored = redeemed(world, shop, ada, {"resource": ORDERS})
+    assert claims_in(stored["access_token"])["aud"] == ORDERS
+    assert "account:read" not in stored["scope"].split()
+    renewed = shop.refresh(stored["refresh_token"]).json or {}
     assert claims_in(renewed["access_token"])["aud"] == [shop.client_id, world.services.settings.base_url]
 
 
@@ -89,8 +89,8 @@ def test_unregistered_resource_is_refused(world: World, ada: Person, resource: s
     browser = world.browser().signed_in(ada)
     step = browser.authorize(shop.authorization_parameters(resource=requested))
     assert dict(parse_qsl(urlsplit(step.address or "").query))["error"] == "invalid_target"
-    late = shop.redeem(browser.code(shop, ada), resource=requested)
-    assert (late.status_code, (late.json or {})["error"]) == (400, "invalid_target")
+    expired = shop.redeem(browser.code(shop, ada), resource=requested)
+    assert (expired.status_code, (expired.json or {})["error"]) == (400, "invalid_target")
     for form in (
         {"grant_type": "client_credentials"},
         {"grant_type": "password", "username": ada.email, "password": ada.password},
@@ -144,14 +144,14 @@ def test_resource_reaches_the_token_of_each_request(world: World, ada: Person) -
     browser = world.browser().signed_in(ada)
     taken = (shop.push(resource=ORDERS).json or {})["request_uri"]
     signed = [Signer(shop).request_object(resource=value) for value in (ORDERS, [ORDERS])]
-    for asked in ({"request_uri": taken}, *({"request": text} for text in signed)):
-        step = browser.authorize({"client_id": shop.client_id, **asked})
-        held = shop.redeem(code_of(step)).json or {}
-        assert claims_in(held["access_token"])["aud"] == ORDERS
+    for item in ({"request_uri": taken}, *({"request": text} for text in signed)):
+        step = browser.authorize({"client_id": shop.client_id, **item})
+        body = shop.redeem(code_of(step)).json or {}
+        assert claims_in(body["access_token"])["aud"] == ORDERS
     device = shop.start_device(resource=ORDERS).json or {}
     browser.allow_device(browser.type_code(device["user_code"]).interaction_id)
-    held = shop.poll(device["device_code"]).json or {}
-    assert claims_in(held["access_token"])["aud"] == ORDERS
+    body = shop.poll(device["device_code"]).json or {}
+    assert claims_in(body["access_token"])["aud"] == ORDERS
     several = Signer(shop).request_object(resource=[ORDERS, STOCK])
     step = browser.authorize({"client_id": shop.client_id, "request": several})
     assert "error=invalid_target" in (step.address or "")
@@ -159,10 +159,10 @@ def test_resource_reaches_the_token_of_each_request(world: World, ada: Person) -
 
 def test_refresh_for_removed_resource_is_refused(world: World, ada: Person) -> None:
     shop = world.application("shop", resources=[ORDERS])
-    held = redeemed(world, shop, ada, resource=ORDERS)
+    stored = redeemed(world, shop, ada, resource=ORDERS)
     world.change(shop, resources=[])
     world.change_settings()
-    assert (shop.refresh(held["refresh_token"]).json or {})["error"] == "invalid_target"
+    assert (shop.refresh(stored["refresh_token"]).json or {})["error"] == "invalid_target"
 
 
 def test_client_credentials_grant_accepts_resource(world: World) -> None:
@@ -177,6 +177,6 @@ def test_signed_access_token_is_refused_as_id_token_hint(world: World, ada: Pers
     """Both tokens have the client as audience; the `typ` header distinguishes them (RFC 9068 section 5)."""
     shop = world.application("shop", access_token_format="jwt")
     browser = world.browser()
-    held = shop.redeem(browser.code(shop, ada)).json or {}
-    step = browser.authorize(shop.authorization_parameters(prompt="none", id_token_hint=held["access_token"]))
+    body = shop.redeem(browser.code(shop, ada)).json or {}
+    step = browser.authorize(shop.authorization_parameters(prompt="none", id_token_hint=body["access_token"]))
     assert "code=" not in (step.address or "")

@@ -28,18 +28,18 @@ def is_valid(client: RelyingParty, token: str) -> bool:
 
 def test_access_token_is_revoked_alone(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     """RFC 7009 section 2.1: the authorization server may keep the refresh token."""
-    held = tokens_of(shop, browser, ada)
-    assert revoke(shop, held["access_token"]) == (200, "")
-    assert not is_valid(shop, held["access_token"])
-    assert shop.refresh(held["refresh_token"]).status_code == 200
+    stored = tokens_of(shop, browser, ada)
+    assert revoke(shop, stored["access_token"]) == (200, "")
+    assert not is_valid(shop, stored["access_token"])
+    assert shop.refresh(stored["refresh_token"]).status_code == 200
 
 
 def test_refresh_token_takes_its_access_tokens_along(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     """RFC 7009 section 2.1: all access tokens of the same grant; those of another grant stay."""
-    held, other = tokens_of(shop, browser, ada), tokens_of(shop, browser, ada)
-    newer = shop.refresh(held["refresh_token"]).json or {}
+    stored, other = tokens_of(shop, browser, ada), tokens_of(shop, browser, ada)
+    newer = shop.refresh(stored["refresh_token"]).json or {}
     assert revoke(shop, newer["refresh_token"]) == (200, "")
-    assert [is_valid(shop, one["access_token"]) for one in (held, newer, other)] == [False, False, True]
+    assert [is_valid(shop, item["access_token"]) for item in (stored, newer, other)] == [False, False, True]
     assert shop.refresh(newer["refresh_token"]).status_code == 400
     assert shop.refresh(other["refresh_token"]).status_code == 200
 
@@ -48,9 +48,9 @@ def test_refresh_token_takes_its_access_tokens_along(shop: RelyingParty, browser
 @pytest.mark.parametrize("kind", ["access_token", "refresh_token"])
 def test_hint_is_only_a_hint(shop: RelyingParty, browser: Browser, ada: Person, kind: str, hint: str) -> None:
     """RFC 7009 section 2.1: with a wrong hint the server searches all kinds of tokens, and an unknown one it ignores."""
-    held = tokens_of(shop, browser, ada)
-    assert revoke(shop, held[kind], token_type_hint=hint) == (200, "")
-    assert not is_valid(shop, held["access_token"])
+    stored = tokens_of(shop, browser, ada)
+    assert revoke(shop, stored[kind], token_type_hint=hint) == (200, "")
+    assert not is_valid(shop, stored["access_token"])
 
 
 @pytest.mark.parametrize("kind", ["access_token", "refresh_token"])
@@ -58,11 +58,11 @@ def test_token_of_another_client_stays(
     world: World, shop: RelyingParty, browser: Browser, ada: Person, kind: str
 ) -> None:
     """RFC 7009 section 2.1: a token is revoked by the client that it was issued to; the answer does not tell."""
-    held = tokens_of(shop, browser, ada)
+    stored = tokens_of(shop, browser, ada)
     thief = world.application("thief", client_id="thief")
-    assert revoke(thief, held[kind]) == (200, "")
-    assert is_valid(shop, held["access_token"])
-    assert shop.refresh(held["refresh_token"]).status_code == 200
+    assert revoke(thief, stored[kind]) == (200, "")
+    assert is_valid(shop, stored["access_token"])
+    assert shop.refresh(stored["refresh_token"]).status_code == 200
 
 
 @pytest.mark.both_databases("first")
@@ -70,9 +70,9 @@ def test_token_of_another_client_stays(
 def test_token_of_another_tenant_stays(
     shop: RelyingParty, foreign_shop: RelyingParty, browser: Browser, ada: Person, kind: str
 ) -> None:
-    held = tokens_of(shop, browser, ada)
-    assert revoke(foreign_shop, held[kind]) == (200, "")
-    assert is_valid(shop, held["access_token"])
+    stored = tokens_of(shop, browser, ada)
+    assert revoke(foreign_shop, stored[kind]) == (200, "")
+    assert is_valid(shop, stored["access_token"])
 
 
 @pytest.mark.parametrize("token", ["never issued", "a.b.c", "\N{SNOWMAN}", "x" * 10_000])
@@ -82,8 +82,8 @@ def test_invalid_token_is_no_error(shop: RelyingParty, token: str) -> None:
 
 
 def test_second_revocation_is_no_error(shop: RelyingParty, browser: Browser, ada: Person) -> None:
-    held = tokens_of(shop, browser, ada)
-    assert [revoke(shop, held["refresh_token"]) for _ in range(2)] == [(200, "")] * 2
+    stored = tokens_of(shop, browser, ada)
+    assert [revoke(shop, stored["refresh_token"]) for _ in range(2)] == [(200, "")] * 2
 
 
 def test_signed_access_token_is_revoked(machine_readable: RelyingParty, browser: Browser, ada: Person) -> None:
@@ -100,18 +100,18 @@ def test_public_client_revokes_its_tokens_by_its_id(phone: RelyingParty, browser
     """RFC 7009 section 2.1: a public client is identified, and the token is checked to be its own."""
     challenge = {"code_challenge": "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM", "code_challenge_method": "S256"}
     verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
-    held = phone.redeem(browser.code(phone, ada, **challenge), code_verifier=verifier).json or {}
-    assert revoke(phone, held["refresh_token"], client_secret=None) == (200, "")
-    assert not is_valid(phone, held["access_token"])
+    body = phone.redeem(browser.code(phone, ada, **challenge), code_verifier=verifier).json or {}
+    assert revoke(phone, body["refresh_token"], client_secret=None) == (200, "")
+    assert not is_valid(phone, body["access_token"])
 
 
 def test_client_must_authenticate(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     """RFC 7009 section 2.1, RFC 6749 section 5.2."""
-    held = tokens_of(shop, browser, ada)
-    assert revoke(shop, held["access_token"], client_secret="wrong") == (401, "invalid_client")
-    assert revoke(shop, held["access_token"], client_secret=None) == (401, "invalid_client")
-    assert revoke(shop, held["access_token"], client_id="nobody") == (401, "invalid_client")
-    assert is_valid(shop, held["access_token"])
+    stored = tokens_of(shop, browser, ada)
+    assert revoke(shop, stored["access_token"], client_secret="wrong") == (401, "invalid_client")
+    assert revoke(shop, stored["access_token"], client_secret=None) == (401, "invalid_client")
+    assert revoke(shop, stored["access_token"], client_id="nobody") == (401, "invalid_client")
+    assert is_valid(shop, stored["access_token"])
 
 
 def test_malformed_request_is_refused(shop: RelyingParty) -> None:

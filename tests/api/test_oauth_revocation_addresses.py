@@ -35,11 +35,11 @@ def test_revoked_refresh_token_ends_its_access_tokens(
     for address in ADDRESSES:
         for member in MEMBERS:
             with subtests.test(f"{address} {member}"):
-                held = shop.redeem(browser.code(shop, ada, scope=SCOPE)).json or {}
-                newer = shop.refresh(held["refresh_token"]).json or {}
+                body = shop.redeem(browser.code(shop, ada, scope=SCOPE)).json or {}
+                newer = shop.refresh(body["refresh_token"]).json or {}
                 assert shop.userinfo(newer["access_token"]).status_code == 200
                 form = {member: newer["refresh_token"], **shop.client_credentials()}
                 answer = posted(world, shop, address, form)
                 assert answer.status_code == 200, answer.text
-                ended = [shop.userinfo(one["access_token"]).status_code for one in (held, newer)]
+                ended = [shop.userinfo(item["access_token"]).status_code for item in (body, newer)]
                 assert (ended, shop.refresh(newer["refresh_token"]).status_code) == ([401, 401], 400)

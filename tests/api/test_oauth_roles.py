@@ -54,18 +54,18 @@ def app(world: World, name: str = "app", scope: str = SCOPE, **settings: Any) ->
 
 
 def tokens(client: RelyingParty, browser: Browser, person: Person, **changed: str | None) -> dict[str, Any]:
-    held: dict[str, Any] = client.redeem(browser.code(client, person, **changed)).get_json()
-    return held
+    stored: dict[str, Any] = client.redeem(browser.code(client, person, **changed)).get_json()
+    return stored
 
 
 def role_claims(claims: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in claims.items() if name in CLAIMS}
 
 
-def everywhere(client: RelyingParty, held: Mapping[str, Any]) -> list[dict[str, Any]]:
+def everywhere(client: RelyingParty, stored: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the claims about roles in the id_token, the access token and the userinfo response."""
-    userinfo = client.userinfo(held["access_token"]).json or {}
-    return [role_claims(one) for one in (claims_in(held["id_token"]), claims_in(held["access_token"]), userinfo)]
+    userinfo = client.userinfo(stored["access_token"]).json or {}
+    return [role_claims(item) for item in (claims_in(stored["id_token"]), claims_in(stored["access_token"]), userinfo)]
 
 
 def test_both_scopes_give_claims_everywhere(world: World, browser: Browser, editor: Person) -> None:
@@ -81,8 +81,8 @@ def test_scope_selects_claims_about_roles(
     world: World, browser: Browser, editor: Person, scope: str, expected: set[str]
 ) -> None:
     client = app(world)
-    held = tokens(client, browser, editor, scope=scope)
-    assert everywhere(client, held) == [{name: EXPECTED[name] for name in expected}] * 3
+    stored = tokens(client, browser, editor, scope=scope)
+    assert everywhere(client, stored) == [{name: EXPECTED[name] for name in expected}] * 3
 
 
 def test_unregistered_scope_is_refused(shop: RelyingParty, browser: Browser, editor: Person) -> None:
@@ -93,43 +93,45 @@ def test_unregistered_scope_is_refused(shop: RelyingParty, browser: Browser, edi
 
 def test_claims_parameter_asks_for_single_claims(world: World, browser: Browser, editor: Person) -> None:
     client = app(world)
-    asked = json.dumps({"id_token": {"permissions": None}, "userinfo": {"roles": None}})
-    in_id_token, in_access_token, in_userinfo = everywhere(client, tokens(client, browser, editor, claims=asked))
+    requested = json.dumps({"id_token": {"permissions": None}, "userinfo": {"roles": None}})
+    in_id_token, in_access_token, in_userinfo = everywhere(client, tokens(client, browser, editor, claims=requested))
     assert in_id_token == {"permissions": EXPECTED["permissions"]}
     assert in_access_token == {}
     assert in_userinfo == {"roles": ["editor"]}
 
 
 def test_claims_parameter_needs_registered_scope(shop: RelyingParty, browser: Browser, editor: Person) -> None:
-    asked = json.dumps({name: {"roles": {"essential": True}, "permissions": None} for name in ("id_token", "userinfo")})
-    held = tokens(shop, browser, editor, claims=asked)
-    assert role_claims(claims_in(held["id_token"])) == {}
-    assert role_claims(shop.userinfo(held["access_token"]).json or {}) == {}
+    requested = json.dumps(
+        {name: {"roles": {"essential": True}, "permissions": None} for name in ("id_token", "userinfo")}
+    )
+    stored = tokens(shop, browser, editor, claims=requested)
+    assert role_claims(claims_in(stored["id_token"])) == {}
+    assert role_claims(shop.userinfo(stored["access_token"]).json or {}) == {}
 
 
 @pytest.mark.both_databases
 def test_removed_registration_ends_claims_of_old_grants(world: World, browser: Browser, editor: Person) -> None:
     client = app(world)
-    held = tokens(client, browser, editor, scope=SCOPE)
+    stored = tokens(client, browser, editor, scope=SCOPE)
     world.change(client, scope="openid profile email permissions")
-    assert role_claims(client.userinfo(held["access_token"]).json or {}) == {"permissions": EXPECTED["permissions"]}
-    fresh: dict[str, Any] = client.refresh(held["refresh_token"]).get_json()
+    assert role_claims(client.userinfo(stored["access_token"]).json or {}) == {"permissions": EXPECTED["permissions"]}
+    fresh: dict[str, Any] = client.refresh(stored["refresh_token"]).get_json()
     assert everywhere(client, fresh) == [{"permissions": EXPECTED["permissions"]}] * 3
 
 
 def test_refresh_reads_roles_again(world: World, browser: Browser, editor: Person) -> None:
     client = app(world)
-    held = tokens(client, browser, editor, scope="openid roles")
+    stored = tokens(client, browser, editor, scope="openid roles")
     manage(world, "DELETE", "/role/editor")
     manage(world, "DELETE", f"/account/{editor.uid}/rolecontext/shop")
-    fresh: dict[str, Any] = client.refresh(held["refresh_token"]).get_json()
+    fresh: dict[str, Any] = client.refresh(stored["refresh_token"]).get_json()
     assert everywhere(client, fresh) == [{"roles": [], "role_contexts": []}] * 3
 
 
 def test_refresh_with_narrow_scope_omits_claims(world: World, browser: Browser, editor: Person) -> None:
     client = app(world)
-    held = tokens(client, browser, editor, scope=SCOPE)
-    fresh: dict[str, Any] = client.refresh(held["refresh_token"], scope="openid permissions").get_json()
+    stored = tokens(client, browser, editor, scope=SCOPE)
+    fresh: dict[str, Any] = client.refresh(stored["refresh_token"], scope="openid permissions").get_json()
     assert everywhere(client, fresh) == [{"permissions": EXPECTED["permissions"]}] * 3
 
 
@@ -139,48 +141,48 @@ def test_expired_context_counts_for_nothing(world: World, browser: Browser, edit
     at = world.services.clock.now().replace(microsecond=0)
     put_context(world, editor, context="shop", expiration=at.isoformat())
     with moved(world.services, seconds=1):
-        held = tokens(client, browser, editor, scope=SCOPE)
+        stored = tokens(client, browser, editor, scope=SCOPE)
         expected = {"roles": ["editor"], "role_contexts": [], "permissions": ["pages:read", "pages:write"]}
-        assert everywhere(client, held) == [expected] * 3
+        assert everywhere(client, stored) == [expected] * 3
 
 
 def test_opaque_access_token_and_signed_userinfo(world: World, browser: Browser, editor: Person) -> None:
     client = world.application("opaque", scope=SCOPE, signed_userinfo=True)
-    held = tokens(client, browser, editor, scope=SCOPE)
-    assert "." not in held["access_token"]
-    assert role_claims(claims_in(client.userinfo(held["access_token"]).text)) == EXPECTED
+    stored = tokens(client, browser, editor, scope=SCOPE)
+    assert "." not in stored["access_token"]
+    assert role_claims(claims_in(client.userinfo(stored["access_token"]).text)) == EXPECTED
 
 
 def test_oauth_application_gets_claims_in_jwt_access_token(world: World, browser: Browser, editor: Person) -> None:
     client = app(world, "legacy-app", protocol="oauth", scope="profile roles")
-    held = tokens(client, browser, editor, scope="roles")
-    assert "id_token" not in held
-    assert role_claims(claims_in(held["access_token"])) == {"roles": ["editor"], "role_contexts": [SHOP]}
+    stored = tokens(client, browser, editor, scope="roles")
+    assert "id_token" not in stored
+    assert role_claims(claims_in(stored["access_token"])) == {"roles": ["editor"], "role_contexts": [SHOP]}
 
 
 def test_machine_gets_no_claims_about_roles(world: World, editor: Person) -> None:
     client = app(world, "machine", grant_types=("client_credentials",), redirect_uris=())
-    asked = {"grant_type": "client_credentials", "scope": "roles permissions", **client.client_credentials()}
-    held: dict[str, Any] = client.back("token", asked).get_json()
-    assert role_claims(claims_in(held["access_token"])) == {}
+    parameters = {"grant_type": "client_credentials", "scope": "roles permissions", **client.client_credentials()}
+    stored: dict[str, Any] = client.back("token", parameters).get_json()
+    assert role_claims(claims_in(stored["access_token"])) == {}
 
 
 def test_consent_is_asked_for_scopes_about_roles(world: World, browser: Browser, editor: Person) -> None:
     client = app(world, require_consent=True)
     step = browser.signed_in(editor).authorize(client.authorization_parameters(scope=SCOPE))
     assert {"roles", "permissions"} <= {scope.name for scope in step.scopes}
-    held: dict[str, Any] = client.redeem(code_of(browser.consent(step.interaction_id or "", True))).get_json()
-    assert everywhere(client, held) == [EXPECTED] * 3
+    stored: dict[str, Any] = client.redeem(code_of(browser.consent(step.interaction_id or "", True))).get_json()
+    assert everywhere(client, stored) == [EXPECTED] * 3
 
 
 def test_claims_that_do_not_fit_are_named(world: World, browser: Browser, editor: Person) -> None:
     client = app(world)
     many = [f"permission number {number:03}" for number in range(100)]
     for role in ("editor", "clerk"):
-        wanted = [f"{role} {name}" for name in many[:95]]
-        manage(world, "PUT", f"/role/{role}/permission", {"permissions": wanted})
-    held = tokens(client, browser, editor, scope=SCOPE)
-    in_id_token, in_access_token, in_userinfo = everywhere(client, held)
+        expected = [f"{role} {name}" for name in many[:95]]
+        manage(world, "PUT", f"/role/{role}/permission", {"permissions": expected})
+    stored = tokens(client, browser, editor, scope=SCOPE)
+    in_id_token, in_access_token, in_userinfo = everywhere(client, stored)
     assert in_id_token == in_access_token
     assert in_id_token["roles"] == ["editor"]
     assert "permissions" not in in_id_token
@@ -188,7 +190,7 @@ def test_claims_that_do_not_fit_are_named(world: World, browser: Browser, editor
     assert in_id_token["_claim_sources"] == {"userinfo": {"endpoint": f"{client.issuer}/service/oidc/userinfo"}}
     assert len(in_userinfo["permissions"]) == 194
     assert "_claim_names" not in in_userinfo
-    assert max(len(held["id_token"]), len(held["access_token"])) < 2 * MAX_TOKEN_BYTES
+    assert max(len(stored["id_token"]), len(stored["access_token"])) < 2 * MAX_TOKEN_BYTES
 
 
 def test_long_id_token_is_accepted_as_hint(world: World, browser: Browser, editor: Person) -> None:
@@ -199,9 +201,9 @@ def test_long_id_token_is_accepted_as_hint(world: World, browser: Browser, edito
         context="mall",
         additionalpermissions=[f"permission {number:03} {'x' * 20}" for number in range(60)],
     )
-    held = tokens(client, browser, editor, scope=SCOPE)
-    assert "role_contexts" in claims_in(held["id_token"])["_claim_names"]
-    step = browser.authorize(client.authorization_parameters(prompt="none", id_token_hint=held["id_token"]))
+    stored = tokens(client, browser, editor, scope=SCOPE)
+    assert "role_contexts" in claims_in(stored["id_token"])["_claim_names"]
+    step = browser.authorize(client.authorization_parameters(prompt="none", id_token_hint=stored["id_token"]))
     assert code_of(step)
 
 
@@ -210,8 +212,8 @@ def test_claims_cost_two_more_statements(world: World, browser: Browser, editor:
 
     def spent(scope: str) -> tuple[int, int]:
         answer = client.redeem(browser.code(client, editor, scope=scope))
-        asked = client.userinfo((answer.json or {})["access_token"])
-        return browser.spent(answer)["sql"], browser.spent(asked)["sql"]
+        requested = client.userinfo((answer.json or {})["access_token"])
+        return browser.spent(answer)["sql"], browser.spent(requested)["sql"]
 
     spent("openid")
     plain, with_roles = spent("openid"), spent(SCOPE)

@@ -12,7 +12,7 @@ import pytest
 
 from app.identity.administration.configuration.document import ConfigurationError
 from app.identity.platform.openid_metadata import ProviderMetadataCache
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.kit.public_addresses import Resolver
 from tests.api.test_apply import applied, lines, planned
 from tests.support.machines import ask, machine
@@ -113,7 +113,7 @@ class TestConfigurationFiles:
     """The applications of `gatehouse apply`."""
 
     @pytest.fixture
-    def ours(self, own_services: Services, fake_provider: FakeProvider) -> Services:
+    def ours(self, own_services: IdentityServices, fake_provider: FakeProvider) -> IdentityServices:
         """Services that reach the fake provider, whose address is of this machine."""
         assert fake_provider.url
         own_services.provider_metadata = ProviderMetadataCache(own_services.clock, Resolver(["127.0.0.0/8"]))
@@ -125,7 +125,7 @@ class TestConfigurationFiles:
 
     @pytest.mark.parametrize(("status", "content", "problem"), WRONG, ids=NAMES)
     def test_document_without_every_address_is_refused(
-        self, ours: Services, fake_provider: FakeProvider, status: int, content: Any, problem: str
+        self, ours: IdentityServices, fake_provider: FakeProvider, status: int, content: Any, problem: str
     ) -> None:
         text = self.file(publish(fake_provider, content, status), [SHOP, NEWS])
         for run in (planned, applied):
@@ -137,7 +137,7 @@ class TestConfigurationFiles:
         assert lines(applied(ours, text)) == [("tenant", "acme", "create"), ("application", "shop", "create")]
 
     def test_unreachable_document_matters_only_for_what_is_new(
-        self, ours: Services, fake_provider: FakeProvider
+        self, ours: IdentityServices, fake_provider: FakeProvider
     ) -> None:
         sector = publish(fake_provider, [SHOP, NEWS])
         applied(ours, self.file(sector, [SHOP, NEWS]))
@@ -149,11 +149,11 @@ class TestConfigurationFiles:
             applied(ours, self.file(sector, [SHOP, SHOP_TOO]))
 
     def test_same_document_of_several_applications_is_fetched_once(
-        self, ours: Services, fake_provider: FakeProvider
+        self, ours: IdentityServices, fake_provider: FakeProvider
     ) -> None:
         sector = publish(fake_provider, [SHOP, NEWS])
-        one = json.loads(self.file(sector, [SHOP, NEWS]))
-        (app,) = one["tenants"][0]["applications"]
-        one["tenants"][0]["applications"] = [{**app, "name": f"shop{number}"} for number in range(5)]
-        applied(ours, json.dumps(one))
+        item = json.loads(self.file(sector, [SHOP, NEWS]))
+        (app,) = item["tenants"][0]["applications"]
+        item["tenants"][0]["applications"] = [{**app, "name": f"shop{number}"} for number in range(5)]
+        applied(ours, json.dumps(item))
         assert fake_provider.asked_for("/sector.json") == 1

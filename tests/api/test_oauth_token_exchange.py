@@ -14,7 +14,7 @@ from app.contract.application_file import EXCHANGE_TOKEN, TOKEN_EXCHANGE
 from app.identity.credentials.tokens.store import access_tokens
 from app.identity.platform.store.unit import UnitOfWork
 from app.identity.protocols.oauth import subject_tokens
-from app.identity.protocols.oauth.subject_tokens import ACCESS_TOKEN, ID_TOKEN, JWT, REFRESH_TOKEN, PresentedToken
+from app.identity.protocols.oauth.subject_tokens import ACCESS_TOKEN, ID_TOKEN, JWT, REFRESH_TOKEN, SubjectToken
 from app.kit import randomness
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Person, RelyingParty, claims_in, moved
@@ -62,34 +62,34 @@ def change_token(world: World, token: str, **columns: Any) -> None:
     where = (access_tokens.c.tenant_id == world.tenant_id, access_tokens.c.token_hash == randomness.digest(token))
     with UnitOfWork(world.services.database, world.tenant_id).separate_transaction() as work:
         if "facts" in columns:
-            held = work.run(select(access_tokens.c.facts).where(*where)).scalar_one()
-            columns["facts"] = {**held, **columns["facts"]}
+            stored = work.run(select(access_tokens.c.facts).where(*where)).scalar_one()
+            columns["facts"] = {**stored, **columns["facts"]}
         work.run(update(access_tokens).where(*where).values(**columns))
 
 
 def test_service_gets_narrower_token_that_names_it(
     world: World, front: RelyingParty, orders: RelyingParty, ada: Person
 ) -> None:
-    held = signed_in(world, front, ada)
-    body = good(exchanged(orders, held["access_token"], audience=STOCK, scope="email"))
+    stored = signed_in(world, front, ada)
+    body = good(exchanged(orders, stored["access_token"], audience=STOCK, scope="email"))
     assert (body["issued_token_type"], body["token_type"], body["scope"]) == (ACCESS_TOKEN, "Bearer", "email")
     assert {"refresh_token", "id_token"}.isdisjoint(body)
     claims = claims_in(body["access_token"])
     assert (claims["sub"], claims["aud"], claims["client_id"]) == (ada.uid, STOCK, "orders")
     assert claims["act"] == {"sub": "orders@client"}
-    assert claims["exp"] <= claims_in(held["access_token"])["exp"]
+    assert claims["exp"] <= claims_in(stored["access_token"])["exp"]
     assert orders.introspect(body["access_token"])["act"] == {"sub": "orders@client"}
 
 
 def test_own_token_is_narrowed_without_an_actor(world: World, ada: Person) -> None:
     shop = world.application("own", grant_types=["authorization_code", "refresh_token", TOKEN_EXCHANGE])
-    held = signed_in(world, shop, ada, scope="openid profile email offline_access")
-    body = good(exchanged(shop, held["access_token"], scope="openid"))
+    stored = signed_in(world, shop, ada, scope="openid profile email offline_access")
+    body = good(exchanged(shop, stored["access_token"], scope="openid"))
     assert body["scope"] == "openid"
     assert "act" not in shop.introspect(body["access_token"])
-    whole = good(exchanged(shop, held["refresh_token"], REFRESH_TOKEN))
-    assert whole["scope"] == "openid profile email", "never offline_access"
-    assert shop.refresh(held["refresh_token"]).status_code == 200, "the exchange does not spend it"
+    complete = good(exchanged(shop, stored["refresh_token"], REFRESH_TOKEN))
+    assert complete["scope"] == "openid profile email", "never offline_access"
+    assert shop.refresh(stored["refresh_token"]).status_code == 200, "the exchange does not spend it"
 
 
 def test_own_token_keeps_its_actors(world: World, front: RelyingParty, orders: RelyingParty, ada: Person) -> None:
@@ -127,16 +127,16 @@ def test_account_access_needs_both_applications(
 def test_tokens_of_other_applications_are_refused(
     world: World, orders: RelyingParty, shop: RelyingParty, ada: Person
 ) -> None:
-    held = signed_in(world, shop, ada)
+    stored = signed_in(world, shop, ada)
     for token, kind in (
-        (held["access_token"], ACCESS_TOKEN),
-        (held["id_token"], ID_TOKEN),
-        (held["refresh_token"], REFRESH_TOKEN),
+        (stored["access_token"], ACCESS_TOKEN),
+        (stored["id_token"], ID_TOKEN),
+        (stored["refresh_token"], REFRESH_TOKEN),
     ):
         assert error(exchanged(orders, token, kind)) == (400, "invalid_request")
     world.change(shop, may_act=["orders"])
-    assert exchanged(orders, held["access_token"]).status_code == 200
-    assert error(exchanged(orders, held["refresh_token"], REFRESH_TOKEN)) == (400, "invalid_request")
+    assert exchanged(orders, stored["access_token"]).status_code == 200
+    assert error(exchanged(orders, stored["refresh_token"], REFRESH_TOKEN)) == (400, "invalid_request")
 
 
 def test_audience_of_a_token_may_exchange_it(
@@ -173,19 +173,19 @@ def test_actor_token_names_the_actor(world: World, front: RelyingParty, orders: 
         {"actor_token": "nothing", "actor_token_type": ACCESS_TOKEN},
         {"actor_token": body["access_token"], "actor_token_type": ACCESS_TOKEN},
     )
-    assert {error(exchanged(orders, subject, **one)) for one in refusals} == {(400, "invalid_request")}
+    assert {error(exchanged(orders, subject, **refusal)) for refusal in refusals} == {(400, "invalid_request")}
 
 
 def test_id_token_grants_openid_alone_while_its_session_lives(
     world: World, front: RelyingParty, orders: RelyingParty, ada: Person
 ) -> None:
     browser = world.browser()
-    held = good(front.redeem(browser.code(front, ada)))
-    assert good(exchanged(orders, held["id_token"], ID_TOKEN))["scope"] == "openid"
-    assert error(exchanged(orders, held["id_token"])) == (400, "invalid_request"), "it is no access token"
-    assert error(exchanged(orders, held["access_token"], ID_TOKEN)) == (400, "invalid_request")
+    stored = good(front.redeem(browser.code(front, ada)))
+    assert good(exchanged(orders, stored["id_token"], ID_TOKEN))["scope"] == "openid"
+    assert error(exchanged(orders, stored["id_token"])) == (400, "invalid_request"), "it is no access token"
+    assert error(exchanged(orders, stored["access_token"], ID_TOKEN)) == (400, "invalid_request")
     with moved(world.services, hours=2):
-        assert error(exchanged(orders, held["id_token"], ID_TOKEN)) == (400, "invalid_request")
+        assert error(exchanged(orders, stored["id_token"], ID_TOKEN)) == (400, "invalid_request")
 
 
 def test_dead_bound_or_malformed_tokens_are_refused(
@@ -222,9 +222,9 @@ def test_foreign_tenants_token_is_refused(
 ) -> None:
     other = new_world()
     client = other.application("front", client_id="front", may_act=["orders"])
-    held = signed_in(other, client, other.person("ada@example.test"))
-    assert error(exchanged(orders, held["access_token"])) == (400, "invalid_request")
-    assert error(exchanged(orders, held["id_token"], ID_TOKEN)) == (400, "invalid_request")
+    stored = signed_in(other, client, other.person("ada@example.test"))
+    assert error(exchanged(orders, stored["access_token"])) == (400, "invalid_request")
+    assert error(exchanged(orders, stored["id_token"], ID_TOKEN)) == (400, "invalid_request")
 
 
 def test_only_registered_confidential_clients_exchange(
@@ -240,37 +240,37 @@ def test_end_of_session_ends_exchanged_tokens(
     world: World, front: RelyingParty, orders: RelyingParty, ada: Person
 ) -> None:
     browser = world.browser()
-    held = good(front.redeem(browser.code(front, ada)))
-    token = good(exchanged(orders, held["access_token"]))["access_token"]
+    stored = good(front.redeem(browser.code(front, ada)))
+    token = good(exchanged(orders, stored["access_token"]))["access_token"]
     assert orders.introspect(token)["active"] is True
     browser.sign_out(client_id=front.client_id, confirmed=True)
     assert orders.introspect(token) == {"active": False}
-    assert error(exchanged(orders, held["access_token"]))[1] == "invalid_request"
-    assert error(exchanged(orders, held["id_token"], ID_TOKEN))[1] == "invalid_request"
+    assert error(exchanged(orders, stored["access_token"]))[1] == "invalid_request"
+    assert error(exchanged(orders, stored["id_token"], ID_TOKEN))[1] == "invalid_request"
 
 
 def test_sign_out_between_the_token_and_its_session_leaves_none(
     world: World, front: RelyingParty, orders: RelyingParty, ada: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     browser = world.browser()
-    held = good(front.redeem(browser.code(front, ada)))
+    stored = good(front.redeem(browser.code(front, ada)))
     read = subject_tokens.read
 
-    def read_then_signed_out(*arguments: Any) -> PresentedToken:
+    def read_then_signed_out(*arguments: Any) -> SubjectToken:
         found = read(*arguments)
         browser.sign_out(client_id=front.client_id, confirmed=True)
         return found
 
     monkeypatch.setattr(subject_tokens, "read", read_then_signed_out)
-    assert error(exchanged(orders, held["access_token"])) == (400, "invalid_request")
+    assert error(exchanged(orders, stored["access_token"])) == (400, "invalid_request")
 
 
 def test_token_that_outlives_its_session_is_exchanged_after_it(world: World, orders: RelyingParty, ada: Person) -> None:
     client = world.application("lasting", client_id="lasting", may_act=["orders"], tokens_outlive_session=True)
     browser = world.browser()
-    held = good(client.redeem(browser.code(client, ada)))
+    stored = good(client.redeem(browser.code(client, ada)))
     browser.sign_out(client_id=client.client_id, confirmed=True)
-    token = good(exchanged(orders, held["access_token"]))["access_token"]
+    token = good(exchanged(orders, stored["access_token"]))["access_token"]
     assert orders.introspect(token)["active"] is True
 
 

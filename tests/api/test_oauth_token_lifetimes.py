@@ -11,7 +11,7 @@ import pytest
 
 from app.contract.steps import SignedOutStep
 from app.identity.entry.cleaning import clean
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from tests.support.oauth_world import NewWorld, World
 from tests.support.relying_party import Browser, Person, RelyingParty, claims_in, moved
 
@@ -20,19 +20,19 @@ DAY = 86_400
 
 
 def tokens(client: RelyingParty, browser: Browser, person: Person, scope: str = "openid") -> dict[str, Any]:
-    held: dict[str, Any] = client.redeem(browser.code(client, person, scope=scope)).get_json()
-    return held
+    stored: dict[str, Any] = client.redeem(browser.code(client, person, scope=scope)).get_json()
+    return stored
 
 
-def is_valid(client: RelyingParty, held: dict[str, Any]) -> tuple[bool, bool]:
+def is_valid(client: RelyingParty, stored: dict[str, Any]) -> tuple[bool, bool]:
     """Return whether the access token is valid, and whether the refresh token is (which is spent)."""
-    is_good = client.userinfo(held["access_token"]).status_code == 200
-    return is_good, client.refresh(held["refresh_token"]).status_code == 200
+    is_good = client.userinfo(stored["access_token"]).status_code == 200
+    return is_good, client.refresh(stored["refresh_token"]).status_code == 200
 
 
 def sessions_of(browser: Browser) -> list[dict[str, Any]]:
-    held: list[dict[str, Any]] = (browser.send("GET", "/hub/own/security", b"").json or {})["Sessions"]
-    return held
+    stored: list[dict[str, Any]] = (browser.send("GET", "/hub/own/security", b"").json or {})["Sessions"]
+    return stored
 
 
 def end(browser: Browser, **target: Any) -> None:
@@ -100,14 +100,14 @@ def test_sign_in_of_another_account_revokes_session_tokens(
     assert is_valid(shop, offline) == (True, True)
 
 
-def test_session_tokens_end_with_absolute_session_lifetime(services: Services, new_world: NewWorld) -> None:
+def test_session_tokens_end_with_absolute_session_lifetime(services: IdentityServices, new_world: NewWorld) -> None:
     world = new_world(session_absolute_hours=2)
     browser, ada = world.browser(), world.person("ada@example.test")
     long = world.application("long", access_token_seconds=30 * DAY, access_token_format="jwt")
     first = tokens(long, browser, ada)
     assert first["expires_in"] <= 2 * 3600
-    held = claims_in(first["access_token"])
-    assert held["exp"] - held["iat"] == first["expires_in"]
+    stored = claims_in(first["access_token"])
+    assert stored["exp"] - stored["iat"] == first["expires_in"]
     with moved(services, minutes=90):
         second = long.refresh(first["refresh_token"]).json or {}
         assert second["expires_in"] <= 30 * 60
@@ -117,35 +117,35 @@ def test_session_tokens_end_with_absolute_session_lifetime(services: Services, n
         assert is_valid(long, second) == (False, False)
 
 
-def test_offline_tokens_end_with_absolute_token_lifetime(services: Services, new_world: NewWorld) -> None:
+def test_offline_tokens_end_with_absolute_token_lifetime(services: IdentityServices, new_world: NewWorld) -> None:
     world = new_world(session_absolute_hours=2, token_absolute_days=7)
     browser, ada = world.browser(), world.person("ada@example.test")
     shop = world.application("shop", refresh_token_seconds=5 * DAY, access_token_seconds=2 * DAY)
-    held = tokens(shop, browser, ada, OFFLINE)
+    body = tokens(shop, browser, ada, OFFLINE)
     for days in (4, 6.5):
         with moved(services, days=days):
-            held = shop.refresh(held["refresh_token"]).json or {}
-    assert held["expires_in"] <= DAY / 2
+            body = shop.refresh(body["refresh_token"]).json or {}
+    assert body["expires_in"] <= DAY / 2
     with moved(services, days=7, seconds=1):
-        assert is_valid(shop, held) == (False, False)
+        assert is_valid(shop, body) == (False, False)
 
 
 def test_removed_outlive_setting_ends_refresh_after_sign_out(world: World, browser: Browser, ada: Person) -> None:
     stays = world.application("stays", tokens_outlive_session=True)
-    held = tokens(stays, browser, ada)
+    stored = tokens(stays, browser, ada)
     browser.sign_out(confirmed=True)
     world.change(stays, tokens_outlive_session=False)
-    assert stays.refresh(held["refresh_token"]).status_code == 400
+    assert stays.refresh(stored["refresh_token"]).status_code == 400
 
 
 def test_removed_offline_scope_ends_refresh_after_sign_out(
     world: World, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
-    held = tokens(shop, browser, ada, OFFLINE)
+    body = tokens(shop, browser, ada, OFFLINE)
     browser.sign_out(confirmed=True)
-    held = shop.refresh(held["refresh_token"]).json or {}
+    body = shop.refresh(body["refresh_token"]).json or {}
     world.change(shop, scope="openid profile email")
-    assert shop.refresh(held["refresh_token"]).status_code == 400
+    assert shop.refresh(body["refresh_token"]).status_code == 400
 
 
 def test_application_token_cannot_be_slid(shop: RelyingParty, browser: Browser, ada: Person) -> None:
@@ -165,8 +165,8 @@ def older(world: World) -> RelyingParty:
 
 def by_password(client: RelyingParty, person: Person, scope: str = "openid") -> dict[str, Any]:
     form = {"grant_type": "password", "username": person.email, "password": person.password, "scope": scope}
-    held: dict[str, Any] = client.back("token", {**form, **client.client_credentials()}).get_json()
-    return held
+    stored: dict[str, Any] = client.back("token", {**form, **client.client_credentials()}).get_json()
+    return stored
 
 
 @pytest.mark.both_databases("first")
@@ -174,30 +174,32 @@ def by_password(client: RelyingParty, person: Person, scope: str = "openid") -> 
 def test_password_grant_session_is_listed_and_can_be_ended(
     older: RelyingParty, browser: Browser, ada: Person, scope: str
 ) -> None:
-    held = by_password(older, ada, scope)
+    body = by_password(older, ada, scope)
     browser.signed_in(ada)
     (opened,) = [session for session in sessions_of(browser) if not session["IsCurrent"]]
     assert opened["Application"] == "Older"
-    assert claims_in(held["id_token"])["sid"] == opened["Id"]
-    held = older.refresh(held["refresh_token"]).json or {}
+    assert claims_in(body["id_token"])["sid"] == opened["Id"]
+    body = older.refresh(body["refresh_token"]).json or {}
     end(browser, Id=opened["Id"])
-    assert is_valid(older, held) == (False, False)
+    assert is_valid(older, body) == (False, False)
     assert len(sessions_of(browser)) == 1
 
 
-def test_session_of_password_grant_lasts_while_refreshed(services: Services, older: RelyingParty, ada: Person) -> None:
-    held = by_password(older, ada)
+def test_session_of_password_grant_lasts_while_refreshed(
+    services: IdentityServices, older: RelyingParty, ada: Person
+) -> None:
+    body = by_password(older, ada)
     for days in (50, 100, 150):
         with moved(services, days=days):
-            held = older.refresh(held["refresh_token"]).json or {}
+            body = older.refresh(body["refresh_token"]).json or {}
     with moved(services, days=179):
-        assert older.refresh(held["refresh_token"]).status_code == 200
+        assert older.refresh(body["refresh_token"]).status_code == 200
 
 
 @pytest.mark.both_databases
 def test_revoked_password_grant_leaves_no_session(older: RelyingParty, browser: Browser, ada: Person) -> None:
-    held = by_password(older, ada)
-    older.back("revoke", {"token": held["refresh_token"], **older.client_credentials()})
+    stored = by_password(older, ada)
+    older.back("revoke", {"token": stored["refresh_token"], **older.client_credentials()})
     assert len(sessions_of(browser.signed_in(ada))) == 1
 
 
@@ -231,38 +233,39 @@ def test_refresh_during_sign_out_leaves_no_token(world: World, shop: RelyingPart
     with ThreadPoolExecutor(2) as pool:
         for _ in range(12):
             browser = world.browser()
-            held = tokens(shop, browser, ada)
+            body = tokens(shop, browser, ada)
             sign_out = pool.submit(browser.sign_out, confirmed=True)
-            while (answer := shop.refresh(held["refresh_token"])).status_code == 200:
-                held = answer.json or {}
+            while (answer := shop.refresh(body["refresh_token"])).status_code == 200:
+                body = answer.json or {}
             sign_out.result()
-            assert is_valid(shop, held) == (False, False)
+            assert is_valid(shop, body) == (False, False)
 
 
-def test_renewed_session_extends_refresh_tokens(services: Services, new_world: NewWorld) -> None:
+def test_renewed_session_extends_refresh_tokens(services: IdentityServices, new_world: NewWorld) -> None:
     """Signing in again within a session extends it and its tokens."""
     world = new_world(session_absolute_hours=2)
     browser, ada, shop = world.browser(), world.person("ada@example.test"), world.application("shop")
-    held = tokens(shop, browser, ada)
+    body = tokens(shop, browser, ada)
     with moved(services, minutes=90):
         browser.sign_in(None, ada.email, ada.password)
-        held = shop.refresh(held["refresh_token"]).json or {}
+        body = shop.refresh(body["refresh_token"]).json or {}
     with moved(services, minutes=125):
-        assert shop.refresh(held["refresh_token"]).status_code == 200
+        assert shop.refresh(body["refresh_token"]).status_code == 200
 
 
 def test_lifetime_checks_cost_no_extra_statement(shop: RelyingParty, browser: Browser, ada: Person) -> None:
-    held = tokens(shop, browser, ada)
-    assert timedelta(seconds=held["expires_in"]) <= timedelta(minutes=15)
-    assert browser.spent(shop.userinfo(held["access_token"]))["sql"] <= 2
+    stored = tokens(shop, browser, ada)
+    assert timedelta(seconds=stored["expires_in"]) <= timedelta(minutes=15)
+    assert browser.spent(shop.userinfo(stored["access_token"]))["sql"] <= 2
     assert (
-        browser.spent(shop.back("introspect", {"token": held["access_token"], **shop.client_credentials()}))["sql"] == 1
+        browser.spent(shop.back("introspect", {"token": stored["access_token"], **shop.client_credentials()}))["sql"]
+        == 1
     )
 
 
 @pytest.mark.both_databases
 @pytest.mark.database_alone
-def test_used_refresh_token_is_detected_for_its_whole_lifetime(services: Services, new_world: NewWorld) -> None:
+def test_used_refresh_token_is_detected_for_its_whole_lifetime(services: IdentityServices, new_world: NewWorld) -> None:
     """If a thief refreshed first, the client's reuse of the old token revokes the family, however late."""
     world = new_world()
     browser, ada, shop = world.browser(), world.person("ada@example.test"), world.application("shop")

@@ -15,7 +15,7 @@ from app.contract import errors as e
 from app.contract import oauth_metadata, oauth_tokens
 from app.identity.credentials.tokens.store import access_tokens
 from app.identity.directory.tenants.tables import tenants
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import UnitOfWork
 from app.identity.protocols.oauth.rate_limits import REFUSED_CLIENT
 from app.kit import randomness
@@ -27,8 +27,8 @@ USERINFO, INTROSPECT = "/service/oidc/userinfo", "/api/oidc/introspect"
 
 
 def token_of(client: RelyingParty, browser: Browser, person: Person, **changed: str | None) -> str:
-    held: dict[str, Any] = client.redeem(browser.code(client, person, **changed)).get_json()
-    return str(held["access_token"])
+    stored: dict[str, Any] = client.redeem(browser.code(client, person, **changed)).get_json()
+    return str(stored["access_token"])
 
 
 def bearer(token: str, **more: str) -> dict[str, str]:
@@ -134,7 +134,12 @@ def test_facts_of_a_token_count_at_userinfo(
 
 
 def test_userinfo_of_ended_tokens_is_refused(
-    world: World, shop: RelyingParty, foreign_shop: RelyingParty, browser: Browser, ada: Person, services: Services
+    world: World,
+    shop: RelyingParty,
+    foreign_shop: RelyingParty,
+    browser: Browser,
+    ada: Person,
+    services: IdentityServices,
 ) -> None:
     def outcome(client: RelyingParty, token: str) -> tuple[int, str]:
         answer = client.userinfo(token)
@@ -195,8 +200,8 @@ def test_introspection_reads_each_kind_of_token(
     headers = basic(client) if method == "client_secret_basic" else None
     code = browser.code(client, ada, scope="openid email offline_access")
     redeemed = {"grant_type": "authorization_code", "code": code, "redirect_uri": client.redirect_uri}
-    held = client.back("token", {**redeemed, **credentials(client, headers)}, headers=headers).get_json()
-    for token, is_active in ((held["access_token"], True), (held["refresh_token"], True), ("unknown", False)):
+    body = client.back("token", {**redeemed, **credentials(client, headers)}, headers=headers).get_json()
+    for token, is_active in ((body["access_token"], True), (body["refresh_token"], True), ("unknown", False)):
         answer = introspected(client, headers, token=token)
         assert answer.status_code == 200, answer.text
         assert answer.get_json()["active"] is is_active

@@ -15,14 +15,14 @@ from tests.support.tenant_server import TenantServer
 
 
 def tokens(client: RelyingParty, browser: Browser, person: Person, **changed: str | None) -> dict[str, Any]:
-    held: dict[str, Any] = client.redeem(browser.code(client, person, **changed)).get_json()
-    return held
+    stored: dict[str, Any] = client.redeem(browser.code(client, person, **changed)).get_json()
+    return stored
 
 
 def test_scopes_select_userinfo_claims(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     def claims(scope: str) -> dict[str, Any]:
-        held: dict[str, Any] = shop.userinfo(tokens(shop, browser, ada, scope=scope)["access_token"]).get_json()
-        return held
+        stored: dict[str, Any] = shop.userinfo(tokens(shop, browser, ada, scope=scope)["access_token"]).get_json()
+        return stored
 
     assert claims("openid") == {"sub": ada.uid}
     assert claims("openid email") == {"sub": ada.uid, "email": ada.email, "email_verified": True}
@@ -49,8 +49,8 @@ def test_userinfo_accepts_get_and_post_and_token_in_body(shop: RelyingParty, bro
 
 
 def test_invalid_access_token_is_refused_with_challenge(shop: RelyingParty, browser: Browser, ada: Person) -> None:
-    held = tokens(shop, browser, ada)
-    for text in ("nonsense", held["refresh_token"], held["id_token"], "x" * 9000):
+    stored = tokens(shop, browser, ada)
+    for text in ("nonsense", stored["refresh_token"], stored["id_token"], "x" * 9000):
         answer = shop.userinfo(text)
         assert answer.status_code == 401
         assert (answer.json or {})["error"] == "invalid_token"
@@ -97,8 +97,8 @@ def test_updated_at_moves_with_the_claims_alone(acme: TenantServer, identity_app
     shop, ada = world.application("shop"), world.person("ada@example.test")
 
     def updated_at() -> int:
-        held = tokens(shop, world.browser(), ada)
-        return int((shop.userinfo(held["access_token"]).json or {})["updated_at"])
+        stored = tokens(shop, world.browser(), ada)
+        return int((shop.userinfo(stored["access_token"]).json or {})["updated_at"])
 
     created = updated_at()
     with moved(acme.services, minutes=1):
@@ -115,12 +115,12 @@ def test_updated_at_moves_with_the_claims_alone(acme: TenantServer, identity_app
 def test_picture_is_the_image_of_the_profile(world: World, shop: RelyingParty, name: str) -> None:
     """Core section 5.1: a picture of the person; the one that our pages show comes first."""
     eve = world.person("eve@example.test", **{name: "https://pictures.example/eve.png"})
-    held = tokens(shop, world.browser(), eve, scope="openid profile")
-    assert (shop.userinfo(held["access_token"]).json or {})["picture"] == "https://pictures.example/eve.png"
+    stored = tokens(shop, world.browser(), eve, scope="openid profile")
+    assert (shop.userinfo(stored["access_token"]).json or {})["picture"] == "https://pictures.example/eve.png"
     both = {"ImageUrl": "https://pictures.example/own.png", "GravatarImageUrl": "https://pictures.example/other.png"}
     may = world.person("may@example.test", **both)
-    held = tokens(shop, world.browser(), may, scope="openid profile")
-    assert (shop.userinfo(held["access_token"]).json or {})["picture"] == "https://pictures.example/own.png"
+    stored = tokens(shop, world.browser(), may, scope="openid profile")
+    assert (shop.userinfo(stored["access_token"]).json or {})["picture"] == "https://pictures.example/own.png"
 
 
 def test_userinfo_without_openid_scope_is_refused(legacy: RelyingParty, browser: Browser, ada: Person) -> None:
@@ -164,8 +164,8 @@ def test_userinfo_and_introspection_cost_one_statement(shop: RelyingParty, brows
 
 
 def test_introspection_has_standard_and_interface_members(shop: RelyingParty, browser: Browser, ada: Person) -> None:
-    held = tokens(shop, browser, ada)
-    introspection = shop.introspect(held["access_token"])
+    stored = tokens(shop, browser, ada)
+    introspection = shop.introspect(stored["access_token"])
     assert introspection["active"] is True
     assert introspection["sub"] == ada.uid
     assert introspection["client_id"] == introspection["cid"] == introspection["azp"] == "shop"
@@ -174,9 +174,9 @@ def test_introspection_has_standard_and_interface_members(shop: RelyingParty, br
     assert introspection["scope"] == "openid profile email"
     assert introspection["scp"] == ["openid", "profile", "email"]
     assert introspection["gty"] == "authorization_code"
-    assert introspection["exp"] - introspection["iat"] == held["expires_in"]
+    assert introspection["exp"] - introspection["iat"] == stored["expires_in"]
     assert introspection["nbf"] == introspection["iat"]
-    assert shop.introspect(held["refresh_token"])["active"] is True
+    assert shop.introspect(stored["refresh_token"])["active"] is True
 
 
 def test_introspection_of_foreign_token_is_inactive_alone(
@@ -200,10 +200,10 @@ def test_resource_server_introspects_access_tokens_only(
     world: World, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     orders = world.application("orders", resource_server=True)
-    held = tokens(shop, browser, ada)
-    assert orders.introspect(held["access_token"])["sub"] == ada.uid
-    assert orders.introspect(held["refresh_token"]) == {"active": False}
-    assert orders.at_own_issuer().introspect(held["access_token"]) == {"active": False}
+    stored = tokens(shop, browser, ada)
+    assert orders.introspect(stored["access_token"])["sub"] == ada.uid
+    assert orders.introspect(stored["refresh_token"]) == {"active": False}
+    assert orders.at_own_issuer().introspect(stored["access_token"]) == {"active": False}
 
 
 def test_resource_server_introspects_interface_tokens(acme: TenantServer, identity_app: Any) -> None:
@@ -226,9 +226,9 @@ def test_public_client_cannot_introspect(
         for token in (own["access_token"], "nonsense"):
             answer = client.back("introspect", {"token": token, "client_id": phone.client_id})
             assert (answer.status_code, (answer.json or {})["error"]) == (401, "invalid_client")
-    held = shop.get("/.well-known/openid-configuration").json or {}
-    assert "none" not in held["introspection_endpoint_auth_methods_supported"]
-    assert "none" in held["revocation_endpoint_auth_methods_supported"]
+    body = shop.get("/.well-known/openid-configuration").json or {}
+    assert "none" not in body["introspection_endpoint_auth_methods_supported"]
+    assert "none" in body["revocation_endpoint_auth_methods_supported"]
 
 
 def test_revoked_refresh_token_revokes_authorization(shop: RelyingParty, browser: Browser, ada: Person) -> None:
@@ -241,28 +241,30 @@ def test_revoked_refresh_token_revokes_authorization(shop: RelyingParty, browser
         assert (answer.status_code, answer.data) == (200, b"")
         assert "Content-Type" not in answer.headers, "an empty body is no JSON"
         assert shop.refresh(second["refresh_token"]).status_code == 400
-        assert [shop.userinfo(one["access_token"]).status_code for one in (first, second, other)] == [401, 401, 200]
+        assert [shop.userinfo(item["access_token"]).status_code for item in (first, second, other)] == [401, 401, 200]
 
 
 def test_access_token_is_revoked_and_older_parameter_is_read(shop: RelyingParty, browser: Browser, ada: Person) -> None:
-    held = tokens(shop, browser, ada)
+    stored = tokens(shop, browser, ada)
     shop.back(
-        "revoke", {"token": held["access_token"], "token_type_hint": "refresh_token", **shop.client_credentials()}
+        "revoke", {"token": stored["access_token"], "token_type_hint": "refresh_token", **shop.client_credentials()}
     )
-    assert shop.userinfo(held["access_token"]).status_code == 401
-    assert shop.back("revoke", {"refresh_token": held["refresh_token"], **shop.client_credentials()}).status_code == 200
-    assert shop.refresh(held["refresh_token"]).status_code == 400
+    assert shop.userinfo(stored["access_token"]).status_code == 401
+    assert (
+        shop.back("revoke", {"refresh_token": stored["refresh_token"], **shop.client_credentials()}).status_code == 200
+    )
+    assert shop.refresh(stored["refresh_token"]).status_code == 400
 
 
 def test_token_of_another_client_cannot_be_revoked(
     shop: RelyingParty, strict: RelyingParty, foreign_shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
-    held = tokens(shop, browser, ada)
+    stored = tokens(shop, browser, ada)
     for client in (strict, foreign_shop):
-        for token in (held["access_token"], held["refresh_token"], "nonsense"):
+        for token in (stored["access_token"], stored["refresh_token"], "nonsense"):
             assert client.back("revoke", {"token": token, **client.client_credentials()}).status_code == 200
-    assert shop.userinfo(held["access_token"]).status_code == 200
-    assert shop.refresh(held["refresh_token"]).status_code == 200
+    assert shop.userinfo(stored["access_token"]).status_code == 200
+    assert shop.refresh(stored["refresh_token"]).status_code == 200
     assert shop.back("revoke", {"token": "x", "client_id": "shop", "client_secret": "wrong"}).status_code == 401
     assert shop.back("revoke", shop.client_credentials()).status_code == 400
 

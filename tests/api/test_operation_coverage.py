@@ -57,29 +57,29 @@ FILES = (
     test_profile_refresh,
     test_native_sign_in,
 )
-REFUSALS: list[Refusal] = [one for file in FILES for one in file.REFUSALS]
-ANSWERS: list[Answer] = [one for file in FILES for one in file.ANSWERS]
+REFUSALS: list[Refusal] = [refusal for file in FILES for refusal in file.REFUSALS]
+ANSWERS: list[Answer] = [answer for file in FILES for answer in file.ANSWERS]
 NOT_HERE = {pair: why for file in FILES for pair, why in file.NOT_HERE.items()}
 OF_THE_SEED = {("U33", case[2]) for case in FORGOT} | {("U34", case[2]) for case in RESET}
-RAISED = {(one.row, one.code) for one in REFUSALS} | {
+RAISED = {(refusal.row, refusal.code) for refusal in REFUSALS} | {
     (row, code) for row, code in OF_THE_SEED if code in ROWS[row].codes
 }
 
 
 def test_every_operation_has_an_answer_case() -> None:
-    assert {one.row for one in ANSWERS} == set(ROWS)
+    assert {answer.row for answer in ANSWERS} == set(ROWS)
 
 
 def test_every_error_code_is_raised_or_explained() -> None:
-    stated = {(row, code) for row, held in ROWS.items() for code in held.codes}
+    stated = {(row, code) for row, item in ROWS.items() for code in item.codes}
     assert stated >= RAISED, "a test raises a code that the table does not list"
     assert set(NOT_HERE) <= stated - RAISED, "a reason is kept for a code that a test raises"
     unraised = stated - RAISED - set(NOT_HERE)
     assert {(row, code) for row, code in unraised if code not in NOT_RAISED} == set()
-    ways = sum(len(list(one.variants())) for one in ANSWERS)
+    ways = sum(len(list(answer.variants())) for answer in ANSWERS)
     why = Counter([*NOT_HERE.values(), *(NOT_RAISED[code] for _, code in unraised)])
-    held = f"{len(ROWS)} operations, {len(RAISED)} pairs raised, {ways} ways to ask"
-    print(f"{held}; {len(LATER_ROWS)} operations and {sum(why.values())} pairs not here:")
+    stored = f"{len(ROWS)} operations, {len(RAISED)} pairs raised, {ways} ways to ask"
+    print(f"{stored}; {len(LATER_ROWS)} operations and {sum(why.values())} pairs not here:")
     for row, reason in LATER_ROWS.items():
         print(f"  {row}: {reason}")
     for reason, count in why.most_common():
@@ -87,5 +87,5 @@ def test_every_error_code_is_raised_or_explained() -> None:
 
 
 def test_no_refusal_case_is_listed_twice() -> None:
-    twice = [pair for pair, count in Counter((one.row, one.code) for one in REFUSALS).items() if count > 1]
+    twice = [pair for pair, count in Counter((refusal.row, refusal.code) for refusal in REFUSALS).items() if count > 1]
     assert twice == []

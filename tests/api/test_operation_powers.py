@@ -24,17 +24,17 @@ from tests.support.tenant_server import NewTenantServer, answered, refused
 
 import_contract()
 LACKS = (403, 6002)
-NAMED: dict[str, AnyOperation] = {one.name: one for one in load_catalogue()}
+NAMED: dict[str, AnyOperation] = {operation.name: operation for operation in load_catalogue()}
 
 
-def as_program(one: Inviting, write: Write, path: str, body: Any, *scopes: str) -> TestResponse:
-    token = machine(one.tenant, *scopes)
-    return one.tenant.send(NAMED[write.operation].method, path, body, bearer=token, apikey=None)
+def as_program(item: Inviting, write: Write, path: str, body: Any, *scopes: str) -> TestResponse:
+    token = machine(item.tenant, *scopes)
+    return item.tenant.send(NAMED[write.operation].method, path, body, bearer=token, apikey=None)
 
 
-def as_client(one: Inviting, write: Write, path: str, body: Any, *scopes: str) -> TestResponse:
-    pair: dict[str, Any] = {"apikey": None, "clientID": client_of(one.tenant, *scopes), "clientSecret": SECRET}
-    return one.tenant.send(NAMED[write.operation].method, path, body, with_secret=False, **pair)
+def as_client(item: Inviting, write: Write, path: str, body: Any, *scopes: str) -> TestResponse:
+    pair: dict[str, Any] = {"apikey": None, "clientID": client_of(item.tenant, *scopes), "clientSecret": SECRET}
+    return item.tenant.send(NAMED[write.operation].method, path, body, with_secret=False, **pair)
 
 
 @pytest.mark.both_databases
@@ -44,15 +44,15 @@ def test_power_is_written_by_programs_that_have_it(new_tenant_server: NewTenantS
     scope, asking = operation.admission.scope, [as_program]
     if AuthScheme.QUERY_CLIENT_SECRET in operation.admission.auth.schemes():
         asking.append(as_client)
-    one = Inviting(new_tenant_server())
-    path, body = write.make(one)
+    item = Inviting(new_tenant_server())
+    path, body = write.make(item)
     for ask in asking:
         for missing in {*write.needs} - {scope}:
             rest = {scope, *write.needs} - {missing}
-            answer = ask(one, write, path, body, *sorted(rest))
+            answer = ask(item, write, path, body, *sorted(rest))
             assert refused(answer) == LACKS, answer.text
             assert missing in answer.get_json()["Description"]
-    admitted = as_program(one, write, path, body, *sorted({scope, *write.needs}))
+    admitted = as_program(item, write, path, body, *sorted({scope, *write.needs}))
     assert admitted.status_code == write.status, (
         "nothing of the item was changed or gone, and the program has every power"
     )
@@ -60,69 +60,71 @@ def test_power_is_written_by_programs_that_have_it(new_tenant_server: NewTenantS
 
 @pytest.mark.parametrize("write", WRITES, ids=str)
 def test_api_secret_writes_every_power(new_tenant_server: NewTenantServer, write: Write) -> None:
-    one = Inviting(new_tenant_server())
-    path, body = write.make(one)
-    answer = one.send(NAMED[write.operation].method, path, body)
+    item = Inviting(new_tenant_server())
+    path, body = write.make(item)
+    answer = item.send(NAMED[write.operation].method, path, body)
     assert answer.status_code == write.status, answer.text
 
 
 def test_role_update_alone_makes_no_owner(new_tenant_server: NewTenantServer) -> None:
     """The permission of owners comes by a name, into a role that people have."""
-    one = Inviting(new_tenant_server())
-    permission = one.permission("orders:read")
-    role = one.role("Clerk", permissions=(permission,))
-    one.member(one.org, role)
-    robber = machine(one.tenant, "role:update", "role:create")
+    item = Inviting(new_tenant_server())
+    permission = item.permission("orders:read")
+    role = item.role("Clerk", permissions=(permission,))
+    item.member(item.org, role)
+    robber = machine(item.tenant, "role:update", "role:create")
 
     def ask(method: str, path: str, body: Any) -> TestResponse:
-        return one.tenant.send(method, path, body, bearer=robber, apikey=None)
+        return item.tenant.send(method, path, body, bearer=robber, apikey=None)
 
     assert refused(ask("PUT", f"{PERMISSIONS}/{permission}", {"Name": "org:own", "Description": ""})) == LACKS
     assert refused(ask("POST", PERMISSIONS, {"Name": "org:own"})) == LACKS
-    own = one.permission("org:own")
+    own = item.permission("org:own")
     wider = {"Name": "Clerk", "Description": "", "Permissions": [permission, own]}
     assert refused(ask("PUT", f"{ROLES}/{role}", wider)) == LACKS
     answered(ask("PUT", f"{ROLES}/{role}", {**wider, "Permissions": [permission]}))
-    assert [each["Name"] for each in answered(one.send("GET", f"{ROLES}/{role}"))["Permissions"]] == ["orders:read"]
+    assert [element["Name"] for element in answered(item.send("GET", f"{ROLES}/{role}"))["Permissions"]] == [
+        "orders:read"
+    ]
 
 
 def test_plain_invitation_needs_its_scope_alone(new_tenant_server: NewTenantServer) -> None:
-    one = Inviting(new_tenant_server())
-    sent = machine(one.tenant, "invitation:create")
-    answered(one.tenant.send("POST", "/v2/manage/invitations", one.body(), bearer=sent, apikey=None))
+    item = Inviting(new_tenant_server())
+    sent = machine(item.tenant, "invitation:create")
+    answered(item.tenant.send("POST", "/v2/manage/invitations", item.body(), bearer=sent, apikey=None))
     assert set(OWNER) > {"invitation:create"}
-    changed = machine(one.tenant, "organization:update")
-    path = f"{PATH}/{one.org}/policy"
-    answered(one.tenant.send("PUT", path, {"MemberPolicy": {"Seats": 9}}, bearer=changed, apikey=None))
+    changed = machine(item.tenant, "organization:update")
+    path = f"{PATH}/{item.org}/policy"
+    answered(item.tenant.send("PUT", path, {"MemberPolicy": {"Seats": 9}}, bearer=changed, apikey=None))
 
 
 @pytest.mark.both_databases
 def test_role_of_new_members_stays_until_an_approval(new_tenant_server: NewTenantServer) -> None:
     """An approval waits for the policy that makes new members owners, and is refused by it."""
-    one = Inviting(new_tenant_server())
-    owner = one.role("Owner", permissions=(one.permission("org:own"),))
-    token = machine(one.tenant, NAMED["organization_join_requests.approve"].admission.scope)
-    path, where = f"{PATH}/{one.org}/joinrequests/join_0/approve", organizations.c.org_id == one.org
+    item = Inviting(new_tenant_server())
+    owner = item.role("Owner", permissions=(item.permission("org:own"),))
+    token = machine(item.tenant, NAMED["organization_join_requests.approve"].admission.scope)
+    path, where = f"{PATH}/{item.org}/joinrequests/join_0/approve", organizations.c.org_id == item.org
     with ThreadPoolExecutor(1) as pool:
-        with UnitOfWork(one.tenant.services.database, one.tenant.tenant_id).separate_transaction() as work:
+        with UnitOfWork(item.tenant.services.database, item.tenant.tenant_id).separate_transaction() as work:
             policies = {"MemberPolicy": {"DefaultMemberRole": owner}}
             work.run(update(organizations).where(where).values(policies=policies))
-            asked = pool.submit(one.tenant.send, "POST", path, bearer=token, apikey=None)
+            requested = pool.submit(item.tenant.send, "POST", path, bearer=token, apikey=None)
             with pytest.raises(TimeoutError):
-                asked.result(timeout=1)
-        assert refused(asked.result(timeout=20)) == LACKS
+                requested.result(timeout=1)
+        assert refused(requested.result(timeout=20)) == LACKS
 
 
 def test_domains_that_stay_need_no_power(new_tenant_server: NewTenantServer, subtests: pytest.Subtests) -> None:
     """A program that writes a whole organization back, whose people join as owners, adds nobody."""
-    one = Inviting(new_tenant_server())
-    joined(one)
-    path = f"{PATH}/{one.org}"
-    writer = machine(one.tenant, "organization:update")
+    item = Inviting(new_tenant_server())
+    joined(item)
+    path = f"{PATH}/{item.org}"
+    writer = machine(item.tenant, "organization:update")
     proven, pending = (
         {"DomainName": f"{name}.example", "IsVerified": name == "proven"} for name in ("proven", "pending")
     )
-    answered(one.send("PUT", path, {"Domains": [proven, pending]}))
+    answered(item.send("PUT", path, {"Domains": [proven, pending]}))
     stated = {**pending, "IsVerified": True}
     for domains, is_written in (
         ([proven, stated], False),
@@ -133,17 +135,17 @@ def test_domains_that_stay_need_no_power(new_tenant_server: NewTenantServer, sub
     ):
         with subtests.test(str(domains)):
             body = {"Name": "Acme", "Domains": domains}
-            answer = one.tenant.send("PUT", path, body, bearer=writer, apikey=None)
+            answer = item.tenant.send("PUT", path, body, bearer=writer, apikey=None)
             assert answer.status_code == 200 if is_written else refused(answer) == LACKS, answer.text
 
 
 def test_every_write_of_programs_is_in_one_table() -> None:
     """A new operation needs an entry in one of the two tables."""
-    of_resources = {one.operation.name for one in BOUND}
+    of_resources = {item.operation.name for item in BOUND}
     writing = {
-        one.name
-        for one in NAMED.values()
-        if one.admission.scope and one.name not in of_resources and not one.admission.scope.endswith(":read")
+        item.name
+        for item in NAMED.values()
+        if item.admission.scope and item.name not in of_resources and not item.admission.scope.endswith(":read")
     }
     powerful = {write.operation for write in WRITES}
     assert powerful | WITHOUT.keys() == writing

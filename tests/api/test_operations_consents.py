@@ -115,20 +115,22 @@ def test_wrong_consent_answers_change_nothing(new_tenant_server: NewTenantServer
 def test_given_consent_is_in_profile_and_can_be_withdrawn(new_tenant_server: NewTenantServer) -> None:
     who = given(account_holder(new_tenant_server, **FORMS))
     began = answered(who.own("U15"))["ConsentProfile"]["Consents"]
-    assert {one["ConsentOptionId"] for one in began} == {"terms", "news"}
+    assert {item["ConsentOptionId"] for item in began} == {"terms", "news"}
     who.advance_clock(minutes=5)
     after = answered(change(news=False, study=True)(who))
-    assert {one["ConsentOptionId"]: one["AcceptOnDate"] == began[0]["AcceptOnDate"] for one in after["Consents"]} == {
+    assert {
+        item["ConsentOptionId"]: item["AcceptOnDate"] == began[0]["AcceptOnDate"] for item in after["Consents"]
+    } == {
         "terms": True,
         "study": False,
     }
     newest, oldest = answered(who.own("U87"))["ConsentLogs"]
     assert newest["UpdateType"] == "ConsentEditor"
-    assert {one["ConsentId"]: one["Event"] for one in newest["ConsentLogs"]} == {
+    assert {item["ConsentId"]: item["Event"] for item in newest["ConsentLogs"]} == {
         "news": "Unsubscribe",
         "study": "Subscribe",
     }
-    assert {one["ConsentId"]: one["Event"] for one in oldest["ConsentLogs"]}["study"] == "NotOpted"
+    assert {item["ConsentId"]: item["Event"] for item in oldest["ConsentLogs"]}["study"] == "NotOpted"
 
 
 @pytest.mark.both_databases

@@ -258,8 +258,8 @@ def test_concurrent_partial_updates_all_persist(new_tenant_server: NewTenantServ
         return who.own("U81", {str(number): number}, at=at, objectname="cars", updatetype="partialreplace")
 
     at_once([lambda n=number: answered(put(n)) for number in range(8)])  # type: ignore[misc]  # a lambda's default has no type
-    held = answered(who.own("U80", at=at, objectname="cars"))["CustomObject"]
-    assert held == {str(number): number for number in range(8)}
+    stored = answered(who.own("U80", at=at, objectname="cars"))["CustomObject"]
+    assert stored == {str(number): number for number in range(8)}
 
 
 @pytest.mark.both_databases

@@ -113,12 +113,12 @@ def older(row: str) -> Act:
 
 def by_id(*rows: str) -> list[Refusal]:
     return [
-        one
+        refusal
         for row in rows
-        for one in refusals(
+        for refusal in refusals(
             row, (984, managed(row, uid=NOBODY), on()), (1214, managed(row, uid="<script>x</script>"), on())
         )
-        if one.code in ROWS[row].codes
+        if refusal.code in ROWS[row].codes
     ]
 
 

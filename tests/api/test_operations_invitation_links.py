@@ -14,7 +14,7 @@ from app.identity.directory.organizations.tables import organization_invitations
 from app.identity.platform.store.unit import UnitOfWork
 from tests.support.invitations import BULK, GUEST, LINKS, LOOK_UP, NO_INVITATION, PATH, Inviting, inviting
 from tests.support.mailbox import mails_to
-from tests.support.organizations import NO_ORG, NO_ROLE, NO_UID, OFF, Refused, ask, refusals
+from tests.support.organizations import NO_ORG, NO_ROLE, NO_UID, OFF, RefusedCall, ask, refusals
 from tests.support.tenant_server import NewTenantServer, answered, refused
 from tests.support.variants import Refusals, every_refusal
 
@@ -24,19 +24,19 @@ NOBODY = {"roleIds": [], "orgId": NO_ORG, "inviterUid": NO_UID}
 
 
 def of(business: Any) -> Inviting:
-    held: Inviting = business.__dict__.setdefault("inviting", Inviting(business.tenant))
-    return held
+    stored: Inviting = business.__dict__.setdefault("inviting", Inviting(business.tenant))
+    return stored
 
 
 def creating(**members: Any) -> Any:
-    return lambda one: of(one).ask_link(
-        **{name: value(of(one)) if callable(value) else value for name, value in members.items()}
+    return lambda item: of(item).ask_link(
+        **{name: value(of(item)) if callable(value) else value for name, value in members.items()}
     )
 
 
 def bulk(**members: Any) -> Any:
-    return lambda one: of(one).many(
-        GUEST, **{name: value(of(one)) if callable(value) else value for name, value in members.items()}
+    return lambda item: of(item).many(
+        GUEST, **{name: value(of(item)) if callable(value) else value for name, value in members.items()}
     )
 
 
@@ -51,7 +51,7 @@ def one_too_many(business: Any) -> TestResponse:
     return of(business).ask_link()
 
 
-def of_one(name: str, method: str) -> list[Refused]:
+def of_one(name: str, method: str) -> list[RefusedCall]:
     def closed(business: Any) -> TestResponse:
         path = f"{LINKS}/{of(business).link()['Id']}"
         answered(of(business).send("DELETE", path))
@@ -71,7 +71,7 @@ def of_one(name: str, method: str) -> list[Refused]:
     )
 
 
-REFUSALS: list[Refused] = [
+REFUSALS: list[RefusedCall] = [
     *refusals(
         MANY,
         (1267, ask("POST", BULK, {**NOBODY, "invitations": [{"email": GUEST}]}), OFF),
@@ -80,7 +80,7 @@ REFUSALS: list[Refused] = [
         (8118, bulk(orgId=NO_ORG)),
         (8129, bulk(orgId=" ")),
         (8176, to_evil),
-        (8180, bulk(orgId=lambda one: one.idle)),
+        (8180, bulk(orgId=lambda item: item.idle)),
     ),
     *refusals(
         f"{A}.list_all",
@@ -101,7 +101,7 @@ REFUSALS: list[Refused] = [
         (8129, creating(orgId=" ")),
         (8174, creating(inviterUid=NO_UID)),
         (8176, creating(url="https://evil.example/join")),
-        (8180, creating(orgId=lambda one: one.idle)),
+        (8180, creating(orgId=lambda item: item.idle)),
         (8188, one_too_many),
     ),
     *of_one("read", "GET"),
@@ -122,13 +122,13 @@ def one(new_tenant_server: NewTenantServer) -> Inviting:
 def results(answer: TestResponse) -> list[tuple[str, Any]]:
     """Return each address with its status, or with the code of its error."""
     return [
-        (one["Email"], one["Invitation"]["Status"] if one["Invitation"] else one["Error"]["ErrorCode"])
-        for one in answered(answer)["Data"]
+        (item["Email"], item["Invitation"]["Status"] if item["Invitation"] else item["Error"]["ErrorCode"])
+        for item in answered(answer)["Data"]
     ]
 
 
-def mails(one: Inviting, email: str) -> int:
-    return len(mails_to(one.tenant.services, one.tenant.tenant_id, email))
+def mails(item: Inviting, email: str) -> int:
+    return len(mails_to(item.tenant.services, item.tenant.tenant_id, email))
 
 
 # Several people.
@@ -174,10 +174,10 @@ def test_people_share_the_seats(one: Inviting) -> None:
 
 @pytest.mark.both_databases
 def test_mail_limit_of_one_does_not_stop_the_others(new_tenant_server: NewTenantServer) -> None:
-    one = inviting(new_tenant_server, sending={"mails": {"amount": 1, "minutes": 60}})
-    answered(one.send("DELETE", f"{PATH}/{one.invite()['Id']}"))
-    assert results(one.many(GUEST, "bob@example.com")) == [(GUEST, 1122), ("bob@example.com", "invited")]
-    assert answered(one.send("GET", PATH, orgid=one.org))["TotalCount"] == 2
+    item = inviting(new_tenant_server, sending={"mails": {"amount": 1, "minutes": 60}})
+    answered(item.send("DELETE", f"{PATH}/{item.invite()['Id']}"))
+    assert results(item.many(GUEST, "bob@example.com")) == [(GUEST, 1122), ("bob@example.com", "invited")]
+    assert answered(item.send("GET", PATH, orgid=item.org))["TotalCount"] == 2
 
 
 @pytest.mark.both_databases
@@ -281,8 +281,8 @@ def test_revoked_link_is_closed(one: Inviting) -> None:
 
 
 def test_link_opens_the_page_of_the_application(new_tenant_server: NewTenantServer) -> None:
-    one = inviting(new_tenant_server, url_whitelist=["https://app.example/join"])
-    made = one.link(url="https://app.example/join")
+    item = inviting(new_tenant_server, url_whitelist=["https://app.example/join"])
+    made = item.link(url="https://app.example/join")
     assert made["Url"] == f"https://app.example/join?invitation_token={made['Token']}"
 
 
@@ -300,14 +300,14 @@ def test_token_of_a_link_is_stored_as_a_hash(one: Inviting) -> None:
 
 @pytest.mark.both_databases
 def test_many_invitations_cost_two_statements_each(new_tenant_server: NewTenantServer) -> None:
-    one = inviting(new_tenant_server)
-    one.many("first@example.com")
+    item = inviting(new_tenant_server)
+    item.many("first@example.com")
     costs = []
     for count in (5, 25):
         people = [f"{count}.{number}@example.com" for number in range(count)]
-        one.member(one.org, email=people[0])
-        one.guest(people[1])
-        answer = one.many(*people)
+        item.member(item.org, email=people[0])
+        item.guest(people[1])
+        answer = item.many(*people)
         assert answered(answer)["InvitedCount"] == count - 1
         costs.append(int(answer.headers["X-Gatehouse-Cost"].split("sql=")[1].split(";")[0]))
     assert costs[1] - costs[0] == 2 * 20, "the invitation and its email"

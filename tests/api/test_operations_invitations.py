@@ -10,7 +10,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from tests.support.invitations import ACCEPT, GUEST, LOOK_UP, NO_INVITATION, PATH, Inviting, inviting, token_in
-from tests.support.organizations import NO_ORG, NO_ROLE, NO_UID, OFF, Refused, ask, refusals
+from tests.support.organizations import NO_ORG, NO_ROLE, NO_UID, OFF, RefusedCall, ask, refusals
 from tests.support.tenant_server import NewTenantServer, answered, refused
 from tests.support.variants import Refusals, every_refusal
 
@@ -18,15 +18,15 @@ A = "organization_invitations"
 
 
 def creating(**members: Any) -> Any:
-    return lambda one: of(one).ask(
-        **{name: value(of(one)) if callable(value) else value for name, value in members.items()}
+    return lambda item: of(item).ask(
+        **{name: value(of(item)) if callable(value) else value for name, value in members.items()}
     )
 
 
 def of(business: Any) -> Inviting:
     """Return the tenant as one that invites."""
-    held: Inviting = business.__dict__.setdefault("inviting", Inviting(business.tenant))
-    return held
+    stored: Inviting = business.__dict__.setdefault("inviting", Inviting(business.tenant))
+    return stored
 
 
 def twice(business: Any) -> TestResponse:
@@ -65,7 +65,7 @@ def inactive(method: str, path: str = "", body: Any = None) -> Any:
     return act
 
 
-def of_one(name: str, method: str, path: str = "", body: Any = None) -> list[Refused]:
+def of_one(name: str, method: str, path: str = "", body: Any = None) -> list[RefusedCall]:
     return refusals(
         f"{A}.{name}",
         (1267, ask(method, f"{PATH}/{NO_INVITATION}{path}", body), OFF),
@@ -111,39 +111,39 @@ def accepting(email: str = GUEST, prepare: Any = None, token: str = "", *, is_ve
     """Return what accepts an invitation with an account of this address, after something changed."""
 
     def act(business: Any) -> TestResponse:
-        one = of(business)
-        one.invite()
-        found, bearer = one.token(), one.guest(email, is_verified=is_verified)
+        item = of(business)
+        item.invite()
+        found, bearer = item.token(), item.guest(email, is_verified=is_verified)
         if prepare:
-            prepare(one)
-        return one.accept(token or found, bearer)
+            prepare(item)
+        return item.accept(token or found, bearer)
 
     return act
 
 
 def looking(prepare: Any) -> Any:
     def act(business: Any) -> TestResponse:
-        one = of(business)
-        one.invite()
-        prepare(one)
-        return one.tenant.send("GET", LOOK_UP, with_secret=False, invitation_token=one.token())
+        item = of(business)
+        item.invite()
+        prepare(item)
+        return item.tenant.send("GET", LOOK_UP, with_secret=False, invitation_token=item.token())
 
     return act
 
 
-def fill(one: Inviting) -> None:
-    one.set_policy(MemberPolicy={"Seats": 1})
+def fill(item: Inviting) -> None:
+    item.set_policy(MemberPolicy={"Seats": 1})
 
 
-def deactivate(one: Inviting) -> None:
-    one.deactivate(one.org)
+def deactivate(item: Inviting) -> None:
+    item.deactivate(item.org)
 
 
-def off(one: Inviting) -> None:
-    one.tenant.change_settings(**OFF)
+def off(item: Inviting) -> None:
+    item.tenant.change_settings(**OFF)
 
 
-REFUSALS: list[Refused] = [
+REFUSALS: list[RefusedCall] = [
     *refusals(
         f"{A}.list_all",
         (1267, ask("GET", PATH, orgid=NO_ORG), OFF),
@@ -167,7 +167,7 @@ REFUSALS: list[Refused] = [
         (8171, twice),
         (8174, creating(inviterUid=NO_UID)),
         (8176, creating(url="https://evil.example/join")),
-        (8180, creating(orgId=lambda one: one.idle)),
+        (8180, creating(orgId=lambda item: item.idle)),
         (8188, full),
     ),
     *of_one("read", "GET"),
@@ -178,7 +178,7 @@ REFUSALS: list[Refused] = [
     *refusals(
         f"{A}.update",
         (1122, limited_resend("PUT", "", {"ResendEmail": True})),
-        (8044, lambda one: of(one).send("PUT", f"{PATH}/{of(one).invite()['Id']}")),
+        (8044, lambda item: of(item).send("PUT", f"{PATH}/{of(item).invite()['Id']}")),
         (8124, changing({"RolesIds": ["admin"]})),
         (8125, changing({"RoleIds": [NO_ROLE]})),
         (8174, without_inviter),
@@ -288,11 +288,11 @@ def test_roles_of_an_open_invitation_change(one: Inviting) -> None:
 
 
 def test_link_opens_the_page_of_the_application(new_tenant_server: NewTenantServer) -> None:
-    one = inviting(new_tenant_server, url_whitelist=["https://app.example/join"])
-    one.invite(url="https://app.example/join?team=1&invitation_token=theirs")
-    line = next(line for line in one.mail()["text"].splitlines() if line.startswith("http"))
-    assert line == f"https://app.example/join?team=1&invitation_token={token_in(one.mail())}"
-    assert token_in(one.mail()) != "theirs"
+    item = inviting(new_tenant_server, url_whitelist=["https://app.example/join"])
+    item.invite(url="https://app.example/join?team=1&invitation_token=theirs")
+    line = next(line for line in item.mail()["text"].splitlines() if line.startswith("http"))
+    assert line == f"https://app.example/join?team=1&invitation_token={token_in(item.mail())}"
+    assert token_in(item.mail()) != "theirs"
 
 
 def test_open_invitation_is_shown_to_its_link(one: Inviting) -> None:
@@ -325,7 +325,7 @@ def test_invitation_without_roles_gives_the_default(one: Inviting) -> None:
     role = one.role("Guest", one.org)
     one.set_policy(MemberPolicy={"DefaultMemberRole": role})
     one.invite(roleIds=[])
-    assert [given["RoleId"] for given in answered(one.accept(one.token(), one.guest()))["Data"]] == [role]
+    assert [item["RoleId"] for item in answered(one.accept(one.token(), one.guest()))["Data"]] == [role]
 
 
 @pytest.mark.both_databases
@@ -333,8 +333,8 @@ def test_deleted_role_is_not_given(one: Inviting) -> None:
     role = one.role("Gone", one.org)
     one.invite(roleIds=[role, one.member_role])
     answered(one.send("DELETE", f"/v2/manage/roles/{role}"))
-    given = answered(one.accept(one.token(), one.guest()))["Data"]
-    assert [found["RoleId"] for found in given] == [one.member_role]
+    values = answered(one.accept(one.token(), one.guest()))["Data"]
+    assert [found["RoleId"] for found in values] == [one.member_role]
 
 
 def test_invitation_of_deleted_roles_is_closed(one: Inviting) -> None:

@@ -45,8 +45,8 @@ def with_candidate(who: AccountHolder) -> TestResponse:
     return link(candidatetoken=by.candidate(who.tenant, ADA))(who)
 
 
-def with_guid(held: str) -> Act:
-    return lambda who: who.own("U30", {"clientguid": held})
+def with_guid(stored: str) -> Act:
+    return lambda who: who.own("U30", {"clientguid": stored})
 
 
 def by_linking_guid(who: AccountHolder) -> TestResponse:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.machines import ask as ask_machine
 from tests.support.machines import machine
-from tests.support.organizations import NO_ORG, NO_ROLE, OFF, PATH, Business, Refused, a_business, ask, refusals
+from tests.support.organizations import NO_ORG, NO_ROLE, OFF, PATH, Business, RefusedCall, a_business, ask, refusals
 from tests.support.tenant_server import NewTenantServer, answered, refused
 from tests.support.variants import Refusals, every_refusal
 
@@ -35,7 +35,9 @@ DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 ONE = f"{PATH}/{{org}}"
 
 
-def of_one(operation: str, method: str, path: str = "", body: Any = None, *, is_open: bool = False) -> list[Refused]:
+def of_one(
+    operation: str, method: str, path: str = "", body: Any = None, *, is_open: bool = False
+) -> list[RefusedCall]:
     """Return the refusals of every operation of one organization; `is_open`: it may be inactive."""
     lines = [
         (1267, ask(method, f"{PATH}/{NO_ORG}{path}", body), OFF),
@@ -70,15 +72,15 @@ def policy(**members: Any) -> Any:
     return ask("PUT", f"{ONE}{POLICY}", members)
 
 
-REFUSALS: list[Refused] = [
+REFUSALS: list[RefusedCall] = [
     *refusals("organizations.list", (1267, ask("GET", PATH), OFF)),
     *refusals(
         "organizations.create",
         (1267, ask("POST", PATH, {"Name": "x"}), OFF),
         (7900, ask("POST", PATH, {"Display": {}})),
-        (7914, lambda one: one.send("POST", PATH)),
-        (8116, lambda one: taken(one, "POST", PATH, {"Name": " tAKEN "})),
-        (8157, lambda one: claim(one, "POST", PATH, "Second")),
+        (7914, lambda item: item.send("POST", PATH)),
+        (8116, lambda item: taken(item, "POST", PATH, {"Name": " tAKEN "})),
+        (8157, lambda item: claim(item, "POST", PATH, "Second")),
         (8188, full, TRIAL),
     ),
     *of_one("organizations.read", "GET"),
@@ -86,8 +88,8 @@ REFUSALS: list[Refused] = [
     *refusals(
         "organizations.update",
         (7934, ask("PUT", ONE)),
-        (8116, lambda one: taken(one, "PUT", f"{PATH}/{one.org}", {"Name": "TAKEN"})),
-        (8157, lambda one: claim(one, "PUT", f"{PATH}/{one.org}", "Acme")),
+        (8116, lambda item: taken(item, "PUT", f"{PATH}/{item.org}", {"Name": "TAKEN"})),
+        (8157, lambda item: claim(item, "PUT", f"{PATH}/{item.org}", "Acme")),
     ),
     *of_one("organizations.delete", "DELETE", is_open=True),
     *of_one("organizations.set_status", "PUT", "/status", {"Active": True}, is_open=True),
@@ -168,7 +170,7 @@ def test_update_changes_only_what_it_has(business: Business) -> None:
     domains = [{"DomainName": "acme.example"}, {"DomainName": "new.example"}]
     replaced = answered(business.send("PUT", path, {"Domains": domains}))["Domains"]
     assert replaced[0] == made["Domains"][0]
-    assert [one["DomainName"] for one in replaced] == ["acme.example", "new.example"]
+    assert [item["DomainName"] for item in replaced] == ["acme.example", "new.example"]
     assert answered(business.send("PUT", path, {"Domains": []}))["Domains"] == []
 
 
@@ -260,17 +262,17 @@ def test_policies_change_member_by_member(new_tenant_server: NewTenantServer) ->
         "PasswordPolicy": {"MinLength": 12, "RequireSpecialChar": True},
     }  # fmt: skip
     changed = answered(business.send("PUT", path, first))
-    wanted = {
+    expected = {
         **NO_POLICIES, "MFAPolicy": first["MFAPolicy"], "MemberPolicy": {**NO_POLICIES["MemberPolicy"], "DefaultMemberRole": role},
         "PasswordPolicy": {**NO_POLICIES["PasswordPolicy"], **first["PasswordPolicy"]},
     }  # fmt: skip
-    assert changed == wanted
+    assert changed == expected
     second = {"PasswordPolicy": {"MinLength": None, "MaxLength": 64}, "SessionPolicy": {"AccessTokenTTL": 14400}}
     changed = answered(business.send("PUT", path, second))
-    wanted["PasswordPolicy"] = {**NO_POLICIES["PasswordPolicy"], "RequireSpecialChar": True, "MaxLength": 64}
-    wanted["SessionPolicy"] = {"AccessTokenTTL": 14400, "RefreshTokenTTL": None}
-    assert changed == wanted == answered(business.send("GET", path))
-    assert answered(business.send("GET", f"{PATH}/{business.org}"))["Policies"] == wanted
+    expected["PasswordPolicy"] = {**NO_POLICIES["PasswordPolicy"], "RequireSpecialChar": True, "MaxLength": 64}
+    expected["SessionPolicy"] = {"AccessTokenTTL": 14400, "RefreshTokenTTL": None}
+    assert changed == expected == answered(business.send("GET", path))
+    assert answered(business.send("GET", f"{PATH}/{business.org}"))["Policies"] == expected
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from app.identity.platform import saml_certificates
 from app.identity.platform.encryption import Encryption
 from app.identity.platform.store.unit import UnitOfWork
 from tests.support.callers import call_of
-from tests.support.organizations import NO_ORG, NO_ROLE, OFF, PATH, Business, Refused, a_business, ask, refusals
+from tests.support.organizations import NO_ORG, NO_ROLE, OFF, PATH, Business, RefusedCall, a_business, ask, refusals
 from tests.support.races import at_once
 from tests.support.tenant_server import NewTenantServer, answered, refused
 from tests.support.upstream import FakeProvider
@@ -69,7 +69,9 @@ def group(business: Business, made: dict[str, Any], **members: Any) -> TestRespo
     return at(business, made, "POST", "/grouproles", body)
 
 
-def of_one(operation: str, method: str, path: str = "", body: Any = None, *, is_open: bool = False) -> list[Refused]:
+def of_one(
+    operation: str, method: str, path: str = "", body: Any = None, *, is_open: bool = False
+) -> list[RefusedCall]:
     lines = [
         (1267, ask(method, f"{PATH}/{NO_ORG}/connections{path}", body), OFF),
         (8117, ask(method, f"{PATH}/acme/connections{path}", body)),
@@ -81,7 +83,7 @@ def of_one(operation: str, method: str, path: str = "", body: Any = None, *, is_
     return refusals(operation, *lines, *closed, *unknown)
 
 
-def of_content(operation: str, method: str) -> list[Refused]:
+def of_content(operation: str, method: str) -> list[RefusedCall]:
     """Return the refusals of what a connection consists of, when one is created and when one is changed."""
 
     def sent(business: Business, **members: Any) -> TestResponse:
@@ -118,7 +120,7 @@ def add_group(business: Business, **members: Any) -> TestResponse:
 
 
 GROUP = {"GroupId": "g", "Name": "g", "RoleId": NO_ROLE}
-REFUSALS: list[Refused] = [
+REFUSALS: list[RefusedCall] = [
     *of_one("organization_connections.list", "GET", is_open=True),
     *of_one("organization_connections.create", "POST", body=OIDC),
     *of_content("organization_connections.create", "POST"),
@@ -129,14 +131,14 @@ REFUSALS: list[Refused] = [
     *of_one("organization_connections.set_status", "PUT", f"/{NO_CONNECTION}/status", {"Active": True}, is_open=True),
     *refusals(
         "organization_connections.set_status",
-        (8166, lambda one: at(one, connected(one), "PUT", "/status", {"Active": True})),
-        (8167, lambda one: at(one, connected(one), "PUT", "/status", {"Active": 1})),
+        (8166, lambda item: at(item, connected(item), "PUT", "/status", {"Active": True})),
+        (8167, lambda item: at(item, connected(item), "PUT", "/status", {"Active": 1})),
     ),
     *of_one("organization_connections.list_group_roles", "GET", f"/{NO_CONNECTION}/grouproles", is_open=True),
     *of_one("organization_connections.create_group_role", "POST", f"/{NO_CONNECTION}/grouproles", GROUP),
     *refusals(
         "organization_connections.create_group_role",
-        (7900, lambda one: at(one, connected(one), "POST", "/grouproles", {"Name": "x"})),
+        (7900, lambda item: at(item, connected(item), "POST", "/grouproles", {"Name": "x"})),
         (8124, partial(add_group, RoleId=NO_ROLE)),
         (8161, partial(add_group, Name="ADMINS")),
         (8162, partial(add_group, GroupId="admins")),
@@ -149,22 +151,24 @@ REFUSALS: list[Refused] = [
         (8124, partial(change_group, RoleId="admin")),
         (8161, partial(change_group, Name="Admins")),
         (8162, partial(change_group, GroupId="admins")),
-        (8163, lambda one: at(one, connected(one), "PUT", f"/grouproles/{NO_GROUP}", {"Name": "x"})),
-        (8164, lambda one: at(one, connected(one), "PUT", "/grouproles/x", {"Name": "x"})),
+        (8163, lambda item: at(item, connected(item), "PUT", f"/grouproles/{NO_GROUP}", {"Name": "x"})),
+        (8164, lambda item: at(item, connected(item), "PUT", "/grouproles/x", {"Name": "x"})),
     ),
     *of_one(
         "organization_connections.delete_group_role", "DELETE", f"/{NO_CONNECTION}/grouproles/{NO_GROUP}", is_open=True
     ),
     *refusals(
         "organization_connections.delete_group_role",
-        (8163, lambda one: at(one, connected(one), "DELETE", f"/grouproles/{NO_GROUP}")),
-        (8164, lambda one: at(one, connected(one), "DELETE", f"/grouproles/{NO_ROLE}")),
+        (8163, lambda item: at(item, connected(item), "DELETE", f"/grouproles/{NO_GROUP}")),
+        (8164, lambda item: at(item, connected(item), "DELETE", f"/grouproles/{NO_ROLE}")),
     ),
     *refusals(
         "organizations.update",
         (
             8178,
-            lambda one: connected(verified(one), Domain=NAME) and one.send("PUT", f"{PATH}/{one.org}", {"Domains": []}),
+            lambda item: (
+                connected(verified(item), Domain=NAME) and item.send("PUT", f"{PATH}/{item.org}", {"Domains": []})
+            ),
         ),
     ),
 ]
@@ -308,7 +312,7 @@ def test_deactivated_connection_is_listed_as_inactive(business: Business) -> Non
     for is_active in (False, True):
         answer = business.send("PUT", f"{PATH}/{business.org}/connections/{made['Id']}/status", {"Active": is_active})
         assert answered(answer) == {"IsActive": is_active}
-        assert [one["IsActive"] for one in answered(business.send("GET", path))["Data"]] == [is_active]
+        assert [item["IsActive"] for item in answered(business.send("GET", path))["Data"]] == [is_active]
 
 
 def test_connection_of_another_organization_is_unknown(business: Business) -> None:
@@ -344,7 +348,10 @@ def test_group_roles_are_stored_with_the_connection(business: Business) -> None:
 def test_connection_name_is_created_once(business: Business) -> None:
     path = f"{PATH}/{business.org}/connections"
     answers = at_once([partial(business.send, "POST", path, OIDC)] * 10)
-    assert Counter(refused(one) if one.status_code != 200 else 200 for one in answers) == {200: 1, (409, 8148): 9}
+    assert Counter(refused(answer) if answer.status_code != 200 else 200 for answer in answers) == {
+        200: 1,
+        (409, 8148): 9,
+    }
 
 
 @pytest.mark.both_databases

@@ -14,7 +14,7 @@ from tests.api import (
     test_operations_organizations_members,
     test_operations_organizations_roles,
 )
-from tests.support.organizations import Refused
+from tests.support.organizations import RefusedCall
 
 FILES = (
     test_operations_invitation_links,
@@ -27,17 +27,21 @@ FILES = (
 )
 PARTS = ("s", "_permissions", "_roles", "_members", "_domains", "_connections", "_invitations", "_invitation_links")
 AREAS = tuple(f"organization{name}" for name in PARTS)
-REFUSALS: list[Refused] = [one for file in FILES for one in file.REFUSALS]
-RAISED = {(one.operation, one.code) for one in REFUSALS}
+REFUSALS: list[RefusedCall] = [refusal for file in FILES for refusal in file.REFUSALS]
+RAISED = {(refusal.operation, refusal.code) for refusal in REFUSALS}
 OTHER_TESTS = {("organization_domains.verify", 8157): "test_first_verified_owner_keeps_the_domain"}
 load_catalogue()
 
 
 def test_every_declared_error_is_raised() -> None:
-    declared = {(one.name, kind.code) for one in CATALOGUE if one.area in AREAS for kind in one.errors}
+    declared = {
+        (operation.name, kind.code) for operation in CATALOGUE if operation.area in AREAS for kind in operation.errors
+    }
     assert declared - RAISED - set(OTHER_TESTS) == set()
     assert not set(OTHER_TESTS) & RAISED
 
 
 def test_no_refusal_is_listed_twice() -> None:
-    assert [pair for pair, count in Counter((one.operation, one.code) for one in REFUSALS).items() if count > 1] == []
+    assert [
+        pair for pair, count in Counter((refusal.operation, refusal.code) for refusal in REFUSALS).items() if count > 1
+    ] == []

@@ -15,7 +15,7 @@ from werkzeug.test import TestResponse
 from app.identity.platform.audit import audit
 from app.identity.platform.store.unit import UnitOfWork
 from tests.support.dns_server import FakeDns
-from tests.support.organizations import NO_ORG, OFF, PATH, Business, Refused, a_business, ask, refusals
+from tests.support.organizations import NO_ORG, OFF, PATH, Business, RefusedCall, a_business, ask, refusals
 from tests.support.races import at_once
 from tests.support.tenant_server import NewTenantServer, answered, refused
 from tests.support.variants import Refusals, every_refusal
@@ -26,7 +26,9 @@ ONE = f"{PATH}/{{org}}/domains"
 NAME = "acme.example"
 
 
-def of_one(operation: str, method: str, path: str = "", body: Any = None, *, is_open: bool = False) -> list[Refused]:
+def of_one(
+    operation: str, method: str, path: str = "", body: Any = None, *, is_open: bool = False
+) -> list[RefusedCall]:
     lines = [
         (1267, ask(method, f"{PATH}/{NO_ORG}/domains{path}", body), OFF),
         (8117, ask(method, f"{PATH}/acme/domains{path}", body)),
@@ -71,7 +73,7 @@ def contested(business: Business) -> TestResponse:
     return business.send("POST", f"{PATH}/{second}/domains", {"DomainName": domain["DomainName"]})
 
 
-REFUSALS: list[Refused] = [
+REFUSALS: list[RefusedCall] = [
     *of_one("organization_domains.list", "GET", is_open=True),
     *of_one("organization_domains.create", "POST", body={"DomainName": NAME}),
     *refusals(
@@ -84,8 +86,8 @@ REFUSALS: list[Refused] = [
     *of_one("organization_domains.verify", "POST", f"/{NO_DOMAIN}"),
     *refusals(
         "organization_domains.verify",
-        (8156, lambda one: at(one, declared(one), "POST")),
-        (8168, lambda one: at(one, added(one), "POST")),
+        (8156, lambda item: at(item, declared(item), "POST")),
+        (8168, lambda item: at(item, added(item), "POST")),
     ),
     *of_one("organization_domains.delete", "DELETE", f"/{NO_DOMAIN}", is_open=True),
     *refusals("organization_domains.delete", (8178, used)),
@@ -175,7 +177,7 @@ def test_silent_dns_keeps_a_verified_domain(business: Business, fake_dns: FakeDn
 def test_first_verified_owner_keeps_the_domain(business: Business, fake_dns: FakeDns) -> None:
     second = business.create("Second")
     first, other = added(business), added(business, org=second)
-    both = " ".join(f'"gatehouse-domain-verification={one["VerificationToken"]}"' for one in (first, other))
+    both = " ".join(f'"gatehouse-domain-verification={item["VerificationToken"]}"' for item in (first, other))
     prove(fake_dns, first)
     answered(at(business, first, "POST"))
     fake_dns.several_texts(NAME, both)
@@ -230,9 +232,9 @@ def test_domain_without_mail_server_is_refused(business: Business, fake_dns: Fak
 def test_records_at_once_verify_one_organization(business: Business, fake_dns: FakeDns) -> None:
     orgs = [business.create() for _ in range(8)]
     made = [added(business, org=org) for org in orgs]
-    texts = " ".join(f'"gatehouse-domain-verification={one["VerificationToken"]}"' for one in made)
+    texts = " ".join(f'"gatehouse-domain-verification={item["VerificationToken"]}"' for item in made)
     fake_dns.several_texts(NAME, texts)
     acts: list[Callable[[], TestResponse]] = [
-        partial(at, business, one, "POST", org) for one, org in zip(made, orgs, strict=True)
+        partial(at, business, item, "POST", org) for item, org in zip(made, orgs, strict=True)
     ]
-    assert Counter(one.status_code for one in at_once(acts)) == {200: 1, 409: 7}
+    assert Counter(domain.status_code for domain in at_once(acts)) == {200: 1, 409: 7}

@@ -15,7 +15,7 @@ from tests.support.organizations import (
     OFF,
     PATH,
     Business,
-    Refused,
+    RefusedCall,
     a_business,
     ask,
     refusals,
@@ -27,7 +27,7 @@ ACCOUNT = "/v2/manage/account"
 EVERYWHERE = {"RoleIds": [NO_ROLE]}
 
 
-def of_account(operation: str, method: str, path: str = "", body: Any = None) -> list[Refused]:
+def of_account(operation: str, method: str, path: str = "", body: Any = None) -> list[RefusedCall]:
     return refusals(
         operation,
         (1267, ask(method, f"{ACCOUNT}/{NO_UID}/orgcontext{path}", body), OFF),
@@ -36,7 +36,7 @@ def of_account(operation: str, method: str, path: str = "", body: Any = None) ->
     )
 
 
-def of_both(operation: str, method: str, path: str = "", body: Any = None) -> list[Refused]:
+def of_both(operation: str, method: str, path: str = "", body: Any = None) -> list[RefusedCall]:
     at = f"{ACCOUNT}/{{uid}}/orgcontext"
     return refusals(
         operation,
@@ -82,7 +82,7 @@ def everywhere_twice(business: Business) -> TestResponse:
     return everywhere(business, role)
 
 
-REFUSALS: list[Refused] = [
+REFUSALS: list[RefusedCall] = [
     *of_account("organization_members.list_of_account", "GET"),
     *of_account("organization_members.leave_all", "DELETE"),
     *of_both("organization_members.list_in_organization", "GET"),
@@ -96,7 +96,7 @@ REFUSALS: list[Refused] = [
         (8044, ask("PUT", f"{ACCOUNT}/{{uid}}/orgcontext/{{org}}/roles")),
         (8124, roles("PUT", NO_ROLE)),
         (8130, twice),
-        (8142, lambda one: foreign(one, "PUT")),
+        (8142, lambda item: foreign(item, "PUT")),
         (8188, full),
     ),
     *of_both("organization_members.unassign", "DELETE", "/roles", EVERYWHERE),
@@ -104,16 +104,16 @@ REFUSALS: list[Refused] = [
         "organization_members.unassign",
         (8044, ask("DELETE", f"{ACCOUNT}/{{uid}}/orgcontext/{{org}}/roles")),
         (8124, roles("DELETE", "admin")),
-        (8135, lambda one: roles("DELETE", one.role())(one)),
-        (8142, lambda one: foreign(one, "DELETE")),
+        (8135, lambda item: roles("DELETE", item.role())(item)),
+        (8142, lambda item: foreign(item, "DELETE")),
     ),
     *of_account("organization_members.assign_everywhere", "PUT", "/roles", EVERYWHERE),
     *refusals(
         "organization_members.assign_everywhere",
         (8044, ask("PUT", f"{ACCOUNT}/{{uid}}/orgcontext/roles")),
-        (8124, lambda one: everywhere(one, NO_ROLE)),
+        (8124, lambda item: everywhere(item, NO_ROLE)),
         (8130, everywhere_twice),
-        (8143, lambda one: everywhere(one, one.role(org=one.org))),
+        (8143, lambda item: everywhere(item, item.role(org=item.org))),
     ),
     *refusals(
         "organization_members.list_of_organization",
@@ -152,7 +152,7 @@ def test_assigned_roles_are_answered_and_listed(business: Business) -> None:
         }
     ]  # fmt: skip
     both = answered(business.assign(uid, business.org, second, second))["Data"]
-    assert [one["RoleId"] for one in both] == [first, second]
+    assert [item["RoleId"] for item in both] == [first, second]
     assert answered(business.send("GET", f"{PATH}/{business.org}/orgcontext"))["Data"] == both
     assert answered(business.send("GET", f"{ACCOUNT}/{uid}/orgcontext/{business.org}"))["Data"] == both
     assert in_all(business, uid) == both
@@ -160,10 +160,10 @@ def test_assigned_roles_are_answered_and_listed(business: Business) -> None:
 
 @pytest.mark.both_databases
 def test_refused_assignment_changes_nothing(business: Business) -> None:
-    held, other = business.role(), business.role()
-    answered(business.assign(business.uid, business.org, held))
-    assert refused(business.assign(business.uid, business.org, other, held)) == (409, 8130)
-    assert [one["RoleId"] for one in in_all(business, business.uid)] == [held]
+    stored, other = business.role(), business.role()
+    answered(business.assign(business.uid, business.org, stored))
+    assert refused(business.assign(business.uid, business.org, other, stored)) == (409, 8130)
+    assert [member["RoleId"] for member in in_all(business, business.uid)] == [stored]
 
 
 @pytest.mark.both_databases
@@ -185,12 +185,12 @@ def test_profile_shows_the_look_of_the_organization(business: Business) -> None:
     display = {"Name": "Acme Shoes", "LogoURL": "https://acme.example/logo.svg"}
     org = business.create("acme-ltd", Display=display)
     uid = business.member(org)
-    wanted = [{"Id": org, **display}]
-    assert business.tenant.read(uid)["Organizations"] == wanted
+    expected = [{"Id": org, **display}]
+    assert business.tenant.read(uid)["Organizations"] == expected
     assert business.tenant.read(uid, fields="Organizations/Name") == {"Organizations": [{"Name": "Acme Shoes"}]}
     token = str(business.tenant.tokens(uid)["access_token"])
     own = answered(business.tenant.send("GET", "/identity/v2/auth/account", bearer=token))
-    assert own["Organizations"] == wanted
+    assert own["Organizations"] == expected
     business.tenant.change_settings(**OFF)
     assert business.tenant.read(uid)["Organizations"] is None
 
@@ -202,8 +202,8 @@ def test_roles_of_the_tenant_are_given_everywhere(business: Business) -> None:
     idle = business.create()
     answered(business.assign(uid, idle, business.role(org=idle)))
     business.deactivate(idle)
-    given = answered(everywhere(business, role, uid))["Data"]
-    assert sorted(one["OrgId"] for one in given if one["RoleId"] == role) == sorted([business.org, other])
+    values = answered(everywhere(business, role, uid))["Data"]
+    assert sorted(item["OrgId"] for item in values if item["RoleId"] == role) == sorted([business.org, other])
     assert answered(everywhere(business, role)) == {"Data": []}
 
 
@@ -213,7 +213,7 @@ def test_account_leaves_one_organization_or_all(business: Business) -> None:
         answered(business.assign(business.uid, org, role))
     path = f"{ACCOUNT}/{business.uid}/orgcontext"
     assert answered(business.send("DELETE", f"{path}/{business.org}")) == {"IsDeleted": True}
-    assert [one["OrgId"] for one in in_all(business, business.uid)] == [other]
+    assert [member["OrgId"] for member in in_all(business, business.uid)] == [other]
     assert answered(business.send("DELETE", path)) == {"IsDeleted": True}
     assert in_all(business, business.uid) == []
     assert answered(business.send("DELETE", path)) == {"IsDeleted": False}
@@ -227,7 +227,7 @@ def test_members_are_paged_and_searched(business: Business) -> None:
     path = f"{PATH}/{business.org}/orgcontext"
 
     def listed(**query: Any) -> list[str]:
-        return [one["Uid"] for one in answered(business.send("GET", path, **query))["Data"]]
+        return [item["Uid"] for item in answered(business.send("GET", path, **query))["Data"]]
 
     assert listed() == uids
     assert listed(page=2, pagesize=2) == uids[2:]
@@ -240,7 +240,7 @@ def test_members_are_paged_and_searched(business: Business) -> None:
 def test_members_of_inactive_organization_are_listed(business: Business) -> None:
     uid = business.member(business.org)
     path = f"{PATH}/{business.deactivate(business.org)}/orgcontext"
-    assert [one["Uid"] for one in answered(business.send("GET", path))["Data"]] == [uid]
+    assert [item["Uid"] for item in answered(business.send("GET", path))["Data"]] == [uid]
 
 
 def test_deleted_account_is_no_member(business: Business) -> None:
@@ -254,4 +254,4 @@ def test_changed_uid_keeps_the_memberships(new_tenant_server: NewTenantServer) -
     business = a_business(new_tenant_server, custom_uid=True)
     uid = business.member(business.org)
     answered(business.send("PUT", "/identity/v2/manage/account/uid", {"NewUid": "ada"}, uid=uid))
-    assert [one["Uid"] for one in in_all(business, "ada")] == ["ada"]
+    assert [member["Uid"] for member in in_all(business, "ada")] == ["ada"]

@@ -17,7 +17,7 @@ from tests.support.organizations import (
     PERMISSIONS,
     ROLES,
     Business,
-    Refused,
+    RefusedCall,
     a_business,
     ask,
     refusals,
@@ -29,7 +29,7 @@ ROLE = {"Name": "x", "Description": "", "Permissions": []}
 OF_ORG = f"{PATH}/{{org}}/roles"
 
 
-def of_permission(operation: str, method: str, body: Any = None) -> list[Refused]:
+def of_permission(operation: str, method: str, body: Any = None) -> list[RefusedCall]:
     return refusals(
         operation,
         (1267, ask(method, f"{PERMISSIONS}/{NO_PERMISSION}", body), OFF),
@@ -38,7 +38,7 @@ def of_permission(operation: str, method: str, body: Any = None) -> list[Refused
     )
 
 
-def of_role(operation: str, method: str, path: str = "", body: Any = None) -> list[Refused]:
+def of_role(operation: str, method: str, path: str = "", body: Any = None) -> list[RefusedCall]:
     return refusals(
         operation,
         (1267, ask(method, f"{ROLES}/{NO_ROLE}{path}", body), OFF),
@@ -48,7 +48,7 @@ def of_role(operation: str, method: str, path: str = "", body: Any = None) -> li
     )
 
 
-def of_organization(operation: str, method: str, body: Any = None) -> list[Refused]:
+def of_organization(operation: str, method: str, body: Any = None) -> list[RefusedCall]:
     return refusals(
         operation,
         (1267, ask(method, f"{PATH}/{NO_ORG}/roles", body), OFF),
@@ -80,14 +80,14 @@ def default_of_tenant(business: Business) -> TestResponse:
     return business.send("DELETE", f"{ROLES}/{role}")
 
 
-REFUSALS: list[Refused] = [
+REFUSALS: list[RefusedCall] = [
     *refusals("organization_permissions.list", (1267, ask("GET", PERMISSIONS), OFF)),
     *refusals(
         "organization_permissions.create",
         (1267, ask("POST", PERMISSIONS, {"Name": "x"}), OFF),
         (7900, ask("POST", PERMISSIONS, {"Name": "two words"})),
         (7914, ask("POST", PERMISSIONS)),
-        (8120, lambda one: taken_permission(one, "POST", PERMISSIONS)),
+        (8120, lambda item: taken_permission(item, "POST", PERMISSIONS)),
     ),
     *of_permission("organization_permissions.read", "GET"),
     *of_permission("organization_permissions.update", "PUT", {"Name": "x", "Description": ""}),
@@ -95,7 +95,7 @@ REFUSALS: list[Refused] = [
         "organization_permissions.update",
         (7900, ask("PUT", f"{PERMISSIONS}/{NO_PERMISSION}", {"Name": "x"})),
         (7934, ask("PUT", f"{PERMISSIONS}/{NO_PERMISSION}")),
-        (8120, lambda one: taken_permission(one, "PUT", f"{PERMISSIONS}/{one.permission()}")),
+        (8120, lambda item: taken_permission(item, "PUT", f"{PERMISSIONS}/{item.permission()}")),
     ),
     *of_permission("organization_permissions.delete", "DELETE"),
     *refusals("organization_roles.list", (1267, ask("GET", ROLES), OFF)),
@@ -105,7 +105,7 @@ REFUSALS: list[Refused] = [
         (7900, ask("POST", ROLES, {"Description": "nameless"})),
         (8044, ask("POST", ROLES)),
         (8119, ask("POST", ROLES, {**ROLE, "Permissions": [NO_PERMISSION]})),
-        (8123, lambda one: taken_role(one, "POST", ROLES)),
+        (8123, lambda item: taken_role(item, "POST", ROLES)),
     ),
     *of_role("organization_roles.read", "GET"),
     *of_role("organization_roles.update", "PUT", body=ROLE),
@@ -113,12 +113,12 @@ REFUSALS: list[Refused] = [
         "organization_roles.update",
         (7900, ask("PUT", f"{ROLES}/{NO_ROLE}", {"Name": "x"})),
         (8044, ask("PUT", f"{ROLES}/{NO_ROLE}")),
-        (8119, lambda one: one.send("PUT", f"{ROLES}/{one.role()}", {**ROLE, "Permissions": ["read"]})),
-        (8123, lambda one: taken_role(one, "PUT", f"{ROLES}/{one.role()}")),
-        (8180, lambda one: of_inactive(one, "PUT", ROLE)),
+        (8119, lambda item: item.send("PUT", f"{ROLES}/{item.role()}", {**ROLE, "Permissions": ["read"]})),
+        (8123, lambda item: taken_role(item, "PUT", f"{ROLES}/{item.role()}")),
+        (8180, lambda item: of_inactive(item, "PUT", ROLE)),
     ),
     *of_role("organization_roles.delete", "DELETE"),
-    *refusals("organization_roles.delete", (8128, default_of_tenant), (8180, lambda one: of_inactive(one, "DELETE"))),
+    *refusals("organization_roles.delete", (8128, default_of_tenant), (8180, lambda item: of_inactive(item, "DELETE"))),
     *refusals(
         "organization_roles.find",
         (1267, ask("GET", f"{ROLES}/x/name"), OFF),
@@ -129,7 +129,7 @@ REFUSALS: list[Refused] = [
     *of_role("organization_roles.set_default", "PUT", "/default"),
     *refusals(
         "organization_roles.set_default",
-        (8143, lambda one: one.send("PUT", f"{ROLES}/{one.role(org=one.org)}/default")),
+        (8143, lambda item: item.send("PUT", f"{ROLES}/{item.role(org=item.org)}/default")),
     ),
     *of_organization("organization_roles.list_of_organization", "GET"),
     *of_organization("organization_roles.create_of_organization", "POST", ROLE),
@@ -137,7 +137,7 @@ REFUSALS: list[Refused] = [
         "organization_roles.create_of_organization",
         (8044, ask("POST", OF_ORG)),
         (8119, ask("POST", OF_ORG, {**ROLE, "Permissions": [NO_PERMISSION]})),
-        (8123, lambda one: taken_role(one, "POST", f"{PATH}/{one.org}/roles", one.org)),
+        (8123, lambda item: taken_role(item, "POST", f"{PATH}/{item.org}/roles", item.org)),
         (8127, ask("POST", OF_ORG, {"Description": "nameless"})),
         (8180, ask("POST", f"{PATH}/{{idle}}/roles", ROLE)),
     ),
@@ -216,7 +216,7 @@ def test_roles_are_found_by_name(business: Business) -> None:
     tenant, own = business.role("Admin"), business.role("admin", org=business.org)
 
     def found(name: str, **query: str) -> list[str]:
-        return [one["Id"] for one in answered(business.send("GET", f"{ROLES}/{name}/name", **query))["Data"]]
+        return [item["Id"] for item in answered(business.send("GET", f"{ROLES}/{name}/name", **query))["Data"]]
 
     assert found("ADMIN") == [tenant]
     assert found("admin", orgid=business.org) == [own]

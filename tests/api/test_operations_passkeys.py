@@ -178,7 +178,7 @@ REFUSALS: list[Refusal] = [
 
 
 _OF_U01 = "the model is that of U01, whose rows raise it"
-_RAISED = {one.code for one in REFUSALS if one.row == "M49"}
+_RAISED = {refusal.code for refusal in REFUSALS if refusal.row == "M49"}
 NOT_HERE: dict[tuple[str, int], str] = {
     **{("M49", code): _OF_U01 for code in ROWS["M49"].codes - _RAISED - set(NOT_RAISED)},
     ("M49", 1324): "who begins without an address is told there: M48",

@@ -66,11 +66,11 @@ class CodeSignIn:
         self.row, self.name = row, name
 
     def code(self, who: AccountHolder) -> str:
-        given = getattr(who, self.name)
+        values = getattr(who, self.name)
         if self.name == "phone":
-            answered(who.call("U53", phone=given))
+            answered(who.call("U53", phone=values))
             return who.texted()
-        answered(who.call("U49", **{self.name: given}))
+        answered(who.call("U49", **{self.name: values}))
         return code_in(who.mailed())
 
     def shown(self, who: AccountHolder, otp: str, **more: Any) -> TestResponse:
@@ -115,8 +115,8 @@ class CodeSignIn:
             (self.late, ON),
             (lambda who: self.guessed(who, 6), unlocked),
         ]
-        held = [(code, *line) for code, line in zip(codes, acts, strict=True)]
-        return [*held, self.locked("captcha"), self.locked("security_question"), self.locked("suspend")]
+        stored = [(code, *line) for code, line in zip(codes, acts, strict=True)]
+        return [*stored, self.locked("captcha"), self.locked("security_question"), self.locked("suspend")]
 
 
 MAIL, USERNAME, SMS = CodeSignIn("U51", "email"), CodeSignIn("U52", "username"), CodeSignIn("U54", "phone")
@@ -213,12 +213,12 @@ def test_second_factor_is_asked_after_every_method(new_tenant_server: NewTenantS
 def test_unknown_email_is_answered_by_mail_only(new_tenant_server: NewTenantServer) -> None:
     """With hidden accounts the mailbox is notified, and no text message is sent."""
     who = account_holder(new_tenant_server, **on(hide_unknown_accounts=True))
-    held = (who.tenant.services, who.tenant.tenant_id)
+    stored = (who.tenant.services, who.tenant.tenant_id)
     assert answered(who.call("U49", email=NOBODY)) == POSTED
     notice = who.mailed(NOBODY)
     assert "don’t have an account" in notice["subject"]
     assert not links_in(notice)
-    before = (len(sent_messages(*held)), len(sent_messages(*held, "sms")))
+    before = (len(sent_messages(*stored)), len(sent_messages(*stored, "sms")))
     assert answered(who.call("U49", username="nobody")) == POSTED
     answered(who.call("U53", phone="+493099999999"))
-    assert (len(sent_messages(*held)), len(sent_messages(*held, "sms"))) == before
+    assert (len(sent_messages(*stored)), len(sent_messages(*stored, "sms"))) == before

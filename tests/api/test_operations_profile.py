@@ -38,8 +38,8 @@ def update(query: dict[str, Any] | None = None, **members: Any) -> Act:
 
 def nameless(who: AccountHolder, **more: Any) -> AccountHolder:
     """Create another account that has a username only."""
-    held = who.tenant.create(**{"UserName": f"n{who.username}", **more})
-    return AccountHolder(who.tenant, held["Uid"], who.email, held["UserName"], who.phone)
+    stored = who.tenant.create(**{"UserName": f"n{who.username}", **more})
+    return AccountHolder(who.tenant, stored["Uid"], who.email, stored["UserName"], who.phone)
 
 
 def taken(who: AccountHolder) -> TestResponse:
@@ -208,7 +208,7 @@ def test_welcome_mail_is_sent_once_to_verified_email(
     for _ in range(2):
         who.own("U15", welcomeemailtemplate="hello")
     sent = sent_messages(who.tenant.services, who.tenant.tenant_id)[before:]
-    assert [(one["to"], "Welcome" in one["subject"]) for one in sent] == [(who.email, True)]
+    assert [(message["to"], "Welcome" in message["subject"]) for message in sent] == [(who.email, True)]
 
 
 @every_refusal(REFUSALS)
@@ -228,13 +228,13 @@ def test_number_of_update_counts_once_its_code_is_sent(new_tenant_server: NewTen
     before = who.phone if has_number else None
     assert answered(update(PhoneId=NUMBER)(who))["Data"]["PhoneId"] == before
     sent = sent_messages(who.tenant.services, who.tenant.tenant_id, "sms")
-    assert [one["to"] for one in sent] == [NUMBER]
+    assert [message["to"] for message in sent] == [NUMBER]
     answered(update(PhoneId=before, FirstName="Ada")(who))
     assert len(sent_messages(who.tenant.services, who.tenant.tenant_id, "sms")) == 1, "a number that is there stays"
     code = code_in(sent[0])
     answered(who.tenant.send("PUT", "/identity/v2/auth/phone/otp", {}, bearer=who.bearer, otp=code))
-    held = answered(who.own("U15"))
-    assert (held["PhoneId"], held["PhoneIdVerified"]) == (NUMBER, True)
+    stored = answered(who.own("U15"))
+    assert (stored["PhoneId"], stored["PhoneIdVerified"]) == (NUMBER, True)
 
 
 @pytest.mark.parametrize("has_number", [False, True])
@@ -246,7 +246,7 @@ def test_hidden_account_with_the_number_is_not_revealed(new_tenant_server: NewTe
     assert [refused(answer)[0] for answer in (taken, free)] == [200, 200]
     assert taken.get_json()["Data"]["PhoneId"] == free.get_json()["Data"]["PhoneId"]
     texts = sent_messages(who.tenant.services, who.tenant.tenant_id, "sms")
-    assert [one["to"] for one in texts] == [who.phone, NUMBER]
+    assert [text["to"] for text in texts] == [who.phone, NUMBER]
     assert who.tenant.read(other.uid)["PhoneId"] == ("+4930111222555" if has_number else None)
 
 
@@ -268,9 +268,9 @@ def test_captcha_is_required_where_configured(new_tenant_server: NewTenantServer
 def test_chosen_list_entry_is_in_profile(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server)
     link = chosen(record(who), Code="sesame")
-    held = answered(update(RegistrationData=link)(who))["Data"]["RegistrationData"]
-    assert held == chosen(link["Data"][0]["Value"]["Id"]), "the code is not returned"
-    assert answered(update(RegistrationData=held)(who))["Data"]["RegistrationData"] == held, (
+    stored = answered(update(RegistrationData=link)(who))["Data"]["RegistrationData"]
+    assert stored == chosen(link["Data"][0]["Value"]["Id"]), "the code is not returned"
+    assert answered(update(RegistrationData=stored)(who))["Data"]["RegistrationData"] == stored, (
         "what is there needs no code"
     )
 
@@ -278,14 +278,14 @@ def test_chosen_list_entry_is_in_profile(new_tenant_server: NewTenantServer) -> 
 def test_pending_email_is_shown_as_unverified(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, email_verification_codes=True)
     answered(add("two@example.test", "Work")(who))
-    held = answered(who.own("U15"))
-    assert held["UnverifiedEmail"] == [{"Type": "Work", "Value": "two@example.test"}]
-    assert held["Email"] == primary(who.email)
+    stored = answered(who.own("U15"))
+    assert stored["UnverifiedEmail"] == [{"Type": "Work", "Value": "two@example.test"}]
+    assert stored["Email"] == primary(who.email)
     answered(who.call("U03", {"email": "two@example.test"}))
     answered(who.call("U06", {"email": "two@example.test", "otp": code_in(who.mailed("two@example.test"))}))
-    held = answered(who.own("U15"))
-    assert held["UnverifiedEmail"] is None
-    assert {"Type": "Work", "Value": "two@example.test"} in held["Email"]
+    stored = answered(who.own("U15"))
+    assert stored["UnverifiedEmail"] is None
+    assert {"Type": "Work", "Value": "two@example.test"} in stored["Email"]
 
 
 @pytest.mark.both_databases

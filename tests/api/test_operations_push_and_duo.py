@@ -9,7 +9,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from app.identity.directory.tenants import changes
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import UnitOfWork
 from tests.api.test_operations_factor_login import SESSION, base, of
 from tests.support.devices import AWS_KEY, PUSH, Phone, registration_address, store_service_secrets
@@ -27,7 +27,7 @@ RUNNING: list[FakeDuo] = []
 
 
 @pytest.fixture(autouse=True)
-def duo_server(services: Services) -> Iterator[None]:
+def duo_server(services: IdentityServices) -> Iterator[None]:
     with duo(services) as running:
         RUNNING.append(running)
         yield
@@ -73,9 +73,9 @@ def led(who: SecondFactorHolder, **claims: Any) -> tuple[str, dict[str, str]]:
 def without(who: AccountHolder, service: str) -> None:
     """Remove a service's settings."""
     with UnitOfWork(who.tenant.services.database, who.tenant.tenant_id).separate_transaction() as work:
-        held = changes.by_name(work, who.tenant.name)
-        assert held is not None
-        changes.change(work, settings={**held.settings, service: None})
+        stored = changes.by_name(work, who.tenant.name)
+        assert stored is not None
+        changes.change(work, settings={**stored.settings, service: None})
     who.tenant.services.directory.clear_cache()
 
 
@@ -242,9 +242,9 @@ def beside_the_app(account_holder: AccountHolder) -> Ask:
 
 def approved(account_holder: AccountHolder) -> Ask:
     who, phone = device(account_holder)
-    asked = token_of(who)
+    requested = token_of(who)
     answered(phone.respond("Yes"))
-    return asked
+    return requested
 
 
 def on_the_device(account_holder: AccountHolder) -> Ask:

@@ -49,8 +49,8 @@ def with_captcha(who: AccountHolder, *, query: dict[str, Any] | None = None, **m
 
 
 def _model(members: dict[str, Any]) -> dict[str, Any]:
-    given = {"Email": primary(EVE), "Password": PASSWORD, **members}
-    return {name: value for name, value in given.items() if value is not None}
+    values = {"Email": primary(EVE), "Password": PASSWORD, **members}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def record(who: AccountHolder, **members: Any) -> str:

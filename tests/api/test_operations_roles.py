@@ -257,4 +257,4 @@ def test_expiration_is_read_in_both_formats(new_tenant_server: NewTenantServer) 
     for text in NO_DATES:
         put = who.managed("A41", {"rolecontext": [{"context": "mall", "expiration": text}]})
         assert refused(put) == (400, 1172), text
-    assert [one["Context"] for one in answered(who.managed("A40"))["Data"]] == ["shop"]
+    assert [item["Context"] for item in answered(who.managed("A40"))["Data"]] == ["shop"]

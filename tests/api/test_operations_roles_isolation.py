@@ -149,8 +149,8 @@ def test_concurrent_permissions_are_all_stored(new_tenant_server: NewTenantServe
         return who.managed("A49", {"permissions": [f"p{number}"]}, at={"role": "viewer"})
 
     at_once([lambda n=number: answered(add(n)) for number in range(10)])  # type: ignore[misc]  # a lambda's default has no type
-    held = answered(who.managed("A46"))["data"][1]["Permissions"]
-    assert held == {f"p{number}": True for number in range(10)}
+    stored = answered(who.managed("A46"))["data"][1]["Permissions"]
+    assert stored == {f"p{number}": True for number in range(10)}
 
 
 def test_deletion_during_assignments_leaves_no_rows(new_tenant_server: NewTenantServer) -> None:
@@ -203,20 +203,20 @@ def test_context_of_many_accounts_is_read_in_pages(new_tenant_server: NewTenantS
     first = answered(answer)
     second = answered(who.managed("A45", at={"context": "shop"}, cursor=first["NextCursor"]))
     assert (len(first["Data"]), len(second["Data"]), [*second]) == (1_000, 11, ["Data"])
-    assert len({one["Uid"] for one in (*first["Data"], *second["Data"])}) == 1_011
-    assert {tuple(one["RoleContext"]["Roles"]) for one in first["Data"]} == {("viewer",)}
+    assert len({item["Uid"] for item in (*first["Data"], *second["Data"])}) == 1_011
+    assert {tuple(item["RoleContext"]["Roles"]) for item in first["Data"]} == {("viewer",)}
     assert answered(who.managed("A45", at={"context": "shop"}, cursor="zzz")) == {"Data": []}
 
 
 def test_number_of_roles_does_not_change_the_cost(new_tenant_server: NewTenantServer) -> None:
     who = a_holder(new_tenant_server)
     names = [f"role {number:02}x" for number in range(41)]
-    one, forty = names[:1], names[1:]
-    assert cost(who.managed("A47", {"roles": [{"name": name} for name in one]})) == cost(
+    item, forty = names[:1], names[1:]
+    assert cost(who.managed("A47", {"roles": [{"name": name} for name in item]})) == cost(
         who.managed("A47", {"roles": [{"name": name} for name in forty]})
     )
     for row in ("A38", "A39"):
-        assert cost(who.managed(row, {"roles": one})) == cost(who.managed(row, {"roles": forty})), row
+        assert cost(who.managed(row, {"roles": item})) == cost(who.managed(row, {"roles": forty})), row
     contexts = [{"context": name, "roles": forty} for name in names]
     assert cost(who.managed("A41", {"rolecontext": contexts[:1]})) == cost(
         who.managed("A41", {"rolecontext": contexts[1:]})

@@ -40,15 +40,15 @@ def guid() -> str:
     return secrets.token_hex(16)
 
 
-def start(who: AccountHolder, held: str = "", **query: Any) -> TestResponse:
-    return who.call("U55", **{"email": who.email, "clientguid": held or guid(), **query})
+def start(who: AccountHolder, stored: str = "", **query: Any) -> TestResponse:
+    return who.call("U55", **{"email": who.email, "clientguid": stored or guid(), **query})
 
 
 def asked(who: AccountHolder) -> tuple[str, Link]:
     """Start a smart login; return the device's guid and the token of the mailed link."""
-    held = guid()
-    number = answered(start(who, held))["Number"]
-    return held, Link.about(token_in(who.mailed()), number)
+    stored = guid()
+    number = answered(start(who, stored))["Number"]
+    return stored, Link.about(token_in(who.mailed()), number)
 
 
 def click(who: AccountHolder, token: str, row: str = "U57", **query: Any) -> TestResponse:
@@ -57,38 +57,38 @@ def click(who: AccountHolder, token: str, row: str = "U57", **query: Any) -> Tes
     return who.call(row, **{"verificationtoken": token, **number, **query})
 
 
-def poll(who: AccountHolder, held: str) -> TestResponse:
-    return who.call("U56", clientguid=held)
+def poll(who: AccountHolder, stored: str) -> TestResponse:
+    return who.call("U56", clientguid=stored)
 
 
 def approved(who: AccountHolder) -> str:
-    held, token = asked(who)
+    stored, token = asked(who)
     answered(click(who, token))
-    return held
+    return stored
 
 
 def polled(who: AccountHolder) -> TestResponse:
-    held = approved(who)
-    answered(poll(who, held))
-    return poll(who, held)
+    stored = approved(who)
+    answered(poll(who, stored))
+    return poll(who, stored)
 
 
 def over(who: AccountHolder) -> TestResponse:
-    held, _ = asked(who)
+    stored, _ = asked(who)
     who.advance_clock(minutes=61)
-    return poll(who, held)
+    return poll(who, stored)
 
 
 def clicked_after_the_poll(who: AccountHolder) -> TestResponse:
-    held, token = asked(who)
+    stored, token = asked(who)
     answered(click(who, token))
-    answered(poll(who, held))
+    answered(poll(who, stored))
     return click(who, token)
 
 
 def clicked_twice(who: AccountHolder) -> TestResponse:
     _, token = asked(who)
-    return twice(lambda one: click(one, token))(who)
+    return twice(lambda item: click(item, token))(who)
 
 
 def clicked_late(who: AccountHolder) -> TestResponse:
@@ -108,14 +108,14 @@ def solving(row: str, body: dict[str, Any]) -> Act:
     return act
 
 
-def touch(email: str, held: str = "", **more: Any) -> Act:
-    return lambda who: solving("U58", {"email": email, "clientguid": held or guid(), **more})(who)
+def touch(email: str, stored: str = "", **more: Any) -> Act:
+    return lambda who: solving("U58", {"email": email, "clientguid": stored or guid(), **more})(who)
 
 
 def touched(who: AccountHolder, email: str = NOBODY) -> tuple[str, Link]:
-    held = guid()
-    number = answered(touch(email, held)(who))["Number"]
-    return held, Link.about(token_in(who.mailed(email)), number)
+    stored = guid()
+    number = answered(touch(email, stored)(who))["Number"]
+    return stored, Link.about(token_in(who.mailed(email)), number)
 
 
 def ask_link(made: tuple[str, Link], name: str = "verificationtoken") -> Ask:
@@ -156,7 +156,7 @@ def closed_code(who: AccountHolder) -> TestResponse:
 
 def touched_twice(who: AccountHolder) -> TestResponse:
     _, token = touched(who)
-    return twice(lambda one: click(one, token, "U61"))(who)
+    return twice(lambda item: click(item, token, "U61"))(who)
 
 
 def touched_late(who: AccountHolder) -> TestResponse:
@@ -166,15 +166,15 @@ def touched_late(who: AccountHolder) -> TestResponse:
 
 
 def same_guid(who: AccountHolder) -> TestResponse:
-    held = guid()
-    answered(start(who, held))
-    return start(who, held)
+    stored = guid()
+    answered(start(who, stored))
+    return start(who, stored)
 
 
 def same_guid_touched(who: AccountHolder) -> TestResponse:
-    held = guid()
-    answered(touch(NOBODY, held)(who))
-    return touch(who.email, held)(who)
+    stored = guid()
+    answered(touch(NOBODY, stored)(who))
+    return touch(who.email, stored)(who)
 
 
 CLOSED = {**TOUCH, "registration": False}
@@ -268,9 +268,9 @@ def test_response_has_shape(new_tenant_server: NewTenantServer, variants: Varian
 
 def test_new_account_is_created_when_device_polls(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, **TOUCH)
-    held, token = touched(who)
+    stored, token = touched(who)
     answered(click(who, token, "U61"))
-    session = answered(poll(who, held))
+    session = answered(poll(who, stored))
     assert session["Profile"]["FirstLogin"] is True
     assert session["Profile"]["EmailVerified"] is True
     assert session["Profile"]["Password"] is None
@@ -288,10 +288,10 @@ def test_short_or_unknown_client_guid_is_refused(new_tenant_server: NewTenantSer
 
 def test_texted_code_approves_smart_login(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, **SMART, phone_login=True)
-    held = guid()
-    number = answered(who.call("U55", phone=who.phone, clientguid=held))["Number"]
+    stored = guid()
+    number = answered(who.call("U55", phone=who.phone, clientguid=stored))["Number"]
     answered(who.call("U57", vtoken=who.texted(), phone=who.phone, number=number))
-    assert answered(poll(who, held))["Profile"]["Uid"] == who.uid
+    assert answered(poll(who, stored))["Profile"]["Uid"] == who.uid
 
 
 def test_server_issued_tokens_approve_sign_in_and_register(new_tenant_server: NewTenantServer) -> None:
@@ -307,14 +307,14 @@ def test_server_issued_tokens_approve_sign_in_and_register(new_tenant_server: Ne
     answered(who.call("U50", verificationtoken=token("passwordlesslogintoken")))
     answered(who.call("U54", {"phone": who.phone, "otp": otp("passwordlesslogin")}))
     ways: tuple[Callable[[str], TestResponse], ...] = (
-        lambda held: click(who, token("autologin", clientguid=held)),
-        lambda held: click(who, otp("smartlogin", clientguid=held), phone=who.phone),
-        lambda held: click(who, token("onetouchlogin", clientguid=held, email=NOBODY, name="Ada"), "U61"),
+        lambda item: click(who, token("autologin", clientguid=item)),
+        lambda item: click(who, otp("smartlogin", clientguid=item), phone=who.phone),
+        lambda item: click(who, token("onetouchlogin", clientguid=item, email=NOBODY, name="Ada"), "U61"),
     )
     for made in ways:
-        held = guid()
-        answered(made(held))
-        session = answered(poll(who, held))
+        stored = guid()
+        answered(made(stored))
+        session = answered(poll(who, stored))
     assert session["Profile"]["FirstName"] == "Ada"
     new = {"phone": NEW_PHONE}
     answered(who.call("U60", new, otp=otp("onetouchlogin", **new)))
@@ -324,17 +324,17 @@ def test_server_issued_tokens_approve_sign_in_and_register(new_tenant_server: Ne
 def test_concurrent_uses_have_one_winner(new_tenant_server: NewTenantServer) -> None:
     """A guid, its link, its poll, a sign-in link, a sign-in code, and a code that registers a new account."""
     who = account_holder(new_tenant_server, **SMART, **TOUCH, passwordless_email=True)
-    held, begun = guid(), list[TestResponse]()
+    stored, begun = guid(), list[TestResponse]()
 
     def begin() -> TestResponse:
-        begun.append(answer := start(who, held))
+        begun.append(answer := start(who, stored))
         return answer
 
     assert raced(begin) == {200: 1, 1136: RACERS - 1}
-    number = next(one.get_json()["Number"] for one in begun if one.status_code == 200)
+    number = next(item.get_json()["Number"] for item in begun if item.status_code == 200)
     token = Link.about(token_in(who.mailed()), number)
     assert set(raced(lambda: click(who, token))) <= {200, 1138}
-    assert raced(lambda: poll(who, held)) == {200: 1, 1137: RACERS - 1}
+    assert raced(lambda: poll(who, stored)) == {200: 1, 1137: RACERS - 1}
     emailed = link(who)
     assert raced(lambda: who.call("U50", verificationtoken=emailed)) == {200: 1, 1062: RACERS - 1}
     otp = MAIL.code(who)
@@ -350,20 +350,20 @@ def test_concurrent_uses_have_one_winner(new_tenant_server: NewTenantServer) -> 
 def raced(act: Any) -> Counter[int]:
     """Call it concurrently; return the count of each result code."""
     ends = at_once([act] * RACERS)
-    return Counter(200 if one.status_code == 200 else refused(one)[1] for one in ends)
+    return Counter(200 if item.status_code == 200 else refused(item)[1] for item in ends)
 
 
 @pytest.mark.both_databases
 def test_guid_and_link_of_another_tenant_are_refused(new_tenant_server: NewTenantServer) -> None:
     settings = {**SMART, **TOUCH, "passwordless_email": True}
     here, there = account_holder(new_tenant_server, **settings), account_holder(new_tenant_server, **settings)
-    held, token = asked(here)
+    stored, token = asked(here)
     answered(here.call("U49", email=here.email))
     assert refused(click(there, token)) == (403, 1063)
     assert refused(there.call("U50", verificationtoken=token_in(here.mailed()))) == (403, 1063)
     answered(click(here, token))
-    assert refused(poll(there, held)) == (403, 1140)
-    answered(poll(here, held))
+    assert refused(poll(there, stored)) == (403, 1140)
+    answered(poll(here, stored))
 
 
 def test_link_of_another_purpose_is_refused(new_tenant_server: NewTenantServer) -> None:
@@ -378,23 +378,23 @@ def test_link_of_another_purpose_is_refused(new_tenant_server: NewTenantServer) 
 
 def test_link_to_former_email_is_refused(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, **SMART, passwordless_email=True)
-    held, token = asked(who)
+    stored, token = asked(who)
     answered(who.call("U49", email=who.email))
     link = token_in(who.mailed())
     answered(click(who, token))
     other = f"other.{who.email}"
     who.set_columns(email=other, emails=[{"Type": "Primary", "Value": other, "verified": True}])
     assert refused(who.call("U50", verificationtoken=link)) == (403, 975)
-    assert refused(poll(who, held)) == (403, 1140)
+    assert refused(poll(who, stored)) == (403, 1140)
 
 
 def test_new_password_revokes_links_and_pending_login(new_tenant_server: NewTenantServer) -> None:
     """The owner approved an attacker's login and changes the password before the attacker polls."""
     who = account_holder(new_tenant_server, **SMART, passwordless_email=True)
-    held = approved(who)
+    stored = approved(who)
     answered(who.call("U49", email=who.email))
     link = token_in(who.mailed())
     answered(who.managed("A16", {"password": "Quartz-lantern-58"}))
     assert refused(who.call("U50", verificationtoken=link)) == (403, 975)
     answered(who.reset(resettoken=who.issued_token(), password="Basalt-whistle-33"))
-    assert refused(poll(who, held)) == (403, 1140)
+    assert refused(poll(who, stored)) == (403, 1140)

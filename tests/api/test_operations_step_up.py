@@ -74,8 +74,8 @@ def with_questions(who: AccountHolder) -> AccountHolder:
     return who
 
 
-def answers(*given: dict[str, str]) -> dict[str, Any]:
-    return {"securityquestionanswer": list(given)}
+def answers(*values: dict[str, str]) -> dict[str, Any]:
+    return {"securityquestionanswer": list(values)}
 
 
 def pinned(who: AccountHolder) -> AccountHolder:

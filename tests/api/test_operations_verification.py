@@ -310,14 +310,14 @@ def test_pending_second_email_can_be_verified(new_tenant_server: NewTenantServer
 
 def test_server_issued_tokens_work_like_mailed_ones(new_tenant_server: NewTenantServer) -> None:
     who = unverified(account_holder(new_tenant_server, reset_password_codes=False))
-    held = len(sent_messages(who.tenant.services, who.tenant.tenant_id))
+    stored = len(sent_messages(who.tenant.services, who.tenant.tenant_id))
     answered(by_link(who, answered(verify(who))["VerificationToken"]))
     answered(by_link(unverified(who), answered(vtoken(who))["VerificationToken"]))
     answered(by_link(unverified(who), answered(typed("emailverification")(who))["Token"]))
     reset = {"resettoken": answered(typed("forgotpassword")(who))["Token"], "password": "Quartz-lantern-58"}
     answered(who.call("U34", reset))
     gone = answered(typed("deleteusertoken")(who))["Token"]
-    assert len(sent_messages(who.tenant.services, who.tenant.tenant_id)) == held + 2, (
+    assert len(sent_messages(who.tenant.services, who.tenant.tenant_id)) == stored + 2, (
         "a welcome, and that the password changed"
     )
     assert answered(who.call("U19", deletetoken=gone)) == POSTED
@@ -327,9 +327,9 @@ def test_server_issued_token_adds_email(new_tenant_server: NewTenantServer) -> N
     who = account_holder(new_tenant_server)
     made = answered(typed("addemail", uid=who.uid, email="two@example.test", type="Work")(who))
     answered(by_link(who, made["Token"]))
-    held = who.tenant.read(who.uid)["Email"]
-    assert {"Type": "Work", "Value": "two@example.test"} in held
-    assert primary(who.email)[0] in held
+    stored = who.tenant.read(who.uid)["Email"]
+    assert {"Type": "Work", "Value": "two@example.test"} in stored
+    assert primary(who.email)[0] in stored
 
 
 def test_server_issued_code_works_like_texted_one(new_tenant_server: NewTenantServer) -> None:

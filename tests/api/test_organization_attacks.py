@@ -49,35 +49,35 @@ def give_ownership(team: Team, role: str) -> None:
 @pytest.mark.parametrize("column", [{"is_active": False}, {"login_disabled": True}], ids=["blocked", "disabled"])
 @pytest.mark.parametrize("make", [made_link, invited])
 def test_invitations_of_blocked_manager_admit_no_one(team: Team, make: Any, column: dict[str, bool]) -> None:
-    token, one = make(team, "manager", "Editor"), one_of(team)
+    token, item = make(team, "manager", "Editor"), one_of(team)
     team.people["manager"].set_columns(**column)
-    assert refusal(one.accept(token, one.guest(GUEST))) == refused(e.ClosedInvitation)
+    assert refusal(item.accept(token, item.guest(GUEST))) == refused(e.ClosedInvitation)
     team.people["manager"].set_columns(**dict.fromkeys(column, column == {"is_active": False}))
-    uid = answered(one.send("GET", "/identity/v2/manage/account", email=GUEST))["Uid"]
-    answered(one.accept(token, str(one.tenant.tokens(uid)["access_token"])))
+    uid = answered(item.send("GET", "/identity/v2/manage/account", email=GUEST))["Uid"]
+    answered(item.accept(token, str(item.tenant.tokens(uid)["access_token"])))
 
 
 def test_shared_link_makes_no_owners_later(team: Team) -> None:
-    token, one = made_link(team, "owner", "Editor"), one_of(team)
+    token, item = made_link(team, "owner", "Editor"), one_of(team)
     give_ownership(team, "Editor")
-    assert refusal(one.accept(token, one.guest(GUEST))) == refused(e.ClosedInvitation)
+    assert refusal(item.accept(token, item.guest(GUEST))) == refused(e.ClosedInvitation)
     assert team.roles_of("outsider") == []
 
 
 def test_managers_invitation_makes_no_owner_later(team: Team) -> None:
-    token, one = invited(team, "manager", "Editor"), one_of(team)
+    token, item = invited(team, "manager", "Editor"), one_of(team)
     give_ownership(team, "Editor")
-    assert refusal(one.accept(token, one.guest(GUEST))) == refused(e.ClosedInvitation)
+    assert refusal(item.accept(token, item.guest(GUEST))) == refused(e.ClosedInvitation)
 
 
 def test_resent_link_leads_to_no_page_that_was_disallowed(new_tenant_server: NewTenantServer) -> None:
-    one = inviting(new_tenant_server, url_whitelist=["https://app.example/join"])
-    made = one.invite(url="https://app.example/join")
-    one.tenant.change_settings(url_whitelist=[])
-    one.wait(seconds=61)
-    answered(one.send("POST", f"{PATH}/{made['Id']}/resend"))
-    assert "app.example" not in one.mail()["text"]
-    answered(one.tenant.send("GET", LOOK_UP, invitation_token=one.token()))
+    item = inviting(new_tenant_server, url_whitelist=["https://app.example/join"])
+    made = item.invite(url="https://app.example/join")
+    item.tenant.change_settings(url_whitelist=[])
+    item.wait(seconds=61)
+    answered(item.send("POST", f"{PATH}/{made['Id']}/resend"))
+    assert "app.example" not in item.mail()["text"]
+    answered(item.tenant.send("GET", LOOK_UP, invitation_token=item.token()))
 
 
 def test_names_are_not_probed_by_renaming(team: Team) -> None:
@@ -121,7 +121,7 @@ def test_approval_needs_recent_authentication(joining: Joining) -> None:
 
     assert decide() == refused(e.WrongCurrentPassword)
     assert decide(Password="wrong horse 7") == refused(e.WrongCurrentPassword)
-    assert [one["Status"] for one in joining.requests()] == ["open"]
+    assert [item["Status"] for item in joining.requests()] == ["open"]
     assert decide(Password=joining.team.people["manager"].password) == (200, None)
 
 

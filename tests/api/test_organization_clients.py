@@ -95,7 +95,7 @@ def test_pair_may_not_state_that_a_domain_is_verified(tenant: TenantServer) -> N
 def test_guessed_pairs_of_one_network_are_limited(tenant: TenantServer) -> None:
     client = client_of(tenant, "all")
     answers = [ask(tenant, client, clientSecret=f"guess {number}", apikey=None) for number in range(201)]
-    assert {refused(one) for one in answers[:200]} == {(403, 6002)}
+    assert {refused(answer) for answer in answers[:200]} == {(403, 6002)}
     assert refused(answers[200]) == (429, 429)
 
 
@@ -110,7 +110,7 @@ def test_secret_beside_the_pair_decides(tenant: TenantServer) -> None:
 
 def registered(tenant: TenantServer, secret: str = SECRET, **settings: Any) -> str:
     """Register a client with these settings and a secret, even one that its method does not use, and return its id."""
-    held = ApplicationSettings.model_validate(
+    stored = ApplicationSettings.model_validate(
         {
             "name": f"client{randomness.uid()[:8]}",
             "redirect_uris": ("https://shop.example/in",),
@@ -119,12 +119,12 @@ def registered(tenant: TenantServer, secret: str = SECRET, **settings: Any) -> s
         }
     )
     row = {
-        "tenant_id": tenant.tenant_id, "client_id": held.name, "name": held.name.lower(), "secret_hash": randomness.digest(secret),
-        "settings": held.model_dump(mode="json", exclude_unset=True), "created_at": tenant.services.clock.now(),
+        "tenant_id": tenant.tenant_id, "client_id": stored.name, "name": stored.name.lower(), "secret_hash": randomness.digest(secret),
+        "settings": stored.model_dump(mode="json", exclude_unset=True), "created_at": tenant.services.clock.now(),
     }  # fmt: skip
     with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
         work.run(applications.insert(), row)
-    return held.name
+    return stored.name
 
 
 @pytest.mark.both_databases
@@ -135,10 +135,10 @@ def test_pair_needs_no_grant_for_its_scopes(tenant: TenantServer) -> None:
 
 
 def test_pair_has_scopes_of_its_audience_alone(tenant: TenantServer) -> None:
-    elsewhere = {"https://api.example": ("organization:read", "all")}
+    other = {"https://api.example": ("organization:read", "all")}
     near = {f"{audience(tenant)}/": ("all",), audience(tenant).upper(): ("all",)}
     for settings in (
-        {"audience_scopes": elsewhere},
+        {"audience_scopes": other},
         {"audience_scopes": near},
         {"audience_scopes": {}, "scope": "openid organization:read all"},
         {"audience_scopes": {}, "interface_access": "full"},
@@ -179,7 +179,7 @@ def test_pair_names_are_read_in_the_query_alone(tenant: TenantServer) -> None:
     in_header = tenant.send("GET", PATH, apikey=None, with_secret=False, headers=pair)
     in_body = tenant.send("POST", PATH, {"Name": "x", **pair}, apikey=None, with_secret=False)
     snake = tenant.send("GET", PATH, apikey=None, with_secret=False, client_id=client, client_secret=SECRET)
-    assert [refused(one) for one in (in_header, in_body, snake)] == [(400, 908)] * 3
+    assert [refused(item) for item in (in_header, in_body, snake)] == [(400, 908)] * 3
 
 
 def test_repeated_name_of_the_pair_is_refused(tenant: TenantServer) -> None:
@@ -213,8 +213,8 @@ def test_other_credential_beside_the_pair_decides_alone(
         ),
         tenant.send("GET", PATH, apisecret=other.api_secret, **pair),
     ]
-    assert [refused(one)[0] for one in refusals[:4]] == [403] * 4
-    assert {refused(one)[1] for one in refusals[4:]} <= {1208, 1212, 902}
+    assert [refused(refusal)[0] for refusal in refusals[:4]] == [403] * 4
+    assert {refused(refusal)[1] for refusal in refusals[4:]} <= {1208, 1212, 902}
     strong = machine(tenant, "organization:read")
     assert answered(tenant.send("GET", PATH, bearer=strong, **{"apikey": None, **pair, "clientSecret": "x"}))
 
@@ -230,7 +230,7 @@ def test_same_pair_at_two_tenants_needs_the_api_key(tenant: TenantServer, new_te
 def test_guesses_with_an_api_key_are_limited(tenant: TenantServer) -> None:
     client = registered(tenant)
     guesses = [ask(tenant, client, clientSecret=f"guess {number}", apikey=tenant.api_key) for number in range(200)]
-    assert {refused(one) for one in guesses} == {(403, 6002)}
+    assert {refused(guess) for guess in guesses} == {(403, 6002)}
     for key in (None, tenant.api_key):
         assert refused(ask(tenant, client, apikey=key)) == (429, 429), "the right secret does not tell either"
 
@@ -244,7 +244,7 @@ def test_former_secret_ends_after_its_overlap(tenant: TenantServer) -> None:
     }
     made = answered(as_machine(tenant, token, "POST", "/v2/manage/oauth-clients", body))
     rotated = answered(as_machine(tenant, token, "PUT", "/v2/manage/oauth-clients/credentials/Shop", {}))
-    pairs = [{"clientSecret": one["ClientSecret"]} for one in (made, rotated)]
+    pairs = [{"clientSecret": item["ClientSecret"]} for item in (made, rotated)]
     assert [ask(tenant, made["ClientId"], **pair).status_code for pair in pairs] == [200, 200]
     with moved(tenant.services, hours=25):
         assert [ask(tenant, made["ClientId"], **pair).status_code for pair in pairs] == [403, 200]

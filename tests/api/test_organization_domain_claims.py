@@ -49,15 +49,15 @@ class Claim:
         return self.business.tenant.name.title()
 
     def subjects(self) -> list[str]:
-        return [one["subject"] for one in self.mails()]
+        return [mail["subject"] for mail in self.mails()]
 
 
 def claim(business: Business, name: str, owner: str) -> Claim:
     org = business.create(name)
     owning = [
-        one["Id"]
-        for one in answered(business.send("GET", "/v2/manage/permissions"))["Data"]
-        if one["Name"] == "org:own"
+        item["Id"]
+        for item in answered(business.send("GET", "/v2/manage/permissions"))["Data"]
+        if item["Name"] == "org:own"
     ]
     permission = owning[0] if owning else business.permission("org:own")
     uid = business.member(org, business.role(org=org, permissions=(permission,)), email=owner)
@@ -68,7 +68,7 @@ def claim(business: Business, name: str, owner: str) -> Claim:
 
 def publish(dns: FakeDns, *claims: Claim) -> None:
     """Let the domain have the records of these claims alone."""
-    texts = " ".join(f'"{one.record}"' for one in claims)
+    texts = " ".join(f'"{item.record}"' for item in claims)
     dns.several_texts(NAME, texts or '"v=spf1 -all"')
 
 
@@ -206,11 +206,11 @@ def test_domain_added_elsewhere_meanwhile_is_taken(
     other = business.create("Initech")
     body = {"Domains": [{"DomainName": NAME, "IsVerified": True}]}
 
-    def locked(*given: Any) -> Any:
+    def locked(*values: Any) -> Any:
         is_sqlite = business.tenant.services.database.is_sqlite  # there the lock stops every other writer
         if is_sqlite:
             answered(business.send("PUT", f"{PATH}/{other}", body))
-        found = lock(*given)
+        found = lock(*values)
         if not is_sqlite:
             answered(business.send("PUT", f"{PATH}/{other}", body))
         return found

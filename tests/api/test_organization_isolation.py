@@ -65,10 +65,10 @@ def test_other_tenants_account_is_unknown(business: Business, other: Business) -
 
 
 def test_same_names_and_domains_in_two_tenants_do_not_meet(business: Business, other: Business) -> None:
-    for one in (business, other):
-        one.create("Same", Domains=[{"DomainName": "same.example", "IsVerified": True}])
-        one.role("Same")
-        one.permission("same")
+    for item in (business, other):
+        item.create("Same", Domains=[{"DomainName": "same.example", "IsVerified": True}])
+        item.role("Same")
+        item.permission("same")
 
 
 def test_role_of_one_organization_is_refused_in_another(business: Business) -> None:
@@ -78,7 +78,7 @@ def test_role_of_one_organization_is_refused_in_another(business: Business) -> N
     policy = {"MemberPolicy": {"DefaultMemberRole": role}}
     assert refused(business.send("PUT", f"{PATH}/{business.org}/policy", policy)) == (400, 8159)
     listed = answered(business.send("GET", f"{PATH}/{business.org}/roles"))["Data"]
-    assert role not in [one["Id"] for one in listed]
+    assert role not in [item["Id"] for item in listed]
 
 
 def test_member_of_one_organization_is_no_member_of_another(business: Business) -> None:
@@ -87,7 +87,7 @@ def test_member_of_one_organization_is_no_member_of_another(business: Business) 
     assert refused(business.send("GET", f"{ACCOUNT}/{uid}/orgcontext/{second}")) == (404, 8135)
     assert refused(business.send("DELETE", f"{ACCOUNT}/{uid}/orgcontext/{second}")) == (404, 8135)
     assert answered(business.send("GET", f"{PATH}/{second}/orgcontext")) == {"Data": []}
-    assert [one["Id"] for one in business.tenant.read(uid)["Organizations"]] == [business.org]
+    assert [item["Id"] for item in business.tenant.read(uid)["Organizations"]] == [business.org]
 
 
 def test_leaving_one_organization_keeps_the_other(business: Business) -> None:
@@ -96,9 +96,9 @@ def test_leaving_one_organization_keeps_the_other(business: Business) -> None:
         answered(business.assign(business.uid, org, role))
     path = f"{ACCOUNT}/{business.uid}/orgcontext/{business.org}/roles"
     answered(business.send("DELETE", path, {"RoleIds": [role]}))
-    assert [one["OrgId"] for one in answered(business.send("GET", f"{ACCOUNT}/{business.uid}/orgcontext"))["Data"]] == [
-        second
-    ]
+    assert [
+        item["OrgId"] for item in answered(business.send("GET", f"{ACCOUNT}/{business.uid}/orgcontext"))["Data"]
+    ] == [second]
 
 
 def test_id_of_another_kind_is_malformed(business: Business) -> None:

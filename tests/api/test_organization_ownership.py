@@ -12,7 +12,7 @@ from sqlalchemy import select
 from app.contract import errors as e
 from app.identity.directory.accounts import store as account_store
 from app.identity.platform.audit import audit
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import UnitOfWork
 from tests.support.mailbox import mails_to
 from tests.support.members import OWN, Team, refused
@@ -29,8 +29,8 @@ def transfer(team: Team, name: str, other: str, *, steps_down: bool = True, **me
 def subjects(team: Team, name: str) -> list[str]:
     world = team.company.world
     return [
-        str(one["subject"]).partition(" on T")[0]
-        for one in mails_to(world.services, world.tenant_id, team.people[name].email)
+        str(item["subject"]).partition(" on T")[0]
+        for item in mails_to(world.services, world.tenant_id, team.people[name].email)
     ]
 
 
@@ -39,7 +39,9 @@ def test_owner_hands_over_and_keeps_the_other_roles(team: Team) -> None:
     page = team.read("owner", f"/{team.org}/transfer/{team.people['editor'].uid}")
     assert (page["RolesAfter"], page["Member"]["Label"]) == (["Editor"], "editor@globex.test")
     assert transfer(team, "owner", "editor") == (200, None)
-    seen = {one["Label"].partition("@")[0]: (one["Roles"], one["IsOwner"]) for one in team.members("editor")}
+    seen = {
+        member["Label"].partition("@")[0]: (member["Roles"], member["IsOwner"]) for member in team.members("editor")
+    }
     assert seen == {
         "owner": (["Editor"], False),
         "manager": (["Manager"], False),
@@ -52,8 +54,8 @@ def test_owner_without_other_role_gets_that_of_new_members(team: Team) -> None:
     answered(team.company.business.send("PUT", f"/v2/manage/roles/{team.company.business.role('Member')}/default"))
     assert team.read("owner", f"/{team.org}/transfer/{team.people['editor'].uid}")["RolesAfter"] == ["Member"]
     assert transfer(team, "owner", "editor") == (200, None)
-    (one,) = team.read("owner")["Organizations"]
-    assert (one["Roles"], one["IsOwner"]) == (["Member"], False)
+    (item,) = team.read("owner")["Organizations"]
+    assert (item["Roles"], item["IsOwner"]) == (["Member"], False)
 
 
 @pytest.mark.parametrize("default", [False, True], ids=["no default role", "default role of owners"])
@@ -63,7 +65,7 @@ def test_owner_without_any_other_role_leaves(team: Team, default: bool) -> None:
     assert team.read("owner", f"/{team.org}/transfer/{team.people['editor'].uid}")["RolesAfter"] == []
     assert transfer(team, "owner", "editor") == (200, None)
     assert team.read("owner")["Organizations"] == []
-    assert {one["Label"]: one["IsLastOwner"] for one in team.members("editor")} == {
+    assert {member["Label"]: member["IsLastOwner"] for member in team.members("editor")} == {
         "manager@globex.test": False,
         "editor@globex.test": True,
     }
@@ -71,7 +73,7 @@ def test_owner_without_any_other_role_leaves(team: Team, default: bool) -> None:
 
 def test_both_can_stay_owners(team: Team) -> None:
     assert transfer(team, "owner", "editor", steps_down=False) == (200, None)
-    assert {one["Label"]: one["IsOwner"] for one in team.members()} == {
+    assert {member["Label"]: member["IsOwner"] for member in team.members()} == {
         "owner@globex.test": True,
         "manager@globex.test": False,
         "editor@globex.test": True,
@@ -85,7 +87,7 @@ def test_new_owner_gets_the_role_with_the_fewest_permissions(team: Team) -> None
     tycoon = team.company.business.role("Tycoon", permissions=(own, pay))
     answered(team.company.business.assign(team.people["owner"].uid, team.org, tycoon))
     assert transfer(team, "owner", "editor") == (200, None)
-    assert {one["Label"]: one["Roles"] for one in team.members("editor")} == {
+    assert {member["Label"]: member["Roles"] for member in team.members("editor")} == {
         "manager@globex.test": ["Manager"],
         "editor@globex.test": ["Editor", "Owner"],
     }
@@ -142,7 +144,7 @@ def test_unverified_address_gets_no_mail(team: Team) -> None:
     assert subjects(team, "editor") == []
 
 
-def test_transfer_is_audited_with_its_actor(team: Team, services: Services) -> None:
+def test_transfer_is_audited_with_its_actor(team: Team, services: IdentityServices) -> None:
     transfer(team, "owner", "editor")
     tenant_id = team.company.world.tenant_id
     with UnitOfWork(services.database, tenant_id).separate_transaction() as work:
@@ -160,7 +162,7 @@ def post(browser: Browser, path: str, **body: Any) -> int:
 
 def owners(team: Team) -> list[str]:
     found = answered(team.company.business.send("GET", f"/v2/manage/organizations/{team.org}/orgcontext"))["Data"]
-    return [one["Uid"] for one in found if one["RoleId"] == team.roles["Owner"]]
+    return [item["Uid"] for item in found if item["RoleId"] == team.roles["Owner"]]
 
 
 @pytest.mark.both_databases
@@ -193,8 +195,8 @@ def test_many_transfers_at_once_make_one_new_owner(team: Team) -> None:
     browser = team.browser("owner")
     body = {"Organization": team.org, "Uid": team.people["editor"].uid, "StepsDown": True}
     browsers = [browser, *(team.browser("owner") for _ in range(7))]
-    outcomes = at_once([partial(post, one, "/transfer", **body) for one in browsers])
-    assert sorted(outcomes) == [200] + [404] * 7
+    results = at_once([partial(post, item, "/transfer", **body) for item in browsers])
+    assert sorted(results) == [200] + [404] * 7
     assert owners(team) == [team.people["editor"].uid]
     assert subjects(team, "editor") == ["You’re now an owner of Globex"]
 
@@ -206,10 +208,10 @@ def test_role_taken_while_the_transfer_waits_counts(team: Team, name: str, monke
     take = partial(team.company.leave, team.people[name], team.org, role)
     lock, waits = account_store.lock, [True]
 
-    def locked(*given: Any) -> bool:
+    def locked(*values: Any) -> bool:
         if waits.pop() if waits else False:
             take()
-        return lock(*given)
+        return lock(*values)
 
     if team.company.world.services.database.is_sqlite:  # the transfer has the only writer's lock
         take()

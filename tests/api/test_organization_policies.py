@@ -186,11 +186,11 @@ def test_tokens_of_applications_are_shortened(new_world: NewWorld, identity_app:
     answered(business.assign(ada.uid, business.org, business.role()))
     policy = {"SessionPolicy": {"AccessTokenTTL": 90}}
     answered(business.send("PUT", f"{PATH}/{business.org}/policy", policy))
-    held = shop.redeem(world.browser().code(shop, ada)).json
-    assert held is not None
+    body = shop.redeem(world.browser().code(shop, ada)).json
+    assert body is not None
     assert tokens is not None
-    assert tokens["expires_in"] > held["expires_in"] == 90
-    refreshed = shop.refresh(held["refresh_token"]).json
+    assert tokens["expires_in"] > body["expires_in"] == 90
+    refreshed = shop.refresh(body["refresh_token"]).json
     assert refreshed is not None
     assert refreshed["expires_in"] == 90
 
@@ -214,7 +214,7 @@ def open_for(business: Business, domain: str = DOMAIN, *, is_verified: bool = Tr
 def roles_of(business: Business, uid: str) -> list[tuple[str, str]]:
     """Return the account's roles with their organizations."""
     found = answered(business.send("GET", f"/v2/manage/account/{uid}/orgcontext"))["Data"]
-    return [(one["OrgId"], one["RoleId"]) for one in found]
+    return [(item["OrgId"], item["RoleId"]) for item in found]
 
 
 def test_verified_address_joins_at_sign_in(customer: Customer, business: Business) -> None:
@@ -260,7 +260,7 @@ def test_closed_organization_admits_no_account(customer: Customer, business: Bus
     assert roles_of(business, customer.uid) == []
     answered(business.send("PUT", f"{PATH}/{org}/status", {"Active": True}))
     answered(customer.logs_in())
-    assert [held for held, _ in roles_of(business, customer.uid)] == [org]
+    assert [item for item, _ in roles_of(business, customer.uid)] == [org]
 
 
 def test_full_organization_admits_no_account(customer: Customer, business: Business) -> None:
@@ -301,7 +301,7 @@ def test_last_seat_is_taken_once_by_domain(customer: Customer, business: Busines
         primary = [{"Type": "Primary", "Value": email}]
         made = customer.tenant.create(Email=primary, EmailVerified=True, Password=OLD)
         people.append(replace(customer, uid=made["Uid"], email=email))
-    assert {one.status_code for one in at_once([one.logs_in for one in people])} == {200}
+    assert {item.status_code for item in at_once([person.logs_in for person in people])} == {200}
     assert len(answered(business.send("GET", f"{PATH}/{org}/orgcontext"))["Data"]) == 2
 
 

@@ -29,16 +29,16 @@ def test_name_is_created_once(business: Business, path: str, code: int) -> None:
     at = path.format(org=business.org)
     before = len(answered(business.send("GET", at))["Data"])
     answers = at_once([partial(business.send, "POST", at, {"Name": "Same"})] * MANY)
-    assert Counter(one.status_code for one in answers) == {200: 1, 409: MANY - 1}
-    assert {refused(one) for one in answers if one.status_code != 200} == {(409, code)}
+    assert Counter(answer.status_code for answer in answers) == {200: 1, 409: MANY - 1}
+    assert {refused(answer) for answer in answers if answer.status_code != 200} == {(409, code)}
     assert len(answered(business.send("GET", at))["Data"]) == before + 1
 
 
 def test_role_is_assigned_once(business: Business) -> None:
     role, uid, org = business.role(), business.uid, business.org
     answers = at_once([partial(business.assign, uid, org, role)] * MANY)
-    assert Counter(one.status_code for one in answers) == {200: 1, 409: MANY - 1}
-    assert {refused(one) for one in answers if one.status_code != 200} == {(409, 8130)}
+    assert Counter(answer.status_code for answer in answers) == {200: 1, 409: MANY - 1}
+    assert {refused(answer) for answer in answers if answer.status_code != 200} == {(409, 8130)}
     assert len(answered(business.send("GET", f"{PATH}/{org}/orgcontext"))["Data"]) == 1
 
 
@@ -46,15 +46,15 @@ def test_domain_is_verified_for_one_organization(business: Business) -> None:
     body = {"Domains": [{"DomainName": "race.example", "IsVerified": True}]}
     paths = [f"{PATH}/{business.create()}" for _ in range(MANY)]
     answers = at_once([partial(business.send, "PUT", path, body) for path in paths])
-    assert Counter(one.status_code for one in answers) == {200: 1, 409: MANY - 1}
-    held = [one["Domains"] for one in answered(business.send("GET", PATH))["Data"]]
-    assert len([domain for domains in held for domain in domains]) == 1
+    assert Counter(answer.status_code for answer in answers) == {200: 1, 409: MANY - 1}
+    stored = [item["Domains"] for item in answered(business.send("GET", PATH))["Data"]]
+    assert len([domain for domains in stored for domain in domains]) == 1
 
 
 def test_one_default_role_remains(business: Business) -> None:
     roles = [business.role() for _ in range(8)]
     answers = at_once([partial(business.send, "PUT", f"{ROLES}/{role}/default") for role in roles])
-    assert {one.status_code for one in answers} == {200}
+    assert {answer.status_code for answer in answers} == {200}
     deleted = [business.send("DELETE", f"{ROLES}/{role}").status_code for role in roles]
     assert Counter(deleted) == {200: 7, 403: 1}
 
@@ -64,7 +64,7 @@ def test_deleted_role_has_no_members(business: Business) -> None:
     delete = partial(business.send, "DELETE", f"{ROLES}/{role}")
     acts = [partial(business.assign, uid, business.org, role) for uid in uids]
     answers = at_once([*acts[:3], delete, *acts[3:]])
-    assert {one.status_code for one in answers} <= {200, 400}
+    assert {answer.status_code for answer in answers} <= {200, 400}
     assert answered(business.send("GET", f"{PATH}/{business.org}/orgcontext")) == {"Data": []}
 
 
@@ -73,7 +73,7 @@ def test_deleted_organization_keeps_no_member(business: Business) -> None:
     delete = partial(business.send, "DELETE", f"{PATH}/{org}")
     acts = [partial(business.assign, uid, org, role) for uid in uids]
     answers = at_once([*acts[:3], delete, *acts[3:]])
-    assert {one.status_code for one in answers} <= {200, 404}
+    assert {answer.status_code for answer in answers} <= {200, 404}
     for uid in uids:
         assert answered(business.send("GET", f"/v2/manage/account/{uid}/orgcontext")) == {"Data": []}
 
@@ -83,7 +83,7 @@ def test_partial_updates_at_once_are_all_stored(business: Business) -> None:
     look = {"Name": "A", "LogoURL": "https://acme.example/l.svg", "Color": "#0A7D55"}
     org = f"{PATH}/{business.org}"
     answers = at_once([partial(business.send, "PUT", org, {"Display": {name: value}}) for name, value in look.items()])
-    assert {one.status_code for one in answers} == {200}
+    assert {answer.status_code for answer in answers} == {200}
     assert answered(business.send("GET", org))["Display"] == look
     idp = "https://idp.example"
     body = {"Name": "idp", "ConnectionType": "oidc_custom", "Issuer": idp, "ClientId": "c", "ClientSecret": "s"}
@@ -93,14 +93,14 @@ def test_partial_updates_at_once_are_all_stored(business: Business) -> None:
         {"Attributes": {name: "x"}} for name in ("Email", "FirstName", "LastName", "Groups")
     ]
     members += [{"UserInfoUrl": f"{idp}/u"}, {"ClientId": "d"}]
-    answers = at_once([partial(business.send, "PUT", path, one) for one in members])
-    assert {one.status_code for one in answers} == {200}
-    held = answered(business.send("GET", path))
-    assert {held["Attributes"][name] for name in ("Email", "FirstName", "LastName", "Groups")} == {"x"}
-    assert (held["UserInfoUrl"], held["ClientId"]) == (f"{idp}/u", "d")
+    answers = at_once([partial(business.send, "PUT", path, member) for member in members])
+    assert {answer.status_code for answer in answers} == {200}
+    stored = answered(business.send("GET", path))
+    assert {stored["Attributes"][name] for name in ("Email", "FirstName", "LastName", "Groups")} == {"x"}
+    assert (stored["UserInfoUrl"], stored["ClientId"]) == (f"{idp}/u", "d")
     group = {"GroupId": "g", "Name": "G", "RoleId": business.role()}
     at = f"{path}/grouproles/{answered(business.send('POST', f'{path}/grouproles', group))['Id']}"
-    answers = at_once([partial(business.send, "PUT", at, one) for one in ({"GroupId": "h"}, {"Name": "H"})])
-    assert {one.status_code for one in answers} == {200}
+    answers = at_once([partial(business.send, "PUT", at, item) for item in ({"GroupId": "h"}, {"Name": "H"})])
+    assert {answer.status_code for answer in answers} == {200}
     (role,) = answered(business.send("GET", f"{path}/grouproles"))["Data"]
     assert (role["GroupId"], role["Name"]) == ("h", "H")

@@ -48,19 +48,22 @@ def fill(business: Business, uid: str, role: str, count: int) -> list[str]:
             {
                 **key,
                 **empty,
-                "org_id": one,
-                "name": one,
-                "name_key": one.lower(),
+                "org_id": item_id,
+                "name": item_id,
+                "name_key": item_id.lower(),
                 "created_at": at + timedelta(0, number),
             }
-            for number, one in enumerate(ids)
+            for number, item_id in enumerate(ids)
         ]
         work.run(insert(organizations), rows)
         claim = {"state": "pending", "strategy": "dns_txt", "token": "t", "created_at": at}
-        rows = [{**key, **claim, "domain_id": f"d{one}", "org_id": one, "domain": f"{one}.example"} for one in ids]
+        rows = [
+            {**key, **claim, "domain_id": f"d{item_id}", "org_id": item_id, "domain": f"{item_id}.example"}
+            for item_id in ids
+        ]
         work.run(insert(organization_domains), rows)
-        held = {"uid": uid, "role_id": role, "created_at": at}
-        rows = [{**key, **held, "user_role_id": f"u{one}", "org_id": one} for one in ids]
+        stored = {"uid": uid, "role_id": role, "created_at": at}
+        rows = [{**key, **stored, "user_role_id": f"u{item_id}", "org_id": item_id} for item_id in ids]
         work.run(insert(organization_user_roles), rows)
     return ids
 
@@ -74,9 +77,9 @@ def crowd(business: Business, org: str, role: str, count: int) -> None:
         uids = [f"m{number:05}" for number in range(count)]
         rows = [{**key, **plain, "uid": uid, "profile_id": uid, "email": f"{uid}@acme.example"} for uid in uids]
         work.run(insert(accounts_table), rows)
-        held = {"org_id": org, "role_id": role, "created_at": at}
+        stored = {"org_id": org, "role_id": role, "created_at": at}
         work.run(
-            insert(organization_user_roles), [{**key, **held, "user_role_id": f"r{uid}", "uid": uid} for uid in uids]
+            insert(organization_user_roles), [{**key, **stored, "user_role_id": f"r{uid}", "uid": uid} for uid in uids]
         )
 
 
@@ -92,7 +95,7 @@ def test_lists_cost_the_same_for_many(business: Business) -> None:
     role = business.role(permissions=tuple(business.permission() for _ in range(3)))
     uid = business.member(business.org, role)
     business.create("org_first")
-    asked: list[tuple[str, dict[str, Any]]] = [
+    requested: list[tuple[str, dict[str, Any]]] = [
         (PATH, {}),
         (PATH, {"page": 1, "pagesize": 20}),
         (PATH, {"name": "org_"}),
@@ -102,12 +105,12 @@ def test_lists_cost_the_same_for_many(business: Business) -> None:
         (f"/identity/v2/manage/account/{uid}", {}),
         (f"{PATH}/{business.org}/roles", {}),
     ]
-    before = [statements(business, path, **query) for path, query in asked]
+    before = [statements(business, path, **query) for path, query in requested]
     fill(business, uid, role, MANY)
     crowd(business, business.org, role, MANY)
     for _ in range(5):
         business.role(org=business.org)
-    assert [statements(business, path, **query) for path, query in asked] == before
+    assert [statements(business, path, **query) for path, query in requested] == before
     assert len(answered(business.send("GET", PATH))["Data"]) == MANY + 2
     assert len(answered(business.send("GET", PATH, name="org_"))["Data"]) == MANY + 1
     assert len(answered(business.send("GET", f"{PATH}/{business.org}/orgcontext"))["Data"]) == MANY + 1
@@ -128,12 +131,12 @@ def test_memberships_take_one_statement(business: Business) -> None:
         found = memberships.of(context, account)
         assert context.work.cost.statements == before + 1
         assert len(found) == MANY + 1
-        assert {one.permissions for one in found} == {frozenset(f"read:{number}" for number in range(4))}
-        assert {one.roles[0].name for one in found} == {"Reader"}
-        stranger = accounts.by_uid(context, business.uid)
-        assert stranger is not None
+        assert {membership.permissions for membership in found} == {frozenset(f"read:{number}" for number in range(4))}
+        assert {membership.roles[0].name for membership in found} == {"Reader"}
+        outsider = accounts.by_uid(context, business.uid)
+        assert outsider is not None
         before = context.work.cost.statements
-        assert memberships.of(context, stranger) == []
+        assert memberships.of(context, outsider) == []
         assert context.work.cost.statements == before
 
 
@@ -153,7 +156,7 @@ def test_policies_are_read_once_in_a_request(business: Business) -> None:
         assert allowed is not None
         assert allowed.methods == ("password",)
         assert not in_force.requires_second_factor(context, account)
-        assert in_force.shortened(context, account) == (None, None)
+        assert in_force.shortest_lifetimes(context, account) == (None, None)
         assert context.work.cost.statements == before + 1
         member_store.add(context, uid, other, [role])
         assert in_force.password_rules(context, account).min_length == 30, "a membership drops what was read"

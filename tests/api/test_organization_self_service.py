@@ -14,7 +14,7 @@ from sqlalchemy import select
 from app.contract import errors as e
 from app.identity.directory.organizations.self_service import _CREATIONS
 from app.identity.platform.audit import audit
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import UnitOfWork
 from tests.support.members import OWN, Company, Team, refused
 from tests.support.oauth_world import World
@@ -46,7 +46,7 @@ def organizations_of(company: Company, person: Person | None = None) -> list[dic
     return found
 
 
-def events(services: Services, tenant_id: str, event: str) -> Sequence[Any]:
+def events(services: IdentityServices, tenant_id: str, event: str) -> Sequence[Any]:
     with UnitOfWork(services.database, tenant_id).separate_transaction() as work:
         return work.all(select(audit).where(audit.c.tenant_id == tenant_id, audit.c.event == event))
 
@@ -58,11 +58,11 @@ def test_creation_is_off_by_default(company: Company) -> None:
 
 
 @pytest.mark.both_databases
-def test_creator_owns_the_organization(open_company: Company, services: Services) -> None:
+def test_creator_owns_the_organization(open_company: Company, services: IdentityServices) -> None:
     status, org = create(open_company, "  Globex  ")
-    (one,) = organizations_of(open_company)
+    (item,) = organizations_of(open_company)
     assert status == 200
-    assert (one["Id"], one["Name"], one["Roles"], one["IsOwner"], one["IsLastOwner"]) == (
+    assert (item["Id"], item["Name"], item["Roles"], item["IsOwner"], item["IsLastOwner"]) == (
         org,
         "Globex",
         ["Owner"],
@@ -71,7 +71,7 @@ def test_creator_owns_the_organization(open_company: Company, services: Services
     )
     (role,) = answered(open_company.business.send("GET", ROLES))["Data"]
     assert role["Level"] == "tenant"
-    assert {one["Name"] for one in role["Permissions"]} == {"org:own", "org:manage"}
+    assert {element["Name"] for element in role["Permissions"]} == {"org:own", "org:manage"}
     (row,) = events(services, open_company.world.tenant_id, "organization.created")
     assert (row.uid, row.facts["org_id"]) == (open_company.ada.uid, org)
 
@@ -91,7 +91,7 @@ def test_role_named_owner_without_permission_stays(open_company: Company) -> Non
     open_company.business.role("Organization owner")
     assert create(open_company, "Globex")[0] == 200
     assert organizations_of(open_company)[0]["Roles"] == ["Owner 2"]
-    roles = {one["Name"]: one["Permissions"] for one in answered(open_company.business.send("GET", ROLES))["Data"]}
+    roles = {item["Name"]: item["Permissions"] for item in answered(open_company.business.send("GET", ROLES))["Data"]}
     assert roles["OWNER"] == roles["Organization owner"] == []
 
 
@@ -137,7 +137,7 @@ def test_simultaneous_creations_respect_the_limit(open_company: Company) -> None
     assert len(organizations_of(open_company)) == 2
 
 
-def test_second_submit_creates_one_organization(open_company: Company, services: Services) -> None:
+def test_second_submit_creates_one_organization(open_company: Company, services: IdentityServices) -> None:
     first, second = create(open_company, "Globex"), create(open_company, "Globex")
     assert first == second
     assert len(organizations_of(open_company)) == 1
@@ -155,12 +155,12 @@ def test_too_many_tries_are_refused(open_company: Company) -> None:
 @pytest.mark.both_databases
 def test_simultaneous_creators_make_one_role(open_company: Company) -> None:
     people = [open_company.world.person(f"p{number}@example.test") for number in range(10)]
-    acts = [partial(create, open_company, f"Org {number}", one) for number, one in enumerate(people)]
+    acts = [partial(create, open_company, f"Org {number}", person) for number, person in enumerate(people)]
     assert {status for status, _ in at_once(acts)} == {200}
     (role,) = answered(open_company.business.send("GET", ROLES))["Data"]
     assert (role["Name"], len(role["Permissions"])) == ("Owner", 2)
     assert len(answered(open_company.business.send("GET", PERMISSIONS))["Data"]) == 2
-    assert {one["RoleId"] for person in people for one in roles_of(open_company, person)} == {role["Id"]}
+    assert {item["RoleId"] for person in people for item in roles_of(open_company, person)} == {role["Id"]}
 
 
 @pytest.mark.both_databases
@@ -169,9 +169,9 @@ def test_simultaneous_creators_with_permissions_make_one_role(open_company: Comp
     for name in ("org:own", "org:manage"):
         open_company.permission(name)
     people = [open_company.world.person(f"p{number}@example.test") for number in range(10)]
-    acts = [partial(create, open_company, f"Org {number}", one) for number, one in enumerate(people)]
+    acts = [partial(create, open_company, f"Org {number}", person) for number, person in enumerate(people)]
     assert {status for status, _ in at_once(acts)} == {200}
-    assert [one["Name"] for one in answered(open_company.business.send("GET", ROLES))["Data"]] == ["Owner"]
+    assert [item["Name"] for item in answered(open_company.business.send("GET", ROLES))["Data"]] == ["Owner"]
 
 
 def roles_of(company: Company, person: Person) -> list[dict[str, Any]]:
@@ -186,13 +186,13 @@ def change(team: Team, name: str, **members: Any) -> tuple[int, Any]:
 
 
 @pytest.mark.both_databases
-def test_owner_changes_name_and_look(team: Team, services: Services) -> None:
+def test_owner_changes_name_and_look(team: Team, services: IdentityServices) -> None:
     display = {"Display": {"Name": "Old", "LogoURL": "https://globex.test/old.png"}}
     answered(team.company.business.send("PUT", f"{PATH}/{team.org}", display))
     look = {"DisplayName": " Globex Gardens ", "Logo": "https://globex.test/logo.png"}
     assert change(team, "owner", Name="Globex Ltd", **look) == (200, None)
-    one = answered(team.company.business.send("GET", f"{PATH}/{team.org}"))
-    assert (one["Name"], one["Display"]["Name"], one["Display"]["LogoURL"]) == (
+    item = answered(team.company.business.send("GET", f"{PATH}/{team.org}"))
+    assert (item["Name"], item["Display"]["Name"], item["Display"]["LogoURL"]) == (
         "Globex Ltd",
         "Globex Gardens",
         "https://globex.test/logo.png",
@@ -200,8 +200,8 @@ def test_owner_changes_name_and_look(team: Team, services: Services) -> None:
     view = team.read("owner", f"/{team.org}/settings")
     assert (view["Name"], view["DisplayName"], view["Logo"]) == ("Globex Ltd", "Globex Gardens", look["Logo"])
     assert change(team, "owner", Name="Globex Ltd") == (200, None)
-    one = answered(team.company.business.send("GET", f"{PATH}/{team.org}"))
-    assert (one["Display"].get("Name"), one["Display"].get("LogoURL")) == (None, None)
+    item = answered(team.company.business.send("GET", f"{PATH}/{team.org}"))
+    assert (item["Display"].get("Name"), item["Display"].get("LogoURL")) == (None, None)
     rows = events(services, team.company.world.tenant_id, "organization.changed")
     assert [row.uid for row in rows].count(team.people["owner"].uid) == 2
 
@@ -241,7 +241,7 @@ def test_other_tenants_organization_cannot_be_changed(team: Team, new_tenant_ser
     assert team.send("owner", "/delete", Organization=foreign, Name="Globex") == unknown
 
 
-def test_owner_deletes_the_organization(team: Team, services: Services) -> None:
+def test_owner_deletes_the_organization(team: Team, services: IdentityServices) -> None:
     assert team.send("owner", "/delete", Name="Globe") == (400, e.BadField.code)
     assert len(team.members()) == 3
     assert team.send("owner", "/delete", Name=" GLOBEX ") == (200, None)
@@ -259,7 +259,7 @@ def test_settings_count_what_a_deletion_deletes(team: Team) -> None:
     assert (view["Organization"]["People"], view["Domains"], view["Connections"], view["Invitations"]) == (3, 1, 0, 0)
 
 
-def test_settings_need_recent_authentication(team: Team, services: Services) -> None:
+def test_settings_need_recent_authentication(team: Team, services: IdentityServices) -> None:
     browser = team.browser("owner")
     with moved(services, minutes=6):
         for path in ("/settings", "/delete", "/transfer"):

@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from app.contract.steps import LoginStep
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from tests.support.members import Company, organization_in
 from tests.support.oauth_world import World
 from tests.support.organizations import NO_ORG, Business
@@ -39,13 +39,13 @@ def test_all_tokens_name_the_organization(company: Company, app: RelyingParty, g
         "org_roles": ["Editor"],
         "org_permissions": ["plants:read", "plants:write"],
     }
-    held = company.tokens(app, organization=globex, scope=ALL)
-    assert organization_in(held["access_token"]) == expected
-    assert organization_in(held["id_token"]) == expected
-    assert {name: app.userinfo(held["access_token"]).get_json()[name] for name in expected} == expected
-    assert {name: app.introspect(held["access_token"])[name] for name in expected} == expected
-    assert app.introspect(held["refresh_token"])["org_id"] == globex
-    later = answered(app.refresh(held["refresh_token"]))
+    stored = company.tokens(app, organization=globex, scope=ALL)
+    assert organization_in(stored["access_token"]) == expected
+    assert organization_in(stored["id_token"]) == expected
+    assert {name: app.userinfo(stored["access_token"]).get_json()[name] for name in expected} == expected
+    assert {name: app.introspect(stored["access_token"])[name] for name in expected} == expected
+    assert app.introspect(stored["refresh_token"])["org_id"] == globex
+    later = answered(app.refresh(stored["refresh_token"]))
     assert organization_in(later["access_token"]) == organization_in(later["id_token"]) == expected
 
 
@@ -59,16 +59,16 @@ def test_permissions_need_scope_and_registration(
     company: Company, world: World, app: RelyingParty, globex: str
 ) -> None:
     assert "org_permissions" not in organization_in(company.tokens(app, organization=globex)["id_token"])
-    held = company.tokens(app, organization=globex, scope=ALL)
+    stored = company.tokens(app, organization=globex, scope=ALL)
     world.change(app, scope="openid profile email")
-    later = answered(app.refresh(held["refresh_token"]))
+    later = answered(app.refresh(stored["refresh_token"]))
     assert organization_in(later["id_token"]).keys() == {"org_id", "org_name", "org_roles"}
 
 
 def test_request_without_organization_is_personal(company: Company, app: RelyingParty, globex: str) -> None:
-    held = company.tokens(app)
-    assert organization_in(held["access_token"]) == organization_in(held["id_token"]) == {}
-    assert not any(name.startswith("org_") for name in app.introspect(held["access_token"]))
+    stored = company.tokens(app)
+    assert organization_in(stored["access_token"]) == organization_in(stored["id_token"]) == {}
+    assert not any(name.startswith("org_") for name in app.introspect(stored["access_token"]))
 
 
 @pytest.mark.both_databases
@@ -123,10 +123,10 @@ def test_contradictory_requests_are_refused(company: Company, app: RelyingParty,
 def test_tenant_without_organizations_has_no_members(
     company: Company, world: World, app: RelyingParty, globex: str
 ) -> None:
-    held = company.tokens(app, organization=globex)
+    stored = company.tokens(app, organization=globex)
     world.change_settings(organizations={"enabled": False})
     assert company.error(app, organization=globex) == NOT_A_MEMBER
-    assert app.introspect(held["access_token"])["active"] is False
+    assert app.introspect(stored["access_token"])["active"] is False
 
 
 def test_member_removed_before_the_exchange_gets_no_token(company: Company, app: RelyingParty) -> None:
@@ -143,17 +143,17 @@ def test_tokens_end_with_the_membership(company: Company, app: RelyingParty, how
     org = company.business.create()
     role = company.join(company.ada, org, "Editor")
     personal = company.tokens(app)
-    held = company.tokens(app, organization=org)
+    stored = company.tokens(app, organization=org)
     if how == "leave":
         company.leave(company.ada, org, role)
     elif how == "deactivate":
         company.business.deactivate(org)
     else:
         answered(company.business.send("DELETE", f"/v2/manage/organizations/{org}"))
-    assert app.introspect(held["access_token"]) == {"active": False}
-    assert app.introspect(held["refresh_token"]) == {"active": False}
-    assert app.userinfo(held["access_token"]).status_code == 401
-    answer = app.refresh(held["refresh_token"])
+    assert app.introspect(stored["access_token"]) == {"active": False}
+    assert app.introspect(stored["refresh_token"]) == {"active": False}
+    assert app.userinfo(stored["access_token"]).status_code == 401
+    answer = app.refresh(stored["refresh_token"])
     assert (answer.status_code, answer.get_json()["error"]) == (400, "invalid_grant")
     assert app.userinfo(personal["access_token"]).status_code == 200
     assert app.refresh(personal["refresh_token"]).status_code == 200
@@ -162,11 +162,11 @@ def test_tokens_end_with_the_membership(company: Company, app: RelyingParty, how
 def test_family_of_former_member_does_not_return(company: Company, app: RelyingParty) -> None:
     org = company.business.create()
     role = company.join(company.ada, org, "Editor")
-    held = company.tokens(app, organization=org)
+    stored = company.tokens(app, organization=org)
     company.leave(company.ada, org, role)
-    assert app.refresh(held["refresh_token"]).status_code == 400
+    assert app.refresh(stored["refresh_token"]).status_code == 400
     answered(company.business.assign(company.ada.uid, org, role))
-    assert app.refresh(held["refresh_token"]).get_json()["error"] == "invalid_grant"
+    assert app.refresh(stored["refresh_token"]).get_json()["error"] == "invalid_grant"
 
 
 def test_former_members_token_opens_no_own_account(company: Company, world: World) -> None:
@@ -174,8 +174,8 @@ def test_former_members_token_opens_no_own_account(company: Company, world: Worl
     client = world.application("Desk", interface_access="full")
     org = company.business.create()
     role = company.join(company.ada, org, "Editor")
-    held = company.tokens(client, organization=org, scope="openid account:read")
-    read = partial(company.business.tenant.send, "GET", "/identity/v2/auth/account", bearer=held["access_token"])
+    stored = company.tokens(client, organization=org, scope="openid account:read")
+    read = partial(company.business.tenant.send, "GET", "/identity/v2/auth/account", bearer=stored["access_token"])
     assert read().status_code == 200
     company.leave(company.ada, org, role)
     assert read().status_code in (401, 403)
@@ -187,18 +187,18 @@ def test_tokens_show_their_own_organization_alone(company: Company, world: World
     company.join(company.ada, first, "Owner", "org:own")
     company.join(company.ada, second, "Guest", "plants:read")
     server = world.application("Api", resource_server=True)
-    held = company.tokens(app, organization=second, scope=ALL)
-    seen = server.introspect(held["access_token"])
+    stored = company.tokens(app, organization=second, scope=ALL)
+    seen = server.introspect(stored["access_token"])
     assert (seen["org_id"], seen["org_roles"], seen["org_permissions"]) == (second, ["Guest"], ["plants:read"])
-    assert app.userinfo(held["access_token"]).get_json()["org_permissions"] == ["plants:read"]
-    assert answered(app.refresh(held["refresh_token"], organization=first))
+    assert app.userinfo(stored["access_token"]).get_json()["org_permissions"] == ["plants:read"]
+    assert answered(app.refresh(stored["refresh_token"], organization=first))
     assert organization_in(company.tokens(app, organization=first)["id_token"])["org_roles"] == ["Owner"]
 
 
 def test_refresh_reads_roles_again(company: Company, app: RelyingParty, globex: str) -> None:
-    held = company.tokens(app, organization=globex, scope=ALL)
+    stored = company.tokens(app, organization=globex, scope=ALL)
     company.join(company.ada, globex, "Buyer", "orders:write")
-    later = organization_in(answered(app.refresh(held["refresh_token"]))["access_token"])
+    later = organization_in(answered(app.refresh(stored["refresh_token"]))["access_token"])
     assert later["org_roles"] == ["Buyer", "Editor"]
     assert later["org_permissions"] == ["orders:write", "plants:read", "plants:write"]
 
@@ -208,10 +208,10 @@ def test_oversized_permissions_are_left_to_userinfo(company: Company, app: Relyi
     org = company.business.create()
     names = tuple(f"{'p' * 90}:{number}" for number in range(40))
     company.join(company.ada, org, "Everything", *names)
-    held = company.tokens(app, organization=org, scope=ALL)
-    assert organization_in(held["access_token"]).keys() == {"org_id", "org_name", "org_roles"}
-    assert len(app.userinfo(held["access_token"]).get_json()["org_permissions"]) == 40
-    assert len(app.introspect(held["access_token"])["org_permissions"]) == 40
+    stored = company.tokens(app, organization=org, scope=ALL)
+    assert organization_in(stored["access_token"]).keys() == {"org_id", "org_name", "org_roles"}
+    assert len(app.userinfo(stored["access_token"]).get_json()["org_permissions"]) == 40
+    assert len(app.introspect(stored["access_token"])["org_permissions"]) == 40
 
 
 def test_sign_in_continues_to_the_organization(
@@ -229,22 +229,22 @@ def test_sign_in_continues_to_the_organization(
 
 
 def test_organization_tokens_cost_the_same_for_many_members(
-    services: Services, company: Company, app: RelyingParty, globex: str
+    services: IdentityServices, company: Company, app: RelyingParty, globex: str
 ) -> None:
     """The statements of userinfo do not grow with the organizations of the account."""
-    held = company.tokens(app, organization=globex)
-    before = company.browser.spent(app.userinfo(held["access_token"]))
+    stored = company.tokens(app, organization=globex)
+    before = company.browser.spent(app.userinfo(stored["access_token"]))
     for _ in range(5):
         company.join(company.ada, company.business.create(), "Editor")
-    assert company.browser.spent(app.userinfo(held["access_token"])) == before
+    assert company.browser.spent(app.userinfo(stored["access_token"])) == before
 
 
 def test_expired_access_token_stays_expired(
-    services: Services, company: Company, app: RelyingParty, globex: str
+    services: IdentityServices, company: Company, app: RelyingParty, globex: str
 ) -> None:
-    held = company.tokens(app, organization=globex)
+    stored = company.tokens(app, organization=globex)
     with moved(services, hours=30):
-        assert app.introspect(held["access_token"]) == {"active": False}
+        assert app.introspect(stored["access_token"]) == {"active": False}
 
 
 def test_metadata_names_claims_and_standard_prompts(company: Company, app: RelyingParty) -> None:

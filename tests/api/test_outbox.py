@@ -147,10 +147,10 @@ def test_claimed_message_is_exclusive_until_lease_expires(database: Database, cl
 def test_renewal_extends_leases_and_reports_lost_ones(database: Database, clock: FixedClock) -> None:
     renewed, lost = posted(database, clock), posted(database, clock, tenant="globex")
     claimed = [found for _ in range(2) if (found := claims.claim(database, clock.now(), MAIL, after="a"))]
-    assert {one.message_id for one in claimed} == {renewed, lost}
+    assert {number.message_id for number in claimed} == {renewed, lost}
     change_attempts(database, lost, "globex")
     until = clock.now() + 3 * claims.LEASE
-    assert [one.message_id for one in claims.renew(database, claimed, until)] == [lost]
+    assert [item.message_id for item in claims.renew(database, claimed, until)] == [lost]
     assert row(database, renewed).due_at == until
 
 
@@ -229,11 +229,11 @@ def change_attempts(database: Database, message_id: str, tenant: str) -> None:
 @pytest.mark.both_databases
 def test_worker_that_lost_its_lease_settles_nothing(database: Database, clock: FixedClock) -> None:
     message_id = posted(database, clock)
-    late = claims.claim(database, clock.now(), MAIL)
-    assert late
+    expired = claims.claim(database, clock.now(), MAIL)
+    assert expired
     clock.advance(seconds=claims.LEASE.total_seconds())
     claims.claim(database, clock.now(), MAIL)
-    claims.settle_failed(database, late, clock.now(), "late", is_final=True)
+    claims.settle_failed(database, expired, clock.now(), "late", is_final=True)
     assert row(database, message_id).state == "waiting"
 
 
@@ -282,9 +282,11 @@ def test_outbox_metrics_report_counts_and_oldest_age(database: Database, clock: 
     posted(database, clock)
     clock.advance(seconds=90)
     counts, ages = OutboxMetrics(database, clock).collect()
-    counted = {(one.labels["state"], one.labels["lane"]): one.value for one in counts.samples if one.value}
+    counted = {
+        (sample.labels["state"], sample.labels["lane"]): sample.value for sample in counts.samples if sample.value
+    }
     assert counted == {("waiting", "mail"): 1, ("dead", "other"): 1}
-    oldest = {one.labels["lane"]: one.value for one in ages.samples}
+    oldest = {sample.labels["lane"]: sample.value for sample in ages.samples}
     assert oldest == {"mail": 90, "sms": 0, "push": 0, "other": 0}
 
 

@@ -62,8 +62,8 @@ def test_changed_payload_or_kind_becomes_dead_letter(own_database: Database, clo
     change(own_database, short, sealed=sealed[:15])
     worker(own_database, clock, f"smtp://127.0.0.1:{post.port}").deliver_due()
     assert post.mails == []
-    assert {row(own_database, one).last_problem for one in (other_kind, changed, short)} == {MISPLACED}
-    assert {row(own_database, one).state for one in (other_kind, changed, short)} == {"dead"}
+    assert {row(own_database, item).last_problem for item in (other_kind, changed, short)} == {MISPLACED}
+    assert {row(own_database, item).state for item in (other_kind, changed, short)} == {"dead"}
 
 
 def test_worker_without_key_leaves_mail_to_worker_with_it(

@@ -88,7 +88,7 @@ def at_work(
     settings = Settings(mail_url=f"smtp://127.0.0.1:{post.port}", sms_url=sms_url, secrets=(SECRET,))
     stop = threading.Event()
     each = [Worker(settings, database, lease=timedelta(seconds=lease), drain_seconds=0) for _ in range(many)]
-    threads = [threading.Thread(target=one.run, args=(stop,)) for one in each]
+    threads = [threading.Thread(target=item.run, args=(stop,)) for item in each]
     for thread in threads:
         thread.start()
     try:
@@ -105,7 +105,7 @@ def arrived(post: Mailbox) -> Counter[str]:
 
 
 def all_sent(database: Database, *ids: str) -> bool:
-    return all(row(database, one).state == "sent" for one in ids)
+    return all(row(database, item_id).state == "sent" for item_id in ids)
 
 
 @pytest.mark.both_databases
@@ -210,7 +210,7 @@ def test_hanging_mail_server_delays_no_text_message(own_database: Database, post
         texts = [posted(own_database, SystemClock(), kind="sms", to="+4930123456") for _ in range(3)]
         eventually(lambda: all_sent(own_database, *texts), "the text messages go out")
         assert len(taken) == len(texts)
-        assert not any(row(own_database, one).state == "sent" for one in mails)
+        assert not any(row(own_database, mail).state == "sent" for mail in mails)
         post.may_acknowledge.set()
 
 
@@ -225,7 +225,7 @@ def test_hanging_sms_gateway_delays_no_mail(
         eventually(lambda: len(taken) >= AT_ONCE - 1, "the lane is full")
         mail = posted(own_database, SystemClock())
         eventually(lambda: all_sent(own_database, mail), "the mail goes out")
-        assert not any(row(own_database, one).state == "sent" for one in texts)
+        assert not any(row(own_database, text).state == "sent" for text in texts)
         release.set()
 
 

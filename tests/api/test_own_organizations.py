@@ -12,7 +12,7 @@ from sqlalchemy import select
 
 from app.contract import errors as e
 from app.identity.platform.audit import audit
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import UnitOfWork
 from tests.support.invitations import PATH as INVITATIONS
 from tests.support.invitations import Inviting
@@ -27,16 +27,16 @@ ACCOUNT = "/v2/manage/account"
 
 
 def test_account_reads_its_organizations(team: Team) -> None:
-    (one,) = team.read("owner")["Organizations"]
-    assert (one["Name"], one["Roles"], one["People"], one["CanManage"], one["IsLastOwner"]) == (
+    (item,) = team.read("owner")["Organizations"]
+    assert (item["Name"], item["Roles"], item["People"], item["CanManage"], item["IsLastOwner"]) == (
         "Globex",
         ["Owner"],
         3,
         True,
         True,
     )
-    (one,) = team.read("editor")["Organizations"]
-    assert (one["CanManage"], one["IsLastOwner"]) == (False, False)
+    (item,) = team.read("editor")["Organizations"]
+    assert (item["CanManage"], item["IsLastOwner"]) == (False, False)
     assert team.read("outsider")["Organizations"] == []
 
 
@@ -49,16 +49,16 @@ def test_member_leaves(team: Team) -> None:
 @pytest.mark.both_databases("first")
 @pytest.mark.parametrize("end", ["remove", "leave", "leave by API", "leave all", "take roles", "demote"])
 def test_removed_member_cannot_use_a_spare_invitation(team: Team, end: str) -> None:
-    one, person = Inviting(team.company.business.tenant), team.people["editor"]
+    item, person = Inviting(team.company.business.tenant), team.people["editor"]
     roles, owner = [team.roles["Editor"], team.roles["Owner"]], team.people["owner"].uid
-    other = one.create("Initech")
-    answered(one.assign(owner, other, team.roles["Owner"]))
+    other = item.create("Initech")
+    answered(item.assign(owner, other, team.roles["Owner"]))
     answered(team.company.business.send("DELETE", f"{ACCOUNT}/{person.uid}/orgcontext/{team.org}"))
-    spare = one.invite(person.email, orgId=team.org, inviterUid=owner, roleIds=roles)["Id"]
-    elsewhere = one.invite(person.email, orgId=other, inviterUid=owner, roleIds=[team.roles["Owner"]])["Id"]
-    of_others = one.invite("guest@globex.test", orgId=team.org, inviterUid=owner, roleIds=roles)["Id"]
-    answered(one.assign(person.uid, team.org, roles[0], team.roles["Manager"]))
-    sent = one.invite("friend@globex.test", orgId=team.org, inviterUid=person.uid, roleIds=roles[:1])["Id"]
+    spare = item.invite(person.email, orgId=team.org, inviterUid=owner, roleIds=roles)["Id"]
+    foreign = item.invite(person.email, orgId=other, inviterUid=owner, roleIds=[team.roles["Owner"]])["Id"]
+    of_others = item.invite("guest@globex.test", orgId=team.org, inviterUid=owner, roleIds=roles)["Id"]
+    answered(item.assign(person.uid, team.org, roles[0], team.roles["Manager"]))
+    sent = item.invite("friend@globex.test", orgId=team.org, inviterUid=person.uid, roleIds=roles[:1])["Id"]
     path = f"{ACCOUNT}/{person.uid}/orgcontext"
     if end == "remove":
         assert team.remove("owner", "editor") == (200, None)
@@ -69,21 +69,21 @@ def test_removed_member_cannot_use_a_spare_invitation(team: Team, end: str) -> N
     elif end == "take roles":
         team.company.leave(person, team.org, roles[0], team.roles["Manager"])
     else:
-        answered(one.send("DELETE", path if end == "leave all" else f"{path}/{team.org}"))
+        answered(item.send("DELETE", path if end == "leave all" else f"{path}/{team.org}"))
     status = {
-        key: answered(one.send("GET", f"{INVITATIONS}/{key}"))["Status"] for key in (spare, elsewhere, of_others, sent)
+        key: answered(item.send("GET", f"{INVITATIONS}/{key}"))["Status"] for key in (spare, foreign, of_others, sent)
     }
     assert status == {
         spare: "revoked",
-        elsewhere: "revoked" if end == "leave all" else "invited",
+        foreign: "revoked" if end == "leave all" else "invited",
         of_others: "invited",
         sent: "invited" if end == "demote" else "revoked",
     }
 
 
 def test_last_owner_cannot_leave_or_step_down(team: Team) -> None:
-    for outcome in (team.leave("owner"), team.remove("owner", "owner"), team.set_roles("owner", "owner", "Editor")):
-        assert outcome == refused(e.LastOwner)
+    for item in (team.leave("owner"), team.remove("owner", "owner"), team.set_roles("owner", "owner", "Editor")):
+        assert item == refused(e.LastOwner)
     assert team.roles_of("owner") == ["Owner"]
     assert team.set_roles("owner", "editor", "Owner") == (200, None)
     assert team.leave("owner") == (200, None)
@@ -103,10 +103,13 @@ def test_owner_who_cannot_sign_in_is_no_owner_left(team: Team, column: dict[str,
     assert not team.read("owner")["Organizations"][0]["IsLastOwner"]
     team.people["editor"].set_columns(**column)
     assert team.read("owner")["Organizations"][0]["IsLastOwner"]
-    seen = {one["Label"].partition("@")[0]: (one["IsOwner"], one["IsLastOwner"]) for one in team.members("owner")}
+    seen = {
+        member["Label"].partition("@")[0]: (member["IsOwner"], member["IsLastOwner"])
+        for member in team.members("owner")
+    }
     assert (seen["owner"], seen["editor"]) == ((True, True), (True, False))
-    for outcome in (team.leave("owner"), team.remove("owner", "owner"), team.set_roles("owner", "owner", "Editor")):
-        assert outcome == refused(e.LastOwner)
+    for item in (team.leave("owner"), team.remove("owner", "owner"), team.set_roles("owner", "owner", "Editor")):
+        assert item == refused(e.LastOwner)
     assert team.remove("owner", "editor") == (200, None)
     assert team.roles_of("owner") == ["Owner"]
 
@@ -125,7 +128,7 @@ def test_manager_changes_and_removes_members(team: Team) -> None:
     assert team.set_roles("manager", "editor", "Manager") == (200, None)
     assert team.roles_of("editor") == ["Manager"]
     assert team.remove("manager", "editor") == (200, None)
-    assert [one["Label"] for one in team.members()] == ["owner@globex.test", "manager@globex.test"]
+    assert [member["Label"] for member in team.members()] == ["owner@globex.test", "manager@globex.test"]
 
 
 @pytest.mark.parametrize(
@@ -160,12 +163,14 @@ def test_manager_gives_no_permissions_it_lacks(team: Team, other: str) -> None:
     assert team.set_roles("manager", other, *former, "Payer") == refused(e.OwnersOnly)
     assert team.roles_of(other) == former
     page = f"/{team.org}/members/{team.people[other].uid}"
-    shown = {one["Name"]: one["CanChange"] for one in team.read("manager", page)["Roles"]}
+    shown = {item["Name"]: item["CanChange"] for item in team.read("manager", page)["Roles"]}
     assert (shown["Payer"], shown["Owner"], shown["Reader"], shown["Editor"]) == (False, False, True, True)
     assert team.set_roles("manager", other, *{*former, "Reader"}) == (200, None)
-    assert all(one["CanChange"] for one in team.read("owner", page)["Roles"])
+    assert all(item["CanChange"] for item in team.read("owner", page)["Roles"])
     assert team.set_roles("owner", other, *former, "Payer") == (200, None)
-    shown = {one["Name"]: one["CanChange"] for one in team.read("manager", page)["Roles"]} if other == "editor" else {}
+    shown = (
+        {item["Name"]: item["CanChange"] for item in team.read("manager", page)["Roles"]} if other == "editor" else {}
+    )
     assert shown.get("Payer", True), "a role that the member has can be taken"
     assert team.set_roles("manager", "editor", "Editor") == (200, None)
 
@@ -222,13 +227,13 @@ def test_list_has_pages_and_a_search(team: Team) -> None:
         ))  # fmt: skip
     first, second = (team.read("manager", f"/{team.org}/members?page={page}") for page in (1, 2))
     assert (len(first["Members"]), first["HasMore"], len(second["Members"]), second["HasMore"]) == (25, True, 8, False)
-    assert len({one["Uid"] for one in [*first["Members"], *second["Members"]]}) == 33
-    assert [one["Label"] for one in team.members(query="?search=P07%40CROWD")] == ["p07@crowd.test"]
+    assert len({item["Uid"] for item in [*first["Members"], *second["Members"]]}) == 33
+    assert [member["Label"] for member in team.members(query="?search=P07%40CROWD")] == ["p07@crowd.test"]
     assert team.members(query="?search=%25") == team.members(query="?search=_") == []
 
 
 def test_list_marks_oneself_and_what_can_be_changed(team: Team) -> None:
-    seen = {one["Label"].partition("@")[0]: one for one in team.members("manager")}
+    seen = {member["Label"].partition("@")[0]: member for member in team.members("manager")}
     assert (seen["manager"]["IsSelf"], seen["owner"]["IsOwner"], seen["owner"]["CanChange"]) == (True, True, False)
     assert seen["editor"]["CanChange"]
     assert team.members("owner")[0]["IsLastOwner"]
@@ -237,14 +242,14 @@ def test_list_marks_oneself_and_what_can_be_changed(team: Team) -> None:
 def test_member_is_read_with_the_roles_to_choose_from(team: Team) -> None:
     found = team.read("manager", f"/{team.org}/members/{team.people['editor'].uid}")
     assert found["Member"]["RoleIds"] == [team.roles["Editor"]]
-    assert [(one["Name"], one["CanChange"]) for one in found["Roles"]] == [
+    assert [(item["Name"], item["CanChange"]) for item in found["Roles"]] == [
         ("Editor", True),
         ("Manager", True),
         ("Owner", False),
     ]
 
 
-def test_changes_need_recent_authentication(team: Team, services: Services) -> None:
+def test_changes_need_recent_authentication(team: Team, services: IdentityServices) -> None:
     browser, person = team.browser("owner"), team.people["editor"]
     body = {"Organization": team.org, "Uid": person.uid, "RoleIds": [team.roles["Manager"]]}
     with moved(services, minutes=6):
@@ -266,7 +271,7 @@ def test_signed_out_browser_is_refused(team: Team, world: World) -> None:
         assert world.browser().send("POST", f"{OWN}{path}", body).status_code == e.NotAuthenticated.status
 
 
-def test_changes_are_audited_with_their_actor(team: Team, services: Services) -> None:
+def test_changes_are_audited_with_their_actor(team: Team, services: IdentityServices) -> None:
     team.set_roles("manager", "editor", "Manager")
     team.remove("manager", "editor")
     with UnitOfWork(services.database, team.company.world.tenant_id).separate_transaction() as work:
@@ -284,17 +289,17 @@ def test_changes_are_audited_with_their_actor(team: Team, services: Services) ->
 def test_two_owners_leaving_at_once_leave_one(team: Team) -> None:
     assert team.set_roles("owner", "editor", "Owner") == (200, None)
     browsers = [team.browser(name) for name in ("owner", "editor")]
-    body, outcomes = json.dumps({"Organization": team.org}).encode(), list[int]()
+    body, results = json.dumps({"Organization": team.org}).encode(), list[int]()
 
     def go(browser: Browser) -> None:
-        outcomes.append(browser.send("POST", f"{OWN}/leave", body).status_code)
+        results.append(browser.send("POST", f"{OWN}/leave", body).status_code)
 
     threads = [Thread(target=go, args=(browser,)) for browser in browsers]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(outcomes) == [200, e.LastOwner.status]
+    assert sorted(results) == [200, e.LastOwner.status]
 
 
 def schedule_deletion(team: Team, name: str) -> None:

@@ -8,9 +8,9 @@ import pytest
 from sqlalchemy import select
 
 from app.contract import errors as e
-from app.identity.hosted.organization_domains import MOST_DOMAINS
+from app.identity.hosted.organization_domains import MAX_DOMAINS
 from app.identity.platform.audit import audit
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import UnitOfWork
 from tests.support.dns_server import FakeDns
 from tests.support.members import Team, refused
@@ -29,7 +29,7 @@ def owned(team: Team, fake_dns: FakeDns) -> Team:
 
 
 def domains(team: Team) -> list[str]:
-    return [one["DomainName"] for one in held(team)]
+    return [item["DomainName"] for item in held(team)]
 
 
 def held(team: Team) -> list[dict[str, str]]:
@@ -55,20 +55,22 @@ def test_owner_who_stepped_down_during_dns_adds_nothing(
 
 @pytest.mark.both_databases
 def test_limit_of_domains_holds_for_simultaneous_requests(owned: Team, fake_dns: FakeDns) -> None:
-    for number in range(MOST_DOMAINS - 2):
+    for number in range(MAX_DOMAINS - 2):
         body = {"DomainName": f"d{number}.example"}
         fake_dns.mail_server(body["DomainName"])
         answered(owned.company.business.send("POST", f"{PATH}/{owned.org}/domains", body))
     names = [f"late{number}.example" for number in range(6)]
-    for one in names:
-        fake_dns.mail_server(one)
-    outcomes = at_once([partial(owned.send, "owner", "/domains/add", Name=one) for one in names])
-    assert sorted(outcomes, key=str) == [(200, None)] * 2 + [refused(e.TooManyDomains)] * 4
-    assert len(domains(owned)) == MOST_DOMAINS
+    for name in names:
+        fake_dns.mail_server(name)
+    results = at_once([partial(owned.send, "owner", "/domains/add", Name=item) for item in names])
+    assert sorted(results, key=str) == [(200, None)] * 2 + [refused(e.TooManyDomains)] * 4
+    assert len(domains(owned)) == MAX_DOMAINS
 
 
 @pytest.mark.both_databases
-def test_changes_of_domains_are_audited_with_the_owner(owned: Team, fake_dns: FakeDns, services: Services) -> None:
+def test_changes_of_domains_are_audited_with_the_owner(
+    owned: Team, fake_dns: FakeDns, services: IdentityServices
+) -> None:
     assert owned.send("owner", "/domains/add", Name=NAME) == (200, None)
     (domain,) = held(owned)
     assert owned.send("owner", "/domains/verify", Domain=domain["Id"]) == refused(e.DomainNotProven)

@@ -174,9 +174,13 @@ def without_moments(shown: Body) -> Body:
 
 
 def test_every_put_keeps_replaces_or_acts() -> None:
-    declared = {one.name: one for one in load_catalogue() if one.method == "PUT" and one.documentation.is_public}
+    declared = {
+        operation.name: operation
+        for operation in load_catalogue()
+        if operation.method == "PUT" and operation.documentation.is_public
+    }
     assert set(PUTS) == set(declared)
-    keeping = {name for name, one in declared.items() if issubclass(one.request, PartialUpdate)}
+    keeping = {name for name, item in declared.items() if issubclass(item.request, PartialUpdate)}
     assert keeping == {name for name, kind in PUTS.items() if kind == KEEPS} == set(CASES)
 
 
@@ -280,11 +284,11 @@ def test_cleared_policy_needs_the_default_roles_power(new_tenant_server: NewTena
 
 
 REPLACING = [
-    one for one in EVERY if PUTS.get(f"{one.area}.update") == REPLACES and not one.is_singleton and not one.partial
+    item for item in EVERY if PUTS.get(f"{item.area}.update") == REPLACES and not item.is_singleton and not item.partial
 ]
 
 
-@pytest.mark.parametrize("resource", REPLACING, ids=lambda one: one.kind)
+@pytest.mark.parametrize("resource", REPLACING, ids=lambda item: item.kind)
 def test_other_puts_replace(new_tenant_server: NewTenantServer, resource: Resource) -> None:
     manage = manager(new_tenant_server, resource)
     made = answered(manage.create())

@@ -26,7 +26,7 @@ def test_creation_options_follow_interface(ada: PasskeyHolder) -> None:
     assert from_base64url(options["user"]["id"]).decode() == ada.uid
     assert options["user"]["name"] == ada.email
     assert len(from_base64url(options["challenge"])) == 32
-    assert [one["alg"] for one in options["pubKeyCredParams"]] == [-7, -257]
+    assert [option["alg"] for option in options["pubKeyCredParams"]] == [-7, -257]
     assert (options["timeout"], options["attestation"]) == (60_000, "none")
 
 
@@ -160,9 +160,9 @@ def test_challenge_is_used_once_and_expires_after_five_minutes(ada: PasskeyHolde
     shown = ada.device.shows(ada.asks_sign_in())
     answered(ada.gives(f"{LOGIN}/finish", shown))
     assert refused(ada.gives(f"{LOGIN}/finish", shown)) == (403, 1321)
-    late = ada.device.shows(ada.asks_sign_in())
+    expired = ada.device.shows(ada.asks_sign_in())
     ada.advance_clock(minutes=5)
-    assert refused(ada.gives(f"{LOGIN}/finish", late)) == (403, 1321)
+    assert refused(ada.gives(f"{LOGIN}/finish", expired)) == (403, 1321)
 
 
 def test_challenge_is_bound_to_its_ceremony(ada: PasskeyHolder) -> None:
@@ -256,8 +256,8 @@ def test_hidden_accounts_all_seem_to_have_passkeys(new_tenant_server: NewTenantS
     ada.has_passkey().has_passkey()
     with_passkey, unknown = ada.asks_sign_in(), ada.asks_sign_in(identifier="nobody@example.test")
     assert set(with_passkey) == set(unknown) == set(without_passkey)
-    for one in (with_passkey, unknown, without_passkey):
-        assert [named | {"id": ""} for named in one["allowCredentials"]] == [
+    for item in (with_passkey, unknown, without_passkey):
+        assert [named | {"id": ""} for named in item["allowCredentials"]] == [
             {"type": "public-key", "id": "", "transports": []}
         ] * 3
     unknown_again = ada.asks_sign_in(identifier="NOBODY@example.test")
@@ -312,7 +312,9 @@ def test_hidden_accounts_make_passkey_registrations_look_alike(
         shown = ada.device.shows(ada.begins(f"{LOGIN}/autofill/begin"), made)
         assert refused(ada.gives(f"{LOGIN}/autofill/finish", shown)) == (403, 1321)
     subjects = [
-        one["subject"] for one in sent_messages(ada.tenant.services, ada.tenant.tenant_id) if one["to"] == ada.email
+        message["subject"]
+        for message in sent_messages(ada.tenant.services, ada.tenant.tenant_id)
+        if message["to"] == ada.email
     ]
     assert len(subjects) == 1
 
@@ -370,4 +372,13 @@ def test_parallel_registrations_with_one_passkey_succeed_once(
     path = f"{A}/register/passkey/finish"
     answers = at_once([lambda: ada.tenant.send("POST", path, body, with_secret=False)] * 12)
     assert sorted(answer.status_code for answer in answers) == [200] + [403] * 11
-    assert len([one for one in sent_messages(ada.tenant.services, ada.tenant.tenant_id) if one["to"] == ada.email]) == 1
+    assert (
+        len(
+            [
+                message
+                for message in sent_messages(ada.tenant.services, ada.tenant.tenant_id)
+                if message["to"] == ada.email
+            ]
+        )
+        == 1
+    )

@@ -23,7 +23,7 @@ SETTINGS = {"phone_login": True, "security_questions": {"pet": "First pet?"}, "p
 
 
 @dataclass
-class Case:
+class PasswordChangeCase:
     """A customer with a session, a reset token, and a browser."""
 
     customer: Customer
@@ -32,29 +32,29 @@ class Case:
     visitor: Visitor
 
 
-def by_update(case: Case) -> None:
+def by_update(case: PasswordChangeCase) -> None:
     body = {"Password": NEW, "oldpassword": OLD}
     answered(case.customer.tenant.send("PUT", OWN, body, bearer=case.bearer))
 
 
-def by_old_password(case: Case) -> None:
+def by_old_password(case: PasswordChangeCase) -> None:
     body = {"oldpassword": OLD, "newpassword": NEW}
     answered(case.customer.tenant.send("PUT", f"{PATH}/change", body, bearer=case.bearer))
 
 
-def by_link(case: Case) -> None:
+def by_link(case: PasswordChangeCase) -> None:
     answered(case.customer.reset(resettoken=case.token, password=NEW))
 
 
-def by_email_code(case: Case) -> None:
+def by_email_code(case: PasswordChangeCase) -> None:
     answered(case.customer.by_code(case.customer.code()))
 
 
-def by_username_code(case: Case) -> None:
+def by_username_code(case: PasswordChangeCase) -> None:
     answered(case.customer.reset(username=case.customer.username, otp=case.customer.code(), password=NEW))
 
 
-def by_text(case: Case) -> None:
+def by_text(case: PasswordChangeCase) -> None:
     answered(case.customer.ask("POST", {"phone": case.customer.phone}, path=f"{PATH}/otp"))
     answered(
         case.customer.ask(
@@ -63,17 +63,17 @@ def by_text(case: Case) -> None:
     )
 
 
-def by_answer(case: Case) -> None:
+def by_answer(case: PasswordChangeCase) -> None:
     body = {"email": case.customer.email, "password": NEW, "securityanswer": {"pet": "grey owl"}}
     answered(case.customer.ask("PUT", body, path=f"{PATH}/securityanswer"))
 
 
-def by_uid(case: Case) -> None:
+def by_uid(case: PasswordChangeCase) -> None:
     answered(case.customer.tenant.send("PUT", f"{MANAGE}/{case.customer.uid}/password", {"password": NEW}))
 
 
-def by_server(name: str) -> Callable[[Case], None]:
-    def change(case: Case) -> None:
+def by_server(name: str) -> Callable[[PasswordChangeCase], None]:
+    def change(case: PasswordChangeCase) -> None:
         if name == "uid":
             case.customer.tenant.update(case.customer.uid, {"Password": NEW})
         else:
@@ -83,37 +83,37 @@ def by_server(name: str) -> Callable[[Case], None]:
     return change
 
 
-def by_file(case: Case) -> None:
+def by_file(case: PasswordChangeCase) -> None:
     """Apply a configuration file, which sets a password only where there is none."""
     case.customer.set_columns(password_hash=None)
     text = f"tenants: [{{name: {case.customer.tenant.name}, accounts: [{{email: {case.customer.email}, password: {NEW}}}]}}]"
     configuration.apply(case.customer.tenant.services, read(text.encode(), "f.yaml", Path()))
 
 
-def by_page_link(case: Case) -> None:
+def by_page_link(case: PasswordChangeCase) -> None:
     page = case.visitor.open(f"/reset-password?vtoken={case.token}")
     assert page.press("Save password", password=NEW).address.endswith("/profile?changed=password")
 
 
-def by_page_code(case: Case) -> None:
+def by_page_code(case: PasswordChangeCase) -> None:
     sent = case.visitor.open("/login").follow("Forgot password?").press("Continue", identifier=case.customer.email)
     page = sent.press("Verify", code=code_in(case.customer.mails()[-1]))
     assert page.press("Save password", password=NEW).address.endswith("/profile?changed=password")
 
 
-def by_page_change(case: Case) -> None:
+def by_page_change(case: PasswordChangeCase) -> None:
     case.visitor.open("/profile").press("Sign in", identifier=case.customer.email, password=OLD)
     page = case.visitor.open("/change-password")
     assert "changed" in page.press("Save password", old_password=OLD, new_password=NEW).text
 
 
-def by_page_expired(case: Case) -> None:
+def by_page_expired(case: PasswordChangeCase) -> None:
     case.customer.set_columns(password_changed_at=case.customer.tenant.services.clock.now() - timedelta(days=31))
     page = case.visitor.open("/profile").press("Sign in", identifier=case.customer.email, password=OLD)
     page.press("Save password", password=NEW)
 
 
-CHANGES: Mapping[str, Callable[[Case], None]] = {
+CHANGES: Mapping[str, Callable[[PasswordChangeCase], None]] = {
     "U16 update": by_update,
     "U32 old password": by_old_password,
     "U34 link": by_link,
@@ -135,16 +135,16 @@ CHANGES: Mapping[str, Callable[[Case], None]] = {
 
 
 @pytest.fixture
-def case(new_tenant_server: NewTenantServer, hub_app: Flask) -> Case:
+def case(new_tenant_server: NewTenantServer, hub_app: Flask) -> PasswordChangeCase:
     customer = a_customer(new_tenant_server, **SETTINGS)
     bearer = str(answered(customer.logs_in())["access_token"])
     visitor = Visitor(PlainClient(hub_app), customer.tenant.services.settings.hub_url(customer.tenant.name))
-    return Case(customer, bearer, customer.token(), visitor)
+    return PasswordChangeCase(customer, bearer, customer.token(), visitor)
 
 
 @pytest.mark.both_databases
 @pytest.mark.parametrize("name", CHANGES)
-def test_password_change_ends_links_and_other_sessions(case: Case, name: str) -> None:
+def test_password_change_ends_links_and_other_sessions(case: PasswordChangeCase, name: str) -> None:
     customer = case.customer
     other = str(customer.tenant.tokens(customer.uid)["access_token"])
     answered(customer.tenant.send("DELETE", OWN, bearer=other))

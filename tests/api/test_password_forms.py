@@ -14,7 +14,7 @@ from werkzeug.test import TestResponse
 
 from app.identity.credentials.passwords import imported_hashes
 from tests.api.test_password_hashes import imported_customer
-from tests.api.test_sign_in_password import UNLIMITED, Customer, a_customer
+from tests.api.test_sign_in_password import UNLIMITED, SignInCustomer, a_customer
 from tests.support import customers
 from tests.support.oauth_world import World
 from tests.support.registering import register
@@ -39,14 +39,14 @@ def tenant(new_tenant_server: NewTenantServer) -> TenantServer:
     return new_tenant_server(email_login=True, username_login=True, phone_login=True, limits=UNLIMITED)
 
 
-def with_password(tenant: TenantServer, password: str) -> Customer:
+def with_password(tenant: TenantServer, password: str) -> SignInCustomer:
     """Return a customer whose server set this password."""
     customer = a_customer(tenant)
     answered(tenant.send("PUT", f"{MANAGE}/{customer.uid}/password", {"password": password}))
     return customer
 
 
-def bearer(customer: Customer) -> str:
+def bearer(customer: SignInCustomer) -> str:
     return str(customer.tenant.tokens(customer.uid)["access_token"])
 
 
@@ -62,31 +62,33 @@ def test_password_signs_in_in_every_form(name: str, tenant: TenantServer, subtes
 
 
 def test_new_password_is_stored_in_its_normal_form(tenant: TenantServer, subtests: pytest.Subtests) -> None:
-    def registered() -> Customer:
+    def registered() -> SignInCustomer:
         answered(register(tenant, "new@example.test", Password=TYPED))
         uid = answered(tenant.send("GET", MANAGE, email="new@example.test"))["Uid"]
-        return Customer(tenant, uid, "new@example.test", "", "")
+        return SignInCustomer(tenant, uid, "new@example.test", "", "")
 
-    def created() -> Customer:
+    def created() -> SignInCustomer:
         made = tenant.create(Email=[{"Type": "Primary", "Value": "made@example.test"}], Password=TYPED)
-        return Customer(tenant, made["Uid"], "made@example.test", "", "")
+        return SignInCustomer(tenant, made["Uid"], "made@example.test", "", "")
 
-    def changed() -> Customer:
-        one = with_password(tenant, "Amber-window-44")
+    def changed() -> SignInCustomer:
+        item = with_password(tenant, "Amber-window-44")
         body = {"oldpassword": "Amber-window-44", "newpassword": TYPED}
-        answered(tenant.send("PUT", f"{PASSWORDS}/change", body, bearer=bearer(one)))
-        return one
+        answered(tenant.send("PUT", f"{PASSWORDS}/change", body, bearer=bearer(item)))
+        return item
 
-    def edited() -> Customer:
-        one = with_password(tenant, "Amber-window-44")
-        answered(tenant.send("PUT", ACCOUNT, {"oldpassword": "Amber-window-44", "Password": TYPED}, bearer=bearer(one)))
-        return one
+    def edited() -> SignInCustomer:
+        element = with_password(tenant, "Amber-window-44")
+        answered(
+            tenant.send("PUT", ACCOUNT, {"oldpassword": "Amber-window-44", "Password": TYPED}, bearer=bearer(element))
+        )
+        return element
 
-    def reset() -> Customer:
-        one = a_customer(tenant)
-        token = answered(tenant.send("POST", f"{MANAGE}/forgot/token", {"email": one.email}))["ForgotToken"]
+    def reset() -> SignInCustomer:
+        value = a_customer(tenant)
+        token = answered(tenant.send("POST", f"{MANAGE}/forgot/token", {"email": value.email}))["ForgotToken"]
         answered(tenant.send("PUT", PASSWORDS, {"resettoken": token, "password": TYPED}, with_secret=False))
-        return one
+        return value
 
     for way in (registered, created, changed, edited, reset, partial(with_password, tenant, TYPED)):
         with subtests.test(way=getattr(way, "__name__", "set by the server")):
@@ -94,15 +96,17 @@ def test_new_password_is_stored_in_its_normal_form(tenant: TenantServer, subtest
 
 
 def test_present_password_is_right_in_both_forms(tenant: TenantServer, subtests: pytest.Subtests) -> None:
-    def changed(one: Customer) -> TestResponse:
+    def changed(item: SignInCustomer) -> TestResponse:
         body = {"oldpassword": TYPED, "newpassword": "Amber-window-44"}
-        return tenant.send("PUT", f"{PASSWORDS}/change", body, bearer=bearer(one))
+        return tenant.send("PUT", f"{PASSWORDS}/change", body, bearer=bearer(item))
 
-    def edited(one: Customer) -> TestResponse:
-        return tenant.send("PUT", ACCOUNT, {"oldpassword": TYPED, "Password": "Amber-window-44"}, bearer=bearer(one))
+    def edited(element: SignInCustomer) -> TestResponse:
+        return tenant.send(
+            "PUT", ACCOUNT, {"oldpassword": TYPED, "Password": "Amber-window-44"}, bearer=bearer(element)
+        )
 
-    def stepped_up(one: Customer) -> TestResponse:
-        return tenant.send("PUT", f"{ACCOUNT}/reauth/password", {"password": TYPED}, bearer=bearer(one))
+    def stepped_up(value: SignInCustomer) -> TestResponse:
+        return tenant.send("PUT", f"{ACCOUNT}/reauth/password", {"password": TYPED}, bearer=bearer(value))
 
     for way in (changed, edited, stepped_up):
         with subtests.test(way=way.__name__):
@@ -165,8 +169,8 @@ def test_unknown_account_costs_as_many_hashes(
 ) -> None:
     tenant = new_tenant_server(email_login=True, limits=UNLIMITED, hide_unknown_accounts=True)
     known, without = a_customer(tenant), imported_customer(tenant, None)
-    asked = {"known": known.email, "unknown": "nobody@example.test", "without a password": without.email}
-    for name, email in asked.items():
+    parameters = {"known": known.email, "unknown": "nobody@example.test", "without a password": without.email}
+    for name, email in parameters.items():
         with subtests.test(account=name):
             answer = known.logs_in(typed, email=email)
             assert (refused(answer), cost(answer)) == ((401, 966), hashes)

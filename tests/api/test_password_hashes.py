@@ -15,7 +15,7 @@ from app.identity.directory.accounts.tables import accounts
 from app.identity.directory.tenants.tables import tenants
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit.clock import thread_cpu_seconds
-from tests.api.test_sign_in_password import Customer, a_customer
+from tests.api.test_sign_in_password import SignInCustomer, a_customer
 from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered, refused
 
 EXPENSIVE = imported_hashes.pbkdf2(
@@ -24,7 +24,7 @@ EXPENSIVE = imported_hashes.pbkdf2(
 """Of the tests' password, and more than ten times as expensive as ours."""
 
 
-def imported_customer(tenant: TenantServer, stored: str | None = EXPENSIVE, **members: Any) -> Customer:
+def imported_customer(tenant: TenantServer, stored: str | None = EXPENSIVE, **members: Any) -> SignInCustomer:
     """Add an account with a hash of another system, or without one."""
     customer = a_customer(tenant, **members)
     with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:

@@ -78,10 +78,13 @@ def test_reset_signs_in_where_tenant_enables_it(customer: Make) -> None:
 
 def test_password_reset_revokes_every_token(customer: Make) -> None:
     account = customer()
-    held = answered(account.logs_in())
+    stored = answered(account.logs_in())
     answered(account.reset(resettoken=account.token(), password=NEW))
-    assert refused(account.tenant.send("GET", "/identity/v2/auth/account", bearer=held["access_token"])) == (401, 1409)
-    refresh = account.tenant.send("GET", f"{MANAGE}/access_token/refresh", refresh_token=held["refresh_token"])
+    assert refused(account.tenant.send("GET", "/identity/v2/auth/account", bearer=stored["access_token"])) == (
+        401,
+        1409,
+    )
+    refresh = account.tenant.send("GET", f"{MANAGE}/access_token/refresh", refresh_token=stored["refresh_token"])
     assert refused(refresh) == (403, 1217)
 
 
@@ -315,7 +318,7 @@ def test_password_change_keeps_own_token_and_revokes_others(customer: Make) -> N
     answered(change(account, mine["access_token"]))
     answered(account.tenant.send("GET", "/identity/v2/auth/account", bearer=mine["access_token"]))
     assert refused(account.tenant.send("GET", "/identity/v2/auth/account", bearer=other["access_token"])) == (401, 1409)
-    assert any(links_to(one, "/not-me") for one in account.mails()), "the owner is notified with a revert link"
+    assert any(links_to(mail, "/not-me") for mail in account.mails()), "the owner is notified with a revert link"
 
 
 CHANGE_REFUSED: list[tuple[str, str, tuple[int, int]]] = [
@@ -350,14 +353,14 @@ def test_closed_account_cannot_change_password(customer: Make) -> None:
 
 def test_management_sets_and_reads_password(customer: Make) -> None:
     account = customer()
-    held = answered(account.logs_in())["access_token"]
+    stored = answered(account.logs_in())["access_token"]
     path = f"{MANAGE}/{account.uid}/password"
     made = answered(account.tenant.send("PUT", path, {"password": NEW}))
     assert made == answered(account.tenant.send("GET", path))
     assert made["PasswordHash"].startswith("$argon2id$")
     assert refused(account.tenant.send("PUT", path, {"x": "y"})) == (400, 908)
     assert refused(account.tenant.send("PUT", f"{MANAGE}/{'0' * 32}/password", {"password": NEW})) == (403, 984)
-    assert refused(account.tenant.send("GET", "/identity/v2/auth/account", bearer=held)) == (401, 1409)
+    assert refused(account.tenant.send("GET", "/identity/v2/auth/account", bearer=stored)) == (401, 1409)
     answered(account.logs_in(NEW))
 
 

@@ -58,8 +58,8 @@ class PendingDeletion:
 @pytest.fixture
 def deleting(new_tenant_server: NewTenantServer, hub_app: Flask) -> PendingDeletion:
     customer = a_customer(new_tenant_server, security_questions={"pet": "First pet?"}, phone_login=True)
-    held = answered(customer.logs_in())
-    bearer = str(held["access_token"])
+    stored = answered(customer.logs_in())
+    bearer = str(stored["access_token"])
     answered(customer.tenant.send("POST", EMAIL, {"email": OTHER, "type": "Secondary"}, bearer=bearer))
     from_other = Customer(customer.tenant, customer.uid, OTHER, customer.username)
     added = token_in(from_other.mails()[-1])
@@ -68,7 +68,7 @@ def deleting(new_tenant_server: NewTenantServer, hub_app: Flask) -> PendingDelet
     deletion = token_in(customer.mails()[-1])
     answered(customer.tenant.send("GET", f"{OWN}/delete", with_secret=False, deletetoken=deletion))
     return PendingDeletion(
-        customer, hub_app, bearer, held["refresh_token"], token_in(reset), code_in(reset), added, deletion
+        customer, hub_app, bearer, stored["refresh_token"], token_in(reset), code_in(reset), added, deletion
     )
 
 
@@ -137,7 +137,7 @@ def take_over_and_delete(new_tenant_server: NewTenantServer) -> tuple[Customer, 
     customer = a_customer(new_tenant_server)
     bearer = answered(customer.logs_in())["access_token"]
     answered(customer.tenant.send("PUT", f"{PATH}/change", {"oldpassword": OLD, "newpassword": NEW}, bearer=bearer))
-    link = next(link for one in customer.mails() for link in links_to(one["text"], "/not-me"))
+    link = next(link for mail in customer.mails() for link in links_to(mail["text"], "/not-me"))
     answered(customer.tenant.send("DELETE", OWN, bearer=bearer))
     answered(
         customer.tenant.send("GET", f"{OWN}/delete", with_secret=False, deletetoken=token_in(customer.mails()[-1]))

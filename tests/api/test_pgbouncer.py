@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import httpx
 import pytest
 
-from tests.conformance.visitor import Visitor
+from tests.conformance.visitor import ConformanceVisitor
 from tests.support.installation import SHOP_SECRET, Installation, installed
 from tests.support.pgbouncer import pgbouncer
 from tests.support.registering import REGISTER, primary
@@ -47,9 +47,9 @@ def journey(ours: Installation, email: str) -> str:
     sott = ours.send("GET", SOTT, with_secret=True).json()["Sott"]
     made = ours.send("POST", REGISTER, {"Email": primary(email), "Password": PASSWORD}, sott=sott)
     assert made.status_code == 200, made.text
-    asked = {"client_id": "shop", "response_type": "code", "redirect_uri": CALLBACK, "scope": "openid email"}
-    with Visitor(email, PASSWORD) as person:
-        back = person.arrive(f"{ours.tenant_url}/service/oidc/authorize?{urlencode(asked)}", CALLBACK)
+    parameters = {"client_id": "shop", "response_type": "code", "redirect_uri": CALLBACK, "scope": "openid email"}
+    with ConformanceVisitor(email, PASSWORD) as person:
+        back = person.arrive(f"{ours.tenant_url}/service/oidc/authorize?{urlencode(parameters)}", CALLBACK)
     code = parse_qs(urlsplit(back).query)["code"][0]
     headers = {"Host": urlsplit(ours.tenant_url).netloc}
     grant = {"grant_type": "authorization_code", "code": code, "redirect_uri": CALLBACK}

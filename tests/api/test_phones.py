@@ -96,7 +96,7 @@ def test_hidden_accounts_answer_every_number_alike(new_tenant_server: NewTenantS
         request_code(server, "+442079460177"),
         request_code(server, OTHER),
     )
-    assert {one.status_code for one in (known, unknown, unverified)} == {200}
+    assert {item.status_code for item in (known, unknown, unverified)} == {200}
     assert [text["to"] for text in texts(server)] == [OTHER]
     assert refused(verify(server, "000000")) == refused(verify(server, "000000", "+442079460177")) == (403, 1067)
 
@@ -108,8 +108,8 @@ def test_sms_limit_does_not_reveal_registered_number(new_tenant_server: NewTenan
     answered(register(server, email=None, PhoneId=OTHER))
     for phone in (OTHER, "+442079460177"):
         answers = [request_code(server, phone) for _ in range(6)]
-        assert [one.status_code for one in answers] == [200] * 6
-        assert {len(answered(one)["Data"]["Sid"]) for one in answers} == {34}
+        assert [answer.status_code for answer in answers] == [200] * 6
+        assert {len(answered(answer)["Data"]["Sid"]) for answer in answers} == {34}
     assert len(texts(server)) == 5
 
 
@@ -123,8 +123,8 @@ def test_phone_number_is_changed_after_verification(server: TenantServer) -> Non
     assert server.read(uid)["PhoneId"] == ADA
     answered(request_code(server, OTHER, bearer=bearer))
     assert answered(verify(server, code(server), None, bearer=bearer)) == {"IsPosted": True}
-    held = server.read(uid)
-    assert (held["PhoneId"], held["PhoneIdVerified"]) == (OTHER, True)
+    stored = server.read(uid)
+    assert (stored["PhoneId"], stored["PhoneIdVerified"]) == (OTHER, True)
     assert texts(server)[-1]["to"] == ADA  # the former number is notified
     assert refused(server.send("POST", LOGIN, {"phone": ADA, "password": PASSWORD}, with_secret=False))[0] != 200
 

@@ -39,20 +39,20 @@ def ada(new_tenant_server: NewTenantServer) -> AccountHolder:
 def test_notices_of_new_and_changed_pins_differ(ada: AccountHolder) -> None:
     answered(change()(ada))
     subjects = [
-        one["subject"]
-        for one in mails_to(ada.tenant.services, ada.tenant.tenant_id, ada.email)
-        if "PIN" in one["subject"]
+        item["subject"]
+        for item in mails_to(ada.tenant.services, ada.tenant.tenant_id, ada.email)
+        if "PIN" in item["subject"]
     ]
     name = ada.tenant.name.title()
     assert subjects == [f"A PIN was added to your {name} account", f"Your {name} PIN was changed"]
 
 
 def test_pin_is_masked_in_profile(ada: AccountHolder) -> None:
-    held = answered(ada.own("U15"))["PIN"]
-    assert {name: held[name] for name in ("PIN", "Skipped", "LastPINChangeToken")} == {
+    stored = answered(ada.own("U15"))["PIN"]
+    assert {name: stored[name] for name in ("PIN", "Skipped", "LastPINChangeToken")} == {
         "PIN": "********", "Skipped": False, "LastPINChangeToken": None,
     }  # fmt: skip
-    assert held["LastPINChangeDate"]
+    assert stored["LastPINChangeDate"]
 
 
 @pytest.mark.parametrize("pin", ["123", "1234567", "abcd", "1111", "123456", "9876", "12a4"])
@@ -175,8 +175,8 @@ def test_profile_update_sets_first_pin_only(new_tenant_server: NewTenantServer) 
     ada = account_holder(new_tenant_server, **PINS)
     assert ada.tenant.read(ada.uid)["PIN"] is None
     assert answered(ada.own("U16", {"PINInfo": {"Skipped": True}}))["Data"]["PIN"]["Skipped"] is True
-    held = answered(ada.own("U16", {"PINInfo": {"PIN": PIN}, "oldpassword": OLD}))["Data"]["PIN"]
-    assert (held["PIN"], held["Skipped"]) == ("********", False)
+    stored = answered(ada.own("U16", {"PINInfo": {"PIN": PIN}, "oldpassword": OLD}))["Data"]["PIN"]
+    assert (stored["PIN"], stored["Skipped"]) == ("********", False)
     assert refused(ada.own("U16", {"PINInfo": {"PIN": OTHER}, "oldpassword": OLD})) == (401, 1241)
     assert answered(sign_in_with_pin(ada, answered(ada.logs_in())["session_token"]))["access_token"]
 

@@ -152,12 +152,12 @@ def test_registration_token_changes_no_client_with_more(acme: TenantServer) -> N
     bearer = {"Authorization": f"Bearer {made['registration_access_token']}"}
     path = f"/api/oidc/register/{made['client_id']}"
     listed = answered(ask(acme, machine(acme, "client:read"), "GET", CLIENTS))["Data"]
-    name = next(one["AppName"] for one in listed if one["ClientId"] == made["client_id"])
+    name = next(item["AppName"] for item in listed if item["ClientId"] == made["client_id"])
     give(acme, name, resource_server=True)
     change = {**metadata, "client_id": made["client_id"], "redirect_uris": ["https://evil.example/cb"]}
     answers = [public.put(path, json=change, base_url=base, headers=bearer)]
     answers.append(public.delete(path, base_url=base, headers=bearer))
-    assert [(one.status_code, (one.json or {})["error"]) for one in answers] == [(403, "access_denied")] * 2
+    assert [(answer.status_code, (answer.json or {})["error"]) for answer in answers] == [(403, "access_denied")] * 2
     give(acme, name, resource_server=False)
     assert public.put(path, json=change, base_url=base, headers=bearer).status_code == 200
 
@@ -165,7 +165,9 @@ def test_registration_token_changes_no_client_with_more(acme: TenantServer) -> N
 def test_repeated_creation_shows_no_secret_to_a_narrower_token(acme: TenantServer) -> None:
     """The stored response of an idempotent request has the secret of the new client."""
     made = answered(ask(acme, machine(acme, "all"), "POST", CLIENTS, worker(acme, "all")))
-    wide, narrow = (answered(machine_token(acme, made, scope=one))["access_token"] for one in ("all", "client:create"))
+    wide, narrow = (
+        answered(machine_token(acme, made, scope=item))["access_token"] for item in ("all", "client:create")
+    )
     body, key = worker(acme, "all", name="Second"), {"Idempotency-Key": "a key"}
     second = answered(ask(acme, wide, "POST", CLIENTS, body, headers=key))
     assert answered(ask(acme, wide, "POST", CLIENTS, body, headers=key)) == second
@@ -213,7 +215,7 @@ def test_stored_secret_of_a_provider_goes_nowhere_else(acme: TenantServer, subte
 def test_secret_stored_meanwhile_goes_nowhere_else(acme: TenantServer) -> None:
     """A request that moves the address waits for the one that stores the first secret, and sees it."""
     path, maker = "/v2/manage/custom-providers/oauth", machine(acme, "provider:create", "provider:update")
-    members = {name: one for name, one in SAMPLES["oauth_providers"].item(1).items() if name != "ApplicationSecret"}
+    members = {name: item for name, item in SAMPLES["oauth_providers"].item(1).items() if name != "ApplicationSecret"}
     made = answered(ask(acme, maker, "POST", path, members))
     evil = {**members, "AccessTokenEndpoint": "https://evil.example/token"}
     encryption, secrets = acme.services.encryption, {CONNECTIONS: {made["ProviderName"]: "of the partner"}}

@@ -29,7 +29,7 @@ class Item:
         self.token = cache(lambda *scopes: machine(tenant, *scopes))
 
     def operation(self, verb: Verb) -> BoundOperation | None:
-        found = (one for one in writes(self.resource) if one.draft.does and one.draft.does.verb is verb)
+        found = (element for element in writes(self.resource) if element.draft.does and element.draft.does.verb is verb)
         return next(found, None)
 
     def again(self, make: Make, *, is_prepared: bool) -> Body:
@@ -43,8 +43,8 @@ class Item:
 
     def gone(self) -> None:
         if self.operation(DELETE) is not None:
-            for one in self.root.listed():
-                answered(self.root(DELETE, of=one))
+            for element in self.root.listed():
+                answered(self.root(DELETE, of=element))
 
     def state(self) -> list[Body]:
         return [self.root(READ).get_json()] if self.resource.is_singleton else self.root.listed()
@@ -104,7 +104,7 @@ def test_change_is_judged_by_the_wider_side(item: Item, subtests: pytest.Subtest
         answered(write(item.tenant, item.token(scope), bound, revoke, made))
 
 
-@pytest.mark.parametrize("resource", RESOURCES, ids=lambda one: one.kind)
+@pytest.mark.parametrize("resource", RESOURCES, ids=lambda element: element.kind)
 def test_resource_has_powers_or_a_reason_why_not(resource: Resource) -> None:
     """A new resource needs an entry in one of the two tables."""
     has_powers = rules_of(resource).powers is not None
@@ -113,4 +113,6 @@ def test_resource_has_powers_or_a_reason_why_not(resource: Resource) -> None:
 
 
 def test_every_entry_is_of_a_resource() -> None:
-    assert {*WITHOUT, *(case.kind for case in POWERFUL)} == {one.kind for one in RESOURCES if writes(one)}
+    assert {*WITHOUT, *(case.kind for case in POWERFUL)} == {
+        resource.kind for resource in RESOURCES if writes(resource)
+    }

@@ -7,7 +7,7 @@ import pytest
 from app.contract import errors as e
 from app.contract.auth import AuthScheme
 from app.contract.operations import CATALOGUE, load_catalogue
-from tests.api.test_self_service_profile import OWN, Person
+from tests.api.test_self_service_profile import OWN, ProfilePerson
 from tests.support.registering import ADA, register
 from tests.support.tenant_server import PASSWORD, NewTenantServer, answered, refused
 
@@ -38,17 +38,17 @@ BLOCKED: list[tuple[str, str, Any]] = [
 
 
 @pytest.fixture
-def ada(new_tenant_server: NewTenantServer) -> Person:
+def ada(new_tenant_server: NewTenantServer) -> ProfilePerson:
     """An account that accepted no policy, with the access token from the refused sign-in."""
     settings = {"privacy_policy": POLICY, "security_questions": {"pet": "First pet?"}}
-    ada = Person(new_tenant_server(**settings), UserName="ada", Email=[{"Type": "Primary", "Value": ADA}])
+    ada = ProfilePerson(new_tenant_server(**settings), UserName="ada", Email=[{"Type": "Primary", "Value": ADA}])
     answer = ada.server.send("POST", f"{BASE}/login", {"email": ADA, "password": PASSWORD}, with_secret=False)
     assert refused(answer) == (403, 1194)
     ada.token = answer.get_json()["Data"]["access_token"]
     return ada
 
 
-def test_token_is_blocked_until_policy_is_accepted(ada: Person) -> None:
+def test_token_is_blocked_until_policy_is_accepted(ada: ProfilePerson) -> None:
     before = ada.server.read(ada.uid)
     for method, path, body in BLOCKED:
         assert ada.refusal(method, path, body) == (403, 1194), (method, path)
@@ -61,12 +61,12 @@ def test_token_is_blocked_until_policy_is_accepted(ada: Person) -> None:
     assert answered(ada.send("GET", OWN))["UserName"] == "countess"
 
 
-def test_token_of_refused_sign_in_can_be_revoked(ada: Person) -> None:
+def test_token_of_refused_sign_in_can_be_revoked(ada: ProfilePerson) -> None:
     answered(ada.send("GET", f"{TOKEN}/invalidate"))
     assert ada.refusal("GET", ACCEPT) == (401, 1409)
 
 
-def test_closed_account_gets_no_policy_error(ada: Person) -> None:
+def test_closed_account_gets_no_policy_error(ada: ProfilePerson) -> None:
     ada.server.update(ada.uid, {"IsActive": False})
     assert ada.refusal("GET", OWN) == (401, 1409)
 

@@ -38,9 +38,9 @@ def signed_in(who: AccountHolder, **settings: Any) -> SocialAccount:
 
 
 def at_failing_provider(who: AccountHolder) -> TestResponse:
-    one = signed_in(who, **KEEPS)
-    one.provider.tokens.clear()
-    return one.refresh()
+    item = signed_in(who, **KEEPS)
+    item.provider.tokens.clear()
+    return item.refresh()
 
 
 def with_stored_tokens(who: AccountHolder) -> Ask:
@@ -69,15 +69,15 @@ def test_response_has_shape(new_tenant_server: NewTenantServer, variants: Varian
 def test_refresh_stores_and_answers_profile_of_provider(
     new_tenant_server: NewTenantServer, fake_provider: FakeProvider
 ) -> None:
-    one = social_account(new_tenant_server, fake_provider)
-    before = one.tenant.read(one.who.uid)
+    item = social_account(new_tenant_server, fake_provider)
+    before = item.tenant.read(item.who.uid)
     fake_provider.userinfo = NEWER
-    one.who.advance_clock(minutes=1)
-    profile = answered(one.refresh())
+    item.who.advance_clock(minutes=1)
+    profile = answered(item.refresh())
     (entry,) = profile["Identities"]
     assert (entry["FullName"], entry["LastName"], entry["Email"][0]["Value"]) == ("Ada King", "King", NEWER["email"])
     assert entry["ModifiedDate"] > entry["LastLoginDate"] == before["Identities"][0]["LastLoginDate"]
-    assert profile == one.tenant.read(one.who.uid)
+    assert profile == item.tenant.read(item.who.uid)
     changed = {name for name in profile if profile[name] != before[name]}
     assert changed == {"Identities", "ModifiedDate"}, "the account's own names, emails and counts stay"
     assert fake_provider.asked_for("/token") == 1
@@ -86,9 +86,9 @@ def test_refresh_stores_and_answers_profile_of_provider(
 def test_openid_refresh_keeps_claims_that_userinfo_lacks(
     new_tenant_server: NewTenantServer, fake_provider: FakeProvider
 ) -> None:
-    one = social_account(new_tenant_server, fake_provider)
+    item = social_account(new_tenant_server, fake_provider)
     fake_provider.userinfo = {"given_name": "Augusta", "picture": None, "email": None}
-    (entry,) = answered(one.refresh())["Identities"]
+    (entry,) = answered(item.refresh())["Identities"]
     shown = (entry["FirstName"], entry["ImageUrl"], entry["Email"][0]["Value"])
     assert shown == ("Augusta", "https://pictures.example/ada.png", "ada@example.test")
 
@@ -101,11 +101,11 @@ def test_oauth2_refresh_maps_profile_as_sign_in_does(
     fake_provider.userinfo = {"company": "Analytical Engines"}
     fake_provider.emails = [{"email": "ada@hub.example", "primary": True, "verified": True}]
     connection = fake_provider.oauth2(**settings, **KEEPS)
-    one = social_account(new_tenant_server, fake_provider, name="github", connection=connection)
-    before = one.tenant.read(one.who.uid)
+    item = social_account(new_tenant_server, fake_provider, name="github", connection=connection)
+    before = item.tenant.read(item.who.uid)
     fake_provider.userinfo = {"name": "Ada King"}
     fake_provider.emails = [{"email": "king@hub.example", "primary": True, "verified": True}]
-    profile = answered(one.refresh())
+    profile = answered(item.refresh())
     (entry,) = profile["Identities"]
     assert (entry["FullName"], entry["Company"], entry["Email"][0]["Value"]) == ("Ada King", None, "king@hub.example")
     own = ("Email", "EmailVerified", "Uid", "ID", "FullName")
@@ -113,20 +113,20 @@ def test_oauth2_refresh_maps_profile_as_sign_in_does(
 
 
 def test_profile_of_another_subject_is_refused(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> None:
-    one = social_account(new_tenant_server, fake_provider)
-    before, fake_provider.userinfo = one.identity(), {"sub": "mallory", "email": "mallory@example.test"}
-    assert refused(one.refresh()) == (403, 1000)
-    assert one.identity() == before
+    item = social_account(new_tenant_server, fake_provider)
+    before, fake_provider.userinfo = item.identity(), {"sub": "mallory", "email": "mallory@example.test"}
+    assert refused(item.refresh()) == (403, 1000)
+    assert item.identity() == before
 
 
 def test_identity_of_the_sign_in_is_refreshed(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> None:
     other = fake_provider.openid(**KEEPS)
-    one = social_account(new_tenant_server, fake_provider, connection=other)
+    item = social_account(new_tenant_server, fake_provider, connection=other)
     second = fake_provider.openid(**KEEPS)
-    one.tenant.change_settings(connections={NAME: other, "second": second})
-    SocialAccount(one.who, fake_provider, "second").signs_in()
+    item.tenant.change_settings(connections={NAME: other, "second": second})
+    SocialAccount(item.who, fake_provider, "second").signs_in()
     fake_provider.userinfo = NEWER
-    names = {entry["Provider"]: entry["FullName"] for entry in answered(one.refresh())["Identities"]}
+    names = {entry["Provider"]: entry["FullName"] for entry in answered(item.refresh())["Identities"]}
     assert names == {NAME: "Ada Lovelace", "second": "Ada King"}
 
 
@@ -144,17 +144,17 @@ def test_identity_of_the_sign_in_is_refreshed(new_tenant_server: NewTenantServer
 def test_tokens_of_changed_connection_are_not_used(
     new_tenant_server: NewTenantServer, fake_provider: FakeProvider, case: str, changes: dict[str, Any]
 ) -> None:
-    one = social_account(new_tenant_server, fake_provider)
-    asked = len(fake_provider.received)
-    one.tenant.change_settings(connections={NAME: {**fake_provider.openid(**KEEPS), **changes}})
-    assert refused(one.refresh()) == (403, 910), case
-    assert len(fake_provider.received) == asked
+    item = social_account(new_tenant_server, fake_provider)
+    requested = len(fake_provider.received)
+    item.tenant.change_settings(connections={NAME: {**fake_provider.openid(**KEEPS), **changes}})
+    assert refused(item.refresh()) == (403, 910), case
+    assert len(fake_provider.received) == requested
 
 
 def test_removed_connection_has_no_profile(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> None:
-    one = social_account(new_tenant_server, fake_provider)
-    one.tenant.change_settings(connections={})
-    assert refused(one.refresh()) == (403, 910)
+    item = social_account(new_tenant_server, fake_provider)
+    item.tenant.change_settings(connections={})
+    assert refused(item.refresh()) == (403, 910)
 
 
 def test_account_without_identity_has_no_profile(new_tenant_server: NewTenantServer) -> None:
@@ -162,25 +162,25 @@ def test_account_without_identity_has_no_profile(new_tenant_server: NewTenantSer
 
 
 def test_session_by_password_has_no_profile(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> None:
-    one = social_account(new_tenant_server, fake_provider)
-    one.who.held = str(one.tenant.tokens(one.who.uid)["access_token"])
-    assert refused(one.refresh()) == (403, 910)
+    item = social_account(new_tenant_server, fake_provider)
+    item.who.held = str(item.tenant.tokens(item.who.uid)["access_token"])
+    assert refused(item.refresh()) == (403, 910)
 
 
 def test_provider_without_userinfo_has_no_profile(
     new_tenant_server: NewTenantServer, fake_provider: FakeProvider
 ) -> None:
     fake_provider.metadata = {"userinfo_endpoint": None}
-    one = social_account(new_tenant_server, fake_provider)
-    assert refused(one.refresh()) == (403, 910)
+    item = social_account(new_tenant_server, fake_provider)
+    assert refused(item.refresh()) == (403, 910)
 
 
 def test_sign_in_without_the_setting_keeps_nothing(
     new_tenant_server: NewTenantServer, fake_provider: FakeProvider
 ) -> None:
-    one = social_account(new_tenant_server, fake_provider, connection=fake_provider.openid())
-    assert entries(one.tenant) == {}
-    assert '"provider_tokens"' not in whole_database(one.tenant)
+    item = social_account(new_tenant_server, fake_provider, connection=fake_provider.openid())
+    assert entries(item.tenant) == {}
+    assert '"provider_tokens"' not in whole_database(item.tenant)
 
 
 # Expired access tokens.
@@ -191,69 +191,69 @@ def test_expired_access_token_is_renewed_and_rotated_one_stored(
     new_tenant_server: NewTenantServer, fake_provider: FakeProvider, by_clock: bool
 ) -> None:
     fake_provider.issues_refresh_tokens = True
-    one = social_account(new_tenant_server, fake_provider)
-    first = one.stored()
+    item = social_account(new_tenant_server, fake_provider)
+    first = item.stored()
     fake_provider.tokens.clear()
     if by_clock:
-        one.who.advance_clock(minutes=6)
+        item.who.advance_clock(minutes=6)
     fake_provider.userinfo = NEWER
-    assert answered(one.refresh())["Identities"][0]["FullName"] == "Ada King"
-    (request,) = [one for one in fake_provider.received if one.form.get("grant_type") == "refresh_token"]
+    assert answered(item.refresh())["Identities"][0]["FullName"] == "Ada King"
+    (request,) = [element for element in fake_provider.received if element.form.get("grant_type") == "refresh_token"]
     assert request.form["refresh_token"] == first["refresh_token"]
-    second = one.stored()
+    second = item.stored()
     assert second["refresh_token"] in fake_provider.refresh_tokens, "the rotated token is kept"
     assert fake_provider.asked_for("/userinfo") == (1 if by_clock else 2)
-    one.who.advance_clock(minutes=6)
+    item.who.advance_clock(minutes=6)
     fake_provider.tokens.clear()
-    answered(one.refresh())
-    assert one.stored()["refresh_token"] not in (first["refresh_token"], second["refresh_token"])
+    answered(item.refresh())
+    assert item.stored()["refresh_token"] not in (first["refresh_token"], second["refresh_token"])
 
 
 def test_failed_renewal_is_repeated_after_a_pause(
     new_tenant_server: NewTenantServer, fake_provider: FakeProvider
 ) -> None:
     fake_provider.issues_refresh_tokens = True
-    one = social_account(new_tenant_server, fake_provider)
-    one.who.advance_clock(minutes=6)
+    item = social_account(new_tenant_server, fake_provider)
+    item.who.advance_clock(minutes=6)
     fake_provider.answers["/token"] = (503, {}, b"")
-    assert refused(one.refresh()) == (403, 1000)
-    answer = one.refresh()
+    assert refused(item.refresh()) == (403, 1000)
+    answer = item.refresh()
     assert (answer.status_code, answer.headers["Retry-After"]) == (429, "15")
     fake_provider.answers.clear()
-    one.who.advance_clock(seconds=16)
-    answered(one.refresh())
+    item.who.advance_clock(seconds=16)
+    answered(item.refresh())
 
 
 def test_refresh_token_without_rotation_stays(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> None:
     fake_provider.issues_refresh_tokens, fake_provider.rotates = True, False
-    one = social_account(new_tenant_server, fake_provider)
-    first = one.stored()
-    one.who.advance_clock(minutes=6)
-    answered(one.refresh())
-    assert one.stored()["refresh_token"] == first["refresh_token"]
-    assert one.stored()["access_token"] != first["access_token"]
+    item = social_account(new_tenant_server, fake_provider)
+    first = item.stored()
+    item.who.advance_clock(minutes=6)
+    answered(item.refresh())
+    assert item.stored()["refresh_token"] == first["refresh_token"]
+    assert item.stored()["access_token"] != first["access_token"]
 
 
 def test_rotated_token_is_stored_when_profile_fails(
     new_tenant_server: NewTenantServer, fake_provider: FakeProvider
 ) -> None:
     fake_provider.issues_refresh_tokens = True
-    one = social_account(new_tenant_server, fake_provider)
-    one.who.advance_clock(minutes=6)
+    item = social_account(new_tenant_server, fake_provider)
+    item.who.advance_clock(minutes=6)
     fake_provider.answers["/userinfo"] = (500, {}, b"")
-    assert refused(one.refresh()) == (403, 1000)
-    assert one.stored()["refresh_token"] in fake_provider.refresh_tokens
+    assert refused(item.refresh()) == (403, 1000)
+    assert item.stored()["refresh_token"] in fake_provider.refresh_tokens
     fake_provider.answers.clear()
-    answered(one.refresh())
+    answered(item.refresh())
 
 
 def test_second_sign_in_keeps_the_only_refresh_token(
     new_tenant_server: NewTenantServer, fake_provider: FakeProvider
 ) -> None:
     fake_provider.issues_refresh_tokens = True
-    one = social_account(new_tenant_server, fake_provider)
-    first, fake_provider.issues_refresh_tokens = one.stored(), False
-    second = one.signs_in().stored()
+    item = social_account(new_tenant_server, fake_provider)
+    first, fake_provider.issues_refresh_tokens = item.stored(), False
+    second = item.signs_in().stored()
     assert second["refresh_token"] == first["refresh_token"]
     assert second["access_token"] != first["access_token"]
 
@@ -263,24 +263,24 @@ def test_concurrent_requests_use_refresh_token_once(
     new_tenant_server: NewTenantServer, fake_provider: FakeProvider
 ) -> None:
     fake_provider.issues_refresh_tokens, fake_provider.delay_seconds = True, 0.05
-    one = social_account(new_tenant_server, fake_provider)
-    one.who.advance_clock(minutes=6)
-    answers = Counter(answer.status_code for answer in at_once([one.refresh] * 6))
+    item = social_account(new_tenant_server, fake_provider)
+    item.who.advance_clock(minutes=6)
+    answers = Counter(answer.status_code for answer in at_once([item.refresh] * 6))
     assert answers[200] >= 1
     assert answers.keys() <= {200, 429}
-    assert sum(1 for one in fake_provider.received if one.form.get("grant_type") == "refresh_token") == 1
-    assert one.stored()["refresh_token"] in fake_provider.refresh_tokens
+    assert sum(1 for element in fake_provider.received if element.form.get("grant_type") == "refresh_token") == 1
+    assert item.stored()["refresh_token"] in fake_provider.refresh_tokens
 
 
 @pytest.mark.parametrize("by_clock", [True, False])
 def test_expired_access_token_without_refresh_token_is_refused(
     new_tenant_server: NewTenantServer, fake_provider: FakeProvider, by_clock: bool
 ) -> None:
-    one = social_account(new_tenant_server, fake_provider)
+    item = social_account(new_tenant_server, fake_provider)
     fake_provider.tokens.clear()
     if by_clock:
-        one.who.advance_clock(minutes=6)
-    answer = one.refresh()
+        item.who.advance_clock(minutes=6)
+    answer = item.refresh()
     assert refused(answer) == (403, 1000)
     body = answer.get_json()
     assert (body["IsProviderError"], body["ProviderErrorResponse"]) == (True, "HTTP 401")
@@ -289,10 +289,10 @@ def test_expired_access_token_without_refresh_token_is_refused(
 
 def test_revoked_refresh_token_is_refused(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> None:
     fake_provider.issues_refresh_tokens = True
-    one = social_account(new_tenant_server, fake_provider)
+    item = social_account(new_tenant_server, fake_provider)
     fake_provider.refresh_tokens.clear()
-    one.who.advance_clock(minutes=6)
-    answer = one.refresh()
+    item.who.advance_clock(minutes=6)
+    answer = item.refresh()
     assert refused(answer) == (403, 1000)
     assert answer.get_json()["ProviderErrorResponse"] == "invalid_grant"
 
@@ -308,13 +308,13 @@ def test_revoked_refresh_token_is_refused(new_tenant_server: NewTenantServer, fa
 def test_provider_error_is_summarized(
     new_tenant_server: NewTenantServer, fake_provider: FakeProvider, answer: Any, expected: str | None
 ) -> None:
-    one = social_account(new_tenant_server, fake_provider)
-    before = one.tenant.read(one.who.uid)
+    item = social_account(new_tenant_server, fake_provider)
+    before = item.tenant.read(item.who.uid)
     fake_provider.answers["/userinfo"] = answer
-    response = one.refresh()
+    response = item.refresh()
     assert refused(response) == (403, 1000)
     assert response.get_json()["ProviderErrorResponse"] == expected
-    assert one.tenant.read(one.who.uid) == before
+    assert item.tenant.read(item.who.uid) == before
 
 
 # Who may ask, and how often.
@@ -322,28 +322,28 @@ def test_provider_error_is_summarized(
 
 @pytest.mark.both_databases
 def test_token_of_another_tenant_is_refused(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> None:
-    one, other = social_account(new_tenant_server, fake_provider), account_holder(new_tenant_server)
-    asked = len(fake_provider.received)
+    item, other = social_account(new_tenant_server, fake_provider), account_holder(new_tenant_server)
+    requested = len(fake_provider.received)
     path = "/api/v2/userprofile/refresh"
-    assert refused(other.tenant.send("GET", path, bearer=one.who.held)) == (401, 1409)
-    assert refused(one.tenant.send("GET", path, bearer=other.bearer)) == (401, 1409)
-    assert refused(one.tenant.send("GET", path, with_secret=False)) == (401, 1409)
-    assert refused(one.tenant.send("GET", path, bearer=one.who.held, apikey=None)) == (400, 908)
-    assert len(fake_provider.received) == asked
+    assert refused(other.tenant.send("GET", path, bearer=item.who.held)) == (401, 1409)
+    assert refused(item.tenant.send("GET", path, bearer=other.bearer)) == (401, 1409)
+    assert refused(item.tenant.send("GET", path, with_secret=False)) == (401, 1409)
+    assert refused(item.tenant.send("GET", path, bearer=item.who.held, apikey=None)) == (400, 908)
+    assert len(fake_provider.received) == requested
 
 
 def test_older_spelling_of_key_and_token_is_read(
     new_tenant_server: NewTenantServer, fake_provider: FakeProvider
 ) -> None:
-    one = social_account(new_tenant_server, fake_provider)
-    query: dict[str, Any] = {"key": one.tenant.api_key, "access_token": one.who.held, "apikey": None}
-    profile = answered(one.tenant.send("GET", "/api/v2/userprofile/refresh", with_secret=False, **query))
-    assert profile["Uid"] == one.who.uid
+    item = social_account(new_tenant_server, fake_provider)
+    query: dict[str, Any] = {"key": item.tenant.api_key, "access_token": item.who.held, "apikey": None}
+    profile = answered(item.tenant.send("GET", "/api/v2/userprofile/refresh", with_secret=False, **query))
+    assert profile["Uid"] == item.who.uid
 
 
 def test_accounts_have_limits_of_their_own(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> None:
-    one = social_account(new_tenant_server, fake_provider)
-    answers = [one.refresh().status_code for _ in range(13)]
+    item = social_account(new_tenant_server, fake_provider)
+    answers = [item.refresh().status_code for _ in range(13)]
     assert (answers[:10], answers[-1]) == ([200] * 10, 429), "a window that slides meanwhile may let one more pass"
     second = account_holder(new_tenant_server)
     assert second.own("U89").status_code == 403
@@ -356,15 +356,15 @@ def test_tokens_reach_neither_responses_nor_logs(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     fake_provider.issues_refresh_tokens = True
-    one = social_account(new_tenant_server, fake_provider)
-    tokens = [one.stored()]
-    one.who.advance_clock(minutes=6)
-    texts = [one.refresh().text, str(one.tenant.read(one.who.uid))]
-    tokens.append(one.stored())
+    item = social_account(new_tenant_server, fake_provider)
+    tokens = [item.stored()]
+    item.who.advance_clock(minutes=6)
+    texts = [item.refresh().text, str(item.tenant.read(item.who.uid))]
+    tokens.append(item.stored())
     fake_provider.tokens.clear()
     fake_provider.refresh_tokens.clear()
-    one.who.advance_clock(minutes=6)
-    texts += [one.refresh().text, caplog.text, whole_database(one.tenant)]
+    item.who.advance_clock(minutes=6)
+    texts += [item.refresh().text, caplog.text, whole_database(item.tenant)]
     secrets = [token[name] for token in tokens for name in ("access_token", "refresh_token")]
     assert len(set(secrets)) == 4
     assert [secret for secret in secrets if any(secret in text for text in texts)] == []

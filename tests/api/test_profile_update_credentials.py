@@ -67,8 +67,8 @@ def test_stolen_token_alone_changes_no_credential(ada: AccountHolder, subtests: 
             with subtests.test(f"{name} {shown}"):
                 assert refused(put(ada, **{"FirstName": "Eve", **members, **shown})) == WRONG
     assert answered(ada.managed("A15")) == before
-    held = ada.tenant.read(ada.uid)
-    assert (held["FirstName"], held["PIN"]) == (None, None)
+    stored = ada.tenant.read(ada.uid)
+    assert (stored["FirstName"], stored["PIN"]) == (None, None)
     assert "security_answers.changed" not in events(ada.tenant)
 
 
@@ -211,7 +211,7 @@ def test_one_of_parallel_first_passwords_wins(ada: AccountHolder) -> None:
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda text: put(ada, Password=text), texts))
     won = [text for text, answer in zip(texts, answers, strict=True) if answer.status_code == 200]
-    assert (len(won), {refused(one) for one in answers if one.status_code != 200} <= {WRONG}) == (1, True)
+    assert (len(won), {refused(answer) for answer in answers if answer.status_code != 200} <= {WRONG}) == (1, True)
     answered(ada.logs_in(won[0]))
 
 

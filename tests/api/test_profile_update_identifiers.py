@@ -27,13 +27,17 @@ def person(make: NewTenantServer, settings: dict[str, Any], **members: Any) -> A
     holder.tenant.create(
         Email=primary(TAKEN), EmailVerified=True, UserName="taken", PhoneId=NUMBER, PhoneIdVerified=True
     )
-    held = holder.tenant.create(**({"UserName": "ada"} | members))
-    return replace(holder, uid=str(held["Uid"]), username="ada", held="")
+    stored = holder.tenant.create(**({"UserName": "ada"} | members))
+    return replace(holder, uid=str(stored["Uid"]), username="ada", held="")
 
 
 def sent(who: AccountHolder) -> list[str]:
     kinds = ("mail", "sms")
-    return [str(one["to"]) for kind in kinds for one in sent_messages(who.tenant.services, who.tenant.tenant_id, kind)]
+    return [
+        str(message["to"])
+        for kind in kinds
+        for message in sent_messages(who.tenant.services, who.tenant.tenant_id, kind)
+    ]
 
 
 ADDRESSES = [
@@ -61,9 +65,9 @@ def test_address_is_refused_as_by_its_operation(
                 second.status_code, second.get_json().get("ErrorCode"),
             )  # fmt: skip
             assert sent(updated) == sent(added)
-            held, other = updated.tenant.read(updated.uid), added.tenant.read(added.uid)
-            assert (held["Email"], held["EmailVerified"]) == (other["Email"], other["EmailVerified"]) == ([], False)
-            assert held["UnverifiedEmail"] == other["UnverifiedEmail"]
+            stored, other = updated.tenant.read(updated.uid), added.tenant.read(added.uid)
+            assert (stored["Email"], stored["EmailVerified"]) == (other["Email"], other["EmailVerified"]) == ([], False)
+            assert stored["UnverifiedEmail"] == other["UnverifiedEmail"]
 
 
 @pytest.mark.both_databases
@@ -82,8 +86,8 @@ def test_address_of_update_opens_nothing_before_it_is_verified(new_tenant_server
 def test_present_addresses_change_by_their_operations_only(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server)
     other = {"Type": "Secondary", "Value": FREE}
-    for given in (primary(FREE), [*primary(who.email), other], [other], primary(f"x{who.email}")):
-        assert refused(who.own("U16", {"Email": given})) == (403, 1174)
+    for item in (primary(FREE), [*primary(who.email), other], [other], primary(f"x{who.email}")):
+        assert refused(who.own("U16", {"Email": item})) == (403, 1174)
     answered(who.own("U16", {"email": primary(who.email.upper()), "FirstName": "Ada"}))
     answered(who.own("U16", {"Email": [], "EMAIL": None, "FirstName": "Ada"}, nullsupport="true"))
     assert who.tenant.read(who.uid)["Email"] == primary(who.email)
@@ -93,8 +97,8 @@ def test_update_keeps_addresses_that_await_verification(new_tenant_server: NewTe
     """An earlier one has a link on its way, which its operation does not end either."""
     who = person(new_tenant_server, SETTINGS)
     answered(who.own("U23", {"email": FREE, "type": "Work"}))
-    held = answered(who.own("U16", {"Email": primary("second@example.test")}))["Data"]["UnverifiedEmail"]
-    assert held == [{"Type": "Work", "Value": FREE}, *primary("second@example.test")]
+    stored = answered(who.own("U16", {"Email": primary("second@example.test")}))["Data"]["UnverifiedEmail"]
+    assert stored == [{"Type": "Work", "Value": FREE}, *primary("second@example.test")]
     assert sent(who) == [FREE, "second@example.test"], "and mails to the new one alone"
     answered(who.own("U16", {"Email": primary("second@example.test")}))
     assert sent(who) == [FREE, "second@example.test", "second@example.test"]
@@ -118,8 +122,8 @@ def test_number_is_refused_as_by_its_operation(
                 second.status_code, second.get_json().get("ErrorCode"),
             )  # fmt: skip
             assert sent(updated) == sent(changed)
-            held = updated.tenant.read(updated.uid)
-            assert (held["PhoneId"], held["PhoneIdVerified"]) == (number.get("PhoneId"), has_number)
+            stored = updated.tenant.read(updated.uid)
+            assert (stored["PhoneId"], stored["PhoneIdVerified"]) == (number.get("PhoneId"), has_number)
 
 
 def test_number_needs_sign_in_by_number(new_tenant_server: NewTenantServer) -> None:

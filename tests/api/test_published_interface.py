@@ -28,7 +28,7 @@ from schemathesis.specs.openapi.checks import (
 from app.contract.application_settings import ApplicationSettings
 from app.contract.operations import load_catalogue
 from app.identity.directory.tenants.tables import applications
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
 from tests.support.asking import UNLIMITED
@@ -37,7 +37,7 @@ from tests.support.published import published_interface
 from tests.support.tenant_server import NewTenantServer, TenantServer
 
 SECRET = "a secret of the application"
-AREAS = sorted({one.area for one in load_catalogue() if one.documentation.is_public})
+AREAS = sorted({operation.area for operation in load_catalogue() if operation.documentation.is_public})
 
 
 @cache
@@ -56,7 +56,7 @@ def area_of(operation: Any) -> str:
 def is_free(parameter: Any) -> bool:
     """Return whether every text is valid in the query or in the path."""
     schema = parameter.definition["schema"]
-    is_text = "string" in [schema.get("type"), *(one.get("type") for one in schema.get("anyOf", []))]
+    is_text = "string" in [schema.get("type"), *(item.get("type") for item in schema.get("anyOf", []))]
     return is_text and parameter.location in ("path", "query") and not LIMITS & schema.keys()
 
 
@@ -89,7 +89,7 @@ def cases_of(operation: Any, mode: GenerationMode) -> list[Any]:
 
 def with_texts(operation: Any, case: Any) -> list[Any]:
     """Return copies of a request with other texts in the path and in the query, where the document permits every text."""
-    free = [one.name for one in operation.iter_parameters() if is_free(one)]
+    free = [parameter.name for parameter in operation.iter_parameters() if is_free(parameter)]
     return [
         operation.Case(
             path_parameters={**case.path_parameters, **{name: text for name in case.path_parameters if name in free}},
@@ -122,7 +122,7 @@ class AtHost:
         return self.app(environ, start_response)
 
 
-class Sender:
+class PublishedSender:
     """Sends cases with the credentials of their operation to a tenant that no request has changed, and checks the answers."""
 
     def __init__(self, new_tenant_server: NewTenantServer, identity_app: Flask) -> None:
@@ -176,9 +176,9 @@ def tenant_with_shop(new_tenant_server: NewTenantServer) -> TenantServer:
 
 
 @pytest.fixture
-def sender(services: Services, new_tenant_server: NewTenantServer, identity_app: Flask) -> Sender:
+def sender(services: IdentityServices, new_tenant_server: NewTenantServer, identity_app: Flask) -> PublishedSender:
     services.limits = limits_of_a_test(services)  # some are not the tenant's to state
-    return Sender(new_tenant_server, identity_app)
+    return PublishedSender(new_tenant_server, identity_app)
 
 
 def test_document_has_every_public_operation() -> None:
@@ -187,7 +187,7 @@ def test_document_has_every_public_operation() -> None:
     assert {area_of(operation) for operation in operations()} == set(AREAS)
 
 
-def check_area(sender: Sender, area: str, mode: GenerationMode) -> None:
+def check_area(sender: PublishedSender, area: str, mode: GenerationMode) -> None:
     """Check each operation of an area; the failure names all that fail."""
     checked = [operation for operation in operations() if area_of(operation) == area]
     assert checked
@@ -205,11 +205,11 @@ def check_area(sender: Sender, area: str, mode: GenerationMode) -> None:
 
 @on_one_database
 @pytest.mark.parametrize("area", AREAS)
-def test_valid_requests_are_answered_as_documented(sender: Sender, area: str) -> None:
+def test_valid_requests_are_answered_as_documented(sender: PublishedSender, area: str) -> None:
     check_area(sender, area, GenerationMode.POSITIVE)
 
 
 @on_one_database
 @pytest.mark.parametrize("area", AREAS)
-def test_invalid_requests_are_answered_as_documented(sender: Sender, area: str) -> None:
+def test_invalid_requests_are_answered_as_documented(sender: PublishedSender, area: str) -> None:
     check_area(sender, area, GenerationMode.NEGATIVE)

@@ -37,12 +37,12 @@ LISTS = {("GET", "/v2/manage/roles/{name}/name")}
 """Operations that list what has the name of the segment: nothing."""
 
 
-class Sender:
+class PathSender:
     """Sends requests with the credentials of each operation, so that its own code answers."""
 
     def __init__(self, tenant: TenantServer, app: Flask) -> None:
         self.tenant, self.client = tenant, PlainClient(app, use_cookies=False)
-        scopes = sorted({one.admission.scope for one in CATALOGUE if one.admission.scope})
+        scopes = sorted({operation.admission.scope for operation in CATALOGUE if operation.admission.scope})
         self.bearers = {
             "MachineToken": machine(tenant, *scopes),
             "AccessToken": tenant.tokens(str(tenant.create()["Uid"]))["access_token"],
@@ -59,7 +59,7 @@ class Sender:
             re.sub(r"\{\w+\}", lambda _: segment, path),
             method=method,
             base_url=f"http://{host}",
-            query_string=dict(self.keys[one] for one in schemes & self.keys.keys()),
+            query_string=dict(self.keys[scheme] for scheme in schemes & self.keys.keys()),
             headers={"Authorization": f"Bearer {bearer}"} if bearer else {},
             json={} if method in ("PUT", "POST") else None,
         )
@@ -78,7 +78,7 @@ def with_segments() -> list[tuple[str, str, dict[str, Any]]]:
 @on_one_database
 @pytest.mark.parametrize("kind", SEGMENTS)
 def test_hostile_segment_is_refused(new_tenant_server: NewTenantServer, identity_app: Flask, kind: str) -> None:
-    sender, operations = Sender(new_tenant_server(), identity_app), with_segments()
+    sender, operations = PathSender(new_tenant_server(), identity_app), with_segments()
     assert len(operations) > 100
     wrong = []
     for method, path, stated in operations:

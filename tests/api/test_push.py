@@ -211,7 +211,8 @@ def test_qr_code_is_used_once_and_expires_after_fifteen_minutes(new_tenant_serve
     ada.held = ""
     address = registration_address(ada.own_factors()["PushQRCode"])
     assert (
-        sorted(one.status_code for one in at_once([lambda: phone.scan(address) for _ in range(6)])) == [200] + [403] * 5
+        sorted(item.status_code for item in at_once([lambda: phone.scan(address) for _ in range(6)]))
+        == [200] + [403] * 5
     )
 
 
@@ -277,8 +278,8 @@ def test_push_request_is_sent_through_sns(new_tenant_server: NewTenantServer, ki
     token = ada.token()
     with sns(AWS_KEY) as topic:
         deliver(ada, topic)
-    (created,) = [one for one in topic.asked if one.get("Token") == phone.token]
-    (published,) = [one for one in topic.published() if one["TargetArn"] == topic.endpoint(created)]
+    (created,) = [item for item in topic.asked if item.get("Token") == phone.token]
+    (published,) = [item for item in topic.published() if item["TargetArn"] == topic.endpoint(created)]
     assert f'"{name}"' in published["Message"]
     data = sent_in(published["Message"])
     answered(phone.respond("Yes", data))
@@ -295,7 +296,7 @@ def test_endpoint_known_to_sns_is_reused(ada: SecondFactorHolder) -> None:
     with sns(AWS_KEY) as topic:
         topic.known = "arn:aws:sns:eu-central-1:123456789012:endpoint/GCM/acme/known"
         deliver(ada, topic)
-        assert {one["TargetArn"] for one in topic.published()} == {topic.known}
+        assert {item["TargetArn"] for item in topic.published()} == {topic.known}
 
 
 @pytest.mark.database_alone

@@ -18,7 +18,7 @@ BLOCKS = re.findall(r"^```\n(.*?)^```", text(Path("README.md")), re.MULTILINE | 
 
 
 def block(words: str) -> str:
-    (found,) = [one for one in BLOCKS if words in one]
+    (found,) = [item for item in BLOCKS if words in item]
     return str(found)
 
 

@@ -32,7 +32,7 @@ def test_public_list_omits_record_codes(acme: TenantServer) -> None:
     assert set(bonn) == MEMBERS
     assert (bonn["Value"], bonn["Code"], bonn["IsActive"]) == ("Bonn", None, True)
     managed: Any = answered(acme.send("GET", f"{MANAGED}/town"))
-    assert [one["Code"] for one in managed] == ["s3cret", None]
+    assert [item["Code"] for item in managed] == ["s3cret", None]
 
 
 @pytest.mark.both_databases
@@ -48,7 +48,7 @@ def test_children_are_listed_under_their_parent(acme: TenantServer) -> None:
 def test_page_holds_at_most_fifty_records(acme: TenantServer) -> None:
     add(acme, *(choice(f"T{number:02}") for number in range(60)))
     assert len(public_list(acme)) == 50
-    assert [one["Value"] for one in public_list(acme, skip=58)] != []
+    assert [item["Value"] for item in public_list(acme, skip=58)] != []
     assert len(public_list(acme, limit=3)) == 3
     assert refused(acme.send("GET", f"{PUBLIC}/town", with_secret=False, limit=51)) == (400, 908)
 
@@ -76,7 +76,7 @@ def test_malformed_record_adds_nothing(acme: TenantServer, record: dict[str, Any
 
 def test_record_code_is_validated(acme: TenantServer) -> None:
     add(acme, choice("Bonn", code="s3cret"), choice("Ulm"))
-    bonn, ulm = (one["Id"] for one in public_list(acme))
+    bonn, ulm = (item["Id"] for item in public_list(acme))
 
     def check(record: str, code: str | None) -> Any:
         body = {"recordid": record, "code": code}

@@ -15,9 +15,9 @@ MINE = [{"Type": "Primary", "Value": "Ada@example.com"}]
 
 @pytest.fixture
 def one(new_tenant_server: NewTenantServer) -> Inviting:
-    held = inviting(new_tenant_server, limits=UNLIMITED)
-    held.invite()
-    return held
+    stored = inviting(new_tenant_server, limits=UNLIMITED)
+    stored.invite()
+    return stored
 
 
 def test_invited_person_registers_verified_and_joins(one: Inviting) -> None:

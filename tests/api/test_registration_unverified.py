@@ -92,9 +92,9 @@ def test_code_loses_to_a_link_of_another_account(
     first, second = mails_to(acme.services, acme.tenant_id, ADA)
     spend = one_time_tokens.spend_checked_code
 
-    def after_the_link(*held: Any, **named: Any) -> None:
+    def after_the_link(*stored: Any, **named: Any) -> None:
         answered(acme.send("GET", EMAIL, with_secret=False, verificationtoken=token_in(first)))
-        spend(*held, **named)
+        spend(*stored, **named)
 
     monkeypatch.setattr(one_time_tokens, "spend_checked_code", after_the_link)
     answer = acme.send("PUT", EMAIL, {"email": ADA, "otp": code_in(second)}, with_secret=False)

@@ -26,7 +26,7 @@ REQUESTS: dict[str, tuple[str, dict[str, str]]] = {
 
 def cost(who: Subject, operation_id: str, fields: dict[str, str]) -> str:
     values: dict[str, Any] = {name: getattr(who, of) if of else "000000" for name, of in fields.items()}
-    operation = next(one for one in CATALOGUE if one.documentation.row == operation_id)
+    operation = next(item for item in CATALOGUE if item.documentation.row == operation_id)
     answer = who.ask(operation.method, operation.path, values if operation.method != "GET" else None, **values)
     return "".join(re.findall(r"sql=\d+; commits=\d+", answer.headers["X-Gatehouse-Cost"]))
 

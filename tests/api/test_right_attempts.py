@@ -50,14 +50,14 @@ def test_one_account_does_not_use_up_the_limit_of_all(new_tenant_server: NewTena
     customer = a_customer(new_tenant_server, limits=limits)
     assert [customer.logs_in().status_code for _ in range(11)] == [200] * 6 + [429] * 5
     tenant, login = customer.tenant, {"email": customer.email, "password": OLD}
-    elsewhere = PlainClient(tenant.app, use_cookies=False).post(
+    other = PlainClient(tenant.app, use_cookies=False).post(
         LOGIN,
         json=login,
         query_string={"apikey": tenant.api_key},
         base_url=f"http://{tenant.services.settings.api_hostname}",
         environ_base={"REMOTE_ADDR": "198.51.100.7"},
     )
-    assert elsewhere.status_code == 200
+    assert other.status_code == 200
 
 
 def sign_in_link(customer: Customer) -> None:

@@ -251,7 +251,7 @@ def test_disabled_fallback_factor_allows_no_enrolment(
     moved_to_vienna(ada)
     token = ada.token()
     ada.tenant.change_settings(second_factors={"email": False, "security_questions": True})
-    chosen = {"securityquestionanswer": [{"QuestionId": one, "Answer": "x"} for one in QUESTIONS]}
+    chosen = {"securityquestionanswer": [{"QuestionId": question, "Answer": "x"} for question in QUESTIONS]}
     assert refused(answer_challenge(ada, "securityquestionanswer", chosen, token)) == (403, 1258)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from app.contract.messages import MailKind, MailTemplate, SmsKind, SmsTemplate
+from app.contract.messages import MailKind, MailTemplate, SmsKind, TextMessageTemplate
 from app.identity.authentication.sign_in.locations.listed import ListedLocations
 from app.identity.messaging import gsm7
 from tests.support.customers import OLD
@@ -240,7 +240,7 @@ def test_requested_sms_template_is_used(
     ada = account_holder(new_tenant_server, risk=BY_TEXT)
     monkeypatch.setattr(ada.tenant.services, "locations", places)
     own = {"type": SmsKind.NEW_CITY, "name": "ours", "text": "#TenantName#: #IpAddress#. Not you? #Url#"}
-    add_templates(ada.tenant, SmsTemplate.model_validate(own))
+    add_templates(ada.tenant, TextMessageTemplate.model_validate(own))
     sign_in(ada)
     sign_in(ada, address=VIENNA, rbacitysmstemplate="ours")
     (text,) = sent_messages(ada.tenant.services, ada.tenant.tenant_id, "sms")

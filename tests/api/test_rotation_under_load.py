@@ -19,7 +19,7 @@ from urllib.parse import urlencode
 import pytest
 
 from tests.support.commands import this_version
-from tests.support.fleet import Answer, Balancer, Fleet, Load, proxied, send
+from tests.support.fleet import Balancer, Fleet, FleetAnswer, Load, proxied, send
 from tests.support.installation import Installation, eventually, installed
 from tests.support.registering import REGISTER, primary
 from tests.support.servers import PostgresUrls
@@ -32,7 +32,7 @@ ADA = "ada@example.test"
 SOTT = "/identity/v2/manage/account/sott"
 
 
-class SeparateProcesses:
+class RotatingProcesses:
     """Hub, identity service and worker as separate processes; each part is replaced by one with another secret."""
 
     def __init__(self, ours: Installation, stack: ExitStack) -> None:
@@ -63,7 +63,7 @@ class SeparateProcesses:
 class Users:
     """The users whose requests make the load."""
 
-    def __init__(self, processes: SeparateProcesses) -> None:
+    def __init__(self, processes: RotatingProcesses) -> None:
         self._processes = processes
         self._port = processes.ours.port
         self._numbers = count()
@@ -91,7 +91,7 @@ class Users:
         assert profile.status == 200, (profile.status, body_text(profile))
         assert ADA in profile.content.decode().replace("<wbr>", "")
 
-    def _page(self, method: str, path: str, body: bytes = b"", cookies: dict[str, str] | None = None) -> Answer:
+    def _page(self, method: str, path: str, body: bytes = b"", cookies: dict[str, str] | None = None) -> FleetAnswer:
         cookie_header = "; ".join(f"{name}={value}" for name, value in (cookies or {}).items())
         headers = {"Host": f"acme.localhost:{self._port}", "Cookie": cookie_header}
         headers |= {"Content-Type": "application/x-www-form-urlencoded"} if body else {}
@@ -99,7 +99,7 @@ class Users:
         assert answer.status < 400, (path, answer.status, body_text(answer))
         return answer
 
-    def _api(self, method: str, path: str, body: object = None) -> Answer:
+    def _api(self, method: str, path: str, body: object = None) -> FleetAnswer:
         headers = {"Host": f"api.localhost:{self._port}", "Content-Type": "application/json"}
         text = b"" if body is None else json.dumps(body).encode()
         answer = send(self._processes.services.pick(), method, path, headers, text)
@@ -107,12 +107,12 @@ class Users:
         return answer
 
 
-def cookies_of(answer: Answer) -> dict[str, str]:
+def cookies_of(answer: FleetAnswer) -> dict[str, str]:
     """Return the cookies that an answer sets."""
     return dict(text.partition(";")[0].split("=", 1) for text in answer.header("set-cookie"))
 
 
-def body_text(answer: Answer) -> str:
+def body_text(answer: FleetAnswer) -> str:
     return re.sub(r"<[^>]+>|\s+", " ", answer.content.decode().partition("<body")[2])[:300]
 
 
@@ -127,10 +127,10 @@ def ours(copied_postgres: PostgresUrls, tmp_path: Path) -> Iterator[Installation
         yield made
 
 
-Steps = Callable[[SeparateProcesses, Event], Iterator[None]]
+Steps = Callable[[RotatingProcesses, Event], Iterator[None]]
 
 
-def documented_order(processes: SeparateProcesses, finished: Event) -> Iterator[None]:
+def documented_order(processes: RotatingProcesses, finished: Event) -> Iterator[None]:
     """Follow the steps of docs/operating.md."""
     for lines in ((OLD, NEW), (NEW, OLD)):
         for part in ("worker", "hub", "identity"):
@@ -146,7 +146,7 @@ def documented_order(processes: SeparateProcesses, finished: Event) -> Iterator[
     finished.set()
 
 
-def new_line_first(processes: SeparateProcesses, finished: Event) -> Iterator[None]:
+def new_line_first(processes: RotatingProcesses, finished: Event) -> Iterator[None]:
     """Give each part the new line before the others know it."""
     processes.replace("hub", NEW, OLD)
     yield
@@ -168,7 +168,7 @@ def test_secret_rotation_under_load_fails_no_request(
 ) -> None:
     log = tmp_path / "log"
     with ExitStack() as stack:
-        processes, load, finished = SeparateProcesses(ours, stack), Load(), Event()
+        processes, load, finished = RotatingProcesses(ours, stack), Load(), Event()
         for part in ("identity", "hub", "worker"):
             processes.replace(part, OLD)
         users = Users(processes)

@@ -16,13 +16,13 @@ from werkzeug.test import TestResponse
 from app.contract.resources import RESOURCES, file_resources
 from app.identity.administration.configuration import apply as configuration
 from app.identity.administration.configuration.export import export
-from app.identity.administration.configuration.plan import Plan
+from app.identity.administration.configuration.plan import ChangePlan
 from app.identity.administration.configuration.reading import read
 from app.identity.administration.resource_rules import store_of
 from app.identity.directory.tenants import changes, tenant_secrets
 from app.identity.directory.tenants.tables import applications
 from app.identity.platform.resources.items import Item, StoreAccess
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit.resource import CREATE, CREATED_AT, LIST, MODIFIED_AT, READ, REPLACE, SECRET, UPDATE, Resource
 from app.kit.resource_values import secret_name
@@ -63,7 +63,9 @@ THEN: dict[str, Callable[[Manager, Body], TestResponse]] = {
 """What follows the creation of an item: a draft of a consent form is not exported, a published form is."""
 LATE = ("form_custom_fields",)
 """Resources that change what others replace: the registration form."""
-TRAVELLING = sorted((one for one in RESOURCES if one.kind not in LEFT_OUT), key=lambda one: one.kind in LATE)
+TRAVELLING = sorted(
+    (resource for resource in RESOURCES if resource.kind not in LEFT_OUT), key=lambda resource: resource.kind in LATE
+)
 
 
 def put(manage: Manager, path: str, **body: Any) -> TestResponse:
@@ -73,10 +75,10 @@ def put(manage: Manager, path: str, **body: Any) -> TestResponse:
 class Tenants:
     """Tenants that files made."""
 
-    def __init__(self, services: Services, app: Flask) -> None:
+    def __init__(self, services: IdentityServices, app: Flask) -> None:
         self.services, self.app = services, app
 
-    def apply(self, tenant: Body) -> Plan:
+    def apply(self, tenant: Body) -> ChangePlan:
         """Apply a file with this tenant."""
         text = yaml.safe_dump({"tenants": [tenant]}, allow_unicode=True)
         done = configuration.apply(self.services, read(text.encode(), "f.yaml", Path()))
@@ -86,10 +88,10 @@ class Tenants:
     def new(self, **tenant: Any) -> TenantServer:
         """Create a tenant from a file; it gets a name."""
         name = f"r{secrets.token_hex(5)}"
-        made = {one.key: one.value for one in self.apply({**tenant, "name": name}).made}
-        held = self.services.directory.by_name(name)
-        assert held is not None
-        return TenantServer(self.services, self.app, held.tenant_id, name, made["api_key"], made["api_secret"])
+        made = {item.key: item.value for item in self.apply({**tenant, "name": name}).made}
+        stored = self.services.directory.by_name(name)
+        assert stored is not None
+        return TenantServer(self.services, self.app, stored.tenant_id, name, made["api_key"], made["api_secret"])
 
     def export(self, tenant: TenantServer) -> Body:
         """Return a tenant's export without its name and key; machines of the tests are removed before."""
@@ -101,21 +103,21 @@ class Tenants:
 
 
 @pytest.fixture
-def tenants(services: Services, identity_app: Flask) -> Tenants:
+def tenants(services: IdentityServices, identity_app: Flask) -> Tenants:
     return Tenants(services, identity_app)
 
 
 def settings_of_samples() -> Body:
-    return {name: value for one in TRAVELLING for name, value in (SAMPLES[one.kind].settings or {}).items()}
+    return {name: value for resource in TRAVELLING for name, value in (SAMPLES[resource.kind].settings or {}).items()}
 
 
 def filled(tenants: Tenants) -> tuple[TenantServer, dict[str, Body]]:
     """Return a tenant with an item of each resource, and the responses by resource."""
     tenant = tenants.new(settings=settings_of_samples())
     made = {}
-    for resource in (*TRAVELLING, *(one for one in RESOURCES if one.kind in LEFT_OUT)):
+    for resource in (*TRAVELLING, *(item for item in RESOURCES if item.kind in LEFT_OUT)):
         manage = Manager(tenant, resource)
-        verb = next(one for one in (CREATE, REPLACE, UPDATE) if manage.does(one))
+        verb = next(item for item in (CREATE, REPLACE, UPDATE) if manage.does(item))
         body = manage.sample.item(3)
         made[resource.kind] = answered(manage(verb, {"Data": [body]} if verb is REPLACE else body))
         if resource.kind in THEN:
@@ -126,48 +128,52 @@ def filled(tenants: Tenants) -> tuple[TenantServer, dict[str, Body]]:
 
 def reader(tenant: TenantServer) -> str:
     """Return the token of a machine that may see all resources."""
-    return machine(tenant, *sorted({scope for one in RESOURCES for scope in scopes_of(one)}))
+    return machine(tenant, *sorted({scope for resource in RESOURCES for scope in scopes_of(resource)}))
 
 
 def shown(tenant: TenantServer, token: str, resource: Resource) -> Any:
     """Return what the operations show of a resource, without dates and the members that are each tenant's own."""
     manage = Manager(tenant, resource, token=token)
     found = manage.listed() if manage.does(LIST) else [manage(READ).get_json()]
-    dates = {one.request_name for one in resource.members if one.roles & {CREATED_AT, MODIFIED_AT}}
+    dates = {member.request_name for member in resource.members if member.roles & {CREATED_AT, MODIFIED_AT}}
     left_out = dates | DIFFERENT.get(resource.kind, {}).keys()
-    return [{name: value for name, value in one.items() if name not in left_out} for one in found]
+    return [{name: value for name, value in item.items() if name not in left_out} for item in found]
 
 
 def with_secrets(tenants: Tenants, tenant: TenantServer, exported: Body, made: dict[str, Body]) -> Body:
     """Return the export with the secrets that the operator adds (docs/configuration.md)."""
     exported = yaml.safe_load(yaml.safe_dump(exported))
-    services, held = tenants.services, tenants.services.directory.by_name(tenant.name)
-    assert held is not None
+    services, existing = tenants.services, tenants.services.directory.by_name(tenant.name)
+    assert existing is not None
     for resource in file_resources():
-        names = {one.fields[-1]: secret_name(resource, one) for one in resource.members if SECRET in one.roles}
+        names = {
+            member.fields[-1]: secret_name(resource, member) for member in resource.members if SECRET in member.roles
+        }
         for item, stored in zip(exported.get(resource.file_key, ()), items(tenant, resource), strict=True):
             item |= {
                 name: stored.secrets[stored_name]
                 for name, stored_name in names.items()
                 if stored_name in stored.secrets
             }
-    for name, secret in tenant_secrets.secrets_of(services.encryption, held, tenant_secrets.CONNECTIONS).items():
+    for name, secret in tenant_secrets.secrets_of(services.encryption, existing, tenant_secrets.CONNECTIONS).items():
         exported["connections"][name]["secret"] = secret
-    exported["push"]["secrets"] = dict(tenant_secrets.secrets_of(services.encryption, held, "push"))
-    exported["duo"] |= tenant_secrets.secrets_of(services.encryption, held, "duo")
+    exported["push"]["secrets"] = dict(tenant_secrets.secrets_of(services.encryption, existing, "push"))
+    exported["duo"] |= tenant_secrets.secrets_of(services.encryption, existing, "duo")
     exported["captcha_secret"] = captcha_secret(services, tenant)
     (application,) = exported["applications"]
     application["client_secret"] = made["oauth_clients"]["ClientSecret"]
     return exported
 
 
-def captcha_secret(services: Services, tenant: TenantServer) -> str:
+def captcha_secret(services: IdentityServices, tenant: TenantServer) -> str:
     work = UnitOfWork(services.database, tenant.tenant_id)
-    held = changes.own(work)
+    stored = changes.own(work)
     work.rollback()
-    assert held is not None
-    assert held.captcha_secret is not None
-    return services.encryption.decrypt(held.captcha_secret, changes.captcha_associated_data(held.tenant_id)).decode()
+    assert stored is not None
+    assert stored.captcha_secret is not None
+    return services.encryption.decrypt(
+        stored.captcha_secret, changes.captcha_associated_data(stored.tenant_id)
+    ).decode()
 
 
 def items(tenant: TenantServer, resource: Resource) -> list[Item]:
@@ -181,8 +187,10 @@ def items(tenant: TenantServer, resource: Resource) -> list[Item]:
 
 def stored_secrets(tenant: TenantServer, resource: Resource) -> list[dict[str, str]]:
     """Return the secrets of the items that requests and files can set."""
-    names = {secret_name(resource, one) for one in resource.members if SECRET in one.roles}
-    return [{name: secret for name, secret in one.secrets.items() if name in names} for one in items(tenant, resource)]
+    names = {secret_name(resource, member) for member in resource.members if SECRET in member.roles}
+    return [
+        {name: secret for name, secret in item.secrets.items() if name in names} for item in items(tenant, resource)
+    ]
 
 
 @pytest.mark.both_databases
@@ -190,14 +198,14 @@ def test_export_applied_elsewhere_gives_the_same_tenant(tenants: Tenants) -> Non
     """Every resource takes part that is not in LEFT_OUT, so a new one does."""
     tenant, made = filled(tenants)
     exported = tenants.export(tenant)
-    whole = with_secrets(tenants, tenant, exported, made)
-    copy = tenants.new(**whole)
+    complete = with_secrets(tenants, tenant, exported, made)
+    copy = tenants.new(**complete)
     assert tenants.export(copy) == exported
-    assert tenants.apply({**whole, "name": copy.name}).is_empty
+    assert tenants.apply({**complete, "name": copy.name}).is_empty
     assert tenants.apply({**exported, "name": copy.name}).is_empty, "without secrets, the present ones stay"
     blank = tenants.new()
-    of_tenant, of_copy, of_blank = (partial(shown, one, reader(one)) for one in (tenant, copy, blank))
-    for resource in (one for one in RESOURCES if one.kind in LEFT_OUT):
+    of_tenant, of_copy, of_blank = (partial(shown, item, reader(item)) for item in (tenant, copy, blank))
+    for resource in (item for item in RESOURCES if item.kind in LEFT_OUT):
         assert of_tenant(resource) != []
         assert of_copy(resource) == [], f"{resource.kind} travels: remove it from LEFT_OUT"
     for resource in TRAVELLING:
@@ -208,5 +216,5 @@ def test_export_applied_elsewhere_gives_the_same_tenant(tenants: Tenants) -> Non
 
 
 def test_lists_of_exceptions_name_resources() -> None:
-    assert LEFT_OUT.keys() <= {one.kind for one in RESOURCES}
-    assert {*DIFFERENT, *THEN, *LATE} <= {one.kind for one in TRAVELLING}
+    assert LEFT_OUT.keys() <= {resource.kind for resource in RESOURCES}
+    assert {*DIFFERENT, *THEN, *LATE} <= {resource.kind for resource in TRAVELLING}

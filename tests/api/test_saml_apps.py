@@ -29,7 +29,7 @@ def tenant(new_tenant_server: NewTenantServer) -> TenantServer:
 @pytest.fixture
 def send(tenant: TenantServer) -> Ask:
     actions = ("read", "create", "update", "delete")
-    token = machine(tenant, *(f"{one}:{action}" for one in ("client", "provider") for action in actions), "all")
+    token = machine(tenant, *(f"{item}:{action}" for item in ("client", "provider") for action in actions), "all")
     return lambda method, path, body=None: ask(tenant, token, method, path, body)
 
 
@@ -88,7 +88,7 @@ def test_wrong_key_pair_is_refused(send: Ask, case: str) -> None:
 
 
 def test_integration_fills_in_what_it_knows(send: Ask) -> None:
-    listed = {one["IntegrationType"]: one for one in answered(send("GET", f"{CLIENTS}/integrations"))["Data"]}
+    listed = {item["IntegrationType"]: item for item in answered(send("GET", f"{CLIENTS}/integrations"))["Data"]}
     assert listed["Zendesk"]["Fields"] == ["IntegrationConfigs.AccountName"]
     answer = send("POST", CLIENTS, {"AppName": "help", "IntegrationType": "Zendesk"})
     assert refused(answer) == (400, 7900)

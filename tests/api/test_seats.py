@@ -28,7 +28,7 @@ def set_seats(business: Business, seats: int) -> None:
 
 
 def members(business: Business) -> int:
-    return len({one["Uid"] for one in answered(business.send("GET", f"{PATH}/{business.org}/orgcontext"))["Data"]})
+    return len({item["Uid"] for item in answered(business.send("GET", f"{PATH}/{business.org}/orgcontext"))["Data"]})
 
 
 @pytest.mark.both_databases
@@ -37,8 +37,8 @@ def test_twelve_at_once_take_five_seats(business: Business) -> None:
     role = business.role(org=business.org)
     uids = [business.account() for _ in range(PEOPLE)]
     answers = at_once([partial(business.assign, uid, business.org, role) for uid in uids])
-    assert Counter(one.status_code for one in answers) == {200: SEATS, 403: PEOPLE - SEATS}
-    assert {refused(one) for one in answers if one.status_code != 200} == {(403, 8188)}
+    assert Counter(answer.status_code for answer in answers) == {200: SEATS, 403: PEOPLE - SEATS}
+    assert {refused(answer) for answer in answers if answer.status_code != 200} == {(403, 8188)}
     assert members(business) == SEATS
 
 
@@ -49,8 +49,8 @@ def test_seats_set_meanwhile_hold_for_those_who_join(business: Business) -> None
     acts = [partial(business.assign, uid, business.org, role) for uid in uids]
     limit = partial(business.send, "PUT", f"{PATH}/{business.org}/policy", {"MemberPolicy": {"Seats": 1}})
     answers = at_once([*acts[:4], limit, *acts[4:]])
-    joined = [one.status_code for one in answers].count(200) - 1
-    assert {one.status_code for one in answers} <= {200, 403}
+    joined = [answer.status_code for answer in answers].count(200) - 1
+    assert {answer.status_code for answer in answers} <= {200, 403}
     assert members(business) == joined
 
 
@@ -90,8 +90,8 @@ def test_sign_in_and_server_make_one_member(new_tenant_server: NewTenantServer, 
         tenant.update(uid, {"EmailVerified": True})
         login = partial(tenant.send, "POST", LOGIN, {"email": email, "password": PASSWORD}, with_secret=False)
         answers = at_once([login, partial(business.assign, uid, org, role), login])
-        assert [one.status_code for one in answers] == [200, 200, 200]
+        assert [answer.status_code for answer in answers] == [200, 200, 200]
         found = answered(business.send("GET", f"/v2/manage/account/{uid}/orgcontext"))["Data"]
-        assert role in {one["RoleId"] for one in found} <= {role, default}
+        assert role in {item["RoleId"] for item in found} <= {role, default}
     assert deadlocks == []
     assert members(business) == SEATS

@@ -110,9 +110,9 @@ def test_profile_update_does_not_change_factors(new_tenant_server: NewTenantServ
 @pytest.mark.parametrize("typed", [" GREY  owl ", "Ｇｒｅｙ Owl"])
 def test_security_answers_ignore_case_width_and_spacing(new_tenant_server: NewTenantServer, typed: str) -> None:
     ada = questions(ada_of(new_tenant_server))
-    given = {"securityquestionanswer": [{**ANSWERS_GIVEN["securityquestionanswer"][0], "Answer": typed},
+    values = {"securityquestionanswer": [{**ANSWERS_GIVEN["securityquestionanswer"][0], "Answer": typed},
                                         ANSWERS_GIVEN["securityquestionanswer"][1]]}  # fmt: skip
-    assert answered(ada.answer_challenge("verification/securityquestionanswer", given, ada.token(), "POST"))["Profile"]
+    assert answered(ada.answer_challenge("verification/securityquestionanswer", values, ada.token(), "POST"))["Profile"]
 
 
 def test_code_is_mailed_to_verified_address_only(new_tenant_server: NewTenantServer) -> None:

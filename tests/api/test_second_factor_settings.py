@@ -215,6 +215,6 @@ def test_unusable_push_text_of_a_file_is_refused(acme: TenantServer, member: str
 
 
 def test_unknown_environment_of_an_older_version_is_read(acme: TenantServer) -> None:
-    held = TenantSettings.model_validate({"push": {"ios": {"environment": "moon"}}})
-    assert held.push is not None
-    assert not held.push.ios.is_sandbox
+    stored = TenantSettings.model_validate({"push": {"ios": {"environment": "moon"}}})
+    assert stored.push is not None
+    assert not stored.push.ios.is_sandbox

@@ -60,8 +60,8 @@ def test_totp_code_completes_sign_in(ada: SecondFactorHolder) -> None:
     login = answered(ada.shows_code(ada.next_code()))
     assert login["Profile"]["Uid"] == ada.uid
     assert login["SecondFactorAuthentication"] is None
-    asked = ada.tenant.send("GET", "/identity/v2/auth/account", bearer=login["access_token"])
-    assert answered(asked)["NoOfLogins"] == 1
+    requested = ada.tenant.send("GET", "/identity/v2/auth/account", bearer=login["access_token"])
+    assert answered(requested)["NoOfLogins"] == 1
 
 
 def test_required_factor_is_enrolled_by_its_first_code(new_tenant_server: NewTenantServer) -> None:
@@ -183,7 +183,7 @@ def test_parallel_guesses_stay_within_limit(new_tenant_server: NewTenantServer) 
     ada = second_factor_holder(new_tenant_server, lockout={"type": "suspend", "maximum_failed_attempts": 5}).enrols()
     token = ada.token()
     ada.advance_clock(seconds=30)
-    answers = [refused(one) for one in at_once([partial(ada.shows_code, f"{n:06}", token) for n in range(30)])]
+    answers = [refused(factor) for factor in at_once([partial(ada.shows_code, f"{n:06}", token) for n in range(30)])]
     assert sorted({code for _, code in answers} - {1198, 1264}) == [1102]
     assert sum(code == 1102 for _, code in answers) == 4
 
@@ -212,11 +212,11 @@ def test_new_backup_codes_are_mailed_with_an_alert(ada: SecondFactorHolder, aske
             else ada.tenant.send("GET", f"{MANAGE}/2fa/{path}", uid=ada.uid)
         )
         mails = [
-            one
-            for one in mails_to(ada.tenant.services, ada.tenant.tenant_id, ada.email)
-            if "backup codes" in one["subject"]
+            item
+            for item in mails_to(ada.tenant.services, ada.tenant.tenant_id, ada.email)
+            if "backup codes" in item["subject"]
         ]
-        assert [bool(links_to(one["text"], "/not-me")) for one in mails] == [True] * count
+        assert [bool(links_to(mail["text"], "/not-me")) for mail in mails] == [True] * count
 
 
 @pytest.mark.both_databases

@@ -11,7 +11,7 @@ from app.identity.administration.reencryption import reencrypt
 from app.identity.directory.tenants.signing_keys import StoredSigningKeys
 from app.identity.entry.worker import Worker
 from app.identity.platform.encryption import Encryption
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from tests.support.customers import NEW, a_customer
 from tests.support.identity_service import SECRET
 from tests.support.oauth_world import World
@@ -27,12 +27,12 @@ NEXT = b"another secret of the tests, as long as the first"
 
 
 @pytest.fixture
-def services(own_services: Services) -> Services:
+def services(own_services: IdentityServices) -> IdentityServices:
     """Services of the test's own: rotation re-encrypts all data in them."""
     return own_services
 
 
-def rotated(services: Services) -> int:
+def rotated(services: IdentityServices) -> int:
     """Rotate the secret, and continue without the previous one; return the number of re-encrypted values."""
     services.encryption = Encryption((NEXT, SECRET))
     count = reencrypt(services)
@@ -41,7 +41,9 @@ def rotated(services: Services) -> int:
     return count
 
 
-def test_queued_mail_and_its_link_survive_rotation(services: Services, new_tenant_server: NewTenantServer) -> None:
+def test_queued_mail_and_its_link_survive_rotation(
+    services: IdentityServices, new_tenant_server: NewTenantServer
+) -> None:
     customer = a_customer(new_tenant_server)
     token = customer.token()
     assert rotated(services) == 2  # the mail and the API secret
@@ -55,7 +57,7 @@ def test_queued_mail_and_its_link_survive_rotation(services: Services, new_tenan
     answered(customer.logs_in(NEW))
 
 
-def test_registration_data_code_survives_rotation(services: Services, acme: TenantServer) -> None:
+def test_registration_data_code_survives_rotation(services: IdentityServices, acme: TenantServer) -> None:
     path = "/identity/v2/manage/registrationdata"
     answered(acme.send("POST", path, {"Data": [{"type": "town", "key": "b", "value": "Bonn", "code": "s3cret"}]}))
     assert rotated(services) == 2
@@ -63,7 +65,7 @@ def test_registration_data_code_survives_rotation(services: Services, acme: Tena
     assert town["Code"] == "s3cret"  # type: ignore[index]  # a list
 
 
-def test_pin_survives_rotation(services: Services, new_tenant_server: NewTenantServer) -> None:
+def test_pin_survives_rotation(services: IdentityServices, new_tenant_server: NewTenantServer) -> None:
     ada = pinned(account_holder(new_tenant_server, **PINS))
     token = session(ada)
     assert rotated(services) >= 2
@@ -72,7 +74,7 @@ def test_pin_survives_rotation(services: Services, new_tenant_server: NewTenantS
 
 @pytest.mark.parametrize("lines", [(SECRET, NEXT), (NEXT, SECRET)])
 def test_sent_code_is_valid_beside_new_secret(
-    services: Services, new_tenant_server: NewTenantServer, lines: tuple[bytes, ...]
+    services: IdentityServices, new_tenant_server: NewTenantServer, lines: tuple[bytes, ...]
 ) -> None:
     customer = a_customer(new_tenant_server)
     code = customer.code()
@@ -82,7 +84,9 @@ def test_sent_code_is_valid_beside_new_secret(
 
 
 @pytest.mark.parametrize("exists", [True, False])
-def test_lockout_survives_new_secret(services: Services, new_tenant_server: NewTenantServer, exists: bool) -> None:
+def test_lockout_survives_new_secret(
+    services: IdentityServices, new_tenant_server: NewTenantServer, exists: bool
+) -> None:
     """For an account and for an unknown identifier: the responses are indistinguishable."""
     lockout = {"type": "suspend", "suspend_seconds": 600, "maximum_failed_attempts": 3}
     customer = a_customer(new_tenant_server, hide_unknown_accounts=True, lockout=lockout)
@@ -96,7 +100,9 @@ def test_lockout_survives_new_secret(services: Services, new_tenant_server: NewT
     assert refused(customer.logs_in()) == (403, 1198)
 
 
-def test_data_under_unknown_secret_is_answered_503(services: Services, new_tenant_server: NewTenantServer) -> None:
+def test_data_under_unknown_secret_is_answered_503(
+    services: IdentityServices, new_tenant_server: NewTenantServer
+) -> None:
     """Another process has encrypted it under a line that this process reads at its next start."""
     customer = a_customer(new_tenant_server)
     services.encryption = Encryption((NEXT, SECRET))
@@ -107,7 +113,7 @@ def test_data_under_unknown_secret_is_answered_503(services: Services, new_tenan
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")
 
 
-def test_pairwise_subject_survives_rotation(services: Services, world: World, ada: Person) -> None:
+def test_pairwise_subject_survives_rotation(services: IdentityServices, world: World, ada: Person) -> None:
     """Another secret would give each account another `sub` at applications of type pairwise."""
     shop = world.application("shop", subject_type="pairwise")
 

@@ -53,8 +53,8 @@ def tenant(new_tenant_server: NewTenantServer) -> TenantServer:
 def uid(tenant: TenantServer) -> str:
     """Create an account with an unverified address, a verified number and a second factor; return its id."""
     email = [{"Type": "Primary", "Value": EMAIL}]
-    held = tenant.create(Email=email, PhoneId=NUMBER, PhoneIdVerified=True, UserName="ada")
-    uid, bearer = str(held["Uid"]), str(tenant.tokens(str(held["Uid"]))["access_token"])
+    stored = tenant.create(Email=email, PhoneId=NUMBER, PhoneIdVerified=True, UserName="ada")
+    uid, bearer = str(stored["Uid"]), str(tenant.tokens(str(stored["Uid"]))["access_token"])
     answers = {"securityquestionanswer": [{"QuestionId": "pet", "Answer": "Rex"}]}
     answered(tenant.send("PUT", "/identity/v2/auth/account/2fa/securityquestionanswer", answers, bearer=bearer))
     return uid

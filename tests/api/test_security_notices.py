@@ -36,7 +36,7 @@ ANSWERS_NOTICE, PET = "security answers were changed", {"SecurityQuestionAnswer"
 
 
 @dataclass
-class Case:
+class NoticeCase:
     """Ada's account with two addresses, the tenant's server, and a browser."""
 
     tenant: TenantServer
@@ -61,23 +61,23 @@ class Case:
         """Return subject, recipient, and whether it has a link to revert, of each notice."""
         sent = sent_messages(self.tenant.services, self.tenant.tenant_id)
         return [
-            (subject, str(one["to"]), bool(links_to(one["text"], "/not-me")))
-            for one in sent
+            (subject, str(message["to"]), bool(links_to(message["text"], "/not-me")))
+            for message in sent
             for subject in (*NOTICES, ANSWERS_NOTICE)
-            if subject in one["subject"]
+            if subject in message["subject"]
         ]
 
 
-def apply_account(members: str) -> Callable[[Case], None]:
-    def change(case: Case) -> None:
+def apply_account(members: str) -> Callable[[NoticeCase], None]:
+    def change(case: NoticeCase) -> None:
         text = f"tenants: [{{name: {case.tenant.name}, accounts: [{{email: {ADA}, {members}}}]}}]"
         configuration.apply(case.tenant.services, read(text.encode(), "f.yaml", Path()))
 
     return change
 
 
-def change_email_on_page(action: str, confirm: str, address: str) -> Callable[[Case], None]:
-    def change(case: Case) -> None:
+def change_email_on_page(action: str, confirm: str, address: str) -> Callable[[NoticeCase], None]:
+    def change(case: NoticeCase) -> None:
         case.visitor.open("/profile").press("Sign in", identifier=ADA, password=PASSWORD)
         shown = "Remove" if action == "remove" else "Make primary"
         case.visitor.open("/emails").press(shown, address=address, action=action).press(confirm)
@@ -85,14 +85,14 @@ def change_email_on_page(action: str, confirm: str, address: str) -> Callable[[C
     return change
 
 
-def answer_questions_on_page(case: Case) -> None:
+def answer_questions_on_page(case: NoticeCase) -> None:
     case.visitor.open("/profile").press("Sign in", identifier=ADA, password=PASSWORD)
     case.visitor.open("/security-questions").press("Save", answer_0="Grey Owl")
 
 
 PRIMARY_REMOVED = [(EMAIL_REMOVED, ADA, True), (EMAIL_REMOVED, OTHER, False)]
 OTHER_REMOVED = [(EMAIL_REMOVED, OTHER, False), (EMAIL_REMOVED, ADA, True)]
-CHANGES: Mapping[str, tuple[Callable[[Case], None], list[tuple[str, str, bool]]]] = {
+CHANGES: Mapping[str, tuple[Callable[[NoticeCase], None], list[tuple[str, str, bool]]]] = {
     "U23 adds": (lambda case: case.add_email("third@example.test"), [(EMAIL_ADDED, ADA, True)]),
     "U24 removes the first": (lambda case: case.own("DELETE", EMAIL, {"email": ADA}), PRIMARY_REMOVED),
     "U24 removes another": (lambda case: case.own("DELETE", EMAIL, {"email": OTHER}), OTHER_REMOVED),
@@ -125,20 +125,20 @@ CHANGES: Mapping[str, tuple[Callable[[Case], None], list[tuple[str, str, bool]]]
 }
 
 
-def update_by_server(case: Case, body: dict[str, Any]) -> None:
+def update_by_server(case: NoticeCase, body: dict[str, Any]) -> None:
     case.tenant.update(case.uid, body)
 
 
 @pytest.fixture
-def case(new_tenant_server: NewTenantServer, hub_app: Flask) -> Case:
+def case(new_tenant_server: NewTenantServer, hub_app: Flask) -> NoticeCase:
     tenant = new_tenant_server(email_login=True, phone_login=True, security_questions={"pet": "Your first pet?"})
     made = tenant.create(Email=[{"Type": "Primary", "Value": ADA}], UserName="ada", EmailVerified=True)
     visitor = Visitor(PlainClient(hub_app), tenant.services.settings.hub_url(tenant.name))
-    return Case(tenant, made["Uid"], str(tenant.tokens(made["Uid"])["access_token"]), visitor)
+    return NoticeCase(tenant, made["Uid"], str(tenant.tokens(made["Uid"])["access_token"]), visitor)
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_change_is_mailed_to_former_primary_address(case: Case, name: str) -> None:
+def test_change_is_mailed_to_former_primary_address(case: NoticeCase, name: str) -> None:
     change, expected = CHANGES[name]
     case.add_email(OTHER)
     before = case.notices()
@@ -158,12 +158,12 @@ VALUES: Mapping[str, tuple[dict[str, Any], dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("name", VALUES)
-def test_notice_names_what_happened_to_the_value(case: Case, name: str) -> None:
-    held, changed, subject = VALUES[name]
+def test_notice_names_what_happened_to_the_value(case: NoticeCase, name: str) -> None:
+    stored, changed, subject = VALUES[name]
     with call_of(case.tenant.services, case.tenant.name) as context:
         account = accounts.by_uid(context, case.uid)
         assert account is not None
-        before = replace(account, **held)
+        before = replace(account, **stored)
         notifications.notify_profile_changes(context, before, replace(before, **changed))
         context.work.commit()
     newest = sent_messages(case.tenant.services, case.tenant.tenant_id)[-1]
@@ -171,7 +171,7 @@ def test_notice_names_what_happened_to_the_value(case: Case, name: str) -> None:
     assert ("then your PIN" in newest["text"]) == (name in ("PIN added", "PIN changed"))
 
 
-def test_other_account_of_mailbox_does_not_exhaust_notice_limit(case: Case) -> None:
+def test_other_account_of_mailbox_does_not_exhaust_notice_limit(case: NoticeCase) -> None:
     """A plus address is the same mailbox; the limit of five notices an hour counts each account separately."""
     eve = case.tenant.create(Email=[{"Type": "Primary", "Value": "ada+eve@example.test"}])
     for number in range(6):

@@ -46,7 +46,10 @@ def test_several_organizations_are_offered(company: Company, app: RelyingParty, 
     company.business.member(two[0])
     step = company.open(app)
     assert (step.kind, step.allows_personal) == (SelectOrganizationStep, False)
-    assert [(one.id, one.name, one.roles, one.people, one.logo) for one in step.organizations] == [
+    assert [
+        (organization.id, organization.name, organization.roles, organization.people, organization.logo)
+        for organization in step.organizations
+    ] == [
         (two[0], "Globex", ["Editor"], 2, None),
         (two[1], "Initech", ["Owner"], 1, "https://a.test/l.png"),
     ]
@@ -63,9 +66,14 @@ def test_last_used_organization_comes_first(
     step = company.open(app)
     company.browser.choose(step.interaction_id or "", two[1])
     shown = company.open(app).organizations
-    assert [(one.name, one.is_last_used) for one in shown] == [("Initech", True), ("Globex", False)]
+    assert [(organization.name, organization.is_last_used) for organization in shown] == [
+        ("Initech", True),
+        ("Globex", False),
+    ]
     other = world.application("Other", organization_usage="require")
-    assert not any(one.is_last_used for one in company.open(other).organizations), "each application has its own"
+    assert not any(organization.is_last_used for organization in company.open(other).organizations), (
+        "each application has its own"
+    )
 
 
 @pytest.mark.both_databases
@@ -133,8 +141,8 @@ def test_choice_cannot_replace_the_requested_organization(company: Company, worl
     step = company.open(client, organization="Globex")
     assert step.kind is ConsentStep
     assert company.browser.choose(step.interaction_id or "", two[1]).kind is ConsentStep
-    held = claims_of(company, client, company.browser.consent(step.interaction_id or "", allow=True))
-    assert held["org_id"] == two[0]
+    stored = claims_of(company, client, company.browser.consent(step.interaction_id or "", allow=True))
+    assert stored["org_id"] == two[0]
 
 
 def test_choice_comes_before_consent(company: Company, world: World, two: tuple[str, str]) -> None:
@@ -142,8 +150,8 @@ def test_choice_comes_before_consent(company: Company, world: World, two: tuple[
     step = company.open(client)
     assert company.browser.consent(step.interaction_id or "", allow=True).kind is SelectOrganizationStep
     assert company.browser.choose(step.interaction_id or "", two[0]).kind is ConsentStep
-    held = claims_of(company, client, company.browser.consent(step.interaction_id or "", allow=True))
-    assert held["org_id"] == two[0]
+    stored = claims_of(company, client, company.browser.consent(step.interaction_id or "", allow=True))
+    assert stored["org_id"] == two[0]
 
 
 def test_membership_that_ends_before_consent_asks_again(company: Company, world: World, two: tuple[str, str]) -> None:
@@ -195,8 +203,8 @@ def test_named_organization_after_removal_gets_no_code(company: Company, world: 
     step = company.open(client, organization=org)
     code_of(company.browser.consent(step.interaction_id or "", allow=True))
     company.leave(company.ada, org, role)
-    late = company.browser.consent(step.interaction_id or "", allow=True)
-    assert parameters_of(late)["error"] == "access_denied"
+    expired = company.browser.consent(step.interaction_id or "", allow=True)
+    assert parameters_of(expired)["error"] == "access_denied"
 
 
 def test_other_browser_cannot_choose(company: Company, world: World, app: RelyingParty, two: tuple[str, str]) -> None:
@@ -223,8 +231,8 @@ def test_tampered_stored_choice_is_checked_again(company: Company, app: RelyingP
     step, hazel = company.open(app), company.business.create("Hazel")
     with UnitOfWork(company.world.services.database, company.world.tenant_id).separate_transaction() as work:
         where = interactions.c.attempt_hash == randomness.digest(step.interaction_id or "")
-        held = work.run(select(interactions.c.request).where(where)).scalar_one()
-        forged = {**held, "org_id": hazel, "org_uid": company.ada.uid}
+        stored = work.run(select(interactions.c.request).where(where)).scalar_one()
+        forged = {**stored, "org_id": hazel, "org_uid": company.ada.uid}
         work.run(update(interactions).where(where).values(request=forged))
     assert company.browser.resume(step.interaction_id or "").kind is SelectOrganizationStep
 

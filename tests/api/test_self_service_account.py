@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from app.identity.entry.cleaning import clean
-from tests.api.test_self_service_profile import OWN, Person, entries, mails
+from tests.api.test_self_service_profile import OWN, ProfilePerson, entries, mails
 from tests.support.mailbox import sent_messages, token_in
 from tests.support.tenant_server import MANAGE, PASSWORD, NewTenantServer, TenantServer, answered, refused
 
@@ -23,20 +23,20 @@ POLICY = {
         {"version": "3.0", "starts_at": "2199-01-01T00:00:00Z"},
     ],
 }
-NewPerson = Callable[..., Person]
+NewPerson = Callable[..., ProfilePerson]
 
 
 @pytest.fixture
 def person(new_tenant_server: NewTenantServer) -> NewPerson:
     """Return a function that creates an account at a new tenant with these settings."""
 
-    def make(email: str = "ada@example.test", **settings: Any) -> Person:
-        return Person(new_tenant_server(**settings), Email=[{"Type": "Primary", "Value": email}])
+    def make(email: str = "ada@example.test", **settings: Any) -> ProfilePerson:
+        return ProfilePerson(new_tenant_server(**settings), Email=[{"Type": "Primary", "Value": email}])
 
     return make
 
 
-def request_deletion(ada: Person) -> str:
+def request_deletion(ada: ProfilePerson) -> str:
     assert answered(ada.send("DELETE", OWN)) == {"IsDeleteRequestAccepted": True}
     return token_in(mails(ada.server, ada.email)[-1])
 
@@ -45,7 +45,7 @@ def confirm(server: TenantServer, token: str, method: str = "GET") -> Any:
     return server.send(method, DELETE, with_secret=False, deletetoken=token)
 
 
-def login(ada: Person) -> Any:
+def login(ada: ProfilePerson) -> Any:
     body = {"email": ada.email, "password": PASSWORD}
     return ada.server.send("POST", "/identity/v2/auth/login", body, with_secret=False)
 
@@ -121,14 +121,14 @@ def test_parallel_uses_of_one_link_have_one_winner(person: NewPerson) -> None:
     ada = person()
     token = request_deletion(ada)
     with ThreadPoolExecutor(10) as pool:
-        outcomes = list(pool.map(lambda _: confirm(ada.server, token).status_code, range(20)))
-    assert sorted(set(outcomes)) == [200, 403]
-    assert outcomes.count(200) == 1
+        results = list(pool.map(lambda _: confirm(ada.server, token).status_code, range(20)))
+    assert sorted(set(results)) == [200, 403]
+    assert results.count(200) == 1
     assert entries(ada.server).count("account.leaves") == 1
 
 
 def test_account_without_verified_address_gets_no_link(person: NewPerson, new_tenant_server: NewTenantServer) -> None:
-    grace = Person(new_tenant_server(), UserName="grace")
+    grace = ProfilePerson(new_tenant_server(), UserName="grace")
     assert grace.refusal("DELETE", OWN) == (403, 1340)
     ada = person()
     ada.server.update(ada.uid, {"EmailVerified": False})
@@ -194,14 +194,14 @@ def test_welcome_mail_is_sent_on_each_request(person: NewPerson, new_tenant_serv
     for _ in range(2):
         assert answered(ada.send("GET", "/identity/v2/auth/account/sendwelcomeemail")) == {"IsPosted": True}
     assert len(mails(ada.server, ada.email)) == 2
-    grace = Person(new_tenant_server(), UserName="grace")
+    grace = ProfilePerson(new_tenant_server(), UserName="grace")
     assert grace.refusal("GET", "/identity/v2/auth/account/sendwelcomeemail") == (403, 1340)
 
 
 UNLOCK = "/identity/v2/auth/account/unlock"
 
 
-def lock_account(ada: Person) -> None:
+def lock_account(ada: ProfilePerson) -> None:
     for _ in range(2):
         ada.server.send("POST", "/identity/v2/auth/login", {"email": ada.email, "password": "wrong"}, with_secret=False)
 

@@ -19,7 +19,7 @@ FORM = [
 ]
 
 
-class Person:
+class ProfilePerson:
     """An account with an access token."""
 
     def __init__(self, server: TenantServer, **members: Any) -> None:
@@ -43,9 +43,9 @@ class Person:
 
 
 @pytest.fixture
-def ada(acme: TenantServer) -> Person:
+def ada(acme: TenantServer) -> ProfilePerson:
     email = [{"Type": "Primary", "Value": "ada@example.test"}]
-    return Person(acme, FirstName="Ada", UserName="ada", Email=email)
+    return ProfilePerson(acme, FirstName="Ada", UserName="ada", Email=email)
 
 
 def mails(server: TenantServer, to: str = "") -> list[dict[str, Any]]:
@@ -58,7 +58,7 @@ def entries(server: TenantServer) -> list[str]:
     return [row.event for row in rows]
 
 
-def test_update_changes_only_the_fields_sent(ada: Person) -> None:
+def test_update_changes_only_the_fields_sent(ada: ProfilePerson) -> None:
     profile = ada.update({"LastName": "King", "Country": {"Name": "United Kingdom"}})
     assert (profile["FirstName"], profile["FullName"]) == ("Ada", "Ada King")
     assert profile["Country"]["Code"] == "GB"
@@ -66,11 +66,11 @@ def test_update_changes_only_the_fields_sent(ada: Person) -> None:
     assert "event.UpdateProfile" in entries(ada.server)
 
 
-def test_fields_parameter_limits_answer(ada: Person) -> None:
+def test_fields_parameter_limits_answer(ada: ProfilePerson) -> None:
     assert ada.update({"LastName": "King"}, fields="LastName") == {"LastName": "King"}
 
 
-def test_server_only_fields_are_ignored(ada: Person) -> None:
+def test_server_only_fields_are_ignored(ada: ProfilePerson) -> None:
     body = {"IsActive": False, "EmailVerified": False, "RegistrationSource": "x", "Roles": ["admin"], "Uid": "0" * 32}
     before = answered(ada.send("GET", OWN))
     after = ada.update({**body, "ExternalUserLoginId": "x", "NoOfLogins": 99, "PrivacyPolicy": {"Version": "1"}})
@@ -78,7 +78,7 @@ def test_server_only_fields_are_ignored(ada: Person) -> None:
     assert [after[name] for name in unchanged] == [before[name] for name in unchanged]
 
 
-def test_delete_op_removes_elements_and_nulls_need_nullsupport(ada: Person) -> None:
+def test_delete_op_removes_elements_and_nulls_need_nullsupport(ada: ProfilePerson) -> None:
     ada.update({"Addresses": [{"Type": "Home", "City": "London"}, {"Type": "Work", "City": "Leeds"}]})
     addresses = ada.update({"Addresses": [{"Type": "home", "op": "delete"}]})["Addresses"]
     assert [entry["Type"] for entry in addresses] == ["Work"]
@@ -110,25 +110,25 @@ MALFORMED_UPDATE = [
 ]
 
 
-def test_malformed_update_is_refused(ada: Person, subtests: pytest.Subtests) -> None:
+def test_malformed_update_is_refused(ada: ProfilePerson, subtests: pytest.Subtests) -> None:
     for body, expected in MALFORMED_UPDATE:
         with subtests.test(str((body, expected))[:60]):
             assert ada.refusal("PUT", OWN, body) == expected
             assert answered(ada.send("GET", OWN))["FirstName"] == "Ada"
 
 
-def test_missing_body_is_refused(ada: Person) -> None:
+def test_missing_body_is_refused(ada: ProfilePerson) -> None:
     assert ada.refusal("PUT", OWN) == (400, 1079)
 
 
 @pytest.mark.both_databases
-def test_token_of_other_tenant_is_refused(ada: Person, globex: TenantServer) -> None:
+def test_token_of_other_tenant_is_refused(ada: ProfilePerson, globex: TenantServer) -> None:
     assert refused(globex.send("PUT", OWN, {"FirstName": "Eve"}, bearer=ada.token)) == (401, 1409)
 
 
 def test_tenant_form_is_enforced(new_tenant_server: NewTenantServer) -> None:
     acme = new_tenant_server(registration_form=FORM, custom_fields=["shoe"], minimum_age=18)
-    ada = Person(acme, FirstName="Ada")
+    ada = ProfilePerson(acme, FirstName="Ada")
     assert ada.update({"Company": "Globex", "CustomFields": {"shoe": "38"}})["CustomFields"] == {"shoe": "38"}
     for body in ({"FirstName": ""}, {"FirstName": "x" * 21}, {"Company": "x"}, {"CustomFields": {"shoe": "wide"}}):
         assert ada.refusal("PUT", OWN, body) == (403, 1134)
@@ -139,7 +139,7 @@ def test_tenant_form_is_enforced(new_tenant_server: NewTenantServer) -> None:
 
 def test_security_answers_change_but_not_their_questions(new_tenant_server: NewTenantServer) -> None:
     acme = new_tenant_server(security_questions={"pet": "First pet?", "town": "Home town?"})
-    ada = Person(acme)
+    ada = ProfilePerson(acme)
     before = answered(ada.send("PUT", OWN, {"securityquestionanswer": {"pet": "Rex"}, "oldpassword": PASSWORD}))
     assert before["IsPosted"] is True
     assert ada.refusal("PUT", OWN, {"SecurityQuestionAnswer": {"town": "Ockham"}}) == (403, 1091)
@@ -149,8 +149,8 @@ def test_security_answers_change_but_not_their_questions(new_tenant_server: NewT
     assert entries(acme).count("security_answers.changed") == 2
 
 
-def test_account_without_address_may_add_one(acme: TenantServer, ada: Person) -> None:
-    grace = Person(acme, UserName="grace")
+def test_account_without_address_may_add_one(acme: TenantServer, ada: ProfilePerson) -> None:
+    grace = ProfilePerson(acme, UserName="grace")
     assert grace.refusal("PUT", OWN, {"Email": [{"Type": "Primary", "Value": ada.email.upper()}]}) == (403, 936)
     profile = grace.update({"Email": [{"Type": "Primary", "Value": "grace@example.test"}]})
     assert (profile["Email"], profile["EmailVerified"]) == ([], False)
@@ -160,12 +160,12 @@ def test_account_without_address_may_add_one(acme: TenantServer, ada: Person) ->
 
 def test_blocked_address_is_refused(new_tenant_server: NewTenantServer) -> None:
     acme = new_tenant_server(email_access={"block": ["eve@example.test", "evil.test"]})
-    grace = Person(acme, UserName="grace")
+    grace = ProfilePerson(acme, UserName="grace")
     for address, expected in (("Eve@example.test", (403, 1056)), ("x@mail.evil.test", (403, 1247))):
         assert grace.refusal("PUT", OWN, {"Email": [{"Type": "Primary", "Value": address}]}) == expected
 
 
-def test_new_password_ends_other_sessions_and_is_notified(ada: Person) -> None:
+def test_new_password_ends_other_sessions_and_is_notified(ada: ProfilePerson) -> None:
     other = str(ada.server.tokens(ada.uid)["access_token"])
     ada.update({"Password": "Quartz-harbor-17", "oldpassword": PASSWORD})
     assert answered(ada.send("GET", OWN))["Uid"] == ada.uid
@@ -187,12 +187,12 @@ def test_new_password_ends_other_sessions_and_is_notified(ada: Person) -> None:
         ("x" * 10_000, (400, 908)),
     ],
 )
-def test_invalid_username_is_refused(ada: Person, username: str | None, expected: tuple[int, int]) -> None:
+def test_invalid_username_is_refused(ada: ProfilePerson, username: str | None, expected: tuple[int, int]) -> None:
     ada.server.create(UserName="grace")
     assert ada.refusal("PUT", "/identity/v2/auth/username", {"username": username}) == expected
 
 
-def test_username_change_is_notified(ada: Person) -> None:
+def test_username_change_is_notified(ada: ProfilePerson) -> None:
     assert answered(ada.send("PUT", "/identity/v2/auth/username", {"username": "Countess"})) == {"IsPosted": True}
     assert answered(ada.send("GET", OWN))["UserName"] == "countess"
     assert len(mails(ada.server, ada.email)) == 1
@@ -200,9 +200,9 @@ def test_username_change_is_notified(ada: Person) -> None:
     assert ada.server.create(UserName="ada")["UserName"] == "ada"
 
 
-def test_confusable_username_is_distinct_within_one_script(ada: Person) -> None:
+def test_confusable_username_is_distinct_within_one_script(ada: ProfilePerson) -> None:
     """A name in Cyrillic letters is distinct from its Latin look-alike; a mixed-script name is refused."""
-    grace = Person(ada.server, UserName="grace")
+    grace = ProfilePerson(ada.server, UserName="grace")
     assert grace.refusal("PUT", "/identity/v2/auth/username", {"username": "\u0430da"}) == (403, 1024)
     cyrillic = {"username": "\u0430\u0434\u0430"}
     assert answered(grace.send("PUT", "/identity/v2/auth/username", cyrillic)) == {"IsPosted": True}

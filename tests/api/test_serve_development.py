@@ -77,7 +77,7 @@ def test_tls_handshake_at_a_plain_port_is_named_in_the_log(serving: Command) -> 
         httpx.get(f"https://127.0.0.1:{serving.port}/", verify=False)
     assert serving.process.stdout is not None
     lines = iter(serving.process.stdout.readline, "")
-    line = next(one for one in lines if "serving.refused" in one)
+    line = next(item for item in lines if "serving.refused" in item)
     assert "a TLS handshake came to a plain HTTP port" in line
 
 

@@ -274,8 +274,8 @@ def test_token_has_an_absolute_expiry(new_tenant_server: NewTenantServer, method
             if method_name == "sliding":
                 answer = tenant.send("GET", f"{OWN}/sliding_token", bearer=issued_tokens["access_token"])
             elif method_name == "prolonging":
-                asked = {"access_token": issued_tokens["access_token"], "expiresin": 80 * 86_400}
-                answer = tenant.send("GET", f"{TOKEN}/refresh", **asked)
+                parameters = {"access_token": issued_tokens["access_token"], "expiresin": 80 * 86_400}
+                answer = tenant.send("GET", f"{TOKEN}/refresh", **parameters)
             else:
                 answer = tenant.send("GET", REFRESH, refresh_token=issued_tokens["refresh_token"])
             issued_tokens |= {name: value for name, value in answered(answer).items() if value}
@@ -288,8 +288,8 @@ def test_token_has_an_absolute_expiry(new_tenant_server: NewTenantServer, method
 def test_refresh_token_is_valid_for_60_days_by_default(new_tenant_server: NewTenantServer) -> None:
     tenant = new_tenant_server()
     uid = str(tenant.create()["Uid"])
-    in_time, late = (tenant.tokens(uid)["refresh_token"] for _ in range(2))
+    in_time, expired = (tenant.tokens(uid)["refresh_token"] for _ in range(2))
     with moved(tenant.services, days=59, hours=23):
         answered(tenant.send("GET", REFRESH, refresh_token=in_time))
     with moved(tenant.services, days=60, seconds=1):
-        assert refused(tenant.send("GET", REFRESH, refresh_token=late)) == (403, 1217)
+        assert refused(tenant.send("GET", REFRESH, refresh_token=expired)) == (403, 1217)

@@ -25,7 +25,7 @@ UNLIMITED = {"sign_in_per_minute_per_address": 0, "sign_in_per_minute": 0}
 
 
 @dataclass(frozen=True)
-class Customer:
+class SignInCustomer:
     """An account and the requests of its owner."""
 
     tenant: TenantServer
@@ -62,7 +62,7 @@ class Customer:
             work.rollback()
 
 
-def a_customer(tenant: TenantServer, **members: Any) -> Customer:
+def a_customer(tenant: TenantServer, **members: Any) -> SignInCustomer:
     """Add an account with every kind of identifier, all verified."""
     mark = secrets.token_hex(5)
     email, phone = f"{mark}@example.test", f"+49151{secrets.randbelow(10**8):08}"
@@ -70,15 +70,15 @@ def a_customer(tenant: TenantServer, **members: Any) -> Customer:
     made = tenant.create(Email=[{"Type": "Primary", "Value": email}], UserName=username, PhoneId=phone)
     uid = str(made["Uid"])
     tenant.update(uid, {"EmailVerified": True, "PhoneIdVerified": True, **members})
-    return Customer(tenant, uid, email, username, phone)
+    return SignInCustomer(tenant, uid, email, username, phone)
 
 
 @pytest.fixture
-def every_kind(new_tenant_server: NewTenantServer) -> Customer:
+def every_kind(new_tenant_server: NewTenantServer) -> SignInCustomer:
     return a_customer(new_tenant_server(email_login=True, username_login=True, phone_login=True))
 
 
-def locking(new: NewTenantServer, kind: str, **settings: Any) -> Customer:
+def locking(new: NewTenantServer, kind: str, **settings: Any) -> SignInCustomer:
     """Return a customer of a tenant that locks after three failures."""
     lockout = {"type": kind, "maximum_failed_attempts": 3, "suspend_seconds": 600}
     return a_customer(new(lockout=lockout, limits=UNLIMITED, **settings))
@@ -88,7 +88,7 @@ def locking(new: NewTenantServer, kind: str, **settings: Any) -> Customer:
 
 
 @pytest.mark.parametrize("kind", ["email", "username", "phone"])
-def test_any_identifier_signs_in(every_kind: Customer, kind: str) -> None:
+def test_any_identifier_signs_in(every_kind: SignInCustomer, kind: str) -> None:
     login = answered(every_kind.logs_in(**{kind: getattr(every_kind, kind)}))
     assert login["Profile"]["Uid"] == every_kind.uid
     assert login["expires_in"].endswith("Z")
@@ -97,18 +97,18 @@ def test_any_identifier_signs_in(every_kind: Customer, kind: str) -> None:
 
 
 @pytest.mark.parametrize("spelling", [str.upper, str.title, " {} ".format, "\t{}".format, "{}\u00a0".format])
-def test_case_and_outer_space_of_email_are_ignored(every_kind: Customer, spelling: Callable[[str], str]) -> None:
+def test_case_and_outer_space_of_email_are_ignored(every_kind: SignInCustomer, spelling: Callable[[str], str]) -> None:
     login = answered(every_kind.logs_in(email=spelling(every_kind.email)))
     assert login["Profile"]["Uid"] == every_kind.uid
 
 
-def test_space_within_email_is_refused(every_kind: Customer) -> None:
+def test_space_within_email_is_refused(every_kind: SignInCustomer) -> None:
     name, _, domain = every_kind.email.partition("@")
     for spelling in (f"{name} @{domain}", f"{name[:1]} {name[1:]}@{domain}"):
         assert refused(every_kind.logs_in(email=spelling))[0] in (400, 403)
 
 
-def test_exactly_one_identifier_is_required(every_kind: Customer) -> None:
+def test_exactly_one_identifier_is_required(every_kind: SignInCustomer) -> None:
     assert refused(every_kind.logs_in(email="", username="")) == (400, 908)
     assert refused(every_kind.logs_in(email=every_kind.email, phone=every_kind.phone)) == (400, 908)
 

@@ -16,7 +16,7 @@ from werkzeug.test import TestResponse
 from app.identity.directory.accounts import login_records
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.tables import accounts as table
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import UnitOfWork
 from tests.api.test_sign_in_password import LOGIN, UNLIMITED, WRONG
 from tests.support.callers import call_of
@@ -78,10 +78,10 @@ def test_parallel_guesses_at_unknown_account_look_alike(victim_of: Callable[...,
 
 
 @pytest.fixture
-def lock_during_check(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Services, Victim], None]]:
+def lock_during_check(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[IdentityServices, Victim], None]]:
     """Use up the account's attempts while a password is being verified."""
 
-    def install(services: Services, victim: Victim) -> None:
+    def install(services: IdentityServices, victim: Victim) -> None:
         is_match = services.hashing.is_match
 
         def lock_then_check(*arguments: Any) -> bool:
@@ -102,9 +102,9 @@ def lock_during_check(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Ser
 @pytest.mark.parametrize("kind", CODES)
 @pytest.mark.parametrize("is_hidden", [True, False])
 def test_guess_during_lock_hides_whether_it_was_right(
-    services: Services,
+    services: IdentityServices,
     victim_of: Callable[..., Victim],
-    lock_during_check: Callable[[Services, Victim], None],
+    lock_during_check: Callable[[IdentityServices, Victim], None],
     kind: str,
     is_hidden: bool,
 ) -> None:

@@ -45,8 +45,8 @@ def by_app(who: SecondFactorHolder) -> tuple[Use, Use]:
     who.enrols()
     token, code = who.token(), who.next_code()
     return (
-        lambda one: one.shows_code(code, token),
-        lambda one: steps_up(one, "authenticatorcode", {"authenticatorcode": f"{code[:3]} {code[3:]}"}),
+        lambda item: item.shows_code(code, token),
+        lambda item: steps_up(item, "authenticatorcode", {"authenticatorcode": f"{code[:3]} {code[3:]}"}),
     )
 
 
@@ -54,8 +54,8 @@ def by_backup_code(who: SecondFactorHolder) -> tuple[Use, Use]:
     code = who.enrols().backup_codes()[0]
     token = who.token()
     return (
-        lambda one: one.answer_challenge("backupcode", {"backupcode": code.replace("-", "").upper()}, token),
-        lambda one: steps_up(one, "backupcode", {"backupcode": code}),
+        lambda item: item.answer_challenge("backupcode", {"backupcode": code.replace("-", "").upper()}, token),
+        lambda item: steps_up(item, "backupcode", {"backupcode": code}),
     )
 
 
@@ -64,8 +64,8 @@ def by_text(who: SecondFactorHolder) -> tuple[Use, Use]:
     token = who.token()
     code = who.texted()
     return (
-        lambda one: one.answer_challenge("sms", {"otp": code}, token),
-        lambda one: steps_up(one, "otp", {"otp": code}),
+        lambda item: item.answer_challenge("sms", {"otp": code}, token),
+        lambda item: steps_up(item, "otp", {"otp": code}),
     )
 
 
@@ -73,8 +73,8 @@ def by_mail(who: SecondFactorHolder) -> tuple[Use, Use]:
     token = mails(who).token()
     code = code_in(who.mailed())
     return (
-        lambda one: one.answer_challenge("email", {"emailid": one.email, "otp": code}, token),
-        lambda one: steps_up(one, "otp/email/verify", {"emailid": one.email, "otp": code}),
+        lambda item: item.answer_challenge("email", {"emailid": item.email, "otp": code}, token),
+        lambda item: steps_up(item, "otp/email/verify", {"emailid": item.email, "otp": code}),
     )
 
 
@@ -105,7 +105,10 @@ def test_challenge_answered_by_two_factors_signs_in_once(ada: SecondFactorHolder
     backup_codes = ada.enrols().backup_codes()
     token, code = ada.token(), ada.next_code()
     by_code = partial(ada.shows_code, code, token)
-    acts = [by_code, *(partial(ada.answer_challenge, "backupcode", {"backupcode": one}, token) for one in backup_codes)]
+    acts = [
+        by_code,
+        *(partial(ada.answer_challenge, "backupcode", {"backupcode": item}, token) for item in backup_codes),
+    ]
     statuses = Counter(answer.status_code for answer in at_once(acts))
     assert statuses == {200: 1, 403: len(acts) - 1}
 
@@ -126,8 +129,8 @@ def test_code_read_out_by_a_call_ends_the_texted_one(new_tenant_server: NewTenan
 def test_mail_to_another_address_ends_the_one_before(new_tenant_server: NewTenantServer) -> None:
     """The account signs in, not the address: what was sent to its first address is over, both link and code."""
     who, other = account_holder(new_tenant_server, **LESS), "other@example.test"
-    held = [{"Type": "Primary", "Value": who.email}, {"Type": "Work", "Value": other}]
-    answered(who.tenant.send("PUT", f"/identity/v2/manage/account/{who.uid}/email", {"Email": held}))
+    stored = [{"Type": "Primary", "Value": who.email}, {"Type": "Work", "Value": other}]
+    answered(who.tenant.send("PUT", f"/identity/v2/manage/account/{who.uid}/email", {"Email": stored}))
     answered(who.call("U49", email=who.email))
     link, code = token_in(who.mailed()), code_in(who.mailed())
     answered(who.call("U49", email=other))
@@ -181,14 +184,14 @@ def test_link_that_waits_for_a_factor_has_spent_its_code(new_tenant_server: NewT
 def test_smart_login_link_signs_in_the_polling_device(new_tenant_server: NewTenantServer) -> None:
     """The browser that opens the link gets no session, and the link's token is none of another operation."""
     who = account_holder(new_tenant_server, **LESS, smart_login=True)
-    held = guid()
-    number = answered(who.call("U55", email=who.email, clientguid=held))["Number"]
+    stored = guid()
+    number = answered(who.call("U55", email=who.email, clientguid=stored))["Number"]
     token = token_in(who.mailed())
     clicked = who.call("U57", verificationtoken=token, number=number)
     assert answered(clicked) == {"IsPosted": True, "IsVerified": True}
     assert not clicked.headers.getlist("Set-Cookie")
     assert refused(who.call("U50", verificationtoken=token)) == (403, 1063)
-    polls = Counter(answer.status_code for answer in at_once([partial(poll, who, held)] * RACERS))
+    polls = Counter(answer.status_code for answer in at_once([partial(poll, who, stored)] * RACERS))
     assert polls == {200: 1, 403: RACERS - 1}
 
 

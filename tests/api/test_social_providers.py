@@ -36,13 +36,13 @@ def offered(tenant: TenantServer) -> list[str]:
     """Return the providers that appinfo lists."""
     tenant.services.directory.clear_cache()
     shown = answered(tenant.send("GET", "/ciam/appinfo", with_secret=False))
-    return [one["Name"] for one in shown["SocialSchema"]["Providers"]]
+    return [item["Name"] for item in shown["SocialSchema"]["Providers"]]
 
 
 @pytest.mark.both_databases
 def test_every_provider_of_the_interface_is_stored(send: Ask) -> None:
     listed = answered(send("GET", AT))["Data"]
-    assert sorted(one["Provider"] for one in listed) == sorted(name.upper() for name in PROVIDERS)
+    assert sorted(item["Provider"] for item in listed) == sorted(name.upper() for name in PROVIDERS)
     for name in sorted(PROVIDERS):
         path = f"{AT}/{name.upper()}"
         body = {"Key": f"key of {name}", "Secret": "s", "IsActive": True, "ExtraField1": "one", "ExtraField2": "two"}
@@ -117,7 +117,7 @@ tenants:
 """
     manage.apply(text)
     assert secrets_of(manage.tenant) == {"apple.apple": private_key()}
-    listed = {one["Provider"]: one for one in manage.listed()}
+    listed = {item["Provider"]: item for item in manage.listed()}
     assert (listed["YAHOO"]["ExtraField1"], listed["APPLE"]["AppleSecretConfiguration"]["TeamId"]) == ("one", "T")
     exported = manage.export()
     assert "extra_field1: one" in exported

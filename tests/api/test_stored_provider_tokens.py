@@ -37,37 +37,37 @@ from tests.support.upstream import FakeProvider
 NEXT = b"another secret of the tests, as long as the first"
 
 
-def gone(one: SocialAccount, former: list[str]) -> bool:
+def gone(item: SocialAccount, former: list[str]) -> bool:
     """Return whether none of the encrypted texts is in the database."""
-    everything = whole_database(one.tenant)
-    return entries(one.tenant) == {} and not any(text in everything for text in former)
+    everything = whole_database(item.tenant)
+    return entries(item.tenant) == {} and not any(text in everything for text in former)
 
 
-def unlink(one: SocialAccount) -> None:
-    answered(one.who.own("U31", {"provider": NAME, "providerid": "ada-1815"}))
+def unlink(item: SocialAccount) -> None:
+    answered(item.who.own("U31", {"provider": NAME, "providerid": "ada-1815"}))
 
 
-def delete(one: SocialAccount) -> None:
-    answered(one.tenant.send("DELETE", f"{MANAGE}/{one.who.uid}"))
+def delete(item: SocialAccount) -> None:
+    answered(item.tenant.send("DELETE", f"{MANAGE}/{item.who.uid}"))
 
 
-def mark_deleted(one: SocialAccount) -> None:
-    one.who.update_account(IsDeleted=True)
+def mark_deleted(item: SocialAccount) -> None:
+    item.who.update_account(IsDeleted=True)
 
 
-def delete_by_owner(one: SocialAccount) -> None:
-    with doing(one.tenant) as call:
-        deletion.delete(call, one.who.uid)
+def delete_by_owner(item: SocialAccount) -> None:
+    with doing(item.tenant) as call:
+        deletion.delete(call, item.who.uid)
 
 
-def claim(one: SocialAccount) -> None:
+def claim(item: SocialAccount) -> None:
     """Unlink every identity, as for the owner of an address that another person registered."""
-    with doing(one.tenant) as call:
-        account = store.change(call, one.who.uid, {})
+    with doing(item.tenant) as call:
+        account = store.change(call, item.who.uid, {})
         assert account is not None
         private = dict(account.private)
         linked_identities.unlink_all(call, account, private)
-        store.change(call, one.who.uid, {"private": private})
+        store.change(call, item.who.uid, {"private": private})
 
 
 @pytest.mark.both_databases
@@ -75,21 +75,21 @@ def claim(one: SocialAccount) -> None:
 def test_tokens_are_gone_after_identity_or_account(
     new_tenant_server: NewTenantServer, fake_provider: FakeProvider, end: Any
 ) -> None:
-    one = social_account(new_tenant_server, fake_provider, deletion_days=30)
-    former = encrypted_texts(entries(one.tenant))
+    item = social_account(new_tenant_server, fake_provider, deletion_days=30)
+    former = encrypted_texts(entries(item.tenant))
     assert len(former) == 1
-    end(one)
-    assert gone(one, former)
+    end(item)
+    assert gone(item, former)
 
 
 @on_one_database
 def test_tokens_of_other_identities_stay(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> None:
-    one = social_account(new_tenant_server, fake_provider)
-    one.signs_in(sub="second-identity")
-    assert len(encrypted_texts(entries(one.tenant))) == 2
-    unlink(one)
-    assert len(encrypted_texts(entries(one.tenant))) == 1
-    assert answered(one.refresh())["Identities"][0]["ID"] == "second-identity"
+    item = social_account(new_tenant_server, fake_provider)
+    item.signs_in(sub="second-identity")
+    assert len(encrypted_texts(entries(item.tenant))) == 2
+    unlink(item)
+    assert len(encrypted_texts(entries(item.tenant))) == 1
+    assert answered(item.refresh())["Identities"][0]["ID"] == "second-identity"
 
 
 # The setting.
@@ -107,15 +107,15 @@ def applied(tenant: TenantServer, connections: dict[str, Any]) -> None:
 def test_file_that_ends_keeping_deletes_tokens(
     new_tenant_server: NewTenantServer, fake_provider: FakeProvider, other: dict[str, Any] | None
 ) -> None:
-    one, unaffected = (social_account(new_tenant_server, fake_provider) for _ in range(2))
-    former, connection = encrypted_texts(entries(one.tenant)), fake_provider.openid(**KEEPS)
-    applied(one.tenant, {NAME: {**connection, "title": "Globex"}})
-    assert encrypted_texts(entries(one.tenant)) == former
-    before = one.tenant.read(one.who.uid)
-    applied(one.tenant, {NAME: {**connection, **other}} if other is not None else {})
-    assert gone(one, former)
-    assert refused(one.refresh()) == (403, 910)
-    after = one.tenant.read(one.who.uid)
+    item, unaffected = (social_account(new_tenant_server, fake_provider) for _ in range(2))
+    former, connection = encrypted_texts(entries(item.tenant)), fake_provider.openid(**KEEPS)
+    applied(item.tenant, {NAME: {**connection, "title": "Globex"}})
+    assert encrypted_texts(entries(item.tenant)) == former
+    before = item.tenant.read(item.who.uid)
+    applied(item.tenant, {NAME: {**connection, **other}} if other is not None else {})
+    assert gone(item, former)
+    assert refused(item.refresh()) == (403, 910)
+    after = item.tenant.read(item.who.uid)
     assert {name for name in after if after[name] != before[name]} == set()
     answered(unaffected.refresh())
 
@@ -123,13 +123,13 @@ def test_file_that_ends_keeping_deletes_tokens(
 @pytest.mark.both_databases
 def test_tokens_of_other_connections_stay(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> None:
     connection = fake_provider.openid(**KEEPS)
-    one = social_account(new_tenant_server, fake_provider, connection=connection)
-    one.tenant.change_settings(connections={NAME: connection, "a-second_one": connection})
-    SocialAccount(one.who, fake_provider, "a-second_one").signs_in()
+    item = social_account(new_tenant_server, fake_provider, connection=connection)
+    item.tenant.change_settings(connections={NAME: connection, "a-second_one": connection})
+    SocialAccount(item.who, fake_provider, "a-second_one").signs_in()
     applied(
-        one.tenant, {NAME: {**connection, **KEEPS}, "a-second_one": fake_provider.openid(keep_provider_tokens=False)}
+        item.tenant, {NAME: {**connection, **KEEPS}, "a-second_one": fake_provider.openid(keep_provider_tokens=False)}
     )
-    (entry,) = entries(one.tenant).values()
+    (entry,) = entries(item.tenant).values()
     assert list(entry) == [NAME]
 
 
@@ -137,25 +137,25 @@ def test_tokens_of_other_connections_stay(new_tenant_server: NewTenantServer, fa
 def test_management_program_that_changes_client_deletes_tokens(
     new_tenant_server: NewTenantServer, fake_provider: FakeProvider
 ) -> None:
-    one = social_account(new_tenant_server, fake_provider, name="google")
-    former = encrypted_texts(entries(one.tenant))
-    token = machine(one.tenant, "all")
+    item = social_account(new_tenant_server, fake_provider, name="google")
+    former = encrypted_texts(entries(item.tenant))
+    token = machine(item.tenant, "all")
     path = "/v2/manage/providers/GOOGLE"
-    answered(ask(one.tenant, token, "PUT", path, {"Secret": "another secret"}))
-    assert encrypted_texts(entries(one.tenant)) == former
-    answered(ask(one.tenant, token, "PUT", path, {"Key": "another-client"}))
-    assert gone(one, former)
+    answered(ask(item.tenant, token, "PUT", path, {"Secret": "another secret"}))
+    assert encrypted_texts(entries(item.tenant)) == former
+    answered(ask(item.tenant, token, "PUT", path, {"Key": "another-client"}))
+    assert gone(item, former)
 
 
 @on_one_database
 def test_sign_in_with_setting_off_deletes_tokens(
     new_tenant_server: NewTenantServer, fake_provider: FakeProvider
 ) -> None:
-    one = social_account(new_tenant_server, fake_provider)
-    former = encrypted_texts(entries(one.tenant))
-    one.tenant.change_settings(connections={NAME: fake_provider.openid()})
-    one.signs_in()
-    assert gone(one, former)
+    item = social_account(new_tenant_server, fake_provider)
+    former = encrypted_texts(entries(item.tenant))
+    item.tenant.change_settings(connections={NAME: fake_provider.openid()})
+    item.signs_in()
+    assert gone(item, former)
 
 
 # Until an identity is linked.
@@ -165,38 +165,38 @@ def test_sign_in_with_setting_off_deletes_tokens(
 def test_candidate_of_a_program_brings_its_tokens(
     new_tenant_server: NewTenantServer, fake_provider: FakeProvider
 ) -> None:
-    one = social_account(new_tenant_server, fake_provider)
-    unlink(one)
-    claimed, _ = finished(one.tenant, fake_provider.signs_in(led(one.tenant, NAME)))
-    assert entries(one.tenant) == {}
-    answered(one.who.own("U29", {"candidatetoken": by.candidate(one.tenant, claimed)}))
-    assert one.stored()["access_token"] in fake_provider.tokens
-    former = encrypted_texts(entries(one.tenant))
-    unlink(one)
-    assert gone(one, former)
+    item = social_account(new_tenant_server, fake_provider)
+    unlink(item)
+    claimed, _ = finished(item.tenant, fake_provider.signs_in(led(item.tenant, NAME)))
+    assert entries(item.tenant) == {}
+    answered(item.who.own("U29", {"candidatetoken": by.candidate(item.tenant, claimed)}))
+    assert item.stored()["access_token"] in fake_provider.tokens
+    former = encrypted_texts(entries(item.tenant))
+    unlink(item)
+    assert gone(item, former)
 
 
 @on_one_database
 @pytest.mark.database_alone
 def test_tokens_of_unlinked_identity_expire(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> None:
-    one = social_account(new_tenant_server, fake_provider)
-    unlink(one)
-    claimed, _ = finished(one.tenant, fake_provider.signs_in(led(one.tenant, NAME)))
+    item = social_account(new_tenant_server, fake_provider)
+    unlink(item)
+    claimed, _ = finished(item.tenant, fake_provider.signs_in(led(item.tenant, NAME)))
     assert claimed.kept_tokens is not None
     assert claimed.kept_tokens not in repr(claimed)
-    one.who.advance_clock(hours=2)
-    by.linked_to(one.tenant, one.who.uid, claimed)
-    assert entries(one.tenant) == {}
-    assert '"provider_tokens"' in whole_database(one.tenant)
-    clean(one.tenant.services.database, one.tenant.services.clock.now() + timedelta(days=2))
-    assert '"provider_tokens"' not in whole_database(one.tenant)
+    item.who.advance_clock(hours=2)
+    by.linked_to(item.tenant, item.who.uid, claimed)
+    assert entries(item.tenant) == {}
+    assert '"provider_tokens"' in whole_database(item.tenant)
+    clean(item.tenant.services.database, item.tenant.services.clock.now() + timedelta(days=2))
+    assert '"provider_tokens"' not in whole_database(item.tenant)
 
 
 @on_one_database
 def test_pending_account_has_no_tokens(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> None:
-    one = social_account(new_tenant_server, fake_provider)
-    with doing(one.tenant) as call:
-        account = account_of(call, one.who.uid)
+    item = social_account(new_tenant_server, fake_provider)
+    with doing(item.tenant) as call:
+        account = account_of(call, item.who.uid)
         private = pending_accounts.pending_columns(vars(account))["private"]
     assert provider_tokens.KEY in account.private
     assert provider_tokens.KEY not in private
@@ -220,28 +220,28 @@ def test_google_is_asked_for_refresh_token(
 @pytest.mark.both_databases
 @pytest.mark.database_alone
 def test_tokens_survive_rotation_of_the_secret(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> None:
-    one = social_account(new_tenant_server, fake_provider)
-    services = one.tenant.services
-    one.signs_in(sub="second-identity")
-    first, former = encrypted_texts(entries(one.tenant)), one.tenant.read(one.who.uid)
+    item = social_account(new_tenant_server, fake_provider)
+    services = item.tenant.services
+    item.signs_in(sub="second-identity")
+    first, former = encrypted_texts(entries(item.tenant)), item.tenant.read(item.who.uid)
     services.encryption = Encryption((NEXT, SECRET))
     count = reencrypt(services)
     assert reencrypt(services) == 0
-    second = encrypted_texts(entries(one.tenant))
+    second = encrypted_texts(entries(item.tenant))
     assert (len(second), set(first) & set(second)) == (2, set())
     assert count >= 2
     services.encryption = Encryption((NEXT,))
     services.directory.clear_cache()
-    assert one.tenant.read(one.who.uid) == former
-    answered(one.refresh())
+    assert item.tenant.read(item.who.uid) == former
+    answered(item.refresh())
 
 
 @on_one_database
 def test_tokens_are_bound_to_tenant_and_identity(
     new_tenant_server: NewTenantServer, fake_provider: FakeProvider
 ) -> None:
-    one, other = (social_account(new_tenant_server, fake_provider) for _ in range(2))
-    (encrypted,) = encrypted_texts(entries(one.tenant))
+    item, other = (social_account(new_tenant_server, fake_provider) for _ in range(2))
+    (encrypted,) = encrypted_texts(entries(item.tenant))
     with doing(other.tenant) as call:
         account = account_of(call, other.who.uid)
         ((_, subjects),) = account.private[provider_tokens.KEY].items()
@@ -259,6 +259,6 @@ def test_tokens_are_bound_to_tenant_and_identity(
 def test_tokens_stay_with_account_under_new_uid(
     new_tenant_server: NewTenantServer, fake_provider: FakeProvider
 ) -> None:
-    one = social_account(new_tenant_server, fake_provider, custom_uid=True)
-    answered(one.tenant.send("PUT", f"{MANAGE}/uid", {"NewUid": "ada-1"}, uid=one.who.uid))
-    assert answered(one.refresh())["Uid"] == "ada-1"
+    item = social_account(new_tenant_server, fake_provider, custom_uid=True)
+    answered(item.tenant.send("PUT", f"{MANAGE}/uid", {"NewUid": "ada-1"}, uid=item.who.uid))
+    assert answered(item.refresh())["Uid"] == "ada-1"

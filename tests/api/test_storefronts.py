@@ -16,7 +16,7 @@ from werkzeug.test import TestResponse
 from app.contract.resources import file_resources
 from app.identity.administration.configuration import apply as applying
 from app.identity.administration.configuration.reading import read
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.kit.resource import MASKED
 from tests.support.machines import ask, machine
 from tests.support.storefronts import (
@@ -39,7 +39,7 @@ PLUGINS = ("shopify", "bigcommerce")
 
 
 @pytest.fixture
-def there(services: Services) -> Iterator[FakeStorefront]:
+def there(services: IdentityServices) -> Iterator[FakeStorefront]:
     with storefront(services) as running:
         yield running
 

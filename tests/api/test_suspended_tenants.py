@@ -7,7 +7,7 @@ from contextlib import suppress
 import pytest
 
 from app.identity.directory.tenants import changes
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.database import StoreUnavailable
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import time_budget
@@ -15,7 +15,7 @@ from tests.support.oauth_world import World
 from tests.support.relying_party import Browser, Person, RelyingParty
 
 
-def switch(services: Services, world: World, *, is_active: bool) -> None:
+def switch(services: IdentityServices, world: World, *, is_active: bool) -> None:
     with UnitOfWork(services.database, world.tenant_id).separate_transaction() as work:
         changes.change(work, is_active=is_active)
     services.directory.clear_cache()
@@ -23,28 +23,33 @@ def switch(services: Services, world: World, *, is_active: bool) -> None:
 
 @pytest.mark.both_databases
 def test_suspended_tenant_serves_nothing_until_it_is_resumed(
-    services: Services, world: World, shop: RelyingParty, foreign_shop: RelyingParty, browser: Browser, ada: Person
+    services: IdentityServices,
+    world: World,
+    shop: RelyingParty,
+    foreign_shop: RelyingParty,
+    browser: Browser,
+    ada: Person,
 ) -> None:
-    held = dict(shop.redeem(browser.code(shop, ada)).json or {})
+    body = dict(shop.redeem(browser.code(shop, ada)).json or {})
     code = browser.code(shop, ada)
     public = ("/service/oidc/jwks", "/.well-known/openid-configuration")
     assert [shop.get(path).status_code for path in public] == [200, 200]
     switch(services, world, is_active=False)
     try:
         assert [shop.get(path).status_code for path in public] == [404, 404]
-        refused = (shop.redeem(code), shop.refresh(held["refresh_token"]), shop.userinfo(held["access_token"]))
+        refused = (shop.redeem(code), shop.refresh(body["refresh_token"]), shop.userinfo(body["access_token"]))
         assert {answer.status_code for answer in refused} <= {403, 404}
         assert services.directory.by_key(world.api_key) is None
         assert foreign_shop.get(public[0]).status_code == 200
     finally:
         switch(services, world, is_active=True)
-    assert shop.userinfo(held["access_token"]).status_code == 200
-    assert shop.refresh(held["refresh_token"]).status_code == 200
+    assert shop.userinfo(body["access_token"]).status_code == 200
+    assert shop.refresh(body["refresh_token"]).status_code == 200
 
 
 @pytest.mark.both_databases
 def test_slow_database_brings_no_suspended_tenant_back(
-    services: Services, world: World, monkeypatch: pytest.MonkeyPatch
+    services: IdentityServices, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Suspended by another process: once this one knows, a copy from before serves nobody while the database is slow."""
     host = services.settings.hub_url(world.name).partition("://")[2]

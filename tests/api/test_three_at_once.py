@@ -31,16 +31,16 @@ pytestmark = [
 SIDES = 3
 IN_A_CASE = 12
 Act = Callable[[], TestResponse]
-WRITTEN = [one for one in ANSWERS if ROWS[one.row].method != "GET" or "token" in ROWS[one.row].path]
+WRITTEN = [answer for answer in ANSWERS if ROWS[answer.row].method != "GET" or "token" in ROWS[answer.row].path]
 
 
-def groups(held: list[Any]) -> list[list[Any]]:
-    return [held[start : start + IN_A_CASE] for start in range(0, len(held), IN_A_CASE)]
+def groups(stored: list[Any]) -> list[list[Any]]:
+    return [stored[start : start + IN_A_CASE] for start in range(0, len(stored), IN_A_CASE)]
 
 
 def ask_at_once(acts: list[Act], deadlocks: list[str]) -> list[TestResponse]:
     answers = at_once(acts)
-    assert [one.text for one in answers if one.status_code >= 500] == []
+    assert [answer.text for answer in answers if answer.status_code >= 500] == []
     assert deadlocks == []
     return answers
 
@@ -52,10 +52,10 @@ def test_operation_of_an_account_does_not_deadlock(
     for answer in answers:
         with subtests.test(str(answer)):
             who = account_holder(new_tenant_server, **answer.settings)
-            asked = answer.prepare(who)
+            requested = answer.prepare(who)
             if "U" in ROWS[answer.row].auth:
                 assert who.bearer  # made before
-            ask_at_once([partial(send, who, answer.row, asked, "as stated")] * SIDES, deadlocks)
+            ask_at_once([partial(send, who, answer.row, requested, "as stated")] * SIDES, deadlocks)
 
 
 @pytest.mark.parametrize("resources", groups(EVERY), ids=lambda some: f"{some[0].kind}-{some[-1].kind}")
@@ -72,7 +72,7 @@ def test_operation_of_a_resource_does_not_deadlock(
             for verb in (Verb.UPDATE, Verb.REPLACE):
                 if manage.does(verb):
                     items = [manage.sample.change(number) for number in range(SIDES)]
-                    bodies = [{"Data": [one]} if verb is Verb.REPLACE else one for one in items]
+                    bodies = [{"Data": [item]} if verb is Verb.REPLACE else item for item in items]
                     ask_at_once([partial(manage, verb, body, of) for body in bodies], deadlocks)
             if manage.does(Verb.DELETE):
                 ask_at_once([partial(manage, Verb.DELETE, None, of)] * SIDES, deadlocks)
@@ -167,5 +167,5 @@ def test_operation_of_an_organization_does_not_deadlock(
     for number, acts in enumerate([*sides.changes(), *sides.removals()]):
         with subtests.test(f"group {number}"):
             answers = ask_at_once(acts, deadlocks)
-            assert 200 in [one.status_code for one in answers], [one.text for one in answers]
+            assert 200 in [answer.status_code for answer in answers], [answer.text for answer in answers]
             ask_at_once(acts, deadlocks)

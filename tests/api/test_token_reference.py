@@ -34,15 +34,15 @@ def example(heading: str) -> set[str]:
 def issued(
     client: RelyingParty, browser: Browser, ada: Person, scope: str = "openid profile email address"
 ) -> dict[str, Any]:
-    held: dict[str, Any] = client.redeem(browser.code(client, ada, scope=scope, nonce="n-0S6_WzA2Mj")).get_json()
-    return held
+    stored: dict[str, Any] = client.redeem(browser.code(client, ada, scope=scope, nonce="n-0S6_WzA2Mj")).get_json()
+    return stored
 
 
 @before_the_store
 def test_id_token_has_the_claims_of_its_table(shop: RelyingParty, browser: Browser, ada: Person) -> None:
-    held = set(claims_in(issued(shop, browser, ada)["id_token"]))
-    assert table("id_token") == held
-    assert example("ID token") == held
+    stored = set(claims_in(issued(shop, browser, ada)["id_token"]))
+    assert table("id_token") == stored
+    assert example("ID token") == stored
 
 
 @before_the_store
@@ -59,22 +59,22 @@ def test_access_token_has_the_claims_of_its_table(
 def test_check_of_the_page_accepts_the_token_alone(
     machine_readable: RelyingParty, browser: Browser, ada: Person
 ) -> None:
-    held = issued(machine_readable, browser, ada)
+    stored = issued(machine_readable, browser, ada)
     code: dict[str, Any] = {}
     exec(re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)[0], code)
     keys = machine_readable.get("/service/oidc/jwks").json
-    issuer = claims_in(held["id_token"])["iss"]
-    accepted = code["checked"](held["access_token"], keys, issuer, machine_readable.client_id)
+    issuer = claims_in(stored["id_token"])["iss"]
+    accepted = code["checked"](stored["access_token"], keys, issuer, machine_readable.client_id)
     assert accepted["sub"] == ada.uid
-    for token, audience in ((held["id_token"], machine_readable.client_id), (held["access_token"], "another")):
+    for token, audience in ((stored["id_token"], machine_readable.client_id), (stored["access_token"], "another")):
         with pytest.raises(Exception, match=r"not an access token|aud"):
             code["checked"](token, keys, issuer, audience)
 
 
 @before_the_store
 def test_userinfo_has_the_members_of_the_example(shop: RelyingParty, browser: Browser, ada: Person) -> None:
-    held = shop.userinfo(issued(shop, browser, ada)["access_token"]).get_json()
-    assert example("Userinfo") == set(held)
+    body = shop.userinfo(issued(shop, browser, ada)["access_token"]).get_json()
+    assert example("Userinfo") == set(body)
 
 
 def test_scopes_have_the_claims_of_their_table() -> None:

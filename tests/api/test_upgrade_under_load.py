@@ -95,7 +95,7 @@ def ours(copied_postgres: PostgresUrls, tmp_path: Path) -> Iterator[Installation
         yield made
 
 
-class Client:
+class UpgradeClient:
     """A program that signs in and gets tokens through the instances that are ready."""
 
     def __init__(self, ours: Installation, balancer: Balancer) -> None:
@@ -137,7 +137,7 @@ def test_upgrade_under_load_fails_no_request(
         for close in (new.close, fleet.close, balancer.close, load.end):
             stack.callback(close)
         instances = [fleet.serve(old, balancer) for _ in range(2)]
-        begin(load, Client(ours, balancer))
+        begin(load, UpgradeClient(ours, balancer))
         started_at = time.monotonic()
         new.run(ours.environ, "migrate")
         migration_seconds = time.monotonic() - started_at
@@ -163,7 +163,7 @@ def test_upgrade_under_load_fails_no_request(
     )
 
 
-def begin(load: Load, client: Client) -> None:
+def begin(load: Load, client: UpgradeClient) -> None:
     client.sign_in()  # the first sign-in renews the password hash with the tenant's parameters
     for _ in range(4 if SECONDS else 1):
         load.add("sign-ins", client.sign_in)

@@ -345,6 +345,6 @@ def test_availability_is_limited_by_client_address(new_tenant_server: NewTenantS
 
 def test_every_operation_is_declared() -> None:
     declared = [
-        one.documentation for one in vars(contract).values() if isinstance(one, Operation) and one.documentation.row
+        var.documentation for var in vars(contract).values() if isinstance(var, Operation) and var.documentation.row
     ]
     assert sorted(documentation.row for documentation in declared) == [f"U{n:02d}" for n in range(3, 10)]

@@ -12,11 +12,11 @@ from sqlalchemy import select
 from werkzeug.test import TestResponse
 
 from app.contract.auth import CREDENTIALS, AuthScheme, H, Host, K, S, U
-from app.contract.groups import AT, Deleted
+from app.contract.groups import AccessTokenQuery, Deleted
 from app.contract.hub_models import Session
 from app.contract.operations import CATALOGUE, for_visits, load_catalogue, operation
 from app.contract.profile import PROVIDER_TOKENS
-from app.contract.visit import SESSION_HEADER, VISIT_HEADER, Visit
+from app.contract.visit import SESSION_HEADER, VISIT_HEADER, VisitorClaims
 from app.identity.directory.accounts import service as accounts
 from app.identity.platform.audit import audit
 from app.identity.platform.context import Context, Visitor
@@ -24,7 +24,7 @@ from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
 from app.kit.auth import Auth
 from app.kit.operation import AnyOperation, Catalogue
-from app.kit.server import Server
+from app.kit.server import OperationServer
 from app.kit.signing import SIGNATURE_HEADER, signature
 from tests.support.asking import Caller
 from tests.support.identity_service import pass_time
@@ -33,8 +33,8 @@ from tests.support.relying_party import Browser, Person
 from tests.support.tenant_server import refused
 
 load_catalogue()
-MARKED = [one for one in CATALOGUE if f"hub.{one.name}" in {other.name for other in CATALOGUE}]
-SENSITIVE = [one for one in MARKED if one.admission.access is CREDENTIALS]
+MARKED = [item for item in CATALOGUE if f"hub.{item.name}" in {other.name for other in CATALOGUE}]
+SENSITIVE = [item for item in MARKED if item.admission.access is CREDENTIALS]
 NOT_SIGNED_IN, ASKS_PASSWORD, NOT_OF_HUB, OTHER_ACCOUNT = (401, 1409), (401, 967), (403, 909), (409, 8195)
 USERNAME = CATALOGUE["self_service.set_username"]
 
@@ -78,41 +78,41 @@ def _settings_of(tenant: World) -> Any:
 
 
 def test_pages_call_listed_operations_alone() -> None:
-    assert sorted(one.name for one in MARKED) == [
+    assert sorted(item.name for item in MARKED) == [
         "consents.change", "passkeys.remove", "phones.remove", "self_service.ask_deletion", "self_service.remove_email",
         "self_service.set_username",
     ]  # fmt: skip
 
 
 def test_every_alternative_of_a_marked_operation_needs_a_token() -> None:
-    for one in MARKED:
-        assert str(one.admission.auth) == "K+U"
-        assert one.host is Host.API
+    for item in MARKED:
+        assert str(item.admission.auth) == "K+U"
+        assert item.host is Host.API
 
 
 @pytest.mark.parametrize("auth", [K, K & S, K & U | K, H, Auth()], ids=str)
 def test_operation_without_an_access_token_takes_no_visits(auth: Auth) -> None:
     with pytest.raises(ValueError, match="takes no visits"):
         operation(
-            "books.buy", "POST /books", AT, Deleted, auth=auth, access=CREDENTIALS, visits=True, summary="Buy a book",
+            "books.buy", "POST /books", AccessTokenQuery, Deleted, auth=auth, access=CREDENTIALS, visits=True, summary="Buy a book",
             catalogue=Catalogue(),
         )  # fmt: skip
 
 
-def test_visit_alone_opens_the_internal_operation(identity_app: Server) -> None:
+def test_visit_alone_opens_the_internal_operation(identity_app: OperationServer) -> None:
     identity_app.load()
-    for one in MARKED:
-        made = for_visits(one)
+    for item in MARKED:
+        made = for_visits(item)
         assert made.host is Host.INSIDE
         assert made.admission.every_auth.schemes() == {AuthScheme.HUB}
-        assert (made.request, made.response, made.handler) == (one.request, one.response, one.handler)
-        assert set(one.errors) <= set(made.every_error)
+        assert (made.request, made.response, made.handler) == (item.request, item.response, item.handler)
+        assert set(item.errors) <= set(made.every_error)
 
 
-def test_internal_host_has_no_other_operation_of_programs(identity_app: Server) -> None:
-    made = {for_visits(one).name for one in MARKED}
-    for one in CATALOGUE:
-        for method, path in one.addresses() if one.host is not Host.INSIDE else ():
+def test_internal_host_has_no_other_operation_of_programs(identity_app: OperationServer) -> None:
+    made = {for_visits(element).name for element in MARKED}
+    for item in CATALOGUE:
+        for method, path in item.addresses() if item.host is not Host.INSIDE else ():
             assert identity_app.operations_at(Host.INSIDE, method, path) == []
             assert {other.name for other in identity_app.operations_at(Host.INSIDE, method, f"/hub{path}")} <= made
 
@@ -132,13 +132,13 @@ def at_api_host(tenant: World, method: str, path: str, headers: dict[str, str], 
 
 
 def test_signed_visit_is_no_caller_at_the_api_host(tenant: World, browser: Browser) -> None:
-    visit = Visit(host=browser.host, session=browser.session, address="192.0.2.7").to_header()
-    for one in MARKED:
-        body, path = Caller.body_of(one), Caller.path_of(one)
-        with_key = at_api_host(tenant, one.method, path, {}, body)
-        with_visit = at_api_host(tenant, one.method, path, {VISIT_HEADER: visit}, body)
-        assert refused(with_key) == refused(with_visit) == NOT_SIGNED_IN, one.name
-        assert with_key.json == with_visit.json, one.name
+    visit = VisitorClaims(host=browser.host, session=browser.session, address="192.0.2.7").to_header()
+    for item in MARKED:
+        body, path = Caller.body_of(item), Caller.path_of(item)
+        with_key = at_api_host(tenant, item.method, path, {}, body)
+        with_visit = at_api_host(tenant, item.method, path, {VISIT_HEADER: visit}, body)
+        assert refused(with_key) == refused(with_visit) == NOT_SIGNED_IN, item.name
+        assert with_key.json == with_visit.json, item.name
 
 
 def test_visit_beside_a_token_changes_the_account_of_the_token(tenant: World, browser: Browser, ada: Person) -> None:
@@ -147,7 +147,7 @@ def test_visit_beside_a_token_changes_the_account_of_the_token(tenant: World, br
     signed_in = at_api_host(
         tenant, "POST", path, {}, json.dumps({"Email": eve.email, "Password": eve.password}).encode()
     )
-    visit = Visit(host=browser.host, session=browser.session).to_header()
+    visit = VisitorClaims(host=browser.host, session=browser.session).to_header()
     headers = {VISIT_HEADER: visit, "Authorization": f"Bearer {signed_in.get_json()['access_token']}"}
     answer = at_api_host(tenant, USERNAME.method, USERNAME.path, headers, b'{"Username": "countess"}')
     assert answer.status_code == 200, answer.text
@@ -155,30 +155,32 @@ def test_visit_beside_a_token_changes_the_account_of_the_token(tenant: World, br
 
 
 def test_internal_address_is_none_at_public_hosts(tenant: World, browser: Browser) -> None:
-    visit = Visit(host=browser.host, session=browser.session).to_header()
-    for one in map(for_visits, MARKED):
-        assert at_api_host(tenant, one.method, Caller.path_of(one), {VISIT_HEADER: visit}).status_code == 404, one.name
+    visit = VisitorClaims(host=browser.host, session=browser.session).to_header()
+    for item in map(for_visits, MARKED):
+        assert at_api_host(tenant, item.method, Caller.path_of(item), {VISIT_HEADER: visit}).status_code == 404, (
+            item.name
+        )
         url = f"http://{browser.host}"
-        answer = tenant.wsgi.open(Caller.path_of(one), method=one.method, base_url=url)
-        assert answer.status_code == 404, one.name
+        answer = tenant.wsgi.open(Caller.path_of(item), method=item.method, base_url=url)
+        assert answer.status_code == 404, item.name
 
 
 @pytest.mark.parametrize("forged", ["", "a key of another service", "another address"])
 def test_wrong_signature_is_refused_with_key_secret_and_token(tenant: World, browser: Browser, forged: str) -> None:
-    services, visit = tenant.services, Visit(host=browser.host, session=browser.session).to_header()
+    services, visit = tenant.services, VisitorClaims(host=browser.host, session=browser.session).to_header()
     keys = services.hub_keys if forged == "another address" else (forged.encode() or b"x",)
     at = int(services.clock.now().timestamp())
-    for one in map(for_visits, MARKED):
-        path, body = Caller.path_of(one), Caller.body_of(one)
+    for item in map(for_visits, MARKED):
+        path, body = Caller.path_of(item), Caller.body_of(item)
         signed_path = "/hub/elsewhere" if forged == "another address" else path
         headers = {
             VISIT_HEADER: visit, "Content-Type": "application/json", "Authorization": f"Bearer {browser.session}",
             "X-Gatehouse-ApiKey": tenant.api_key, "X-Gatehouse-ApiSecret": tenant.api_secret,
-            **({SIGNATURE_HEADER: signature(keys, one.method, signed_path, body, visit, at, randomness.token(16))} if forged else {}),
+            **({SIGNATURE_HEADER: signature(keys, item.method, signed_path, body, visit, at, randomness.token(16))} if forged else {}),
         }  # fmt: skip
         inside = {"gatehouse.inside": True}
-        answer = tenant.wsgi.open(path, method=one.method, headers=headers, data=body, environ_overrides=inside)
-        assert refused(answer) == NOT_OF_HUB, one.name
+        answer = tenant.wsgi.open(path, method=item.method, headers=headers, data=body, environ_overrides=inside)
+        assert refused(answer) == NOT_OF_HUB, item.name
 
 
 # Which visits are callers.
@@ -187,18 +189,18 @@ def test_wrong_signature_is_refused_with_key_secret_and_token(tenant: World, bro
 @pytest.mark.both_databases
 def test_session_of_another_tenant_is_refused(new_world: NewWorld, browser: Browser) -> None:
     foreign = replace(browser, tenant_name=new_world(phone_login=True).name)
-    for one in MARKED:
-        assert refused(call(foreign, one)) == NOT_SIGNED_IN, one.name
+    for item in MARKED:
+        assert refused(call(foreign, item)) == NOT_SIGNED_IN, item.name
 
 
 def test_visit_without_a_live_session_is_refused(tenant: World, browser: Browser) -> None:
-    for one in MARKED:
-        assert refused(call(tenant.browser(), one)) == NOT_SIGNED_IN, one.name
-        assert refused(call(replace(browser, session="a guess"), one)) == NOT_SIGNED_IN, one.name
+    for item in MARKED:
+        assert refused(call(tenant.browser(), item)) == NOT_SIGNED_IN, item.name
+        assert refused(call(replace(browser, session="a guess"), item)) == NOT_SIGNED_IN, item.name
     tenant.change_settings(session_idle_minutes=5)
     pass_time(tenant.services, minutes=6)
-    for one in MARKED:
-        assert refused(call(replace(browser, typed="correct horse 7"), one)) == NOT_SIGNED_IN, one.name
+    for item in MARKED:
+        assert refused(call(replace(browser, typed="correct horse 7"), item)) == NOT_SIGNED_IN, item.name
 
 
 def test_ended_session_is_refused(tenant: World, browser: Browser, ada: Person) -> None:
@@ -206,27 +208,27 @@ def test_ended_session_is_refused(tenant: World, browser: Browser, ada: Person) 
         "POST", "/hub/password/change", json.dumps({"OldPassword": ada.password, "NewPassword": "Quartz-lantern-58"}).encode()
     )  # fmt: skip
     assert call_answer.status_code == 200, call_answer.text
-    for one in MARKED:
-        assert refused(call(browser, one)) == NOT_SIGNED_IN, one.name
+    for item in MARKED:
+        assert refused(call(browser, item)) == NOT_SIGNED_IN, item.name
 
 
 def test_blocked_or_deleted_account_is_refused(browser: Browser, ada: Person) -> None:
     for columns in ({"is_active": False}, {"is_active": True, "is_deleted": True}):
         ada.set_columns(**columns)
-        for one in MARKED:
-            assert refused(call(browser, one)) == NOT_SIGNED_IN, one.name
+        for item in MARKED:
+            assert refused(call(browser, item)) == NOT_SIGNED_IN, item.name
 
 
 def test_unmet_requirement_of_the_tenant_is_refused(tenant: World, browser: Browser) -> None:
     since = (tenant.services.clock.now() - timedelta(minutes=1)).isoformat()
     tenant.change_settings(privacy_policy={"mode": "strict", "versions": [{"version": "1", "starts_at": since}]})
-    for one in MARKED:
-        assert refused(call(browser, one)) == NOT_SIGNED_IN, one.name
+    for item in MARKED:
+        assert refused(call(browser, item)) == NOT_SIGNED_IN, item.name
 
 
 def test_form_of_another_account_is_refused(browser: Browser) -> None:
-    for one in MARKED:
-        assert refused(call(replace(browser, posted="0" * 32), one)) == OTHER_ACCOUNT, one.name
+    for item in MARKED:
+        assert refused(call(replace(browser, posted="0" * 32), item)) == OTHER_ACCOUNT, item.name
 
 
 # A recent authentication.
@@ -234,9 +236,9 @@ def test_form_of_another_account_is_refused(browser: Browser) -> None:
 
 def test_old_session_needs_the_password_for_a_sensitive_change(tenant: World, browser: Browser) -> None:
     pass_time(tenant.services, minutes=6)
-    assert {one.name for one in MARKED} - {one.name for one in SENSITIVE} == {"consents.change"}
-    for one in SENSITIVE:
-        assert refused(call(browser, one)) == ASKS_PASSWORD, one.name
+    assert {element.name for element in MARKED} - {element.name for element in SENSITIVE} == {"consents.change"}
+    for item in SENSITIVE:
+        assert refused(call(browser, item)) == ASKS_PASSWORD, item.name
     assert refused(call(browser, CATALOGUE["consents.change"])) not in (ASKS_PASSWORD, NOT_SIGNED_IN)
     assert refused(set_username(replace(browser, typed="wrong"), "countess")) == ASKS_PASSWORD
 
@@ -282,11 +284,11 @@ def test_change_is_audited_for_the_visitor_alone(tenant: World, browser: Browser
 
 
 def test_profile_for_a_visit_has_no_tokens_of_a_provider(tenant: World, ada: Person) -> None:
-    held = dict.fromkeys(PROVIDER_TOKENS, "secret")
+    stored = dict.fromkeys(PROVIDER_TOKENS, "secret")
     with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
         context = Context.outside_requests(tenant.services, _settings_of(tenant), work)
         account = accounts.by_uid(context, ada.uid)
         assert account is not None
-        account = replace(account, profile={**account.profile, **held})
+        account = replace(account, profile={**account.profile, **stored})
         context.visitor = Visitor(ada.uid)
         assert "secret" not in accounts.profile_for_owner(context, account, None).to_json().decode()

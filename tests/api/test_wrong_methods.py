@@ -10,12 +10,12 @@ from app.applications import Dispatcher
 from app.contract.auth import Host
 from app.hub.web.application import HubFlask
 from app.kit.health import Health
-from app.kit.server import Server
+from app.kit.server import OperationServer
 from tests.support.oauth_world import World
 from tests.support.tenant_server import TenantServer
 
 
-def answer(world: World, identity_app: Server, hub_app: HubFlask, method: str, path: str) -> TestResponse:
+def answer(world: World, identity_app: OperationServer, hub_app: HubFlask, method: str, path: str) -> TestResponse:
     both = Dispatcher(world.services.settings, identity_app, identity_app, hub_app)
     return Client(both).open(path, method=method, base_url=world.services.settings.hub_url(world.name))
 
@@ -32,7 +32,7 @@ def answer(world: World, identity_app: Server, hub_app: HubFlask, method: str, p
     ],
 )
 def test_wrong_method_on_tenant_host_names_allowed_ones(
-    world: World, identity_app: Server, hub_app: HubFlask, method: str, path: str, allowed: set[str]
+    world: World, identity_app: OperationServer, hub_app: HubFlask, method: str, path: str, allowed: set[str]
 ) -> None:
     refused = answer(world, identity_app, hub_app, method, path)
     assert refused.status_code == 405
@@ -41,7 +41,7 @@ def test_wrong_method_on_tenant_host_names_allowed_ones(
         assert (refused.json or {})["error"] == "invalid_request"
 
 
-def test_unknown_path_on_tenant_host_is_a_page(world: World, identity_app: Server, hub_app: HubFlask) -> None:
+def test_unknown_path_on_tenant_host_is_a_page(world: World, identity_app: OperationServer, hub_app: HubFlask) -> None:
     assert "mention this ID" in answer(world, identity_app, hub_app, "GET", "/api/oidc/tokens").text
 
 
@@ -66,7 +66,7 @@ def test_health_probe_allows_get_and_head_only() -> None:
         assert answered.headers["X-Content-Type-Options"] == "nosniff"
 
 
-def test_page_paths_never_belong_to_identity_service(identity_app: Server, hub_app: HubFlask) -> None:
+def test_page_paths_never_belong_to_identity_service(identity_app: OperationServer, hub_app: HubFlask) -> None:
     """The dispatcher and the rules of `gatehouse routes --proxy` separate hub and identity service by path alone."""
     paths = [
         re.sub(r"<[^>]+>", "x", re.sub(r"<any\((\w+).*?\)[^>]*>", r"\1", rule.rule))

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from app.contract.captcha import Question
-from app.identity.platform.services import Services
+from app.contract.captcha import CaptchaQuestion
+from app.identity.platform.services import IdentityServices
 from tests.support.browsers import Opened
 from tests.support.captcha_widgets import PROOF, answer, provide
-from tests.support.captchas import BELIEVED, DOUBTED, SECRET, Provider, answer_to, keep_secret, providing
+from tests.support.captchas import BELIEVED, DOUBTED, SECRET, FakeCaptchaProvider, answer_to, keep_secret, providing
 from tests.support.oauth_world import NewWorld, World
 
 EMAIL, PASSWORD, KEY = "neu@example.test", "Zebra-kettle-91", "a site key"
@@ -36,7 +36,7 @@ def world(new_world: NewWorld, captcha: dict[str, Any]) -> World:
 
 
 @pytest.fixture(autouse=True)
-def provider(services: Services, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
+def provider(services: IdentityServices, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeCaptchaProvider]:
     with providing(services, monkeypatch) as captcha_world:
         yield captcha_world
 
@@ -55,7 +55,7 @@ def fill_registration(page: Page, served: str) -> None:
 def answer_question(page: Page) -> None:
     challenge = page.locator("[name=captcha_asked]").get_attribute("value") or ""
     _bits, _seed, kind, *numbers = challenge.split(".")
-    page.locator("#captcha").fill(str(answer_to(Question.model_validate({"kind": kind, "numbers": numbers}))))
+    page.locator("#captcha").fill(str(answer_to(CaptchaQuestion.model_validate({"kind": kind, "numbers": numbers}))))
 
 
 def tick_widget(page: Page) -> None:
@@ -70,7 +70,9 @@ def submit_registration(page: Page) -> None:
 
 
 @captcha_kinds(*KINDS)
-def test_registration_by_widget(captcha: dict[str, Any], served: str, opened: Opened, provider: Provider) -> None:
+def test_registration_by_widget(
+    captcha: dict[str, Any], served: str, opened: Opened, provider: FakeCaptchaProvider
+) -> None:
     kind = captcha["provider"]
     provider.body = BELIEVED.get(kind, provider.body)
     page = opened()
@@ -93,7 +95,7 @@ def test_registration_by_widget(captcha: dict[str, Any], served: str, opened: Op
 
 
 @captcha_kinds(*KINDS)
-def test_without_javascript_the_question_is_shown(served: str, opened: Opened, provider: Provider) -> None:
+def test_without_javascript_the_question_is_shown(served: str, opened: Opened, provider: FakeCaptchaProvider) -> None:
     page = opened(java_script_enabled=False)
     provide(page)
     fill_registration(page, served)
@@ -143,7 +145,7 @@ def test_half_loaded_provider_script_shows_the_question(served: str, opened: Ope
 
 @captcha_kinds("recaptcha_v2", "recaptcha_v3")
 def test_rejected_widget_token_shows_the_question(
-    captcha: dict[str, Any], served: str, opened: Opened, provider: Provider
+    captcha: dict[str, Any], served: str, opened: Opened, provider: FakeCaptchaProvider
 ) -> None:
     provider.body = DOUBTED
     page = opened()

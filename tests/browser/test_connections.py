@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from tests.support.browsers import Opened
 from tests.support.installation import eventually, installed
-from tests.support.scenario import OLD, Scenario, Tab, shop_client
+from tests.support.scenario import OLD, Scenario, SignInTab, shop_client
 from tests.support.shop_user import HOW
 
 SECRET = "the-tenants-of-the-tests-keep-a-secret"
@@ -63,7 +63,7 @@ def scenario(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
         yield Scenario(installation, shop)
 
 
-class FederatedUser(Tab):
+class FederatedUser(SignInTab):
     """A browser tab of a person with an account at the provider."""
 
     def choose_provider(self, name: str = "globex") -> None:

@@ -15,7 +15,7 @@ from app.kit.package_files import STATIC
 from tests.support import looks, samples
 from tests.support.browsers import UNPAINTED, Opened
 from tests.support.captcha_widgets import provide
-from tests.support.page_cover import LONGEST_LANGUAGE, covers
+from tests.support.page_cover import MAX_LANGUAGE_LENGTH, covers
 
 RTL_LANGUAGE = "ar"
 PAGES = [name for name in samples.states() if name != "FormPostPage"]  # submits itself: tested below
@@ -53,11 +53,11 @@ class PageReader:
         follows from the style sheet alone, as the other direction, in the states that show each element.
         """
         cover = covers()[name]
-        states = cover.of_texts if language == LONGEST_LANGUAGE else cover.of_elements
+        states = cover.of_texts if language == MAX_LANGUAGE_LENGTH else cover.of_elements
         self.console_messages.clear()
         self.sheet.lay(self.gallery, {state: samples.address(name, state, language) for state in states})
         found = self.sheet.faults(looks.in_narrow_windows)
-        if language == LONGEST_LANGUAGE:
+        if language == MAX_LANGUAGE_LENGTH:
             found += self.sheet.faults(looks.with_larger_text)
             self.sheet.keep(cover.of_elements)
             found += self.sheet.faults(looks.accessible, looks.by_ear, looks.by_keyboard, looks.otherwise)
@@ -79,11 +79,11 @@ def page_readers(chromium: Browser, gallery_address: str) -> Iterator[dict[bool,
 
 def has_widget(name: str) -> bool:
     return any(
-        "data-widget" in samples.rendered(name, state, LONGEST_LANGUAGE).html for state in samples.states()[name]
+        "data-widget" in samples.rendered(name, state, MAX_LANGUAGE_LENGTH).html for state in samples.states()[name]
     )
 
 
-@pytest.mark.parametrize("language", [LONGEST_LANGUAGE, RTL_LANGUAGE])
+@pytest.mark.parametrize("language", [MAX_LANGUAGE_LENGTH, RTL_LANGUAGE])
 @pytest.mark.parametrize("name", PAGES)
 def test_every_page_is_accessible_and_fits(page_readers: dict[bool, PageReader], name: str, language: str) -> None:
     assert not (found := page_readers[has_widget(name)].faults_of(name, language)), "\n".join(found)
@@ -117,15 +117,15 @@ PRESSED = re.compile(r'<input[^>]* class="[^"]*\bcontrol\b|<button(?![^>]* type=
 
 def with_different_forms() -> dict[str, tuple[str, str]]:
     """Return a page and state for each combination of fields and buttons of all pages."""
-    rendered = {each: samples.rendered(*each, "en").html for each in samples.names() if each[0] in PAGES}
-    return {forms_of(html): each for each, html in rendered.items() if PRESSED.search(html)}
+    rendered = {name: samples.rendered(*name, "en").html for name in samples.names() if name[0] in PAGES}
+    return {forms_of(html): item for item, html in rendered.items() if PRESSED.search(html)}
 
 
 def test_without_scripts_enter_presses_the_first_button(
     page_readers: dict[bool, PageReader], gallery_address: str, subtests: pytest.Subtests
 ) -> None:
     sheet = page_readers[False].sheet
-    pages = {" ".join(each): samples.address(*each, language="en") for each in with_different_forms().values()}
+    pages = {" ".join(item): samples.address(*item, language="en") for item in with_different_forms().values()}
     sheet.lay(gallery_address, pages, sandbox="allow-same-origin allow-forms")  # so without scripts
     for frame, (name, (buttons, has_inert)) in enumerate(zip(pages, sheet.ask(DEFAULT_BUTTONS), strict=True)):
         with subtests.test(name):
@@ -161,7 +161,7 @@ def test_extreme_brand_colours_stay_readable(page_readers: dict[bool, PageReader
     shown = [(look, *sample) for look in LOOKS for sample in samples_shown]
     sheet = page_readers[False].sheet
     sheet.lay(
-        gallery_address, {" ".join(each): samples.address(*each[1:], language="ar", look=each[0]) for each in shown}
+        gallery_address, {" ".join(item): samples.address(*item[1:], language="ar", look=item[0]) for item in shown}
     )
     assert not (found := sheet.faults(looks.accessible)), "\n".join(found)
 

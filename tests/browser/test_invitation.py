@@ -38,7 +38,7 @@ def link_of(world: World, served: str, business: Inviting) -> str:
 
 
 def members(business: Inviting) -> list[str]:
-    return [one["Email"] for one in business.members() if one["Uid"] != business.grace]
+    return [member["Email"] for member in business.members() if member["Uid"] != business.grace]
 
 
 def is_wider_than_its_window(page: Page) -> bool:

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from sqlalchemy import select, update
 
-from app.contract.captcha import Question
+from app.contract.captcha import CaptchaQuestion
 from app.identity.directory.accounts.tables import accounts
 from app.identity.directory.tenants.tables import tenants
 from app.identity.platform.store.unit import UnitOfWork
@@ -155,7 +155,7 @@ def test_captcha_question_works_without_javascript(world: World, served: str, op
     lock_out(page, sign_in_address(served, shop), ada.email)
     challenge = page.locator("[name=captcha_asked]").get_attribute("value") or ""
     _bits, _seed, kind, *numbers = challenge.split(".")
-    question = Question.model_validate({"kind": kind, "numbers": numbers})
+    question = CaptchaQuestion.model_validate({"kind": kind, "numbers": numbers})
     page.locator("#captcha").fill(str(answer_to(question)))
     page.get_by_role("button", name="Sign in").click()
     page.wait_for_url("http://127.0.0.1:*/cb?**")

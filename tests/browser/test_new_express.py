@@ -70,6 +70,6 @@ def test_first_user_signs_up_and_out(running: Command, tmp_path: Path, opened: O
 
 
 def test_starter_names_the_versions_of_the_lock() -> None:
-    wanted = json.loads(text(Path("examples/starters/express/package.json")))["dependencies"]
+    expected = json.loads(text(Path("examples/starters/express/package.json")))["dependencies"]
     locked_versions = json.loads(text(Path("package.json")))["devDependencies"]
-    assert wanted == {name: f"^{locked_versions[name]}" for name in wanted}
+    assert expected == {name: f"^{locked_versions[name]}" for name in expected}

@@ -37,7 +37,7 @@ def sign_in(page: Page, served: str, email: str, password: str) -> None:
 
 def members(company: Company, org: str) -> list[str]:
     people = company.business.send("GET", f"/v2/manage/organizations/{org}/orgcontext").get_json()["Data"]
-    return sorted({one["Email"] for one in people} - {company.ada.email})
+    return sorted({person["Email"] for person in people} - {company.ada.email})
 
 
 def is_wider_than_its_window(page: Page) -> bool:
@@ -111,9 +111,9 @@ def test_link_admits_an_existing_person(
     assert members(company, org) == [eve.email]
     guest.goto(link)
     expect(guest.get_by_role("heading", level=1)).to_have_text("You’re already a member")
-    late = opened(**how)
-    late.goto(link)
-    expect(late.get_by_role("heading", level=1)).to_have_text("Link limit reached")
+    expired = opened(**how)
+    expired.goto(link)
+    expect(expired.get_by_role("heading", level=1)).to_have_text("Link limit reached")
 
 
 def test_person_answers_the_own_invitation(

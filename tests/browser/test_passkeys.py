@@ -16,7 +16,7 @@ PASSWORD = "Zebra-kettle-91"
 _PEOPLE = itertools.count()
 
 
-class Scenario:
+class PasskeyScenario:
     """The installation and the address of the shop; both run as processes."""
 
     def __init__(self, installation: Installation, shop: str) -> None:
@@ -32,7 +32,7 @@ class Scenario:
 
 
 @pytest.fixture(scope="module")
-def scenario(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
+def scenario(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PasskeyScenario]:
     with installed(tmp_path_factory.mktemp("scenario")) as installation:
         installation.start()
         shop = installation.open_shop()
@@ -42,7 +42,7 @@ def scenario(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
         settings = {"selection": "both", "progressive_enrollment": False}
         installation.tenant({**client, **addresses}, email_login=True, passkeys=True, passkey_settings=settings)
         eventually(installation.knows_the_tenant, "the tenant is configured")
-        yield Scenario(installation, shop)
+        yield PasskeyScenario(installation, shop)
 
 
 class VirtualAuthenticator:
@@ -60,12 +60,12 @@ class VirtualAuthenticator:
         return list(self.cdp.send("WebAuthn.getCredentials", {"authenticatorId": self.name})["credentials"])
 
 
-def open_login(scenario: Scenario, page: Page) -> None:
+def open_login(scenario: PasskeyScenario, page: Page) -> None:
     page.goto(scenario.shop)
     page.locator("a[href*='sign-in']").click()
 
 
-def sign_in(scenario: Scenario, page: Page, email: str) -> None:
+def sign_in(scenario: PasskeyScenario, page: Page, email: str) -> None:
     open_login(scenario, page)
     page.wait_for_url("**/login**")
     page.locator("[name=identifier]").fill(email)
@@ -74,12 +74,12 @@ def sign_in(scenario: Scenario, page: Page, email: str) -> None:
     expect_shop(scenario, page, email)
 
 
-def expect_shop(scenario: Scenario, page: Page, email: str) -> None:
+def expect_shop(scenario: PasskeyScenario, page: Page, email: str) -> None:
     page.wait_for_url(f"{scenario.shop}/")
     expect(page.get_by_text(email).first).to_be_visible()
 
 
-def create_passkey(scenario: Scenario, page: Page) -> None:
+def create_passkey(scenario: PasskeyScenario, page: Page) -> None:
     """Create a passkey on the account's page."""
     page.goto(f"{scenario.installation.tenant_url}/passkeys/add")
     page.locator("form[data-passkey=create] button[type=submit]").click()
@@ -97,11 +97,11 @@ def sign_out(page: Page) -> None:
 
 
 @pytest.fixture
-def email(scenario: Scenario) -> str:
+def email(scenario: PasskeyScenario) -> str:
     return scenario.create_account()
 
 
-def test_passkey_button_signs_in(scenario: Scenario, opened: Opened, email: str) -> None:
+def test_passkey_button_signs_in(scenario: PasskeyScenario, opened: Opened, email: str) -> None:
     page = opened()
     authenticator = VirtualAuthenticator(page)
     sign_in(scenario, page, email)
@@ -114,12 +114,12 @@ def test_passkey_button_signs_in(scenario: Scenario, opened: Opened, email: str)
     page.locator("form[data-passkey=get] button[type=submit]").click()
     expect_shop(scenario, page, email)
     (session,) = (
-        one for one in page.context.cookies(scenario.installation.tenant_url) if "session" in str(one["name"])
+        cookie for cookie in page.context.cookies(scenario.installation.tenant_url) if "session" in str(cookie["name"])
     )
     assert session["expires"] > 0, "the cookie is persistent"
 
 
-def test_passkey_autofill_signs_in(scenario: Scenario, opened: Opened, email: str) -> None:
+def test_passkey_autofill_signs_in(scenario: PasskeyScenario, opened: Opened, email: str) -> None:
     page = opened()
     VirtualAuthenticator(page)
     sign_in(scenario, page, email)
@@ -129,7 +129,7 @@ def test_passkey_autofill_signs_in(scenario: Scenario, opened: Opened, email: st
     expect_shop(scenario, page, email)
 
 
-def test_removed_passkey_is_refused(scenario: Scenario, opened: Opened, email: str) -> None:
+def test_removed_passkey_is_refused(scenario: PasskeyScenario, opened: Opened, email: str) -> None:
     page = opened()
     VirtualAuthenticator(page)
     sign_in(scenario, page, email)
@@ -146,7 +146,7 @@ def test_removed_passkey_is_refused(scenario: Scenario, opened: Opened, email: s
     assert page.url.startswith(scenario.installation.tenant_url)
 
 
-def test_without_javascript_the_password_signs_in(scenario: Scenario, opened: Opened, email: str) -> None:
+def test_without_javascript_the_password_signs_in(scenario: PasskeyScenario, opened: Opened, email: str) -> None:
     page = opened(java_script_enabled=False)
     open_login(scenario, page)
     page.locator("form[data-passkey=get] button[type=submit]").click()

@@ -28,7 +28,7 @@ def world(new_world: NewWorld) -> World:
     )
 
 
-class Tab:
+class BrowserTab:
     """A browser tab that starts at the shop."""
 
     def __init__(self, world: World, served: str, page: Page) -> None:
@@ -50,7 +50,7 @@ class Tab:
 @HOW
 def test_mailed_link_signs_in(world: World, served: str, opened: Opened, how: dict[str, object]) -> None:
     world.person(ADA)
-    tab = Tab(world, served, opened(**how))
+    tab = BrowserTab(world, served, opened(**how))
     tab.request("mail", ADA)
     link_page = tab.open_mail(tab.page, ADA)
     if how.get("java_script_enabled") is False:
@@ -63,7 +63,7 @@ def test_link_in_another_browser_signs_in_by_number(
     world: World, served: str, opened: Opened, has_script: bool
 ) -> None:
     world.person(ADA)
-    tab, other = Tab(world, served, opened(java_script_enabled=has_script)), opened()
+    tab, other = BrowserTab(world, served, opened(java_script_enabled=has_script)), opened()
     tab.request("mail", ADA)
     number = tab.page.locator(".number-shown").inner_text()
     tab.open_mail(other, ADA).locator("[name=number]").fill(number)
@@ -75,7 +75,7 @@ def test_link_in_another_browser_signs_in_by_number(
 
 
 def test_texted_code_signs_in(world: World, served: str, opened: Opened) -> None:
-    tab = Tab(world, served, opened())
+    tab = BrowserTab(world, served, opened())
     tab.request("sms", NUMBER)
     tab.page.locator("[name=code]").fill(code_in(sent_messages(world.services, world.tenant_id, "sms")[-1]))
     tab.page.locator("button[value=code]").click()
@@ -86,7 +86,7 @@ def test_texted_code_signs_in(world: World, served: str, opened: Opened) -> None
 def test_approval_on_another_device_signs_in(world: World, served: str, opened: Opened, how: dict[str, object]) -> None:
     """With scripts the waiting page continues by itself, without them by a click."""
     world.person(ADA)
-    tab, other = Tab(world, served, opened(**how)), opened(**how)
+    tab, other = BrowserTab(world, served, opened(**how)), opened(**how)
     tab.request("device", ADA)
     number = tab.page.locator(".number").inner_text()
     tab.open_mail(other, ADA)
@@ -100,7 +100,7 @@ def test_approval_on_another_device_signs_in(world: World, served: str, opened: 
 
 
 def test_one_touch_registers_a_new_account(world: World, served: str, opened: Opened) -> None:
-    tab = Tab(world, served, opened())
+    tab = BrowserTab(world, served, opened())
     tab.request("mail", NEW)
     tab.open_mail(tab.page, NEW)
     tab.page.wait_for_url(AT_THE_SHOP)

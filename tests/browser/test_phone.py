@@ -32,7 +32,7 @@ def code_to(world: World) -> Callable[[str], str]:
 
     def read(number: str) -> str:
         messages: list[dict[str, Any]] = inbox.get("/messages.json").json or []
-        newest = next(one for one in messages if one["kind"] == "sms" and one["to"] == number)
+        newest = next(message for message in messages if message["kind"] == "sms" and message["to"] == number)
         assert newest["codes"][0] in inbox.get("/").text
         return str(newest["codes"][0])
 

@@ -29,7 +29,7 @@ WORDS = {
 }  # fmt: skip
 
 
-class Visit:
+class RecoveryVisit:
     """A password reset in one browser page."""
 
     def __init__(self, world: World, served: str, page: Page, language: str = "en") -> None:
@@ -83,7 +83,7 @@ def test_reset_by_link_returns_to_the_shop(
     world: World, served: str, opened: Opened, ada: Person, how: dict[str, Any]
 ) -> None:
     language = how.get("locale", "en")
-    visit = Visit(world, served, opened(**how), language)
+    visit = RecoveryVisit(world, served, opened(**how), language)
     visit.request_reset()
     visit.page.goto(visit.link)
     assert visit.page.locator("html").get_attribute("dir") == LANGUAGES[language].direction
@@ -96,7 +96,7 @@ def test_reset_by_code_returns_to_the_shop(
     world: World, served: str, opened: Opened, ada: Person, how: dict[str, Any]
 ) -> None:
     language = how.get("locale", "en")
-    visit = Visit(world, served, opened(**how), language)
+    visit = RecoveryVisit(world, served, opened(**how), language)
     visit.request_reset()
     code = code_in(visit.mail)
     shown = code if language == "en" else "".join(chr(0x660 + int(digit)) for digit in code)
@@ -109,7 +109,7 @@ def test_reset_by_code_returns_to_the_shop(
 
 
 def test_password_rules_are_ticked_while_typing(world: World, served: str, opened: Opened, ada: Person) -> None:
-    visit = Visit(world, served, opened())
+    visit = RecoveryVisit(world, served, opened())
     visit.request_reset()
     visit.page.goto(visit.link)
     field = visit.page.get_by_label("New password", exact=True)
@@ -120,9 +120,9 @@ def test_password_rules_are_ticked_while_typing(world: World, served: str, opene
 
 
 def test_first_tab_continues_after_reset_in_second(world: World, served: str, opened: Opened, ada: Person) -> None:
-    visit = Visit(world, served, opened())
+    visit = RecoveryVisit(world, served, opened())
     visit.request_reset()
-    other = Visit(world, served, visit.page.context.new_page())
+    other = RecoveryVisit(world, served, visit.page.context.new_page())
     other.page.goto(visit.link)
     other.set_password()
     other.expect_shop()
@@ -130,7 +130,7 @@ def test_first_tab_continues_after_reset_in_second(world: World, served: str, op
 
 
 def test_reload_and_reused_link_are_harmless(world: World, served: str, opened: Opened, ada: Person) -> None:
-    visit = Visit(world, served, opened())
+    visit = RecoveryVisit(world, served, opened())
     visit.request_reset()
     visit.page.reload()
     expect(visit.page.get_by_role("heading", level=1)).to_have_text("Check your email")

@@ -104,7 +104,7 @@ def test_pages_are_accessible_and_fit_a_telephone(reader: Reader, path: str) -> 
     found = page.evaluate(AXE)
     page.emulate_media(color_scheme="dark")
     found += page.evaluate(AXE, ["color-contrast"])
-    assert [(one["id"], [node["html"][:160] for node in one["nodes"]]) for one in found] == []
+    assert [(item["id"], [node["html"][:160] for node in item["nodes"]]) for item in found] == []
     page.set_viewport_size({"width": 320, "height": 700})
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
     assert reader.said == []

@@ -81,7 +81,7 @@ def test_page_registers_itself_and_gets_tokens(installation: Installation, progr
     said = json.loads(page.locator("#said").inner_text())
 
     def statuses(*steps: str) -> list[int]:
-        return [said[one]["status"] for one in steps]
+        return [said[step]["status"] for step in steps]
 
     assert statuses("metadata", "keys", "registration", "reading") == [200, 200, 201, 200], said
     assert statuses("tokens", "claims", "refreshed", "revoked") == [200, 200, 200, 200], said

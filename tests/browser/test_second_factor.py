@@ -38,7 +38,7 @@ def step(kind: type[BrowserFactor], world: World, served: str, identity_app: Any
         yield step
 
 
-@pytest.mark.parametrize("kind", FACTORS, ids=lambda one: one.kind)
+@pytest.mark.parametrize("kind", FACTORS, ids=lambda item: item.kind)
 def test_enrolled_factor_is_asked_also_after_a_reset(step: BrowserFactor, opened: Opened) -> None:
     """Enrol in Arabic without scripts, verify in a default browser, then reset the password without scripts."""
     page = opened(**BARE)

@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 
 from tests.support.browsers import Opened
 from tests.support.installation import eventually, installed
-from tests.support.scenario import OLD, Scenario, Tab, shop_client
+from tests.support.scenario import OLD, Scenario, SignInTab, shop_client
 from tests.support.shop_user import BARE
 
 ORDERS = pytest.mark.parametrize("order", [(0, 1), (1, 0)], ids=["first tab first", "second tab first"])
@@ -46,7 +46,7 @@ def known_email(scenario: Scenario, email: str) -> str:
 
 
 def test_registration_returns_to_the_shop(scenario: Scenario, opened: Opened, email: str) -> None:
-    tab = Tab(scenario, opened(**BARE), email)
+    tab = SignInTab(scenario, opened(**BARE), email)
     tab.register()
     expect(tab.page.get_by_text(email)).to_be_visible()
     tab.expect_language("ar")
@@ -55,7 +55,7 @@ def test_registration_returns_to_the_shop(scenario: Scenario, opened: Opened, em
 
 
 def test_password_is_reset_by_link(scenario: Scenario, opened: Opened, known_email: str) -> None:
-    tab = Tab(scenario, opened(**BARE), known_email)
+    tab = SignInTab(scenario, opened(**BARE), known_email)
     tab.request_reset()
     tab.open_reset_link()
     tab.expect_language("ar")
@@ -64,7 +64,7 @@ def test_password_is_reset_by_link(scenario: Scenario, opened: Opened, known_ema
 
 
 def test_password_is_reset_by_code(scenario: Scenario, opened: Opened, known_email: str) -> None:
-    tab = Tab(scenario, opened(**BARE), known_email)
+    tab = SignInTab(scenario, opened(**BARE), known_email)
     tab.request_reset()
     tab.type_code(is_arabic=True)
     tab.set_password()
@@ -75,10 +75,10 @@ def test_password_is_reset_by_code(scenario: Scenario, opened: Opened, known_ema
 def test_registration_in_two_tabs_completes_in_both(
     scenario: Scenario, opened: Opened, email: str, order: tuple[int, int]
 ) -> None:
-    first = Tab(scenario, opened(), email)
+    first = SignInTab(scenario, opened(), email)
     first.register()
     first.mail("verify")
-    second = Tab(scenario, first.page.context.new_page(), email)
+    second = SignInTab(scenario, first.page.context.new_page(), email)
     second.register()
     first.mail("verify", 2)
     tabs = (first, second)
@@ -92,10 +92,10 @@ def test_registration_in_two_tabs_completes_in_both(
 def test_reset_in_two_tabs_completes_in_both(
     scenario: Scenario, opened: Opened, known_email: str, order: tuple[int, int]
 ) -> None:
-    first = Tab(scenario, opened(), known_email)
+    first = SignInTab(scenario, opened(), known_email)
     first.request_reset()
     first.mail("reset-password")
-    second = Tab(scenario, first.page.context.new_page(), known_email)
+    second = SignInTab(scenario, first.page.context.new_page(), known_email)
     second.request_reset()
     first.mail("reset-password", 2)
     tabs = (first, second)

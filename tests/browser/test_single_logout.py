@@ -115,14 +115,14 @@ def test_iframe_notices_the_sign_out(world: World, served: str, opened: Opened, 
     origin = served.replace("://", "://shop.")
     shop, page = world.application("shop", redirect_uris=[f"{origin}/cb"]), opened(bypass_csp=True)
     state = signed_in(page, served, shop, ada)["session_state"]
-    asked = watching(page, served, shop)
-    assert asked(f"{shop.client_id} {state}") == "unchanged"
-    assert asked(f"another {state}") == "changed"
-    assert [asked(text) for text in ("", "x", f"{shop.client_id} x.y", "a b c", "x" * 2_000)] == ["error"] * 5
+    requested = watching(page, served, shop)
+    assert requested(f"{shop.client_id} {state}") == "unchanged"
+    assert requested(f"another {state}") == "changed"
+    assert [requested(text) for text in ("", "x", f"{shop.client_id} x.y", "a b c", "x" * 2_000)] == ["error"] * 5
     page.goto(f"{served}/logout")
     page.get_by_role("button", name="Sign out").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("You’re signed out")
-    assert asked(f"{shop.client_id} {state}") == "changed"
+    assert requested(f"{shop.client_id} {state}") == "changed"
 
 
 def test_iframe_without_its_cookie_answers_error(world: World, served: str, opened: Opened, ada: Person) -> None:

@@ -116,7 +116,7 @@ def test_native_app_opens_and_leaves_a_page_to_close(
     with page.expect_request("com.example.notes:/cb?**"):
         page.get_by_role("link", name="Open Notes").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("You can close this window")
-    by_itself, by_button = [one for one in opening if one[0].startswith("com.example.notes:/cb?code=")]
+    by_itself, by_button = [item for item in opening if item[0].startswith("com.example.notes:/cb?code=")]
     assert (by_itself[1], by_button[1]) == ("metaTagRefresh", "anchorClick")
     assert by_itself[0] == by_button[0]
 

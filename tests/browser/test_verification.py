@@ -26,7 +26,7 @@ WORDS = {
 }
 
 
-class Visit:
+class VerificationVisit:
     """A sign-in with an unverified address in one browser page."""
 
     def __init__(self, world: World, served: str, page: Page, language: str = "en") -> None:
@@ -59,7 +59,7 @@ def ada(world: World) -> Person:
 @HOW
 def test_link_returns_to_the_shop(world: World, served: str, opened: Opened, ada: Person, how: dict[str, Any]) -> None:
     language = how.get("locale", "en")
-    visit = Visit(world, served, opened(**how), language)
+    visit = VerificationVisit(world, served, opened(**how), language)
     visit.sign_in_unverified(sign_in_address(served, the_shop(world, served)))
     expect(visit.page.get_by_text(ADA)).to_be_visible()
     assert visit.page.locator("html").get_attribute("dir") == LANGUAGES[language].direction
@@ -74,7 +74,7 @@ def test_link_returns_to_the_shop(world: World, served: str, opened: Opened, ada
 
 @HOW
 def test_code_returns_to_the_shop(world: World, served: str, opened: Opened, ada: Person, how: dict[str, Any]) -> None:
-    visit = Visit(world, served, opened(**how), how.get("locale", "en"))
+    visit = VerificationVisit(world, served, opened(**how), how.get("locale", "en"))
     visit.sign_in_unverified(sign_in_address(served, the_shop(world, served)))
     field = visit.page.get_by_label(visit.code)
     assert field.get_attribute("autocomplete") == "one-time-code"
@@ -86,7 +86,7 @@ def test_code_returns_to_the_shop(world: World, served: str, opened: Opened, ada
 
 
 def test_link_in_another_tab_lets_the_first_continue(world: World, served: str, opened: Opened, ada: Person) -> None:
-    first = Visit(world, served, opened())
+    first = VerificationVisit(world, served, opened())
     first.sign_in_unverified(sign_in_address(served, the_shop(world, served)))
     other = first.page.context.new_page()
     other.goto(first.link)
@@ -100,7 +100,7 @@ def test_number_typed_in_another_browser_continues(
     world: World, served: str, opened: Opened, ada: Person, has_script: bool
 ) -> None:
     """With scripts the waiting page continues by itself; without them the button does it."""
-    first = Visit(world, served, opened(java_script_enabled=has_script))
+    first = VerificationVisit(world, served, opened(java_script_enabled=has_script))
     first.sign_in_unverified(sign_in_address(served, the_shop(world, served)))
     number = first.page.locator(".number-shown").inner_text()
     other = opened()
@@ -117,7 +117,7 @@ def test_number_typed_in_another_browser_continues(
 def test_click_in_another_browser_alone_does_not_continue(
     world: World, served: str, opened: Opened, ada: Person
 ) -> None:
-    first = Visit(world, served, opened(java_script_enabled=False))
+    first = VerificationVisit(world, served, opened(java_script_enabled=False))
     first.sign_in_unverified(sign_in_address(served, the_shop(world, served)))
     other = opened()
     other.goto(first.link)
@@ -130,7 +130,7 @@ def test_click_in_another_browser_alone_does_not_continue(
 
 
 def test_resend_wait_counts_down_without_scripts(world: World, served: str, opened: Opened, ada: Person) -> None:
-    visit = Visit(world, served, opened(java_script_enabled=False))
+    visit = VerificationVisit(world, served, opened(java_script_enabled=False))
     visit.sign_in_unverified(sign_in_address(served, the_shop(world, served)))
     left = "Number(getComputedStyle(document.querySelector('.count')).getPropertyValue('--left'))"
     first = visit.page.evaluate(left)
@@ -144,7 +144,7 @@ def test_back_and_reload_after_verification_are_harmless(
     world: World, served: str, opened: Opened, ada: Person, has_script: bool
 ) -> None:
     """A page that continued by itself leaves no entry in the history: Back leads before it."""
-    visit = Visit(world, served, opened(java_script_enabled=has_script))
+    visit = VerificationVisit(world, served, opened(java_script_enabled=has_script))
     visit.sign_in_unverified(sign_in_address(served, the_shop(world, served)))
     visit.page.reload()
     expect(visit.page.get_by_role("heading", level=1)).to_have_text("Check your email")
@@ -160,7 +160,7 @@ def test_back_and_reload_after_verification_are_harmless(
 
 
 def test_scanner_with_scripts_verifies_nothing(world: World, served: str, opened: Opened, ada: Person) -> None:
-    visit = Visit(world, served, opened())
+    visit = VerificationVisit(world, served, opened())
     visit.sign_in_unverified(sign_in_address(served, the_shop(world, served)))
     scanner = opened(user_agent="Mozilla/5.0 (compatible; SafeLinks preview)")
     scanner.goto(visit.link)
@@ -174,7 +174,7 @@ def test_scanner_with_scripts_verifies_nothing(world: World, served: str, opened
 
 
 def test_resend_button_is_enabled_after_cool_down(world: World, served: str, opened: Opened, ada: Person) -> None:
-    visit = Visit(world, served, opened())
+    visit = VerificationVisit(world, served, opened())
     visit.sign_in_unverified(sign_in_address(served, the_shop(world, served)))
     again = visit.page.get_by_role("button", name="Resend email")
     expect(again).to_be_hidden()
@@ -191,7 +191,7 @@ SEEN_BY_NAME = "Object.defineProperty(document, 'visibilityState', {get: () => w
 
 def test_page_seen_later_continues_only_then(world: World, served: str, opened: Opened, ada: Person) -> None:
     """A page that the browser opened in the background waits until somebody sees it."""
-    visit = Visit(world, served, opened())
+    visit = VerificationVisit(world, served, opened())
     visit.sign_in_unverified(sign_in_address(served, the_shop(world, served)))
     visit.page.add_init_script(SEEN_BY_NAME)
     visit.page.goto(visit.link)
@@ -202,7 +202,7 @@ def test_page_seen_later_continues_only_then(world: World, served: str, opened: 
 
 
 def test_reload_and_back_do_not_press_the_button(world: World, served: str, opened: Opened, ada: Person) -> None:
-    visit = Visit(world, served, opened())
+    visit = VerificationVisit(world, served, opened())
     visit.sign_in_unverified(sign_in_address(served, the_shop(world, served)))
     waiting = visit.page.url
     visit.page.add_init_script(SEEN_BY_NAME)

@@ -17,4 +17,4 @@ def sources_last() -> Iterator[None]:
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     if (called := getattr(item, "callspec", None)) is not None:
-        item.extra_keyword_matches.update(one.name for one in called.params.get("area", ()))
+        item.extra_keyword_matches.update(param.name for param in called.params.get("area", ()))

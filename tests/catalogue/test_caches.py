@@ -39,8 +39,8 @@ def unbounded(path: Path) -> Iterator[ast.FunctionDef]:
     """Yield the functions with arguments whose results are all kept."""
     for node in syntax.nodes(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.FunctionDef) and any(map(keeps_all, node.decorator_list)):
-            given = node.args
-            if given.args or given.kwonlyargs or given.vararg or given.kwarg:
+            values = node.args
+            if values.args or values.kwonlyargs or values.vararg or values.kwarg:
                 yield node
 
 

@@ -156,8 +156,8 @@ def test_decisions_are_short() -> None:
 def test_every_part_of_app_is_in_the_import_contracts() -> None:
     """A part outside the contracts has unrestricted imports. All parts read `settings`, which imports none of them."""
     contracts = tomllib.loads(sources.text(Path("pyproject.toml")))["tool"]["importlinter"]["contracts"]
-    whole = next(contract for contract in contracts if "layers" in contract and "containers" not in contract)
-    named = set(re.findall(r"app\.\w+", " ".join(whole["layers"])))
+    complete = next(contract for contract in contracts if "layers" in contract and "containers" not in contract)
+    named = set(re.findall(r"app\.\w+", " ".join(complete["layers"])))
     parts = {path.parts[1].removesuffix(".py") for path in sources.under("app")} - {"__init__", "decisions", "settings"}
     assert named == {f"app.{part}" for part in parts}
 

@@ -25,9 +25,9 @@ def dockerfile() -> str:
 
 def test_every_given_setting_is_read() -> None:
     known = set(SETTING.findall(sources.text(Path("app/settings.py"))))
-    given = set(SETTING.findall(dockerfile()))
-    given |= {name for service in compose()["services"].values() for name in service.get("environment", {})}
-    assert {name for name in given if name.startswith("GATEHOUSE_")} - known == set()
+    values = set(SETTING.findall(dockerfile()))
+    values |= {name for service in compose()["services"].values() for name in service.get("environment", {})}
+    assert {name for name in values if name.startswith("GATEHOUSE_")} - known == set()
 
 
 def test_every_copied_or_mounted_file_exists() -> None:
@@ -78,21 +78,21 @@ def test_every_command_in_compose_exists() -> None:
 
 
 def test_role_script_gets_every_variable_it_uses() -> None:
-    asked = set(re.findall(r":'(\w+)'", sources.text(Path("deploy/postgres-roles.sql"))))
-    given = set(re.findall(r"--set (\w+)=", sources.text(Path("deploy/postgres-init.sh"))))
-    assert asked == given
+    requested = set(re.findall(r":'(\w+)'", sources.text(Path("deploy/postgres-roles.sql"))))
+    values = set(re.findall(r"--set (\w+)=", sources.text(Path("deploy/postgres-init.sh"))))
+    assert requested == values
 
 
 def test_database_container_gets_every_password() -> None:
-    asked = set(re.findall(r"\b[A-Z]+_PASSWORD\b", sources.text(Path("deploy/postgres-init.sh"))))
-    assert asked <= compose()["services"]["postgres"]["environment"].keys()
+    requested = set(re.findall(r"\b[A-Z]+_PASSWORD\b", sources.text(Path("deploy/postgres-init.sh"))))
+    assert requested <= compose()["services"]["postgres"]["environment"].keys()
 
 
 def test_settings_of_the_environment_file_are_read() -> None:
     known = set(SETTING.findall(sources.text(Path("app/settings.py"))))
-    given = [*SETTING.findall(sources.text(Path("deploy/systemd/env.example")))]
-    assert given
-    assert set(given) <= known
+    values = [*SETTING.findall(sources.text(Path("deploy/systemd/env.example")))]
+    assert values
+    assert set(values) <= known
 
 
 def test_example_of_a_configuration_file_is_valid() -> None:

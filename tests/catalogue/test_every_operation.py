@@ -19,9 +19,9 @@ from app.contract.auth import AuthScheme, Host
 from app.contract.error_groups import OAUTH
 from app.contract.errors_oauth import UnknownApplication
 from app.contract.operations import CATALOGUE
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.kit.operation import Accept, AnyOperation
-from app.kit.reading import MOST_BODY_BYTES
+from app.kit.reading import MAX_BODY_BYTES
 from app.kit.wire import From, shape_of
 from tests.support.asking import (
     METHODS,
@@ -45,7 +45,7 @@ _UNCHANGED: dict[int, Caller] = {}
 
 
 @pytest.fixture
-def new_caller(services: Services, new_tenant_server: NewTenantServer, identity_app: Flask) -> NewCaller:
+def new_caller(services: IdentityServices, new_tenant_server: NewTenantServer, identity_app: Flask) -> NewCaller:
     """Return a function that gives a caller at a tenant that no request has changed.
 
     What is refused changes nothing, and neither does a GET, but for the token: such a tenant serves the next operation too.
@@ -53,10 +53,10 @@ def new_caller(services: Services, new_tenant_server: NewTenantServer, identity_
 
     def unchanged() -> Caller:
         services.limits = limits_of_a_test(services)  # some are not the tenant's to state
-        held = _UNCHANGED.get(id(services))
-        if held is None or held.may_have_changed_tenant:
-            held = _UNCHANGED[id(services)] = Caller(new_tenant_server(**UNLIMITED), identity_app)
-        return held.renew()
+        stored = _UNCHANGED.get(id(services))
+        if stored is None or stored.may_have_changed_tenant:
+            stored = _UNCHANGED[id(services)] = Caller(new_tenant_server(**UNLIMITED), identity_app)
+        return stored.renew()
 
     return unchanged
 
@@ -111,7 +111,7 @@ def test_secret_of_another_tenant_is_refused(refused: Caller, globex: TenantServ
 
 @before_the_store
 @asked_of(
-    [one for one in CATALOGUE if AuthScheme.ACCESS_TOKEN in one.admission.auth.schemes() and not needs_key_alone(one)]
+    [op for op in CATALOGUE if AuthScheme.ACCESS_TOKEN in op.admission.auth.schemes() and not needs_key_alone(op)]
 )
 def test_missing_access_token_is_refused(refused: Caller, operation: AnyOperation) -> None:
     for shown in (None, "Bearer ", "Basic eDp5"):
@@ -145,8 +145,8 @@ def test_invalid_machine_token_is_refused(refused: Caller, operation: AnyOperati
     for token in ("", "x", "a.b.c", "a.e30.c"):
         shown = {"Authorization": f"Bearer {token}"}
         answer = refused.ask(operation, query={"apikey": None, "apisecret": None}, headers=shown)
-        wanted = (400, 908) if not token and AuthScheme.API_KEY in operation.admission.auth.schemes() else (403, 6002)
-        assert refusal(answer) == wanted, token
+        error = (400, 908) if not token and AuthScheme.API_KEY in operation.admission.auth.schemes() else (403, 6002)
+        assert refusal(answer) == error, token
         assert is_declared(operation, answer), token
 
 
@@ -163,18 +163,18 @@ def test_unsigned_hub_call_is_refused(refused: Caller, operation: AnyOperation) 
 def test_signature_is_valid_for_one_body_and_one_path(refused: Caller, operation: AnyOperation) -> None:
     signed = refused.signed(operation.method, refused.path_of(operation), b"{}")
     assert refusal(refused.ask(operation, body=b'{"InteractionId":"x"}', headers=signed)) == (403, 909)
-    elsewhere = refused.signed(operation.method, "/hub/elsewhere", refused.body_of(operation))
-    assert refusal(refused.ask(operation, headers=elsewhere)) == (403, 909)
+    other = refused.signed(operation.method, "/hub/elsewhere", refused.body_of(operation))
+    assert refusal(refused.ask(operation, headers=other)) == (403, 909)
 
 
-@asked_of([one for one in CATALOGUE if one.host is Host.TENANT])
+@asked_of([op for op in CATALOGUE if op.host is Host.TENANT])
 def test_host_without_a_tenant_is_refused(refused: Caller, operation: AnyOperation) -> None:
     """Where libraries look for metadata it is 404: a 403 would look like a matter of permissions."""
     domain = refused.tenant.services.settings.hub_domain
-    wanted = (404, "not_found") if UnknownApplication in operation.errors else (403, 942)
+    error = (404, "not_found") if UnknownApplication in operation.errors else (403, 942)
     for host in (f"unknown.{domain}", domain, f"a.b.{domain}", "elsewhere.example"):
         answer = refused.ask(operation, host=host)
-        assert refusal(answer) == wanted, host
+        assert refusal(answer) == error, host
         assert is_declared(operation, answer), host
         assert refused.tenant.name not in answer.text
 
@@ -187,8 +187,8 @@ def test_host_without_a_tenant_is_refused(refused: Caller, operation: AnyOperati
 def test_body_other_than_one_json_object_is_refused(refused: Caller, operation: AnyOperation) -> None:
     for body in (b"{", b"[]", b'"x"', b"null", b"1", b'{"a":NaN}', b"\xff\xfe", b"{}{}"):
         is_json = body in (b"[]", b'"x"', b"null", b"1")
-        wanted = (operation.body.no_object if is_json else None) or operation.error_profile.body_error(operation.method)
-        assert refusal(refused.ask(operation, body=body)) == (wanted.status, wanted.code), body
+        error = (operation.body.no_object if is_json else None) or operation.error_profile.body_error(operation.method)
+        assert refusal(refused.ask(operation, body=body)) == (error.status, error.code), body
 
 
 WITHOUT_A_BODY = {"phones.send_code", "phones.verify", "self_service.unlock"}
@@ -201,34 +201,30 @@ def test_empty_body_is_refused_by_method(new_caller: NewCaller, operation: AnyOp
     caller = new_caller()
     assert shape_of(operation.request).body_is_optional is (operation.name in WITHOUT_A_BODY)
     for method, path in operation.addresses():
-        wanted = operation.body.no_object or operation.error_profile.body_error(method)
+        error = operation.body.no_object or operation.error_profile.body_error(method)
         for kind in ("application/json", None):
             headers = {"Content-Type": kind}
             answer = caller.ask(
                 operation, method=method, path=caller.path_of(operation, path), body=b"", headers=headers
             )
-            is_refused = refusal(answer) == (wanted.status, wanted.code) and "body is empty" in answer.text
+            is_refused = refusal(answer) == (error.status, error.code) and "body is empty" in answer.text
             assert is_refused is (operation.name not in WITHOUT_A_BODY), (method, path, answer.text)
 
 
 @before_the_store
 @with_body()
 def test_unsupported_content_type_is_refused(refused: Caller, operation: AnyOperation) -> None:
-    wanted = operation.error_profile.bad_content_type
+    error = operation.error_profile.bad_content_type
     for kind in ("text/plain", "application/xml", "", "multipart/form-data; boundary=x"):
         answer = refused.ask(operation, body=b'{"a":1}', kind=kind)
-        assert refusal(answer) == (wanted.status, wanted.code), kind
+        assert refusal(answer) == (error.status, error.code), kind
         if operation.error_profile.name == "Primary":
             assert refusal(answer) == (400, 1083), kind
 
 
 @before_the_store
 @asked_of(
-    [
-        one
-        for one in CATALOGUE
-        if one.method in WRITES and shape_of(one.request).has_body and one.body.accepts is Accept.JSON
-    ]
+    [op for op in CATALOGUE if op.method in WRITES and shape_of(op.request).has_body and op.body.accepts is Accept.JSON]
 )
 def test_form_body_is_refused_where_only_json_is_accepted(refused: Caller, operation: AnyOperation) -> None:
     answer = refused.ask(operation, body=b"a=1", kind="application/x-www-form-urlencoded")
@@ -266,9 +262,9 @@ def test_every_address_of_an_operation_reaches_it(new_caller: NewCaller, operati
 @before_the_store
 @every()
 def test_other_method_is_refused_with_the_allowed_ones(refused: Caller, operation: AnyOperation) -> None:
-    router = [one for one in CATALOGUE if one.host is operation.host]
-    served = {one.method for one in router if Caller.path_of(one) == Caller.path_of(operation)}
-    served |= {method for one in router for method, path in one.addresses() if path == operation.path}
+    router = [op for op in CATALOGUE if op.host is operation.host]
+    served = {op.method for op in router if Caller.path_of(op) == Caller.path_of(operation)}
+    served |= {method for op in router for method, path in op.addresses() if path == operation.path}
     other = next(method for method in reversed(METHODS) if method not in served)
     answer = refused.ask(operation, method=other)
     assert answer.status_code == 405
@@ -294,14 +290,14 @@ def test_responses_forbid_caching_and_sniffing(new_caller: NewCaller, operation:
 def test_every_refusal_is_declared(new_caller: NewCaller, operation: AnyOperation) -> None:
     caller = new_caller()
     query = dict.fromkeys(shape_of(operation.request).places[From.QUERY].values(), "1")
-    asked: list[dict[str, Any]] = [{}, {"query": query}]
+    requested: list[dict[str, Any]] = [{}, {"query": query}]
     if not caller.is_on_postgres:  # these end before the store is asked
-        asked += [
+        requested += [
             {"query": {"apikey": None, "apisecret": None}},
             {"headers": {"Authorization": None}, "is_signed": False},
             {"query": {"x": "\x00"}},
         ]
-    for how in asked:
+    for how in requested:
         if not caller.is_repetition(operation, query=how.get("query")):
             answer = caller.ask(operation, **how)
             assert is_answered(operation, answer), answer.text
@@ -331,8 +327,8 @@ def test_hostile_body_gets_a_declared_refusal(new_caller: NewCaller, operation: 
             continue
         answer = caller.renew().ask(operation, body=body)
         assert is_answered(operation, answer), (what, answer.text)
-        if len(body) > MOST_BODY_BYTES or what.startswith(("a NUL", "a raw", "a lone", "deep")):
-            is_unread = len(body) > MOST_BODY_BYTES and AuthScheme.HUB in operation.admission.auth.schemes()
+        if len(body) > MAX_BODY_BYTES or what.startswith(("a NUL", "a raw", "a lone", "deep")):
+            is_unread = len(body) > MAX_BODY_BYTES and AuthScheme.HUB in operation.admission.auth.schemes()
             # an unread body has no verified signature
             assert answer.status_code == (403 if is_unread else 400), (what, answer.text)
 
@@ -355,10 +351,10 @@ def test_member_of_the_wrong_type_gets_a_declared_answer(new_caller: NewCaller, 
     alone = [[name] for name in names if set(shape.required_body) <= {name}]
     for value in WRONG:
         caller.renew()
-        for held in (names, *alone):
-            body = json.dumps(dict.fromkeys(held, value)).encode()
+        for item in (names, *alone):
+            body = json.dumps(dict.fromkeys(item, value)).encode()
             kind = caller.refusal_of_form(operation, body=body)
-            if kind is not None and (held is not names or caller.is_on_postgres):
+            if kind is not None and (item is not names or caller.is_on_postgres):
                 assert type(kind) in operation.every_error, body
                 continue
             answer = caller.ask(operation, body=body)
@@ -368,9 +364,9 @@ def test_member_of_the_wrong_type_gets_a_declared_answer(new_caller: NewCaller, 
 @pytest.mark.both_databases
 @asked_of(
     [
-        one
-        for one in CATALOGUE
-        if AuthScheme.HUB not in one.admission.auth.schemes() or shape_of(one.request).places[From.QUERY]
+        op
+        for op in CATALOGUE
+        if AuthScheme.HUB not in op.admission.auth.schemes() or shape_of(op.request).places[From.QUERY]
     ]
 )
 def test_hostile_query_gets_a_declared_answer(new_caller: NewCaller, operation: AnyOperation) -> None:

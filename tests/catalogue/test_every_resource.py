@@ -21,14 +21,16 @@ from tests.support.resource_samples import SAMPLES
 from tests.support.resources import EVERY, Manager, at_most, manager
 from tests.support.tenant_server import NewTenantServer, TenantServer, answered, refused
 
-COLLECTIONS = [one for one in EVERY if not one.is_singleton and CREATE in [does.verb for does in one.address.does]]
+COLLECTIONS = [item for item in EVERY if not item.is_singleton and CREATE in [does.verb for does in item.address.does]]
 WITH_DUPLICATES = [
-    one for one in COLLECTIONS if one.unique or not any(key.key and key.key.is_minted for key in one.keys)
+    collection
+    for collection in COLLECTIONS
+    if collection.unique or not any(key.key and key.key.is_minted for key in collection.keys)
 ]
 
 
 def of(resources: list[Resource]) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("resource", resources, ids=lambda one: one.kind)
+    return pytest.mark.parametrize("resource", resources, ids=lambda item: item.kind)
 
 
 def error_of(kind: type[ApiError] | None) -> tuple[int, Any]:
@@ -37,20 +39,20 @@ def error_of(kind: type[ApiError] | None) -> tuple[int, Any]:
 
 
 def unknown_to(resource: Resource, verb: Any) -> tuple[int, Any]:
-    does = next(one for one in resource.address.does if one.verb is verb)
+    does = next(item for item in resource.address.does if item.verb is verb)
     return error_of(does.unknown or resource.address.unknown)
 
 
 def version(tenant: TenantServer) -> int:
     work = UnitOfWork(tenant.services.database, tenant.tenant_id)
-    held = changes.own(work)
+    existing = changes.own(work)
     work.rollback()
-    assert held is not None
-    return held.version
+    assert existing is not None
+    return existing.version
 
 
 def test_every_resource_has_a_sample() -> None:
-    assert {one.kind for one in EVERY} == set(SAMPLES)
+    assert {item.kind for item in EVERY} == set(SAMPLES)
 
 
 @pytest.mark.both_databases
@@ -97,7 +99,7 @@ def test_create_repeated_with_its_key_creates_once(new_tenant_server: NewTenantS
     assert len(manage.listed()) == 2
 
 
-@of([one for one in COLLECTIONS if one.kind == "themes"])
+@of([collection for collection in COLLECTIONS if collection.kind == "themes"])
 def test_key_is_of_its_caller_operation_and_day(new_tenant_server: NewTenantServer, resource: Resource) -> None:
     manage = manager(new_tenant_server, resource)
     answered(manage.create(key="a key"))
@@ -131,7 +133,7 @@ def test_unknown_item_is_refused(new_tenant_server: NewTenantServer, resource: R
             assert refused(manage(verb, manage.sample.change(1), of=made)) == unknown_to(resource, verb), verb
 
 
-@of([one for one in EVERY if any(member.is_secret for member in one.members)])
+@of([item for item in EVERY if any(member.is_secret for member in item.members)])
 def test_secrets_are_masked_retained_and_encrypted(new_tenant_server: NewTenantServer, resource: Resource) -> None:
     manage = manager(new_tenant_server, resource)
     made = manage.stored()
@@ -151,9 +153,9 @@ def test_secrets_are_masked_retained_and_encrypted(new_tenant_server: NewTenantS
 def stored(manage: Manager) -> str:
     work = UnitOfWork(manage.tenant.services.database, manage.tenant.tenant_id)
     rows = work.all(select(table).where(table.c.tenant_id == manage.tenant.tenant_id))
-    held = changes.own(work)
+    existing = changes.own(work)
     work.rollback()
-    return f"{[tuple(row) for row in rows]} {held}"
+    return f"{[tuple(row) for row in rows]} {existing}"
 
 
 @of(EVERY)
@@ -204,7 +206,7 @@ def test_empty_or_malformed_body_is_refused(new_tenant_server: NewTenantServer, 
     manage = manager(new_tenant_server, resource)
     before = manage.listed() if manage.does(LIST) else []
     body, name = manage.sample.malformed
-    verb = next(one for one in (CREATE, REPLACE, UPDATE) if manage.does(one))
+    verb = next(item for item in (CREATE, REPLACE, UPDATE) if manage.does(item))
     assert manage(verb, {}).status_code == 400
     answer = manage(verb, body)
     assert answer.status_code == 400, answer.text
@@ -217,26 +219,26 @@ def test_empty_or_malformed_body_is_refused(new_tenant_server: NewTenantServer, 
 def test_another_tenant_sees_and_changes_nothing(new_tenant_server: NewTenantServer, resource: Resource) -> None:
     manage, other = manager(new_tenant_server, resource), manager(new_tenant_server, resource)
     made = manage.stored()
-    shown = [answered(manage(one, of=made)) for one in (LIST, READ) if manage.does(one)]
+    shown = [answered(manage(element, of=made)) for element in (LIST, READ) if manage.does(element)]
     assert manage.sample.item(1) not in other.listed() if manage.does(LIST) else True
-    for one in (UPDATE, DELETE):
-        if other.does(one) and not (resource.is_singleton or manage.sample.fixed):
-            assert refused(other(one, manage.sample.change(1), of=made)) == unknown_to(resource, one)
-    assert shown == [answered(manage(one, of=made)) for one in (LIST, READ) if manage.does(one)]
+    for item in (UPDATE, DELETE):
+        if other.does(item) and not (resource.is_singleton or manage.sample.fixed):
+            assert refused(other(item, manage.sample.change(1), of=made)) == unknown_to(resource, item)
+    assert shown == [answered(manage(element, of=made)) for element in (LIST, READ) if manage.does(element)]
 
 
 # Configuration files and operations manage the same items.
 
 
-@of([one for one in EVERY if one.file_key or isinstance(one.backing, InSettings)])
+@of([item for item in EVERY if item.file_key or isinstance(item.backing, InSettings)])
 def test_export_contains_what_operations_created(new_tenant_server: NewTenantServer, resource: Resource) -> None:
     filed = manager(new_tenant_server, resource)
     made = filed.stored()
-    before = [answered(filed(one, of=made)) for one in (LIST, READ) if filed.does(one)]
+    before = [answered(filed(item, of=made)) for item in (LIST, READ) if filed.does(item)]
     filed.apply(filed.export())
     exported = filed.export()
     assert filed.apply(exported).is_empty
-    assert [answered(filed(one, of=made)) for one in (LIST, READ) if filed.does(one)] == before
+    assert [answered(filed(item, of=made)) for item in (LIST, READ) if filed.does(item)] == before
     assert not any(secret in exported for secret in filed.secrets())
 
 
@@ -250,7 +252,7 @@ tenants:
 
 @pytest.fixture
 def filed(new_tenant_server: NewTenantServer) -> Manager:
-    return Manager(new_tenant_server(), next(one for one in EVERY if one.kind == "sample_hooks"))
+    return Manager(new_tenant_server(), next(item for item in EVERY if item.kind == "sample_hooks"))
 
 
 def test_file_and_operations_keep_each_others_members(filed: Manager) -> None:

@@ -27,19 +27,23 @@ def entries() -> Iterator[tuple[str, dict[str, Any]]]:
 
 def examples_of(content: dict[str, Any]) -> Iterator[tuple[str, Any, dict[str, Any]]]:
     """Yield operation, example and schema of a body."""
-    for held in content.values():
-        for name, example in held.get("examples", {}).items():
+    for item in content.values():
+        for name, example in item.get("examples", {}).items():
             if name in load_examples():
-                yield name, example["value"], held["schema"]
+                yield name, example["value"], item["schema"]
 
 
 def test_no_public_operation_is_without_an_example() -> None:
     assert missing(load_examples()) == []
-    assert set(load_examples()) <= {one.name for one in load_catalogue() if one.documentation.is_public}
+    assert set(load_examples()) <= {
+        operation.name for operation in load_catalogue() if operation.documentation.is_public
+    }
 
 
 def test_every_entry_shows_its_samples_in_three_languages() -> None:
-    without = [address for address, entry in entries() if [one["label"] for one in entry["x-codeSamples"]] != LANGUAGES]
+    without = [
+        address for address, entry in entries() if [item["label"] for item in entry["x-codeSamples"]] != LANGUAGES
+    ]
     assert without == []
 
 
@@ -60,7 +64,7 @@ def test_python_samples_parse() -> None:
 
 def test_examples_hold_nothing_of_the_machine_that_recorded_them() -> None:
     for name, example in load_examples().items():
-        text = json.dumps({place: held for place, held in example.items() if place != "made_by"})
+        text = json.dumps({place: item for place, item in example.items() if place != "made_by"})
         assert not re.search(r"\.localhost|localhost:\d{5}|127\.0\.0\.1:|/tmp/|apisecret\"|Bearer ", text), name
 
 

@@ -17,7 +17,7 @@ from tests.support.resource_samples import Body
 from tests.support.resources import EVERY, Manager, manager
 from tests.support.tenant_server import NewTenantServer, answered, refused
 
-KINDS = [one for one in EVERY if one.kind in MEMBERS]
+KINDS = [op for op in EVERY if op.kind in MEMBERS]
 ABSENT: Any = object()
 
 
@@ -26,7 +26,7 @@ def look(body: Any, member: str) -> Any:
     for name in member.split("."):
         if not isinstance(body, dict):
             return ABSENT
-        folded = {one.lower(): value for one, value in body.items()}
+        folded = {op.lower(): value for op, value in body.items()}
         body = body.get(name, ABSENT if name == "AppID" else folded.get(name.lower(), ABSENT))
     return body
 
@@ -44,8 +44,8 @@ def other(value: Any) -> Any:
 
 def with_member(body: Body, member: str, value: Any) -> Body:
     first, _, rest = member.partition(".")
-    held = next((name for name in body if name.lower() == first.lower()), first)
-    return {**body, held: with_member(body.get(held) or {}, rest, value) if rest else value}
+    stored = next((name for name in body if name.lower() == first.lower()), first)
+    return {**body, stored: with_member(body.get(stored) or {}, rest, value) if rest else value}
 
 
 def server_made(resource: Resource) -> set[str]:
@@ -71,16 +71,16 @@ def check(manage: Manager, verb: Verb, member: str, before: Any, body: Body) -> 
     read = manage(READ, of=answer.get_json()) if manage.does(READ) and not is_list(resource, READ) else None
     if read is not None and read.status_code == 200:  # a singleton may be off now
         shown.append(read.get_json())
-    for one in shown:
-        found = look(one, member)
+    for op in shown:
+        found = look(op, member)
         if member.lower() in server_made(resource):
             assert found not in (ABSENT, value), f"{member} is made by the server"
         else:
             assert found in (value, MASKED), f"{member} was {value!r} and is {found!r}"
 
 
-@pytest.mark.parametrize("resource", KINDS, ids=lambda one: one.kind)
-@pytest.mark.parametrize("verb", [CREATE, UPDATE], ids=lambda one: one.name.lower())
+@pytest.mark.parametrize("resource", KINDS, ids=lambda op: op.kind)
+@pytest.mark.parametrize("verb", [CREATE, UPDATE], ids=lambda op: op.name.lower())
 def test_member_of_the_tables_is_never_dropped(
     new_tenant_server: NewTenantServer, resource: Resource, verb: Verb, subtests: pytest.Subtests
 ) -> None:
@@ -107,7 +107,7 @@ def test_every_management_write_refuses_unknown_members(
 ) -> None:
     tenant = new_tenant_server()
     token = machine(tenant, "all")
-    operations = [one for one in load_catalogue() if takes_known_members_alone(one)]
+    operations = [op for op in load_catalogue() if takes_known_members_alone(op)]
     assert len(operations) > 60
     for operation in operations:
         with subtests.test(operation.name):
@@ -121,10 +121,10 @@ def test_every_management_write_refuses_unknown_members(
 def test_every_machine_write_has_a_profile_that_refuses() -> None:
     """Account operations have the older profile, whose clients send profiles back as they read them."""
     lenient = {
-        one.name
-        for one in load_catalogue()
-        if one.method in ("POST", "PUT") and one.path.startswith("/v2/manage/") and shape_of(one.request).places[From.BODY]
-        and not one.error_profile.refuses_unknown_members
+        op.name
+        for op in load_catalogue()
+        if op.method in ("POST", "PUT") and op.path.startswith("/v2/manage/") and shape_of(op.request).places[From.BODY]
+        and not op.error_profile.refuses_unknown_members
     }  # fmt: skip
     assert lenient == set()
 

@@ -15,22 +15,22 @@ OF_SCOPES = (  # interface tenant-config.md section 1
     "profile", "role", "organization", "invitation", "webhook", "workflow", "template", "security", "provider", "client",
     "migration", "sott", "customobject", "consent", "password", "token", "backupcode",
 )  # fmt: skip
-SCOPES = {"all"} | {f"{one}:{what}" for one in OF_SCOPES for what in ("read", "create", "update", "delete")}
-OF_SERVERS = [one for one in CATALOGUE if re.match(r"(/identity)?/v2/manage/", one.path)]
+SCOPES = {"all"} | {f"{scope}:{what}" for scope in OF_SCOPES for what in ("read", "create", "update", "delete")}
+OF_SERVERS = [operation for operation in CATALOGUE if re.match(r"(/identity)?/v2/manage/", operation.path)]
 
 
 def test_management_operations_admit_a_machine_with_their_scope() -> None:
     machine = frozenset({AuthScheme.MACHINE_TOKEN})
     assert len(OF_SERVERS) > 200
-    assert [one.name for one in OF_SERVERS if machine not in one.admission.auth.alternatives] == []
-    assert {one.name: one.admission.scope for one in OF_SERVERS if one.admission.scope not in SCOPES} == {}
+    assert [server.name for server in OF_SERVERS if machine not in server.admission.auth.alternatives] == []
+    assert {server.name: server.admission.scope for server in OF_SERVERS if server.admission.scope not in SCOPES} == {}
 
 
 def test_operation_without_machine_access_declares_no_scope() -> None:
     assert [
-        one.name
-        for one in CATALOGUE
-        if one.admission.scope and AuthScheme.MACHINE_TOKEN not in one.admission.auth.schemes()
+        operation.name
+        for operation in CATALOGUE
+        if operation.admission.scope and AuthScheme.MACHINE_TOKEN not in operation.admission.auth.schemes()
     ] == []
 
 
@@ -50,11 +50,11 @@ NO_SECRETS = {
 def test_scopes_of_readers_and_profiles_answer_no_secret() -> None:
     """Those of a declared resource are masked: see `test_secrets_are_masked_retained_and_encrypted`."""
     found = {
-        one.name: {name for name in members(one.response) if SECRET.search(name)}
-        for one in OF_SERVERS
-        if re.match(r"profile:|[a-z]+:read$", one.admission.scope)
-        and one.admission.scope not in ("password:read", "token:read")
-        and one.name.rpartition(".")[0] not in {each.area for each in RESOURCES}
+        server.name: {name for name in members(server.response) if SECRET.search(name)}
+        for server in OF_SERVERS
+        if re.match(r"profile:|[a-z]+:read$", server.admission.scope)
+        and server.admission.scope not in ("password:read", "token:read")
+        and server.name.rpartition(".")[0] not in {resource.area for resource in RESOURCES}
     }
     assert {name: secrets for name, secrets in found.items() if secrets} == NO_SECRETS
 

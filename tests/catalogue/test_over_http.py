@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, cast
 
-from app.kit.server import Server
+from app.kit.server import OperationServer
 from app.kit.signing import SIGNATURE_HEADER
 from tests.support.oauth_world import World
 from tests.support.over_http import FAMILIES, OVER_HTTP, PAGES, is_over_http, make_hub
@@ -43,14 +43,14 @@ def test_listed_modules_run_over_http_and_all_if_asked() -> None:
     assert not is_over_http(PAGES.parent / "api" / "test_hub_calls.py", is_all=True)
 
 
-def test_hub_over_http_sends_signed_requests(world: World, identity_app: Server) -> None:
+def test_hub_over_http_sends_signed_requests(world: World, identity_app: OperationServer) -> None:
     sent: list[dict[str, Any]] = []
 
     def recorded(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         sent.append(environ)
         return identity_app(environ, start_response)
 
-    hub = make_hub(world.services, cast("Server", recorded), over_http=True)
+    hub = make_hub(world.services, cast("OperationServer", recorded), over_http=True)
     visitor = Visitor(PlainClient(hub), world.services.settings.hub_url(world.name))
     assert visitor.open("/login").heading == "Welcome back"
     assert sent

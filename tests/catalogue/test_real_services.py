@@ -64,19 +64,19 @@ def test_outside_network_is_closed(address: tuple[str, int]) -> None:
 OUTSIDE = ("192.0.2.1", 80)
 
 
-def reach_over_tls(one: socket.socket) -> None:
-    with ssl.create_default_context().wrap_socket(one, server_hostname="example.com") as wrapped:
+def reach_over_tls(item: socket.socket) -> None:
+    with ssl.create_default_context().wrap_socket(item, server_hostname="example.com") as wrapped:
         wrapped.connect(OUTSIDE)
 
 
 @pytest.mark.parametrize(
     "reach",
     [
-        lambda one: one.connect(OUTSIDE),
-        lambda one: one.connect_ex(OUTSIDE),
-        lambda one: one.sendto(b"x", OUTSIDE),
-        lambda one: one.sendto(b"x", 0, OUTSIDE),
-        lambda one: one.sendmsg([b"x"], [], 0, OUTSIDE),
+        lambda item: item.connect(OUTSIDE),
+        lambda item: item.connect_ex(OUTSIDE),
+        lambda item: item.sendto(b"x", OUTSIDE),
+        lambda item: item.sendto(b"x", 0, OUTSIDE),
+        lambda item: item.sendmsg([b"x"], [], 0, OUTSIDE),
         reach_over_tls,
     ],
     ids=["connect", "connect_ex", "sendto", "sendto with flags", "sendmsg", "TLS"],
@@ -85,8 +85,8 @@ def test_no_socket_leaves_this_machine(
     reach: Callable[[socket.socket], object], request: pytest.FixtureRequest
 ) -> None:
     kind = socket.SOCK_DGRAM if "send" in request.node.callspec.id else socket.SOCK_STREAM
-    with socket.socket(socket.AF_INET, kind) as one, pytest.raises(NetworkClosed):
-        reach(one)
+    with socket.socket(socket.AF_INET, kind) as item, pytest.raises(NetworkClosed):
+        reach(item)
 
 
 def test_names_under_localhost_resolve_to_this_machine() -> None:

@@ -89,11 +89,11 @@ def test_items_of_two_parents_are_separate(new_tenant_server: NewTenantServer) -
 
 def test_set_is_replaced_as_a_whole(new_tenant_server: NewTenantServer) -> None:
     manage = manager(new_tenant_server, named("sample_form"))
-    one, two, three = (manage.sample.item(number) for number in (1, 2, 3))
-    assert answered(manage(REPLACE, {"Data": [one, two]}))["Data"] == manage.listed()
+    element, two, three = (manage.sample.item(number) for number in (1, 2, 3))
+    assert answered(manage(REPLACE, {"Data": [element, two]}))["Data"] == manage.listed()
     answered(manage(REPLACE, {"Data": [{**two, "Type": "option"}, three]}))
     assert {(item["Name"], item["Type"]) for item in manage.listed()} == {("f2", "option"), ("f3", "string")}
-    assert refused(manage(REPLACE, {"Data": [one, one]})) == (409, 9601)
+    assert refused(manage(REPLACE, {"Data": [element, element]})) == (409, 9601)
     assert len(manage.listed()) == 2
     assert answered(manage(REPLACE, {"Data": []}))["Data"] == []
 
@@ -150,9 +150,9 @@ def test_removed_tenant_loses_its_items(new_tenant_server: NewTenantServer) -> N
 def forget(tenant: TenantServer, key: str) -> None:
     """Remove a key from the tenant's settings."""
     work = UnitOfWork(tenant.services.database, tenant.tenant_id)
-    held = changes.lock(work)
-    assert held is not None
-    changes.change(work, settings={name: value for name, value in held.settings.items() if name != key})
+    stored = changes.lock(work)
+    assert stored is not None
+    changes.change(work, settings={name: value for name, value in stored.settings.items() if name != key})
     work.commit()
 
 
@@ -198,8 +198,8 @@ def test_items_are_read_once_per_version(new_tenant_server: NewTenantServer) -> 
 
     def read() -> tuple[list[str], int]:
         with call_of(services, name) as context:
-            held = items_of(context, manage.resource)
-            return [item.content["target_url"] for item in held.values()], context.work.cost.statements
+            stored = items_of(context, manage.resource)
+            return [item.content["target_url"] for item in stored.values()], context.work.cost.statements
 
     assert read() == ([], 1)
     answered(manage.create(1))
@@ -213,13 +213,13 @@ def test_items_are_read_once_per_version(new_tenant_server: NewTenantServer) -> 
 
 def test_body_cannot_name_another_item_than_the_path(new_tenant_server: NewTenantServer) -> None:
     manage = manager(new_tenant_server, named("sample_hooks"))
-    one, two = answered(manage.create(1)), answered(manage.create(2))
+    item, two = answered(manage.create(1)), answered(manage.create(2))
     for spelt in ("in_path_hookid", "inpathhookid", "HookId", "hookId", "hookid", "Id"):
-        answer = manage(UPDATE, {"DisplayName": "changed", spelt: two["HookId"]}, of=one)
+        answer = manage(UPDATE, {"DisplayName": "changed", spelt: two["HookId"]}, of=item)
         assert answer.status_code == 400, spelt
         assert answer.get_json()["Description"].lower().startswith(spelt.lower()), answer.text
-    changed = answered(manage(UPDATE, {"DisplayName": "changed", "HookId": one["HookId"]}, of=one))
-    assert (changed["HookId"], changed["Name"]) == (one["HookId"], "changed")
+    changed = answered(manage(UPDATE, {"DisplayName": "changed", "HookId": item["HookId"]}, of=item))
+    assert (changed["HookId"], changed["Name"]) == (item["HookId"], "changed")
     assert answered(manage(READ, of=two)) == two
 
 
@@ -236,10 +236,10 @@ def test_concurrent_changes_of_several_resources_all_persist(new_tenant_server: 
     with ThreadPoolExecutor(len(kinds)) as threads:
         assert list(threads.map(write, managers)) == [200] * len(kinds)
     with managers[0].work() as work:
-        held = changes.own(work)
-    assert held is not None
-    assert held.settings["push"]["message"] == "Is it you? 3"
-    assert held.settings["duo"]["client_id"] == "DI3"
-    assert [*held.settings["security_questions"].values()] == ["What is pet 3 called?"]
-    assert [one["name"] for one in held.settings["custom_objects"]] == ["o3"]
-    assert held.settings["email_access"]["allow"] == ["a3.example"]
+        stored = changes.own(work)
+    assert stored is not None
+    assert stored.settings["push"]["message"] == "Is it you? 3"
+    assert stored.settings["duo"]["client_id"] == "DI3"
+    assert [*stored.settings["security_questions"].values()] == ["What is pet 3 called?"]
+    assert [setting["name"] for setting in stored.settings["custom_objects"]] == ["o3"]
+    assert stored.settings["email_access"]["allow"] == ["a3.example"]

@@ -21,6 +21,10 @@ def test_tenant_of_the_conformance_suite_is_valid() -> None:
     (tenant,) = read(text, path.name, path.parent).tenants
     assert tenant.applications
     assert tenant.settings
-    plans = {name for one in tenant.applications for name in (one.security_profile, *one.response_types)}
+    plans = {
+        name
+        for application in tenant.applications
+        for name in (application.security_profile, *application.response_types)
+    }
     assert {"plain", "fapi2", "code", "code id_token token", "id_token"} <= plans
     assert tenant.settings.client_registration.is_open

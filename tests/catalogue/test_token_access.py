@@ -17,7 +17,7 @@ from app.contract.error_groups import OAUTH
 from app.contract.operations import CATALOGUE, load_catalogue
 from app.identity.credentials.tokens.store import access_tokens
 from app.identity.directory.tenants.tables import applications
-from app.identity.platform.continuation_tokens import ContinuationPurpose, tickets
+from app.identity.platform.continuation_tokens import ContinuationPurpose, token_table
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
 from app.kit.operation import AnyOperation
@@ -50,32 +50,36 @@ def takes_token_as_parameter(operation: AnyOperation) -> bool:
     return bool(named & AS_PARAMETER)
 
 
-CARRIED = [one for one in CATALOGUE if AuthScheme.ACCESS_TOKEN in one.admission.auth.schemes()]
+CARRIED = [operation for operation in CATALOGUE if AuthScheme.ACCESS_TOKEN in operation.admission.auth.schemes()]
 SHOWN = [
-    one
-    for one in CATALOGUE
-    if AuthScheme.ACCESS_TOKEN not in one.admission.auth.schemes() and takes_token_as_parameter(one)
+    operation
+    for operation in CATALOGUE
+    if AuthScheme.ACCESS_TOKEN not in operation.admission.auth.schemes() and takes_token_as_parameter(operation)
 ]
 
 
 def test_operation_with_a_token_declares_its_access() -> None:
-    assert [one.name for one in (*CARRIED, *SHOWN) if one.admission.access is None] == []
+    assert [operation.name for operation in (*CARRIED, *SHOWN) if operation.admission.access is None] == []
     assert len(CARRIED) > 70
-    assert {one.documentation.row for one in SHOWN} - {""} == {"A27", "A28", "A29", "A30"}
+    assert {operation.documentation.row for operation in SHOWN} - {""} == {"A27", "A28", "A29", "A30"}
 
 
 def test_operation_without_a_token_declares_no_access() -> None:
-    taking = {one.name for one in (*CARRIED, *SHOWN)}
-    assert [one.name for one in CATALOGUE if one.admission.access is not None and one.name not in taking] == []
+    taking = {operation.name for operation in (*CARRIED, *SHOWN)}
+    assert [
+        operation.name
+        for operation in CATALOGUE
+        if operation.admission.access is not None and operation.name not in taking
+    ] == []
 
 
 def test_account_read_scope_opens_only_listed_operations() -> None:
-    held = {one.documentation.row for one in CARRIED if one.admission.access is READ}
-    assert held == READING & {one.documentation.row for one in CATALOGUE}
+    stored = {operation.documentation.row for operation in CARRIED if operation.admission.access is READ}
+    assert stored == READING & {operation.documentation.row for operation in CATALOGUE}
 
 
 def test_only_userinfo_and_revocation_have_standard_access() -> None:
-    assert {one.name for one in (*CARRIED, *SHOWN) if one.admission.access is STANDARD} == {
+    assert {operation.name for operation in (*CARRIED, *SHOWN) if operation.admission.access is STANDARD} == {
         "oauth_metadata.userinfo",
         "oauth_older.userinfo",
         "tokens.invalidate_shown",
@@ -95,12 +99,12 @@ def test_credential_changes_need_fresh_authentication() -> None:
         "socialidentity",
     )
     never_less = [
-        one.name
-        for one in CARRIED
-        if any(word in one.path for word in sensitive)
-        and "/reauth/" not in one.path
-        and one.admission.access is not None
-        and not one.admission.access.is_sensitive
+        operation.name
+        for operation in CARRIED
+        if any(word in operation.path for word in sensitive)
+        and "/reauth/" not in operation.path
+        and operation.admission.access is not None
+        and not operation.admission.access.is_sensitive
     ]
     # These change nothing: they send to a known address or number, or read.
     assert sorted(never_less) == ["passkeys.listed", "phones.send_code", "verification.send_own"]
@@ -149,7 +153,7 @@ class Tokens:
             "ticket_hash": randomness.digest(text), "facts": {}, "state": "open", "created_at": self.now,
             "expires_at": self.now + timedelta(hours=1),
         }  # fmt: skip
-        self._add(tickets, row)
+        self._add(token_table, row)
         return text
 
 
@@ -157,19 +161,19 @@ BOTH = "openid " + " ".join(INTERFACE_SCOPES)
 Access = Literal["none", "read", "full"]
 Made = Callable[[Tokens], str]
 KINDS: dict[str, Made] = {
-    "interface, stale": lambda held: held.made(None, seconds_since_login=3600),
-    "interface, fresh": lambda held: held.made(None),
-    "interface, without login time": lambda held: held.made(None, seconds_since_login=-1),
-    "impersonation": lambda held: held.made(None, act={"sub": "acme@server"}),
-    "application, no access": lambda held: held.made("none", "openid profile"),
-    "application, scope without access": lambda held: held.made("none", BOTH),
-    "application, access without scope": lambda held: held.made("full", "openid profile"),
-    "application, read": lambda held: held.made("read", "openid account:read"),
-    "application, write where read is left": lambda held: held.made("read", BOTH),
-    "application, full, stale": lambda held: held.made("full", BOTH, seconds_since_login=601),
-    "application, full, fresh": lambda held: held.made("full", BOTH),
-    "application that is gone": lambda held: held.made("removed", BOTH),
-    "expired": lambda held: held.made(None, ends=-1),
+    "interface, stale": lambda item: item.made(None, seconds_since_login=3600),
+    "interface, fresh": lambda item: item.made(None),
+    "interface, without login time": lambda item: item.made(None, seconds_since_login=-1),
+    "impersonation": lambda item: item.made(None, act={"sub": "acme@server"}),
+    "application, no access": lambda item: item.made("none", "openid profile"),
+    "application, scope without access": lambda item: item.made("none", BOTH),
+    "application, access without scope": lambda item: item.made("full", "openid profile"),
+    "application, read": lambda item: item.made("read", "openid account:read"),
+    "application, write where read is left": lambda item: item.made("read", BOTH),
+    "application, full, stale": lambda item: item.made("full", BOTH, seconds_since_login=601),
+    "application, full, fresh": lambda item: item.made("full", BOTH),
+    "application that is gone": lambda item: item.made("removed", BOTH),
+    "expired": lambda item: item.made(None, ends=-1),
 }
 OPENS_NOTHING = ("machine", "second factor", "foreign tenant", "expired", "application that is gone")
 
@@ -187,14 +191,14 @@ def admits(operation: AnyOperation, kind: str, *, needs_fresh_login: bool) -> bo
         return not (needs_fresh_login and access.is_sensitive and kind != "interface, fresh")
     if access.scope is None:
         return False
-    held = {
+    stored = {
         "application, read": INTERFACE_SCOPES[:1],
         "application, write where read is left": INTERFACE_SCOPES[:1],
         "application, full, stale": INTERFACE_SCOPES,
         "application, full, fresh": INTERFACE_SCOPES,
     }.get(kind, ())
     is_fresh = not access.is_sensitive or kind == "application, full, fresh"
-    return (not access.scope or access.scope in held) and is_fresh
+    return (not access.scope or access.scope in stored) and is_fresh
 
 
 def is_admitted(operation: AnyOperation, answer: TestResponse, kind: str) -> bool:
@@ -216,12 +220,12 @@ def ask(caller: Caller, operation: AnyOperation, token: str) -> TestResponse:
 
 
 def every_kind(caller: Caller, globex: TenantServer) -> dict[str, Made]:
-    elsewhere = Tokens(globex)
+    other = Tokens(globex)
     return {
         **KINDS,
         "machine": lambda _: caller.machine,
-        "second factor": lambda held: held.second_factor(),
-        "foreign tenant": lambda _: elsewhere.made(None),
+        "second factor": lambda item: item.second_factor(),
+        "foreign tenant": lambda _: other.made(None),
     }
 
 
@@ -240,14 +244,14 @@ def test_own_sign_ins_alone_approve_another_device(
     tenant = caller.tenant
     kinds: dict[str, Made] = {
         **every_kind(caller, globex),
-        "interface, bound": lambda held: held.made(None, cnf={"jkt": "x"}),
-        "interface, before the privacy policy": lambda held: held.made(None, before={"methods": ["pwd"]}),
-        "interface, of an organization that was left": lambda held: held.made(None, org_id="gone"),
+        "interface, bound": lambda item: item.made(None, cnf={"jkt": "x"}),
+        "interface, before the privacy policy": lambda item: item.made(None, before={"methods": ["pwd"]}),
+        "interface, of an organization that was left": lambda item: item.made(None, org_id="gone"),
     }
-    held, answers = Tokens(tenant), {}
+    stored, answers = Tokens(tenant), {}
     for kind, make in kinds.items():
         code = (tenant.send("GET", "/sso/mobile/generate", with_secret=True).json or {})["code"]
-        body = {"code": code, "access_token": make(held)}
+        body = {"code": code, "access_token": make(stored)}
         answer = tenant.send("POST", "/sso/mobile/token", body, with_secret=False)
         answers[kind] = answer.status_code if answer.status_code == 200 else refusal(answer)
     own = {"interface, stale", "interface, fresh", "interface, without login time"}
@@ -260,19 +264,19 @@ def test_older_userinfo_admits_tokens_of_its_application(
 ) -> None:
     """The application whose address is called, with the scope openid, and without what a token of it may have to fulfil."""
     caller = Caller(new_tenant_server(**UNLIMITED), identity_app)
-    tenant, held = caller.tenant, Tokens(caller.tenant)
+    tenant, stored = caller.tenant, Tokens(caller.tenant)
     kinds: dict[str, Made] = {
         **every_kind(caller, globex),
-        "application, without openid": lambda held: held.made("full", "profile"),
-        "application, bound to a key": lambda held: held.made("full", BOTH, cnf={"jkt": "x"}),
-        "application, bound to a certificate": lambda held: held.made("full", BOTH, cnf={"x5t#S256": "x"}),
-        "application, of an organization that was left": lambda held: held.made("full", BOTH, org_id="gone"),
-        "application, expired": lambda held: held.made("full", BOTH, ends=-1),
-        "application, for an actor": lambda held: held.made("full", BOTH, act={"sub": "orders@client"}),
+        "application, without openid": lambda item: item.made("full", "profile"),
+        "application, bound to a key": lambda item: item.made("full", BOTH, cnf={"jkt": "x"}),
+        "application, bound to a certificate": lambda item: item.made("full", BOTH, cnf={"x5t#S256": "x"}),
+        "application, of an organization that was left": lambda item: item.made("full", BOTH, org_id="gone"),
+        "application, expired": lambda item: item.made("full", BOTH, ends=-1),
+        "application, for an actor": lambda item: item.made("full", BOTH, act={"sub": "orders@client"}),
     }
 
     def ask_at(site: str, app: str, make: Made) -> Any:
-        answer = tenant.send("GET", f"/sso/oidc/v2/{site}/{app}/userinfo", bearer=make(held), with_secret=False)
+        answer = tenant.send("GET", f"/sso/oidc/v2/{site}/{app}/userinfo", bearer=make(stored), with_secret=False)
         return answer.status_code if answer.status_code == 200 else refusal(answer)
 
     of_application = {
@@ -284,8 +288,8 @@ def test_older_userinfo_admits_tokens_of_its_application(
     }
     expected |= dict.fromkeys(of_application, 200)
     assert {kind: ask_at(tenant.name, "app-full", make) for kind, make in kinds.items()} == expected
-    elsewhere = {kind: ask_at(tenant.name, "app-none", make) for kind, make in kinds.items() if kind in of_application}
-    assert set(elsewhere.values()) == {(401, "invalid_token")}, "the address of another application"
+    other = {kind: ask_at(tenant.name, "app-none", make) for kind, make in kinds.items() if kind in of_application}
+    assert set(other.values()) == {(401, "invalid_token")}, "the address of another application"
     assert ask_at(tenant.name, "app-none", kinds["application, no access"]) == 200
     foreign = {kind: ask_at(globex.name, "app-full", make) for kind, make in kinds.items()}
     assert 200 not in foreign.values(), "the address of another tenant"
@@ -301,12 +305,12 @@ def test_setting_demands_fresh_authentication_of_api_tokens(
 
 def check(caller: Caller, kinds: dict[str, Made], *, needs_fresh_login: bool) -> None:
     """Call every operation with every kind of token and compare the responses with the declarations."""
-    held = Tokens(caller.tenant)
+    stored = Tokens(caller.tenant)
     counted: Counter[str] = Counter()
     wrong = []
-    for operation in (one for one in (*CARRIED, *SHOWN) if one.name not in TESTED_APART):
+    for operation in (item for item in (*CARRIED, *SHOWN) if item.name not in TESTED_APART):
         for kind, make in kinds.items():
-            answer = ask(caller, operation, make(held))
+            answer = ask(caller, operation, make(stored))
             expected = admits(operation, kind, needs_fresh_login=needs_fresh_login)
             counted["admitted" if expected else "refused"] += 1
             if is_admitted(operation, answer, kind) is not expected:
@@ -321,10 +325,10 @@ def test_members_of_u16_decide_about_fresh_authentication(
     new_tenant_server: NewTenantServer, identity_app: Flask
 ) -> None:
     tenant = new_tenant_server(**UNLIMITED)
-    held = Tokens(tenant)
+    stored = Tokens(tenant)
     body: dict[str, Any]
     for body in ({"FirstName": "Eve"}, {"Company": "x"}):
-        stale = held.made("full", BOTH, seconds_since_login=601)
+        stale = stored.made("full", BOTH, seconds_since_login=601)
         assert tenant.send("PUT", "/identity/v2/auth/account", body, bearer=stale).status_code == 200, body
     for body in (
         {"Password": "Quartz-lantern-58"}, {"password": "Quartz-lantern-58"}, {"PASSWORD": "Quartz-lantern-58"}, {"UserName": "eve"},
@@ -332,14 +336,14 @@ def test_members_of_u16_decide_about_fresh_authentication(
         {"SecurityQuestionAnswer": {"pet": "x"}}, {"security_question_answer": {"pet": "x"}}, {"PINInfo": {"PIN": "1234"}},
         {"pin_info": {"PIN": "1234"}}, {"FirstName": "Eve", "PiNiNfO": {"Skipped": True}},
     ):  # fmt: skip
-        stale = held.made("full", BOTH, seconds_since_login=601)
+        stale = stored.made("full", BOTH, seconds_since_login=601)
         assert refusal(tenant.send("PUT", "/identity/v2/auth/account", body, bearer=stale)) == (403, 1193), body
 
 
 def test_withdrawn_access_ends_at_once(new_tenant_server: NewTenantServer) -> None:
     tenant = new_tenant_server(**UNLIMITED)
-    held = Tokens(tenant)
-    token = held.made("full", BOTH)
+    stored = Tokens(tenant)
+    token = stored.made("full", BOTH)
     assert tenant.send("GET", "/identity/v2/auth/account", bearer=token).status_code == 200
     stated = ApplicationSettings(name="app-full", interface_access="none").model_dump(mode="json")
     with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:

@@ -47,12 +47,12 @@ def imported(name: str) -> Iterator[str]:
     """Yield the modules that a module imports: `from a import b` means the module a.b, or else a."""
     for imported_name in sources.imports(modules()[name]):
         parent = imported_name.rpartition(".")[0]
-        yield from [one for one in (imported_name, parent) if one in modules()][:1]
+        yield from [item for item in (imported_name, parent) if item in modules()][:1]
 
 
 def imported_names(tree: ast.Module) -> set[str]:
     imports = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
-    return {(one.asname or one.name).partition(".")[0] for node in imports for one in node.names}
+    return {(name.asname or name.name).partition(".")[0] for node in imports for name in node.names}
 
 
 def owners(node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> set[str]:
@@ -60,4 +60,4 @@ def owners(node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> set[str]:
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
     parts = [part for target in targets for part in syntax.nodes(target)]
     inner = [part.value for part in parts if isinstance(part, ast.Attribute | ast.Subscript)]
-    return {one.id for one in inner if isinstance(one, ast.Name)}
+    return {item.id for item in inner if isinstance(item, ast.Name)}

@@ -6,7 +6,7 @@ import pytest
 from babel.messages.catalog import Catalog, Message
 
 from tools import translations, words
-from tools.words import Rule, Text
+from tools.words import Rule, VisibleText
 
 pytestmark = pytest.mark.usefixtures("sources_last")
 
@@ -35,18 +35,20 @@ def save(catalog: Catalog, *, more: str = "") -> None:
 @pytest.mark.parametrize("rule", RULES, ids=[rule.find.pattern[:40] for rule in RULES])
 def test_rule_finds_its_example(rule: Rule) -> None:
     place = min(rule.places)
-    found = list(words.problems([Text(place, "here", rule.bad)], [rule]))
+    found = list(words.problems([VisibleText(place, "here", rule.bad)], [rule]))
     assert len(found) == 1
     assert rule.why in found[0]
 
 
 def test_rule_leaves_its_exceptions_and_other_places_alone() -> None:
     rule = next(rule for rule in RULES if "Bitte wählen" in rule.but)
-    assert not list(words.problems([Text("de", "here", "Bitte wählen"), Text("pages", "here", rule.bad)], [rule]))
+    assert not list(
+        words.problems([VisibleText("de", "here", "Bitte wählen"), VisibleText("pages", "here", rule.bad)], [rule])
+    )
 
 
 def test_placeholder_is_no_word() -> None:
-    assert not list(words.problems([Text("de", "here", "%(email)s entfernen")], RULES))
+    assert not list(words.problems([VisibleText("de", "here", "%(email)s entfernen")], RULES))
 
 
 def test_planted_word_on_the_command_line_is_found(tmp_path: Path) -> None:

@@ -18,8 +18,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.conformance.provider import BYE, CALLBACK, PASSWORD, SECRET, SIGNING_SECRET, Provider
-from tests.conformance.visitor import Visitor
+from tests.conformance.provider import BYE, CALLBACK, PASSWORD, SECRET, SIGNING_SECRET, ConformanceProvider
+from tests.conformance.visitor import ConformanceVisitor
 from tests.support.commands import this_version
 from tests.support.identity_service import migrated_sqlite
 from tests.support.servers import end, free_port, is_gone
@@ -208,14 +208,14 @@ def wait_for(address: str, is_running: Running, log: Path, trust: ssl.SSLContext
 
 
 @pytest.fixture(params=["shop, tenant-wide", "shop, own issuer", "phone, tenant-wide", "phone, own issuer"])
-def provider(request: pytest.FixtureRequest, hub_url: str) -> Provider:
+def provider(request: pytest.FixtureRequest, hub_url: str) -> ConformanceProvider:
     """The provider for one application: with or without a secret, under either issuer."""
     name, _, kind = str(request.param).partition(", ")
     issuer = hub_url if kind == "tenant-wide" else f"{hub_url}/service/oidc/{name}"
-    return Provider(issuer, name, SECRET if name == "shop" else None)
+    return ConformanceProvider(issuer, name, SECRET if name == "shop" else None)
 
 
 @pytest.fixture
-def visitor() -> Iterator[Visitor]:
-    with Visitor("ada@example.com", PASSWORD) as visitor:
+def visitor() -> Iterator[ConformanceVisitor]:
+    with ConformanceVisitor("ada@example.com", PASSWORD) as visitor:
         yield visitor

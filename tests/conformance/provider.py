@@ -10,7 +10,7 @@ BYE = "http://127.0.0.1:9/bye"
 
 
 @dataclass(frozen=True)
-class Provider:
+class ConformanceProvider:
     """All that a relying party knows: the issuer, its client id and its secret."""
 
     issuer: str

@@ -11,11 +11,11 @@ from flask import Flask, jsonify, session
 from flask.testing import FlaskClient
 from flask.typing import ResponseReturnValue
 
-from tests.conformance.provider import BYE, CALLBACK, Provider
-from tests.conformance.visitor import Visitor
+from tests.conformance.provider import BYE, CALLBACK, ConformanceProvider
+from tests.conformance.visitor import ConformanceVisitor
 
 
-def relying_party(provider: Provider) -> FlaskClient:
+def relying_party(provider: ConformanceProvider) -> FlaskClient:
     """Return a relying party as in Authlib's manual."""
     app = Flask("relying party")
     app.secret_key = secrets.token_hex()
@@ -53,7 +53,7 @@ def logout(op: Any) -> ResponseReturnValue:
     return answer
 
 
-def test_authlib_signs_in_refreshes_and_signs_out(provider: Provider, visitor: Visitor) -> None:
+def test_authlib_signs_in_refreshes_and_signs_out(provider: ConformanceProvider, visitor: ConformanceVisitor) -> None:
     client = relying_party(provider)
     callback_url = visitor.arrive(client.get("/login").headers["Location"], CALLBACK)
     result = client.get("/cb?" + urlsplit(callback_url).query).json or {}

@@ -10,9 +10,9 @@ import pytest
 from authlib.integrations.httpx_client import OAuth2Client
 from authlib.oauth2.rfc7523 import ClientSecretJWT, PrivateKeyJWT
 
-from tests.conformance.provider import SIGNING_SECRET, Provider
+from tests.conformance.provider import SIGNING_SECRET, ConformanceProvider
 from tests.conformance.test_openid_client import run
-from tests.conformance.visitor import Visitor
+from tests.conformance.visitor import ConformanceVisitor
 from tests.support.signed_requests import client_key
 
 SCRIPT = Path(__file__).with_name("openid_client_assertions.mjs")
@@ -25,9 +25,13 @@ def issuer_of(hub_url: str, place: str, client_id: str) -> str:
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("client_id", ["keeper", "clerk"])
-def test_openid_client_authenticates_by_signature(hub_url: str, visitor: Visitor, client_id: str, place: str) -> None:
+def test_openid_client_authenticates_by_signature(
+    hub_url: str, visitor: ConformanceVisitor, client_id: str, place: str
+) -> None:
     key = client_key("ES256", "bank").as_dict(private=True) if client_id == "keeper" else None
-    provider = Provider(issuer_of(hub_url, place, client_id), client_id, SIGNING_SECRET if key is None else None)
+    provider = ConformanceProvider(
+        issuer_of(hub_url, place, client_id), client_id, SIGNING_SECRET if key is None else None
+    )
     report = run(provider, visitor, SCRIPT, key=key)
     assert report == {
         "query": ["client_id", "request_uri"],

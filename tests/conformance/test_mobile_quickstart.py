@@ -83,9 +83,9 @@ def test_app_signs_in_and_out_by_the_pages_values(opened: Opened, tmp_path: Path
 
 def sign_in_by_app_link(page: Page, running: Running, settings: dict[str, str]) -> None:
     """Sign in with the page's https redirect; the session that has ended asks for the password again."""
-    asked = {"response_type": "code", "code_challenge": CHALLENGE, "code_challenge_method": "S256", "state": "1"}
-    asked |= {"client_id": settings["client_id"], "scope": settings["scope"], "redirect_uri": app_link(running)}
-    page.goto(f"{running.page.issuer}/service/oidc/authorize?{urlencode(asked)}")
+    parameters = {"response_type": "code", "code_challenge": CHALLENGE, "code_challenge_method": "S256", "state": "1"}
+    parameters |= {"client_id": settings["client_id"], "scope": settings["scope"], "redirect_uri": app_link(running)}
+    page.goto(f"{running.page.issuer}/service/oidc/authorize?{urlencode(parameters)}")
     with page.expect_response(leads_to(f"{app_link(running)}?code=")):
         fill_in(page)
 

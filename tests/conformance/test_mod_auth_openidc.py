@@ -69,7 +69,9 @@ def apache(hub_url: str, ports: dict[str, int]) -> Iterator[str]:
             page = folder / path
             page.parent.mkdir(exist_ok=True, parents=True)
             page.write_text(f"<!doctype html><title>{title}</title><h1>{title}</h1>")
-        modules = "\n".join(f"LoadModule {one}_module /usr/lib/apache2/modules/mod_{one}.so" for one in MODULES)
+        modules = "\n".join(
+            f"LoadModule {module}_module /usr/lib/apache2/modules/mod_{module}.so" for module in MODULES
+        )
         text = CONFIGURATION.format(
             folder=folder, port=ports["apache"], user="www-data" if os.geteuid() == 0 else getpass.getuser(),
             modules=modules, issuer=hub_url, secret=SECRET, passphrase=secrets.token_hex(),

@@ -103,9 +103,9 @@ def test_django_signs_in_renews_silently_and_signs_out(application: str, opened:
     sign_in(page)
     page.wait_for_url(f"{application}/")
     expect(page.get_by_role("heading", name=f"Hello {EMAIL}")).to_be_visible()
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url) if "prompt=none" in request.url else None)
-    eventually(lambda: page.goto(f"{application}/?again") and asked, "SessionRefresh asks the provider silently")
+    requested: list[str] = []
+    page.on("request", lambda request: requested.append(request.url) if "prompt=none" in request.url else None)
+    eventually(lambda: page.goto(f"{application}/?again") and requested, "SessionRefresh asks the provider silently")
     page.wait_for_url(f"{application}/?again")
     expect(page.get_by_role("heading", name=f"Hello {EMAIL}")).to_be_visible()
     page.get_by_role("button", name="Sign out").click()

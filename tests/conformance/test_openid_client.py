@@ -8,14 +8,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.conformance.provider import BYE, CALLBACK, Provider
-from tests.conformance.visitor import Visitor
+from tests.conformance.provider import BYE, CALLBACK, ConformanceProvider
+from tests.conformance.visitor import ConformanceVisitor
 
 SCRIPT = Path(__file__).with_name("openid_client.mjs")
 NODE = Path(sys.executable).with_name("node")
 
 
-def run(provider: Provider, visitor: Visitor, script: Path = SCRIPT, **more: Any) -> dict[str, Any]:
+def run(
+    provider: ConformanceProvider, visitor: ConformanceVisitor, script: Path = SCRIPT, **more: Any
+) -> dict[str, Any]:
     """Run the relying party, follow its redirects as the visitor, and return its report."""
     with subprocess.Popen([NODE, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
         stdin = program.stdin
@@ -36,7 +38,7 @@ def run(provider: Provider, visitor: Visitor, script: Path = SCRIPT, **more: Any
     raise AssertionError(f"the relying party ended with {program.returncode}")
 
 
-def test_openid_client_completes_the_whole_flow(provider: Provider, visitor: Visitor) -> None:
+def test_openid_client_completes_the_whole_flow(provider: ConformanceProvider, visitor: ConformanceVisitor) -> None:
     report = run(provider, visitor)
     assert report["claims"]["iss"] == provider.issuer
     assert report["claims"]["aud"] == provider.client_id

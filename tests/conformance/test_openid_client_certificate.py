@@ -10,10 +10,10 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.conformance.provider import PASSWORD, Provider
+from tests.conformance.provider import PASSWORD, ConformanceProvider
 from tests.conformance.test_openid_client import run
 from tests.conformance.tls_proxy import Proxied, proxied
-from tests.conformance.visitor import Visitor
+from tests.conformance.visitor import ConformanceVisitor
 from tests.support.client_certificates import Certificate, certificate
 
 SCRIPT = Path(__file__).with_name("openid_client_certificate.mjs")
@@ -39,10 +39,10 @@ CERTIFICATES = {
 
 def application(name: str) -> str:
     """Return the registration of an application; `desk` binds its tokens by DPoP."""
-    one = CERTIFICATES[name]
-    registered = f'tls_client_auth_subject_dn: "{one.certificate.subject.rfc4514_string()}"'
+    item = CERTIFICATES[name]
+    registered = f'tls_client_auth_subject_dn: "{item.certificate.subject.rfc4514_string()}"'
     if METHODS[name].startswith("self"):
-        registered = f"jwks: {json.dumps({'keys': [one.jwk]})}"
+        registered = f"jwks: {json.dumps({'keys': [item.jwk]})}"
     binding = "dpop_bound_access_tokens" if name == "desk" else "tls_client_certificate_bound_access_tokens"
     return APPLICATION.format(name=name, method=METHODS[name], registered=registered, binding=binding)
 
@@ -56,10 +56,10 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxied]:
 
 def connected(installation: Proxied, name: str, **more: Any) -> dict[str, Any]:
     """Run the relying party with its certificate, and return its report."""
-    one = CERTIFICATES[name]
-    files = {"trust": installation.server.pem, "certificate": one.pem, "key": one.key_pem}
-    provider = Provider(installation.hub_url, name, None)
-    with Visitor("ada@example.com", PASSWORD, installation.trust()) as visitor:
+    item = CERTIFICATES[name]
+    files = {"trust": installation.server.pem, "certificate": item.pem, "key": item.key_pem}
+    provider = ConformanceProvider(installation.hub_url, name, None)
+    with ConformanceVisitor("ada@example.com", PASSWORD, installation.trust()) as visitor:
         return run(provider, visitor, SCRIPT, callback=f"https://{name}.example/cb", **files, **more)
 
 
@@ -100,9 +100,9 @@ def userinfo(sender: httpx.Client, base: str, token: str, **headers: str) -> tup
     return answer.status_code, "invalid_token" if 'error="invalid_token"' in challenge else challenge
 
 
-def forged(one: Certificate) -> dict[str, str]:
+def forged(item: Certificate) -> dict[str, str]:
     """Return the proxy's headers, as a sender may spell them."""
-    return {"X-SSL-Client-Cert": one.escaped, "X-SSL-Client-Verify": "SUCCESS"}
+    return {"X-SSL-Client-Cert": item.escaped, "X-SSL-Client-Verify": "SUCCESS"}
 
 
 OTHERS: dict[str, Certificate | None] = {
@@ -122,14 +122,14 @@ def bound_token(installation: Proxied) -> str:
 @pytest.mark.parametrize("other", OTHERS)
 def test_token_is_refused_without_its_certificate(installation: Proxied, bound_token: str, other: str) -> None:
     """RFC 8705 section 3, also where the sender spells the certificate in the proxy's header."""
-    one = CERTIFICATES["bank"]
-    with installation.client(one) as holder:
+    item = CERTIFICATES["bank"]
+    with installation.client(item) as holder:
         assert userinfo(holder, installation.mtls_url, bound_token) == (200, "")
         assert userinfo(holder, installation.hub_url, bound_token) == (401, "invalid_token"), "nobody asks for it there"
     with installation.client(OTHERS[other]) as thief:
         for base in (installation.mtls_url, installation.hub_url):
             assert userinfo(thief, base, bound_token) == (401, "invalid_token")
-            assert userinfo(thief, base, bound_token, **forged(one)) == (401, "invalid_token")
+            assert userinfo(thief, base, bound_token, **forged(item)) == (401, "invalid_token")
 
 
 @pytest.mark.parametrize("other", OTHERS)
@@ -149,9 +149,9 @@ def test_client_is_refused_without_its_certificate(installation: Proxied, other:
 
 def test_header_from_outside_the_proxy_is_refused(installation: Proxied) -> None:
     """Whoever reaches the service itself: its address is not the trusted one."""
-    one, url = CERTIFICATES["bank"], f"http://127.0.0.1:{installation.plain_port}/api/oidc/token"
+    item, url = CERTIFICATES["bank"], f"http://127.0.0.1:{installation.plain_port}/api/oidc/token"
     host = installation.mtls_url.removeprefix("https://")
-    headers = {"Host": host, **forged(one)}
+    headers = {"Host": host, **forged(item)}
     with installation.client(address="127.0.0.2") as outsider:
         for more in ({}, {"X-Forwarded-For": "127.0.0.1"}, {"Forwarded": "for=127.0.0.1"}):
             refused = outsider.post(url, data=machine("bank"), headers={**headers, **more})

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.conformance.provider import Provider
+from tests.conformance.provider import ConformanceProvider
 from tests.conformance.test_openid_client import run
-from tests.conformance.visitor import Visitor
+from tests.conformance.visitor import ConformanceVisitor
 
 SCRIPT = Path(__file__).with_name("openid_client_registered.mjs")
 
 
-def test_openid_client_registers_signs_in_and_leaves(hub_url: str, visitor: Visitor) -> None:
+def test_openid_client_registers_signs_in_and_leaves(hub_url: str, visitor: ConformanceVisitor) -> None:
     issuer = hub_url.replace("//conformance.", "//registering.")
-    report = run(Provider(issuer, "", None), visitor, SCRIPT)
+    report = run(ConformanceProvider(issuer, "", None), visitor, SCRIPT)
     assert report["statuses"] == [200, 201], "discovery, then the registration"
     assert report["aud"] == report["client_id"]
     assert report["email"] == "ada@example.com"

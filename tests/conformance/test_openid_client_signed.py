@@ -9,17 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance.provider import SECRET, Provider
+from tests.conformance.provider import SECRET, ConformanceProvider
 from tests.conformance.test_openid_client import run
-from tests.conformance.visitor import Visitor
+from tests.conformance.visitor import ConformanceVisitor
 
 SCRIPT = Path(__file__).with_name("openid_client_signed.mjs")
 
 
 @pytest.mark.parametrize("algorithm", ["PS256", "ES256", "EdDSA"])
-def test_openid_client_verifies_every_signature(hub_url: str, visitor: Visitor, algorithm: str) -> None:
+def test_openid_client_verifies_every_signature(hub_url: str, visitor: ConformanceVisitor, algorithm: str) -> None:
     """The application of each algorithm has pairwise subjects."""
-    report = run(Provider(hub_url, algorithm.lower(), SECRET), visitor, SCRIPT, algorithm=algorithm)
+    report = run(ConformanceProvider(hub_url, algorithm.lower(), SECRET), visitor, SCRIPT, algorithm=algorithm)
     assert report["header"]["alg"] == algorithm
     assert report["person"]["email"] == "ada@example.com"
     subject = report["claims"]["sub"]

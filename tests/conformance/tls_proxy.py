@@ -123,7 +123,7 @@ def _apache(found: Proxied) -> list[str]:
     shown = _block("apache", "SSLVerifyClient").replace("id.example.com", "localhost")
     shown = shown.replace("*:443", f"127.0.0.1:{found.port}").replace("/etc/gatehouse/tls", str(tls))
     shown = shown.replace("127.0.0.1:8000", f"127.0.0.1:{found.plain_port}")
-    modules = "\n".join(f"LoadModule {one}_module /usr/lib/apache2/modules/mod_{one}.so" for one in MODULES)
+    modules = "\n".join(f"LoadModule {module}_module /usr/lib/apache2/modules/mod_{module}.so" for module in MODULES)
     user = "www-data" if os.geteuid() == 0 else getpass.getuser()
     (folder / "apache.conf").write_text(
         SERVER.format(folder=folder, port=found.port, user=user, modules=modules) + shown

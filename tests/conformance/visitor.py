@@ -15,7 +15,7 @@ MAX_STEPS = 12
 
 
 @dataclass
-class Form:
+class ProviderForm:
     """A form of a page with the values of its fields."""
 
     action: str
@@ -23,17 +23,17 @@ class Form:
     values: dict[str, str] = field(default_factory=dict)
 
 
-class Reader(HTMLParser):
+class FormReader(HTMLParser):
     """Collects a page's forms."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.forms: list[Form] = []
+        self.forms: list[ProviderForm] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         attributes = {name: value or "" for name, value in attrs}
         if tag == "form":
-            self.forms.append(Form(attributes.get("action", ""), attributes.get("method", "get").lower()))
+            self.forms.append(ProviderForm(attributes.get("action", ""), attributes.get("method", "get").lower()))
         elif (
             tag in ("input", "button")
             and self.forms
@@ -43,7 +43,7 @@ class Reader(HTMLParser):
             self.forms[-1].values.setdefault(attributes["name"], attributes.get("value", ""))
 
 
-class Visitor:
+class ConformanceVisitor:
     """An account holder with the cookies that a browser would keep."""
 
     def __init__(self, identifier: str, password: str, trust: ssl.SSLContext | bool = True) -> None:
@@ -75,10 +75,12 @@ class Visitor:
         raise AssertionError(f"no redirect to {until}")
 
     def _fill_in(self, page: httpx.Response) -> httpx.Response:
-        reader = Reader()
+        reader = FormReader()
         reader.feed(page.text)
         others = ("/locale", "/switch-account")
-        form = next((one for one in reader.forms if one.method == "post" and not one.action.startswith(others)), None)
+        form = next(
+            (item for item in reader.forms if item.method == "post" and not item.action.startswith(others)), None
+        )
         assert form is not None, f"{page.url} has no form: {page.text[:800]}"
         self.pages.append(page.url.path)
         known = {name: value for name, value in self._answers.items() if name in form.values}

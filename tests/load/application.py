@@ -14,9 +14,9 @@ from typing import Any
 from argon2 import PasswordHasher
 from flask import Flask, Response, request
 
-from app.kit.admission import Application, QueueSlot
+from app.kit.admission import QueueSlot, WsgiApp
 from app.kit.health import Health
-from app.kit.serving import HashLimits, Limits, serve
+from app.kit.serving import HashLimits, ServerLimits, serve
 
 application = Flask(__name__)
 closed = threading.Event()
@@ -141,7 +141,7 @@ def raising(environ: dict[str, Any], start_response: Any) -> Any:
     return application.wsgi_app(environ, start_response)
 
 
-def waits_for_nothing(environ: Mapping[str, Any]) -> bool:
+def is_answered_from_cache(environ: Mapping[str, Any]) -> bool:
     path: str = environ["PATH_INFO"]
     return path.startswith("/memory/")
 
@@ -162,14 +162,14 @@ def background(stop: threading.Event) -> None:
 
 
 def main(settings: dict[str, Any]) -> int:
-    limits, hash_limits = Limits(**settings.pop("limits", {})), HashLimits(**settings.pop("hash_limits", {}))
+    limits, hash_limits = ServerLimits(**settings.pop("limits", {})), HashLimits(**settings.pop("hash_limits", {}))
     if not settings.pop("job_crashes", False):
         has_crashed.set()
     bind = settings.pop("bind", "127.0.0.1:0")
     load = partial(report, "loaded") if settings.pop("defers_imports", False) else bool
     return serve(
-        lambda: Application(
-            Health(raising, {}), queue_slot, waits_for_nothing=Health.beside(waits_for_nothing), load=load
+        lambda: WsgiApp(
+            Health(raising, {}), queue_slot, is_answered_from_cache=Health.beside(is_answered_from_cache), load=load
         ),
         bind=bind,
         limits=limits,

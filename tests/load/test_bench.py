@@ -9,9 +9,9 @@ import pytest
 
 from tools.bench import measure as measuring
 from tools.bench.measure import Budget, Spent, measure
-from tools.bench.servers import Server, free_port
+from tools.bench.servers import BenchServer, free_port
 from tools.bench.table import printed
-from tools.bench.visitor import Answer, Unexpected, Visitor, form_of, linked_from
+from tools.bench.visitor import BenchVisitor, MeasuredResponse, Unexpected, form_of, linked_from
 
 PAGE = b"""<link rel="stylesheet" href="/static/a.css"><link rel="icon" href="data:image/svg+xml,x"><script src="/static/b.js"></script>
 <form action="/search"><input name="q"></form>
@@ -20,8 +20,8 @@ PAGE = b"""<link rel="stylesheet" href="/static/a.css"><link rel="icon" href="da
 <input name="password" type="password" autocomplete="current-password"></form>"""
 
 
-def a_page(body: bytes) -> Answer:
-    return Answer("/login", 200, HTTPMessage(), body)
+def a_page(body: bytes) -> MeasuredResponse:
+    return MeasuredResponse("/login", 200, HTTPMessage(), body)
 
 
 def test_form_is_found_by_field_and_filled_by_meaning() -> None:
@@ -55,17 +55,17 @@ def test_line_is_compared_with_limit_and_aim(cpu_ms: float, counts: dict[str, fl
 
 
 @pytest.fixture(scope="module")
-def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BenchServer]:
     port = free_port()
     log = tmp_path_factory.mktemp("bench") / "bare.log"
-    server = Server.start([sys.executable, "-m", "tools.bench.bare", f"127.0.0.1:{port}"], port, log)
+    server = BenchServer.start([sys.executable, "-m", "tools.bench.bare", f"127.0.0.1:{port}"], port, log)
     yield server
     server.stop()
 
 
-def test_cpu_time_excludes_the_client(bare: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cpu_time_excludes_the_client(bare: BenchServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measuring, "TURN_SECONDS", 0.2)
-    visitor = Visitor(bare.port, "bare.localhost")
+    visitor = BenchVisitor(bare.port, "bare.localhost")
 
     def three_times(_: int) -> None:
         for _ in range(3):
@@ -76,15 +76,15 @@ def test_cpu_time_excludes_the_client(bare: Server, monkeypatch: pytest.MonkeyPa
     assert 1.5 < spent.ratio < 8  # three bare views cost about three bare views
 
 
-def test_memory_is_within_range_of_a_python_process(bare: Server) -> None:
+def test_memory_is_within_range_of_a_python_process(bare: BenchServer) -> None:
     assert 10 < bare.memory_mb() < 500
 
 
 def test_costs_are_summed_over_responses() -> None:
-    visitor = Visitor(1, "bare.localhost")
+    visitor = BenchVisitor(1, "bare.localhost")
     headers: Message = HTTPMessage()
     headers["X-Gatehouse-Cost"] = "api=2; sql=5; commits=1; hashes=1; signatures=0"
     assert isinstance(headers, HTTPMessage)
     for _ in range(2):
-        visitor.take(Answer("/", 200, headers, b""))
+        visitor.take(MeasuredResponse("/", 200, headers, b""))
     assert visitor.costs == {"api": 4, "sql": 10, "commits": 2, "hashes": 2, "signatures": 0}

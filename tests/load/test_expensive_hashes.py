@@ -77,7 +77,7 @@ def test_no_sign_in_waits_for_expensive_hashes(served: Installation) -> None:
         guesses = [asyncio.create_task(guess(served.port, email)) for email in PEOPLE]
         await asyncio.wait(guesses, timeout=0.2)  # all have arrived
         signed_in = [(await sign_in(served.port, "acme"))[0] for _ in range(5)]
-        waiting = sum(not one.done() for one in guesses)
+        waiting = sum(not item.done() for item in guesses)
         await asyncio.gather(*guesses)
         return signed_in, waiting
 

@@ -193,12 +193,12 @@ def test_folded_first_line_is_refused(shared: Served) -> None:
 
 
 def test_bare_line_feeds_end_no_line(shared: Served, subtests: pytest.Subtests) -> None:
-    whole = get("/")
+    complete = get("/")
     for request in (
-        whole.replace(b"\r\n", b"\n"),
-        whole.replace(b"\r\n", b"\r"),
-        whole[:-2] + b"\n",
-        whole[:-3] + b"\n\n",
+        complete.replace(b"\r\n", b"\n"),
+        complete.replace(b"\r\n", b"\r"),
+        complete[:-2] + b"\n",
+        complete[:-3] + b"\n\n",
     ):
         with subtests.test(repr(request)):
             assert shared.statuses(request) == [400]

@@ -184,10 +184,10 @@ def test_forged_account_opens_nothing(both: Visitor, shop: RelyingParty, ada: Pe
     for forged in (grace.uid, "x", "x" * 300, "<script>"):
         assert page.press("Save", first_name="Augusta", shown_uid=forged).heading == CHANGED
     refused = page.press("Save", first_name="Augusta", shown_uid=grace.uid)
-    stranger = both.client.post(
+    outsider = both.client.post(
         "/switch-back", base_url=both.home, data={**refused.form("Switch back").fields, "shown_uid": "f" * 32}
     )
-    assert stranger.status_code in (302, 303)
+    assert outsider.status_code in (302, 303)
     assert ada.email in both.open("/profile").text
     planted = {**refused.form("Switch back").fields, "switch_back_to": "https://evil.example/"}
     assert both.send("POST", f"{both.home}/switch-back", planted).heading == both.open("/profile").heading
@@ -232,5 +232,5 @@ def test_forms_of_account_pages_name_the_account(both: Visitor, ada: Person, sub
         with subtests.test(address):
             page = both.open(address)
             forms = re.findall(r'<form[^>]*method="post".*?</form>', page.html, re.DOTALL)
-            for form in (one for one in forms if 'action="/locale"' not in one):
+            for form in (item for item in forms if 'action="/locale"' not in item):
                 assert f'name="shown_uid" value="{ada.uid}"' in form, form

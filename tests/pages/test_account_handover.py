@@ -77,7 +77,7 @@ def test_handover_is_final_after_former_mailbox_confirms(donation: Takeover) -> 
     links = donation.alerts(donation.c.email)
     result = donation.open_link(links[-1]).press(OWN_CHANGE_BUTTON)
     assert result.heading == "Thanks for confirming"
-    assert [donation.open_link(one).heading for one in links] == ["Link no longer works"] * len(links)
+    assert [donation.open_link(link).heading for link in links] == ["Link no longer works"] * len(links)
     answered(donation.c.ask("POST", {"email": NEW_OWNER, "password": NEW_PASSWORD}, path=LOGIN))
 
 

@@ -13,8 +13,8 @@ from argon2.low_level import Type, hash_secret_raw
 
 from app.identity.administration.account_import import formats, service
 from app.identity.administration.account_import.formats import Format
-from app.identity.administration.account_import.records import Mapped, Refused
-from app.identity.administration.account_import.service import Done, Outcome
+from app.identity.administration.account_import.records import MappedRecord, RecordRefused
+from app.identity.administration.account_import.service import ImportedRecord, ImportOutcome
 from app.identity.administration.configuration.organizations import context_of
 from app.identity.credentials.passwords import imported_hashes
 from app.identity.directory.accounts import linked_identities, store
@@ -39,7 +39,7 @@ AUTH0 = {
 }  # fmt: skip
 """A line of the export of password hashes, as Auth0 documents it."""
 UUID = "f27826f7-6ec1-4283-822f-10e0c51a9089"
-Outcomes = list[Done]
+Outcomes = list[ImportedRecord]
 
 
 def keycloak(password: dict[str, str], **more: Any) -> dict[str, Any]:
@@ -94,12 +94,17 @@ def imported(tenant: World, folder: Path, form: str, *records: Any, **how: Any) 
 
 
 def imported_files(
-    tenant: World, files: list[Path], form: str, mapped: Mapped | None = None, realm: str | None = None, **how: Any
+    tenant: World,
+    files: list[Path],
+    form: str,
+    mapped: MappedRecord | None = None,
+    realm: str | None = None,
+    **how: Any,
 ) -> Outcomes:
     reported: Outcomes = []
     found = tenant.services.directory.by_name(tenant.name)
     assert found
-    reads = formats.read(files, Format(form), mapped or Mapped(), realm)
+    reads = formats.read(files, Format(form), mapped or MappedRecord(), realm)
     service.run(tenant.services, found, reads, reported.append, **how)
     return reported
 
@@ -133,11 +138,11 @@ def sign_in(
 
 def test_auth0_password_signs_in_and_is_rehashed(tenant: World, tmp_path: Path, new_visitor_at: NewVisitorAt) -> None:
     assert outcomes(imported(tenant, tmp_path, "auth0", AUTH0)) == ["created"]
-    held = account(tenant)
-    assert (held.password_hash, held.email_verified) == (BCRYPT, True)
-    assert held.profile["ExternalUserLoginId"] == f"auth0|{OID}"
-    assert held.password_changed_at
-    assert held.password_changed_at.year == 2019
+    stored = account(tenant)
+    assert (stored.password_hash, stored.email_verified) == (BCRYPT, True)
+    assert stored.profile["ExternalUserLoginId"] == f"auth0|{OID}"
+    assert stored.password_changed_at
+    assert stored.password_changed_at.year == 2019
     wrong = sign_in(tenant, new_visitor_at, password="another password")
     assert "Wrong email or password" in wrong.text
     assert "code" in sign_in(tenant, new_visitor_at).query
@@ -151,12 +156,12 @@ def test_keycloak_password_signs_in_and_is_rehashed(
 ) -> None:
     realm = {"realm": "acme", "users": [keycloak(KEYCLOAK[algorithm])]}
     assert outcomes(imported(tenant, tmp_path, "keycloak", realm)) == ["created"]
-    held = account(tenant)
-    assert (held.uid, held.username, held.profile["FirstName"]) == (UUID, "ada", "Ada")
-    assert held.created_at.year == 2023
+    stored = account(tenant)
+    assert (stored.uid, stored.username, stored.profile["FirstName"]) == (UUID, "ada", "Ada")
+    assert stored.created_at.year == 2023
     assert "code" in sign_in(tenant, new_visitor_at).query
     renewed = account(tenant)
-    assert renewed.password_hash != held.password_hash
+    assert renewed.password_hash != stored.password_hash
     found = tenant.services.directory.by_name(tenant.name)
     assert found
     assert not tenant.services.hashing.is_stale(str(renewed.password_hash), found.settings.argon2)
@@ -172,14 +177,14 @@ def test_auth0_profile_and_hash_exports_become_one_account(tenant: World, tmp_pa
                         "profileData": {"email": "ada@gmail.com", "name": "Ada L"}}],
     }  # fmt: skip
     assert outcomes(imported(tenant, tmp_path, "auth0", AUTH0, profile)) == ["created", "updated"]
-    held = account(tenant)
-    assert (held.password_hash, held.is_active, held.profile["FirstName"]) == (BCRYPT, False, "Ada")
+    stored = account(tenant)
+    assert (stored.password_hash, stored.is_active, stored.profile["FirstName"]) == (BCRYPT, False, "Ada")
     own = context(tenant)
     found = linked_identities.find_account(own, "google", "113974520365482658901")
     own.work.rollback()
     assert found
-    assert found.uid == held.uid
-    assert linked_identities.of(held)[0].email == "ada@gmail.com"
+    assert found.uid == stored.uid
+    assert linked_identities.of(stored)[0].email == "ada@gmail.com"
 
 
 @pytest.mark.both_databases
@@ -228,7 +233,7 @@ def test_roles_and_organizations_come_along(new_world: NewWorld, tmp_path: Path)
         "realm": "acme", "users": [user],
         "organizations": [{"name": "Globex", "alias": "globex", "members": [{"username": "ada", "membershipType": "UNMANAGED"}]}],
     }  # fmt: skip
-    mapped = Mapped(roles={"writer": "editor"})
+    mapped = MappedRecord(roles={"writer": "editor"})
     (refused,) = imported(tenant, tmp_path, "keycloak", realm)
     assert "'writer'" in refused.says[0]
     (refused,) = imported(tenant, tmp_path, "keycloak", realm, mapped=mapped)
@@ -237,9 +242,9 @@ def test_roles_and_organizations_come_along(new_world: NewWorld, tmp_path: Path)
     role_store.set_default(own, member.role_id)
     own.work.commit()
     (done,) = imported(tenant, tmp_path, "keycloak", realm, mapped=mapped)
-    assert (done.outcome, done.says) == (Outcome.CREATED, ("left out the groups /staff",))
-    held = account(tenant)
-    assert held.roles == ["editor"]
+    assert (done.outcome, done.says) == (ImportOutcome.CREATED, ("left out the groups /staff",))
+    stored = account(tenant)
+    assert stored.roles == ["editor"]
     own = context(tenant)
     members = member_store.count(own, globex.org_id)
     own.work.rollback()
@@ -256,7 +261,7 @@ def test_repeated_import_updates_until_the_owner_signs_in(
     assert outcomes(imported(tenant, tmp_path, "auth0", {**AUTH0, "passwordHash": newer})) == ["updated"]
     assert "code" in sign_in(tenant, new_visitor_at, password="a newer password 1").query
     (done,) = imported(tenant, tmp_path, "auth0", AUTH0)
-    assert done.outcome is Outcome.KEPT
+    assert done.outcome is ImportOutcome.KEPT
     assert "code" in sign_in(tenant, new_visitor_at, password="a newer password 1").query
 
 
@@ -306,7 +311,7 @@ def test_batches_commit_one_by_one_and_skip_goes_on(tenant: World, tmp_path: Pat
     lines = [json.dumps({"email": f"p{number}@example.com"}) for number in range(1, 8)]
     path.write_text("\n".join([*lines, "x" * 1_000_001]))
     report = service.Report()
-    with pytest.raises(Refused):
+    with pytest.raises(RecordRefused):
         imported_files(tenant, [path], "gatehouse", batch=3, report=report)
     assert report.last == 6
     path.write_text("\n".join(lines))
@@ -327,7 +332,7 @@ def test_dry_run_writes_nothing(tenant: World, tmp_path: Path) -> None:
 def test_broken_file_is_refused_with_its_name(text: str, tenant: World, tmp_path: Path) -> None:
     path = tmp_path / "export.json"
     path.write_text(text)
-    with pytest.raises(Refused, match=r"export\.json"):
+    with pytest.raises(RecordRefused, match=r"export\.json"):
         imported_files(tenant, [path], "keycloak")
 
 
@@ -352,7 +357,7 @@ def test_number_beyond_64_bits_is_refused(tenant: World, tmp_path: Path, number:
     """A long one ended the process; one with a huge exponent took hours."""
     path = tmp_path / "export.json"
     path.write_text(f'[{{"email": "ada@example.com", "created_at": {number}}}]')
-    with pytest.raises(Refused, match=r"isn't valid JSON: .*overflow"):
+    with pytest.raises(RecordRefused, match=r"isn't valid JSON: .*overflow"):
         imported_files(tenant, [path], "gatehouse")
 
 

@@ -43,7 +43,7 @@ class Takeover:
         return mails_to(self.c.tenant.services, self.c.tenant.tenant_id, to)
 
     def alerts(self, to: str) -> list[str]:
-        return [link for one in self.mails(to) for link in links_to(one["text"], "/not-me")]
+        return [link for mail in self.mails(to) for link in links_to(mail["text"], "/not-me")]
 
     def own(self, method: str, path: str, body: object = None) -> Any:
         return self.c.tenant.send(method, path, body, bearer=self.bearer)
@@ -136,11 +136,11 @@ def test_alert_reverts_the_takeover_in_any_order(takeover: Takeover, order: str,
         assert refused(c.ask("POST", {"email": email, "password": secret}, path="/identity/v2/auth/login"))[0] != 200
     by_answer = {"username": c.username, "password": NEW, "securityanswer": {"pet": "a thief's own"}}
     assert refused(c.ask("PUT", by_answer, path=f"{PATH}/securityanswer")) == (403, 1092)
-    assert [takeover.open_link(one).heading for one in takeover.alerts(ATTACKER)] == ["Link no longer works"] * len(
+    assert [takeover.open_link(alert).heading for alert in takeover.alerts(ATTACKER)] == ["Link no longer works"] * len(
         takeover.alerts(ATTACKER)
     )
     account = c.tenant.read(c.uid)
-    assert [(one["Type"], one["Value"]) for one in account["Email"]] == [("Primary", c.email)]
+    assert [(item["Type"], item["Value"]) for item in account["Email"]] == [("Primary", c.email)]
     assert (account["EmailVerified"], account["UnverifiedEmail"], account["PhoneId"]) == (True, None, None)
     answered(c.logs_in(OWNER_PASSWORD))
 
@@ -186,7 +186,7 @@ def test_reset_keeps_alert_while_other_address_is_primary(takeover: Takeover) ->
     make_attacker_primary(takeover)
     answered(takeover.c.reset(resettoken=takeover.c.token(), password="Velvet-anchor-65"))
     takeover.revert(takeover.alerts(takeover.c.email)[0])
-    assert [one["Value"] for one in takeover.c.tenant.read(takeover.c.uid)["Email"]] == [takeover.c.email]
+    assert [item["Value"] for item in takeover.c.tenant.read(takeover.c.uid)["Email"]] == [takeover.c.email]
 
 
 def test_unverified_holder_gives_the_address_back(takeover: Takeover) -> None:
@@ -209,7 +209,7 @@ def test_address_verified_by_another_account_stays_there(takeover: Takeover) -> 
     page.press(SAVE, password=OWNER_PASSWORD)
     assert takeover.c.tenant.read(other["Uid"])["EmailVerified"] is True
     account = takeover.c.tenant.read(takeover.c.uid)
-    assert (account["Email"], [one["Value"] for one in account["UnverifiedEmail"]]) == ([], [takeover.c.email])
+    assert (account["Email"], [item["Value"] for item in account["UnverifiedEmail"]]) == ([], [takeover.c.email])
     assert refused(takeover.own("GET", OWN)) == (401, 1409)
 
 
@@ -241,7 +241,9 @@ def test_concurrent_uses_of_one_alert_have_one_winner(takeover: Takeover) -> Non
     with ThreadPoolExecutor(16) as pool:
         counted = Counter(pool.map(press, pages))
     assert counted == {"Check your email": 1, "Account already secured": 49}
-    assert len([one for one in takeover.mails(takeover.c.email) if "Your account is secured" in str(one["text"])]) == 1
+    assert (
+        len([mail for mail in takeover.mails(takeover.c.email) if "Your account is secured" in str(mail["text"])]) == 1
+    )
 
 
 def test_alert_of_an_added_number_ends_its_sign_in(takeover: Takeover) -> None:

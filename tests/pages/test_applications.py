@@ -138,9 +138,9 @@ class TestOpenLinks:
     ) -> None:
         """Without the scope `email` it is the `sub` that the application has."""
         shop = world.application("shop", scope="openid", initiate_login_uri=self.START, subject_type=subject_type)
-        held = shop.redeem(authorize(visitor, shop, ada, scope="openid").query["code"]).json or {}
+        body = shop.redeem(authorize(visitor, shop, ada, scope="openid").query["code"]).json or {}
         hint = self.link(visitor.open("/applications"))["login_hint"]
-        assert hint == claims_in(held["id_token"])["sub"]
+        assert hint == claims_in(body["id_token"])["sub"]
         assert (hint == ada.uid) is (subject_type == "public")
         assert "code" in visitor.authorize(shop, scope="openid", login_hint=hint).query
 

@@ -156,9 +156,9 @@ def test_last_code_warns_and_offers_new_ones(
     _, page = enrol_totp(browser, tenant, ada)
     page.press("I’ve saved them")
     visitor = new_visitor_at(tenant)
-    asked = sign_in(visitor, tenant, ada).follow("Try another way").press("Backup code")
-    assert "This is your last code." in asked.text
-    warned = asked.press("Verify", backup_code=codes_on(page)[0])
+    shown_page = sign_in(visitor, tenant, ada).follow("Try another way").press("Backup code")
+    assert "This is your last code." in shown_page.text
+    warned = shown_page.press("Verify", backup_code=codes_on(page)[0])
     assert "You used your last backup code" in warned.text
     if not creates:
         assert warned.press("Not now").query["code"], "new ones are offered, not required"
@@ -185,8 +185,8 @@ def test_not_you_leaves_the_pending_sign_in(
     assert "ada@example.com" in page.text
     left = page.press("Not you?")
     assert left.heading == "Welcome back"
-    late = page.press("Verify", code=code_now(tenant, app))
-    assert late.heading == "Welcome back", "the first factor no longer counts"
+    expired = page.press("Verify", code=code_now(tenant, app))
+    assert expired.heading == "Welcome back", "the first factor no longer counts"
 
 
 def test_username_sign_in_hides_the_email_address(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:

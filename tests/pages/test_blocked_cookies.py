@@ -82,9 +82,9 @@ def test_form_of_another_site_leaves_the_browser_its_cookies(
 ) -> None:
     """A browser sends no cookies with it: a new secret would end the other pages of the browser."""
     page = visitor.authorize(world.application("shop"))
-    elsewhere = {"Sec-Fetch-Site": "cross-site", "Origin": "https://mallory.example"}
-    answer = blocking.client.open("/login", method="POST", base_url=blocking.home, data=sent, headers=elsewhere)
-    assert not [one for one in answer.headers.getlist("Set-Cookie") if "gatehouse-browser" in one]
+    other = {"Sec-Fetch-Site": "cross-site", "Origin": "https://mallory.example"}
+    answer = blocking.client.open("/login", method="POST", base_url=blocking.home, data=sent, headers=other)
+    assert not [item for item in answer.headers.getlist("Set-Cookie") if "gatehouse-browser" in item]
     if sent:
         assert answer.headers["Location"].endswith("/login?attempt=of-another")
     visitor.forget("gatehouse-attempt-")

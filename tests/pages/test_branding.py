@@ -137,11 +137,11 @@ def test_application_without_a_logo_has_its_initial(world: World, visitor: Visit
 
 def test_two_applications_never_share_a_cached_page(world: World, new_visitor: NewVisitor) -> None:
     """The sign-in page is rendered once for each application, even where two bear one name."""
-    one, two = (
+    item, two = (
         world.application(name, client_name="Shop", policy_uri=f"{CDN}/{name}", logo_uri=f"{CDN}/{name}.png")
         for name in ("one", "two")
     )
-    for shop, name in ((one, "one"), (two, "two"), (one, "one")):
+    for shop, name in ((item, "one"), (two, "two"), (item, "one")):
         assert policy(new_visitor().authorize(shop), "img-src") == ["'self'", f"{CDN}/{name}.png"]
 
 
@@ -180,7 +180,7 @@ def test_font_is_served_by_the_host_of_the_tenant(visitor: Visitor) -> None:
 def test_manifest_lists_the_files_of_the_tenant(visitor: Visitor) -> None:
     answer = visitor.client.get("/idx/manifest", base_url=visitor.home)
     assert answer.status_code == 200
-    assets = {one["Name"]: one for one in answer.get_json()["Assets"]}
+    assets = {item["Name"]: item for item in answer.get_json()["Assets"]}
     assert sorted(assets) == ["inter.woff2", "mark.svg"], "nothing else of the folder, nothing outside it"
     assert assets["inter.woff2"] == {"Name": "inter.woff2", "Path": "/theme/inter.woff2", "Type": "font/woff2"}
     assert visitor.client.get("/idx/asset/inter.woff2", base_url=visitor.home).data == FONT

@@ -14,13 +14,13 @@ from werkzeug.test import Client, EnvironBuilder
 from app.hub import cached_pages
 from app.hub.cached_pages import CachedPage
 from app.hub.cached_responses import ResponseCache
-from app.hub.interaction import Interaction
+from app.hub.interaction import HubInteraction
 from app.hub.page import Page
 from app.hub.pages.login import first_login_page
-from app.hub.services import Services
+from app.hub.services import HubServices
 from app.hub.visit import Visit, current_visit, set_current_visit
 from app.hub.web.application import HubFlask
-from tests.support.comparable_pages import FRESH, Answer
+from tests.support.comparable_pages import FRESH, ComparableAnswer
 from tests.support.oauth_world import NewWorld, World
 from tests.support.visitor import NewVisitor, Visitor
 
@@ -59,37 +59,37 @@ class Hub:
     base_url: str
 
     @property
-    def services(self) -> Services:
-        shared: Services = self.app.extensions["gatehouse"]
+    def services(self) -> HubServices:
+        shared: HubServices = self.app.extensions["gatehouse"]
         return shared
 
     @property
     def cache(self) -> ResponseCache:
         return self.services.cached_pages
 
-    def open(self, path: str, headers: Mapping[str, str] | None = None) -> Answer:
+    def open(self, path: str, headers: Mapping[str, str] | None = None) -> ComparableAnswer:
         client = Client(self.app, use_cookies=False)
-        return Answer(client.get(path, base_url=self.base_url, headers=dict(headers or {})))
+        return ComparableAnswer(client.get(path, base_url=self.base_url, headers=dict(headers or {})))
 
-    def cached(self, path: str, headers: Mapping[str, str] | None = None) -> Answer:
+    def cached(self, path: str, headers: Mapping[str, str] | None = None) -> ComparableAnswer:
         """Answer a request that was answered before."""
         self.open(path, headers)
         return self.open(path, headers)
 
-    def rendered(self, path: str, headers: Mapping[str, str] | None = None) -> Answer:
+    def rendered(self, path: str, headers: Mapping[str, str] | None = None) -> ComparableAnswer:
         """Answer with the page as its function renders it for this browser."""
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(CachedPage, "__call__", lambda self, *arguments: self.make(*arguments).render())
             self.open(path, headers)  # asks for the tenant
             return self.open(path, headers)
 
-    def waits_for_nothing(self, path: str, headers: Mapping[str, str] | None = None, method: str = "GET") -> bool:
+    def is_answered_from_cache(self, path: str, headers: Mapping[str, str] | None = None, method: str = "GET") -> bool:
         builder = EnvironBuilder(path, self.base_url, method=method, headers=[*(headers or {}).items()])
-        return cached_pages.waits_for_nothing(self.app, builder.get_environ())
+        return cached_pages.is_answered_from_cache(self.app, builder.get_environ())
 
     def texts(self) -> str:
         """Return all that is cached, headers too."""
-        return "".join(f"{one.headers} {b''.join(one.text._texts).decode()}" for one in self.cache.values())
+        return "".join(f"{item.headers} {b''.join(item.text._texts).decode()}" for item in self.cache.values())
 
 
 @pytest.fixture
@@ -108,8 +108,8 @@ def shop_hub(hub_app: HubFlask, world: World) -> Hub:
 
 
 def cookies_of(visitor: Visitor) -> dict[str, str]:
-    held = (visitor.client._cookies or {}).values()
-    return {"Cookie": "; ".join(f"{cookie.key}={cookie.value}" for cookie in held)}
+    stored = (visitor.client._cookies or {}).values()
+    return {"Cookie": "; ".join(f"{cookie.key}={cookie.value}" for cookie in stored)}
 
 
 def test_cached_page_is_the_rendered_page(hub: Hub, subtests: pytest.Subtests) -> None:
@@ -186,7 +186,7 @@ def test_cached_page_of_an_application_is_the_rendered_page(
     first, second = new_visitor(), new_visitor()
     shop_hub.cached(first.authorize(shop, **asked).address.removeprefix(shop_hub.base_url), cookies_of(first))
     path = second.authorize(shop, **asked).address.removeprefix(shop_hub.base_url)
-    assert shop_hub.waits_for_nothing(path, cookies_of(second))
+    assert shop_hub.is_answered_from_cache(path, cookies_of(second))
     before = len(shop_hub.cache.values())
     cached = shop_hub.open(path, cookies_of(second))
     assert len(shop_hub.cache.values()) == before
@@ -201,19 +201,19 @@ def test_other_headers_make_another_page(world: World, shop_hub: Hub, new_visito
     native = world.application(
         "native", client_name="shop", redirect_uris=["com.example:/cb"], application_type="native"
     )
-    for one, asked in ((shop, {}), (shop, {"display": "popup"}), (native, {}), (shop, {})):
+    for element, item in ((shop, {}), (shop, {"display": "popup"}), (native, {}), (shop, {})):
         visitor = new_visitor()
-        path = visitor.authorize(one, **asked).address.removeprefix(shop_hub.base_url)
+        path = visitor.authorize(element, **item).address.removeprefix(shop_hub.base_url)
         rendered = shop_hub.rendered(path, cookies_of(visitor)).comparable
         assert shop_hub.open(path, cookies_of(visitor)).comparable == rendered
     assert len(shop_hub.cache.values()) == 3
 
 
 def test_another_application_gets_its_own_page(world: World, shop_hub: Hub, new_visitor: NewVisitor) -> None:
-    one, two = (
+    item, two = (
         world.application(name, client_name="Shop", tos_uri=f"https://{name}.example") for name in ("one", "two")
     )
-    for shop, address in ((one, "https://one.example"), (two, "https://two.example"), (one, "https://one.example")):
+    for shop, address in ((item, "https://one.example"), (two, "https://two.example"), (item, "https://one.example")):
         visitor = new_visitor()
         path = visitor.authorize(shop).address.removeprefix(shop_hub.base_url)
         assert address in shop_hub.cached(path, cookies_of(visitor)).text
@@ -249,17 +249,17 @@ def test_form_of_a_cached_page_signs_in(world: World, shop_hub: Hub, new_visitor
     shop_hub.cached("/login", {"Accept-Language": "en"})
     page = new_visitor().open("/login")
     assert page.press("Sign in", identifier=ada.email, password=ada.password).status == 200
-    stranger = new_visitor().open("/login")
-    stranger.visitor.forget("browser")
-    assert stranger.press("Sign in", identifier=ada.email, password=ada.password).status == 403
+    outsider = new_visitor().open("/login")
+    outsider.visitor.forget("browser")
+    assert outsider.press("Sign in", identifier=ada.email, password=ada.password).status == 403
 
 
 @pytest.mark.parametrize("path", PATHS)
 def test_first_page_waits_for_nothing(hub: Hub, path: str) -> None:
-    assert not hub.waits_for_nothing(path), "the tenant is not in memory"
+    assert not hub.is_answered_from_cache(path), "the tenant is not in memory"
     hub.open(path)
     for headers in SENT.values():
-        assert hub.waits_for_nothing(path, headers)
+        assert hub.is_answered_from_cache(path, headers)
 
 
 @pytest.mark.parametrize(
@@ -281,26 +281,26 @@ def test_first_page_waits_for_nothing(hub: Hub, path: str) -> None:
 def test_other_requests_may_wait(hub: Hub, path: str, headers: dict[str, str], method: str) -> None:
     hub.cached("/login")
     hub.cached(path, headers)
-    assert not hub.waits_for_nothing(path, headers, method)
+    assert not hub.is_answered_from_cache(path, headers, method)
 
 
 def test_registration_that_asks_for_a_captcha_may_wait(world: World, shop_hub: Hub) -> None:
     world.change_settings(registration_captcha=True)
     shop_hub.cached("/register")
-    assert shop_hub.waits_for_nothing("/login")
-    assert not shop_hub.waits_for_nothing("/register")
+    assert shop_hub.is_answered_from_cache("/login")
+    assert not shop_hub.is_answered_from_cache("/register")
 
 
 def test_page_of_another_browsers_interaction_may_wait(world: World, shop_hub: Hub, new_visitor: NewVisitor) -> None:
     visitor, other = new_visitor(), new_visitor()
     path = visitor.authorize(world.application("shop")).address.removeprefix(shop_hub.base_url)
     assert shop_hub.cached(path, cookies_of(visitor)).response.status_code == 200
-    assert shop_hub.waits_for_nothing(path, cookies_of(visitor))
+    assert shop_hub.is_answered_from_cache(path, cookies_of(visitor))
     other.authorize(world.application("other"))
-    assert not shop_hub.waits_for_nothing(path, cookies_of(other))
+    assert not shop_hub.is_answered_from_cache(path, cookies_of(other))
 
 
-def cookie_of(hub: Hub, interaction: Interaction) -> dict[str, str]:
+def cookie_of(hub: Hub, interaction: HubInteraction) -> dict[str, str]:
     hub.open("/login")
     tenant = hub.services.tenancy.fresh(hub.base_url.partition("://")[2])
     assert tenant is not None
@@ -309,13 +309,13 @@ def cookie_of(hub: Hub, interaction: Interaction) -> dict[str, str]:
 
 @pytest.mark.parametrize("seconds_left", [-1, 60])
 def test_page_of_an_expired_interaction_may_wait(hub: Hub, seconds_left: int) -> None:
-    interaction = Interaction("i" * 24, "b" * 24, expires_at=hub.services.now() + seconds_left)
+    interaction = HubInteraction("i" * 24, "b" * 24, expires_at=hub.services.now() + seconds_left)
     headers = cookie_of(hub, interaction)
-    assert hub.waits_for_nothing(f"/login?attempt={interaction.id}", headers) is (seconds_left > 0)
+    assert hub.is_answered_from_cache(f"/login?attempt={interaction.id}", headers) is (seconds_left > 0)
 
 
 def test_invitation_is_on_its_own_page_alone(hub: Hub) -> None:
-    plain = Interaction("i" * 24, "b" * 24, expires_at=hub.services.now() + 60)
+    plain = HubInteraction("i" * 24, "b" * 24, expires_at=hub.services.now() + 60)
     invited = replace(plain, invitation="Example Orchard")
     for interaction in (plain, invited, plain):
         page = hub.cached(f"/register?attempt={interaction.id}", cookie_of(hub, interaction))
@@ -341,11 +341,11 @@ def later() -> Iterator[None]:
 
 def test_changed_tenant_is_on_the_next_page(world: World, shop_hub: Hub) -> None:
     assert shop_hub.cached("/register").response.status_code == 200
-    assert shop_hub.waits_for_nothing("/register")
+    assert shop_hub.is_answered_from_cache("/register")
     world.change_brand(display_name="Acme Winter", color="#8a3b12")
     with later():
         changed = shop_hub.cached("/register")
-        assert not shop_hub.waits_for_nothing("/register")
+        assert not shop_hub.is_answered_from_cache("/register")
     assert "Acme Winter" in changed.text
     assert "#8a3b12" in shop_hub.cached("/register").text
 
@@ -353,16 +353,16 @@ def test_changed_tenant_is_on_the_next_page(world: World, shop_hub: Hub) -> None
 def test_version_in_an_answer_has_the_tenant_read_anew(shop_hub: Hub) -> None:
     """A page that calls the identity service learns of the change at once, and so do all pages of this process."""
     shop_hub.cached("/login")
-    assert shop_hub.waits_for_nothing("/login")
+    assert shop_hub.is_answered_from_cache("/login")
     host = shop_hub.base_url.partition("://")[2]
     shop_hub.services.tenancy.on_response(host, {"x-gatehouse-tenant-version": "another"})
-    assert not shop_hub.waits_for_nothing("/login")
+    assert not shop_hub.is_answered_from_cache("/login")
 
 
 def test_unknown_host_may_wait(hub: Hub) -> None:
-    elsewhere = Hub(hub.app, "http://nobody-here.localhost:8000")
-    assert elsewhere.cached("/login").response.status_code == 404
-    assert not elsewhere.waits_for_nothing("/login")
+    other = Hub(hub.app, "http://nobody-here.localhost:8000")
+    assert other.cached("/login").response.status_code == 404
+    assert not other.is_answered_from_cache("/login")
 
 
 def test_cache_is_bounded(hub: Hub) -> None:

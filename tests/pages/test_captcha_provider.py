@@ -9,12 +9,12 @@ import pytest
 from sqlalchemy import select, update
 
 from app.identity.directory.tenants.tables import tenants
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import UnitOfWork
 from tests.support.captchas import (
     DOUBTED,
     SECRET,
-    Provider,
+    FakeCaptchaProvider,
     answer_to,
     asked_on,
     keep_secret,
@@ -30,7 +30,7 @@ NewCaptchaWorld = Callable[..., World]
 
 
 @pytest.fixture
-def provider(services: Services, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
+def provider(services: IdentityServices, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeCaptchaProvider]:
     with providing(services, monkeypatch) as made:
         yield made
 
@@ -52,8 +52,8 @@ def set_captcha(world: World, **captcha: Any) -> None:
     """Change the tenant's captcha while a page is open."""
     where = tenants.c.tenant_id == world.tenant_id
     with UnitOfWork(world.services.database, world.tenant_id).separate_transaction() as work:
-        held = work.run(select(tenants.c.settings).where(where)).scalar_one()
-        settings = {**held, "captcha": {**held["captcha"], **captcha}}
+        stored = work.run(select(tenants.c.settings).where(where)).scalar_one()
+        settings = {**stored, "captcha": {**stored["captcha"], **captcha}}
         work.run(update(tenants).where(where).values(settings=settings))
     world.services.directory.clear_cache()
 
@@ -76,7 +76,7 @@ def policy(page: VisitedPage) -> str:
 
 
 def test_widget_token_is_verified_with_the_provider(
-    new_captcha_world: NewCaptchaWorld, new_visitor_at: NewVisitorAt, provider: Provider
+    new_captcha_world: NewCaptchaWorld, new_visitor_at: NewVisitorAt, provider: FakeCaptchaProvider
 ) -> None:
     page = new_visitor_at(new_captcha_world()).open("/register")
     assert is_registered(sign_up(page, captcha_proof="a proof"))
@@ -85,7 +85,7 @@ def test_widget_token_is_verified_with_the_provider(
 
 
 def test_own_question_is_accepted_without_provider_call(
-    new_captcha_world: NewCaptchaWorld, new_visitor_at: NewVisitorAt, provider: Provider
+    new_captcha_world: NewCaptchaWorld, new_visitor_at: NewVisitorAt, provider: FakeCaptchaProvider
 ) -> None:
     page = new_visitor_at(new_captcha_world()).open("/register")
     assert is_registered(sign_up(page, **question_answer(page)))
@@ -93,7 +93,7 @@ def test_own_question_is_accepted_without_provider_call(
 
 
 def test_widget_token_is_accepted_once(
-    new_captcha_world: NewCaptchaWorld, new_visitor_at: NewVisitorAt, provider: Provider
+    new_captcha_world: NewCaptchaWorld, new_visitor_at: NewVisitorAt, provider: FakeCaptchaProvider
 ) -> None:
     visitor = new_visitor_at(new_captcha_world())
     assert is_registered(sign_up(visitor.open("/register"), captcha_proof="a proof"))
@@ -103,7 +103,7 @@ def test_widget_token_is_accepted_once(
 
 @pytest.mark.parametrize("kind", ["recaptcha_v2", "recaptcha_v3", "hcaptcha", "tencent"])
 def test_rejected_widget_token_leads_to_a_new_question(
-    new_captcha_world: NewCaptchaWorld, new_visitor_at: NewVisitorAt, provider: Provider, kind: str
+    new_captcha_world: NewCaptchaWorld, new_visitor_at: NewVisitorAt, provider: FakeCaptchaProvider, kind: str
 ) -> None:
     provider.body = DOUBTED
     page = new_visitor_at(new_captcha_world(provider=kind)).open("/register")
@@ -115,7 +115,7 @@ def test_rejected_widget_token_leads_to_a_new_question(
 
 
 def test_question_is_accepted_while_provider_is_down(
-    new_captcha_world: NewCaptchaWorld, new_visitor_at: NewVisitorAt, provider: Provider
+    new_captcha_world: NewCaptchaWorld, new_visitor_at: NewVisitorAt, provider: FakeCaptchaProvider
 ) -> None:
     provider.status = 500
     page = sign_up(new_visitor_at(new_captcha_world()).open("/register"), captcha_proof="a proof")
@@ -124,7 +124,7 @@ def test_question_is_accepted_while_provider_is_down(
 
 
 def test_proof_of_work_is_refused_with_a_provider(
-    new_captcha_world: NewCaptchaWorld, new_visitor_at: NewVisitorAt, provider: Provider
+    new_captcha_world: NewCaptchaWorld, new_visitor_at: NewVisitorAt, provider: FakeCaptchaProvider
 ) -> None:
     """Otherwise the limit on answered questions would not bound requests that bypass the provider."""
     page = new_visitor_at(new_captcha_world()).open("/register")
@@ -136,7 +136,7 @@ def test_proof_of_work_is_refused_with_a_provider(
 
 
 def test_missing_token_and_answer_are_refused(
-    new_captcha_world: NewCaptchaWorld, new_visitor_at: NewVisitorAt, provider: Provider
+    new_captcha_world: NewCaptchaWorld, new_visitor_at: NewVisitorAt, provider: FakeCaptchaProvider
 ) -> None:
     page = sign_up(new_visitor_at(new_captcha_world()).open("/register"))
     assert (page.status, provider.asked) == (403, [])
@@ -149,7 +149,7 @@ def test_missing_token_and_answer_are_refused(
 def test_malformed_widget_fields_get_a_page_not_an_error(
     new_captcha_world: NewCaptchaWorld,
     new_visitor_at: NewVisitorAt,
-    provider: Provider,
+    provider: FakeCaptchaProvider,
     subtests: pytest.Subtests,
     name: str,
 ) -> None:
@@ -167,7 +167,7 @@ def test_malformed_widget_fields_get_a_page_not_an_error(
 
 
 def test_widget_alone_is_required_without_fallback(
-    new_captcha_world: NewCaptchaWorld, new_visitor_at: NewVisitorAt, provider: Provider
+    new_captcha_world: NewCaptchaWorld, new_visitor_at: NewVisitorAt, provider: FakeCaptchaProvider
 ) -> None:
     page = new_visitor_at(new_captcha_world(fallback=False)).open("/register")
     assert "captcha_challenge" not in page.form(BUTTON).fields
@@ -179,7 +179,7 @@ def test_widget_alone_is_required_without_fallback(
 
 @pytest.mark.both_databases
 def test_earlier_question_is_refused_without_fallback(
-    new_captcha_world: NewCaptchaWorld, new_visitor_at: NewVisitorAt, provider: Provider
+    new_captcha_world: NewCaptchaWorld, new_visitor_at: NewVisitorAt, provider: FakeCaptchaProvider
 ) -> None:
     world = new_captcha_world()
     page = new_visitor_at(world).open("/register")
@@ -190,14 +190,16 @@ def test_earlier_question_is_refused_without_fallback(
 
 
 def test_provider_down_without_fallback_answers_503(
-    new_captcha_world: NewCaptchaWorld, new_visitor_at: NewVisitorAt, provider: Provider
+    new_captcha_world: NewCaptchaWorld, new_visitor_at: NewVisitorAt, provider: FakeCaptchaProvider
 ) -> None:
     provider.status = 500
     page = sign_up(new_visitor_at(new_captcha_world(fallback=False)).open("/register"), captcha_proof="a proof")
     assert page.status == 503
 
 
-def test_locked_sign_in_shows_the_widget(new_world: NewWorld, new_visitor_at: NewVisitorAt, provider: Provider) -> None:
+def test_locked_sign_in_shows_the_widget(
+    new_world: NewWorld, new_visitor_at: NewVisitorAt, provider: FakeCaptchaProvider
+) -> None:
     lockout = {"type": "captcha", "maximum_failed_attempts": 1}
     world = new_world(captcha={**HCAPTCHA, "fallback": False}, lockout=lockout)
     keep_secret(world.services, world.tenant_id)

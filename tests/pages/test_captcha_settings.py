@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.identity.platform.services import Services
-from tests.support.captchas import Provider, providing
+from app.identity.platform.services import IdentityServices
+from tests.support.captchas import FakeCaptchaProvider, providing
 from tests.support.machines import ask, machine
 from tests.support.oauth_world import NewWorld, World
 from tests.support.tenant_server import TenantServer, answered, refused
@@ -43,13 +43,13 @@ def send(server: TenantServer) -> Ask:
 
 
 @pytest.fixture
-def provider(services: Services, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
+def provider(services: IdentityServices, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeCaptchaProvider]:
     with providing(services, monkeypatch) as made:
         yield made
 
 
 def test_page_and_operation_use_the_provider_at_once(
-    send: Ask, server: TenantServer, tenant: World, new_visitor_at: NewVisitorAt, provider: Provider
+    send: Ask, server: TenantServer, tenant: World, new_visitor_at: NewVisitorAt, provider: FakeCaptchaProvider
 ) -> None:
     assert answered(send("GET")) == OFF
     shown = answered(send("PUT", HCAPTCHA))
@@ -66,7 +66,9 @@ def test_page_and_operation_use_the_provider_at_once(
     assert "site-key-1" not in new_visitor_at(tenant).open("/register").html
 
 
-def test_masked_key_stays(send: Ask, tenant: World, new_visitor_at: NewVisitorAt, provider: Provider) -> None:
+def test_masked_key_stays(
+    send: Ask, tenant: World, new_visitor_at: NewVisitorAt, provider: FakeCaptchaProvider
+) -> None:
     answered(send("PUT", HCAPTCHA))
     masked = {"PublicKey": "site-key-2", "PrivateKey": "********", "Threshold": 0.2}
     assert answered(send("PUT", {**HCAPTCHA, "HCaptcha": masked}))["HCaptcha"] == masked

@@ -115,7 +115,7 @@ def test_correction_from_taken_address_creates_account(world: World, new_visitor
     visitor = new_visitor()
     change(sign_up(visitor, VICTIM, ATTACKERS, first_name="Bob"), RIGHT)
     assert visitor.open(link_to(world, RIGHT)).press("Verify").address.endswith("/profile")
-    assert {(one.email, one.profile.get("FirstName")) for one in rows(world, accounts)} == {
+    assert {(row.email, row.profile.get("FirstName")) for row in rows(world, accounts)} == {
         (VICTIM, None),
         (RIGHT, "Bob"),
     }
@@ -152,7 +152,7 @@ def test_verified_address_cannot_be_corrected(world: World, visitor: Visitor, ne
     landed = form.press("Save and resend", to=VICTIM)
     assert landed.status == 200
     assert not mails_to(world.services, world.tenant_id, VICTIM)
-    assert [(one.email, one.email_verified) for one in rows(world, accounts)] == [(WRONG, True)]
+    assert [(row.email, row.email_verified) for row in rows(world, accounts)] == [(WRONG, True)]
 
 
 def test_stale_form_after_sign_in_changes_nothing(world: World, visitor: Visitor) -> None:
@@ -160,7 +160,7 @@ def test_stale_form_after_sign_in_changes_nothing(world: World, visitor: Visitor
     visitor.open(link_to(world, WRONG)).press("Verify")
     form.press("Save and resend", to=VICTIM)
     assert not mails_to(world.services, world.tenant_id, VICTIM)
-    assert [one.email for one in rows(world, accounts)] == [WRONG]
+    assert [row.email for row in rows(world, accounts)] == [WRONG]
 
 
 def test_double_submit_sends_one_mail(world: World, visitor: Visitor) -> None:
@@ -210,7 +210,7 @@ def test_mistyped_number_can_be_corrected(new_world: NewWorld, new_visitor_at: N
     assert second["to"] == "+442079460999"
     assert "Wrong or expired code" in waiting.press("Verify", code=code_in(first)).text
     assert waiting.press("Verify", code=code_in(second)).address.endswith("/profile")
-    assert [(one.phone, one.phone_verified) for one in rows(world, accounts)] == [("+442079460999", True)]
+    assert [(row.phone, row.phone_verified) for row in rows(world, accounts)] == [("+442079460999", True)]
 
 
 @pytest.mark.parametrize("opens", [True, False], ids=["page opened again", "message sent again"])

@@ -41,8 +41,8 @@ def with_both(visitor: Visitor, shop: RelyingParty, ada: Person, grace: Person) 
 
 
 def email_of(shop: RelyingParty, back: VisitedPage) -> str:
-    held = shop.redeem(back.query["code"]).json or {}
-    return str((shop.userinfo(held["access_token"]).json or {})["email"])
+    body = shop.redeem(back.query["code"]).json or {}
+    return str((shop.userinfo(body["access_token"]).json or {})["email"])
 
 
 def test_page_names_the_accounts_and_the_application(

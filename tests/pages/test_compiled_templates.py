@@ -57,7 +57,7 @@ def test_changed_template_is_compiled_anew(folder: Path) -> None:
 def test_other_options_have_templates_of_their_own(folder: Path) -> None:
     first, second = environment(), environment()
     second.trim_blocks = False
-    keys = {CompiledTemplates(one).get_cache_key("pages/login.html") for one in (first, second)}
+    keys = {CompiledTemplates(item).get_cache_key("pages/login.html") for item in (first, second)}
     assert len(keys) == 2
 
 

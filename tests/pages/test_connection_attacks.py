@@ -15,7 +15,7 @@ from app.identity.directory.accounts import first_verification, linked_identitie
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.hosted import identity_linking
-from tests.pages.test_connections import ADA, START_URL, FederatedUser, mails_sent_to
+from tests.pages.test_connections import ADA, START_URL, FederatedPageUser, mails_sent_to
 from tests.pages.test_consent_forms import POLICY
 from tests.pages.test_identities import link_identity
 from tests.pages.test_second_factor import code_now
@@ -29,18 +29,18 @@ from tests.support.visitor import NewVisitorAt
 
 pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)  # tests/api covers both databases
 NEW = "Quartz-lantern-58"
-NewFederatedUser = Callable[..., FederatedUser]
+NewFederatedUser = Callable[..., FederatedPageUser]
 
 
 @pytest.fixture
 def new_federated_user(
     new_world: NewWorld, new_visitor_at: NewVisitorAt, fake_provider: FakeProvider
 ) -> NewFederatedUser:
-    def make(*, trusts: bool = True, **settings: Any) -> FederatedUser:
+    def make(*, trusts: bool = True, **settings: Any) -> FederatedPageUser:
         tenant = new_world(
             connections={"globex": fake_provider.openid(title="Globex", trusts_email=trusts)}, **settings
         )
-        return FederatedUser(tenant, new_visitor_at(tenant), fake_provider)
+        return FederatedPageUser(tenant, new_visitor_at(tenant), fake_provider)
 
     return make
 
@@ -49,7 +49,7 @@ def linked_subjects(tenant: World, email: str = ADA["email"]) -> list[str]:
     """Return the provider subjects linked to the account with this address."""
     with call_of(tenant.services, tenant.name) as call:
         account = accounts.by_email(call, email)
-        return [one.subject for one in linked_identities.of(account)] if account is not None else []
+        return [identity.subject for identity in linked_identities.of(account)] if account is not None else []
 
 
 def test_claimed_account_drops_earlier_identity(
@@ -79,8 +79,8 @@ def test_reauthentication_request_is_passed_to_the_provider(
 ) -> None:
     """Without a session too, an hour-old sign-in at the provider is not fresh."""
     ada = new_federated_user()
-    asked = ada.visitor.authorize(ada.tenant.application("Shop"), **parameters)
-    redirected = ada.visitor.open(f"{START_URL}&attempt={asked.query['attempt']}")
+    requested = ada.visitor.authorize(ada.tenant.application("Shop"), **parameters)
+    redirected = ada.visitor.open(f"{START_URL}&attempt={requested.query['attempt']}")
     assert ("prompt=login" in redirected.address, "max_age=0" in redirected.address) == (True, True)
     hour_ago = int(ada.tenant.services.clock.now().timestamp()) - 3600
     back = ada.visitor.open(ada.fake_provider.callback_url(redirected.address, **ADA, sub="1", auth_time=hour_ago))
@@ -95,11 +95,11 @@ def test_unlinked_identity_cannot_finish_open_sign_in(
     owner = new_visitor_at(eve.tenant)
     app, _ = add_app(owner, eve.tenant, ada)
     link_identity(eve.tenant, ada, "globex", "eve")
-    asked = eve.sign_in("eve", email="eve@example.test")
-    assert asked.address.startswith(f"{eve.visitor.home}/second-factor")
+    requested = eve.sign_in("eve", email="eve@example.test")
+    assert requested.address.startswith(f"{eve.visitor.home}/second-factor")
     owner.open("/identities").follow("Disconnect").press("Disconnect")
     wait(eve.tenant, seconds=31)
-    asked.press("Verify", code=code_now(eve.tenant, app))
+    requested.press("Verify", code=code_now(eve.tenant, app))
     assert not eve.is_in
     assert linked_subjects(eve.tenant) == []
 
@@ -126,8 +126,8 @@ def test_removed_connection_cannot_finish_open_sign_in(new_federated_user: NewFe
 
 def test_disabled_sign_up_holds_for_the_form_too(new_federated_user: NewFederatedUser) -> None:
     ada = new_federated_user(trusts=False, url_whitelist=["https://shop.example"])
-    asked = {"provider": "globex", "callback": "https://shop.example/cb", "disablesignup": "true"}
-    page = ada.sign_in(start=f"/RequestHandler.aspx?{urlencode(asked)}")
+    parameters = {"provider": "globex", "callback": "https://shop.example/cb", "disablesignup": "true"}
+    page = ada.sign_in(start=f"/RequestHandler.aspx?{urlencode(parameters)}")
     form = ada.visitor.open(page.address.replace("/login", "/register"))
     made = form.press("Create account", email=ADA["email"], password=NEW)
     assert (made.status, mails_sent_to(ada)) == (403, [])
@@ -145,8 +145,8 @@ def test_identity_is_not_linked_after_linking_was_disabled(new_federated_user: N
 
 def test_device_handoff_waits_for_required_actions(new_federated_user: NewFederatedUser) -> None:
     ada = new_federated_user(no_callback_login=True, privacy_policy=POLICY)
-    asked = {"provider": "globex", "nocallback": "true", "callbackguid": secrets.token_hex(16)}
-    page = ada.sign_in(start=f"/RequestHandler.aspx?{urlencode(asked)}")
+    parameters = {"provider": "globex", "nocallback": "true", "callbackguid": secrets.token_hex(16)}
+    page = ada.sign_in(start=f"/RequestHandler.aspx?{urlencode(parameters)}")
     assert page.heading == "Our privacy notice has changed"
     page = ada.visitor.open(page.address.replace("/privacy-policy", "/sign-in/elsewhere"))
     page = page.press("Approve")

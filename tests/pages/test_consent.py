@@ -51,7 +51,7 @@ def test_interface_access_is_explained_in_each_language(
     visitor.authorize(shop, scope="openid").press("Sign in", identifier=ada.email, password=PASSWORD)
     page = visitor.authorize(shop, scope="openid", ui_locales=language)
     assert page.language == language
-    assert [one for one in phrases if one not in page.text] == []
+    assert [phrase for phrase in phrases if phrase not in page.text] == []
 
 
 def test_request_without_scope_is_explained(world: World, visitor: Visitor) -> None:

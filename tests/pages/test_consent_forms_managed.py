@@ -58,7 +58,7 @@ def set_status(send: Ask, form: dict[str, Any], status: str) -> Any:
 
 
 def statuses(send: Ask) -> list[tuple[str, int, str]]:
-    return [(one["Event"], one["Version"], one["Status"]) for one in answered(send("GET"))["Data"]]
+    return [(item["Event"], item["Version"], item["Status"]) for item in answered(send("GET"))["Data"]]
 
 
 def test_published_form_is_asked_for_and_disabled_one_is_not(send: Ask, sign_in: Callable[[], VisitedPage]) -> None:
@@ -104,7 +104,7 @@ def test_answered_forms_are_neither_changed_nor_deleted(send: Ask) -> None:
         assert refused(send("PUT", f"/{form['Id']}", {"Options": [NEWS]})) == (403, 1224)
         assert refused(send("DELETE", f"/{form['Id']}")) == (403, 1224)
     (form,) = answered(send("GET"))["Data"]
-    assert [one["ConsentOptionId"] for one in form["Options"]] == ["terms"]
+    assert [item["ConsentOptionId"] for item in form["Options"]] == ["terms"]
 
 
 def test_contradicting_status_is_refused_and_changes_nothing(send: Ask) -> None:

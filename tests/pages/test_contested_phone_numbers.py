@@ -148,11 +148,11 @@ def test_earlier_request_reserves_no_number(world: World, new_visitor_at: NewVis
     attacker, owner = new_visitor_at(world), new_visitor_at(world)
     world.person(ATTACKER, ATTACKER_PASSWORD)
     sign_in(attacker, ATTACKER_PASSWORD, ATTACKER)
-    asked = attacker.open("/phone/change").press("Send code", phone=TYPED)
+    page = attacker.open("/phone/change").press("Send code", phone=TYPED)
     attacker_code = code_in(texts(world)[-1])
     owner_page = sign_up(owner, OWNER_PASSWORD)
     assert owner_page.press("Verify", code=code_in(texts(world)[-1])).address.endswith("/profile")
-    assert "Number already in use" in asked.press("Verify", code=attacker_code).text
+    assert "Number already in use" in page.press("Verify", code=attacker_code).text
     assert_owner_is_alone(world, owner, attacker, new_visitor_at(world))
 
 

@@ -152,8 +152,8 @@ def test_session_is_of_one_host(there: Visitor, ada: Person, tenant: World, hub_
 
 
 def test_unverified_domain_has_no_pages(tenant: World, there: Visitor, hub_app: Flask) -> None:
-    stranger = Visitor(PlainClient(hub_app), tenant.services.settings.custom_url(f"www.{secrets.token_hex(5)}.example"))
-    assert stranger.open("/login").status == 404
+    outsider = Visitor(PlainClient(hub_app), tenant.services.settings.custom_url(f"www.{secrets.token_hex(5)}.example"))
+    assert outsider.open("/login").status == 404
 
 
 def test_own_custom_domain_is_an_allowed_return_address(there: Visitor, ada: Person) -> None:

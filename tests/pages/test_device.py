@@ -29,8 +29,8 @@ def held(tv: RelyingParty) -> dict[str, Any]:
     return answer.json or {}
 
 
-def question(visitor: Visitor, person: Person, held: dict[str, Any]) -> VisitedPage:
-    page = visitor.open("/device").press("Continue", user_code=held["user_code"])
+def question(visitor: Visitor, person: Person, stored: dict[str, Any]) -> VisitedPage:
+    page = visitor.open("/device").press("Continue", user_code=stored["user_code"])
     return page.press("Sign in", identifier=person.email, password=person.password)
 
 
@@ -85,8 +85,8 @@ def test_expired_question_offers_a_new_code(
 ) -> None:
     page = question(visitor, ada, held)
     question(new_visitor(), ada, held).press("Connect device")
-    late = page.press("Connect device")
-    assert late.heading == "Code expired"
+    expired = page.press("Connect device")
+    assert expired.heading == "Code expired"
     assert visitor.open("/device/done?state=%3Cscript%3E").heading == "Code expired"
 
 
@@ -137,15 +137,15 @@ def test_consent_of_a_self_registered_device_is_not_remembered(
     ada, registrar = world.person("ada@example.com"), Registrar(world)
     made = registrar.registered(grant_types=[DEVICE_GRANT, "authorization_code"], token_endpoint_auth_method="none")
     calendar, visitor = registrar.relying_party(made), new_visitor_at(world)
-    held = calendar.start_device(scope="openid email").json or {}
-    page = question(visitor, ada, held)
+    body = calendar.start_device(scope="openid email").json or {}
+    page = question(visitor, ada, body)
     assert "Do you know this app?" in page.text
     assert "hasn’t reviewed it" in page.text
     assert page.press("Connect device").heading == "Device connected"
     challenge = {"code_challenge": "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM", "code_challenge_method": "S256"}
-    asked = visitor.authorize(calendar, scope="openid email", **challenge)
-    assert "wants to access" in asked.heading
-    assert "calendar.example" in asked.text
+    requested = visitor.authorize(calendar, scope="openid email", **challenge)
+    assert "wants to access" in requested.heading
+    assert "calendar.example" in requested.text
 
 
 def test_application_of_the_tenant_is_not_marked(visitor: Visitor, ada: Person, held: dict[str, Any]) -> None:
@@ -160,11 +160,11 @@ def test_page_shows_what_the_device_asks_to_do(new_world: NewWorld, new_visitor_
         "till", grant_types=[DEVICE_GRANT], redirect_uris=[], authorization_details_types=["payment"]
     )
     details = [{"type": "payment", "amount": "EUR 12.50", "actions": ["<b>initiate</b>"]}]
-    held = till.start_device(authorization_details=json.dumps(details)).json or {}
-    page = question(new_visitor_at(world), world.person("ada@example.test"), held)
+    body = till.start_device(authorization_details=json.dumps(details)).json or {}
+    page = question(new_visitor_at(world), world.person("ada@example.test"), body)
     assert page.heading == "Connect the other device?"
     for shown in ("Make a payment", "Amount", "EUR 12.50"):
         assert shown in page.text
     assert "<bdi>&lt;b&gt;initiate&lt;/b&gt;</bdi>" in page.html
     page.press("Connect device")
-    assert (till.poll(held["device_code"]).json or {})["authorization_details"] == details
+    assert (till.poll(body["device_code"]).json or {})["authorization_details"] == details

@@ -10,7 +10,7 @@ import pytest
 
 from app.identity.directory.roles.store import role_contexts
 from app.identity.entry.tables import metadata
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import UnitOfWork
 from tests.pages.test_second_factors import add_app, signed_in
 from tests.support.identity_service import pass_time
@@ -24,13 +24,13 @@ SECRET_COLUMNS = ("hash", "sealed", "lookup", "private")
 
 
 @pytest.fixture
-def services(own_services: Services) -> Services:
+def services(own_services: IdentityServices) -> IdentityServices:
     """Return services with a database of their own, because the test reads all of it."""
     return own_services
 
 
 @pytest.fixture
-def tenant(services: Services, new_world: NewWorld) -> World:
+def tenant(services: IdentityServices, new_world: NewWorld) -> World:
     return new_world(
         two_factor="optional",
         second_factors={"email": False, "passkey": False},

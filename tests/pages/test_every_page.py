@@ -11,10 +11,10 @@ from app.hub.locale import LANGUAGES
 from app.kit.package_files import STATIC
 from tests.support import samples
 from tests.support.checkers import html_problems
-from tests.support.samples import Sample
+from tests.support.samples import PageSample
 
 FIRST_FLIGHT_BYTES = 14_600
-MOST_REQUESTS = 3
+MAX_REQUESTS = 3
 
 
 _TAG = re.compile(r'<([a-z][a-z0-9]*)((?:\s[^"<>]*(?:"[^"]*"[^"<>]*)*)?)>')
@@ -44,7 +44,7 @@ def elements_in(html: str) -> Elements:
 
 
 @pytest.fixture(scope="module")
-def pages() -> list[Sample]:
+def pages() -> list[PageSample]:
     return samples.all_rendered()
 
 
@@ -68,36 +68,36 @@ def without_words(html: str) -> str:
     return WORDS.sub(replaced, html)
 
 
-def test_every_page_is_valid_html(pages: list[Sample]) -> None:
+def test_every_page_is_valid_html(pages: list[PageSample]) -> None:
     different = {without_words(page.html): page for page in pages}
     assert html_problems({page.name: page.html for page in different.values()}) == []
 
 
-def test_every_page_fits_into_the_first_flight(pages: list[Sample]) -> None:
+def test_every_page_fits_into_the_first_flight(pages: list[PageSample]) -> None:
     assert {page.name: page.bytes_all_in for page in pages if page.bytes_all_in > FIRST_FLIGHT_BYTES} == {}
-    assert {page.name: page.requests for page in pages if page.requests > MOST_REQUESTS} == {}
+    assert {page.name: page.requests for page in pages if page.requests > MAX_REQUESTS} == {}
 
 
-def test_every_page_names_its_language_and_direction(pages: list[Sample]) -> None:
+def test_every_page_names_its_language_and_direction(pages: list[PageSample]) -> None:
     for page in pages:
         root = elements_in(page.html).all("html")[0]
         assert (root["lang"], root["dir"]) == (page.language, LANGUAGES[page.language].direction), page.name
         assert page.headers["Content-Language"] == page.language
 
 
-def test_every_page_has_one_heading_and_a_title(pages: list[Sample]) -> None:
+def test_every_page_has_one_heading_and_a_title(pages: list[PageSample]) -> None:
     for page in pages:
         assert page.html.count("<h1") == 1, page.name
         assert re.search(r"<title>[^<]{3,}</title>", page.html), page.name
 
 
-def test_ids_are_unique_on_every_page(pages: list[Sample]) -> None:
+def test_ids_are_unique_on_every_page(pages: list[PageSample]) -> None:
     for page in pages:
         ids = Counter(attributes["id"] for _, attributes in elements_in(page.html).found if "id" in attributes)
         assert [name for name, count in ids.items() if count > 1] == [], page.name
 
 
-def test_fields_have_labels_and_aria_references_resolve(pages: list[Sample]) -> None:
+def test_fields_have_labels_and_aria_references_resolve(pages: list[PageSample]) -> None:
     for page in pages:
         elements = elements_in(page.html)
         ids = {attributes["id"] for _, attributes in elements.found if "id" in attributes}
@@ -113,7 +113,7 @@ def test_fields_have_labels_and_aria_references_resolve(pages: list[Sample]) -> 
 BUTTON = re.compile(r"<button\b([^>]*)>(.*?)</button>", re.DOTALL)
 
 
-def test_buttons_of_a_page_have_names_that_differ(pages: list[Sample]) -> None:
+def test_buttons_of_a_page_have_names_that_differ(pages: list[PageSample]) -> None:
     """With scripts; those that no person reaches have none."""
     for page in pages:
         html = re.sub(r"<noscript>.*?</noscript>", "", page.html, flags=re.DOTALL)
@@ -126,14 +126,14 @@ def test_buttons_of_a_page_have_names_that_differ(pages: list[Sample]) -> None:
         assert [name for name, count in names.items() if count > 1 or not name] == [], page.name
 
 
-def test_every_own_form_carries_a_csrf_token(pages: list[Sample]) -> None:
+def test_every_own_form_carries_a_csrf_token(pages: list[PageSample]) -> None:
     for page in pages:
         for form in re.findall(r"<form.*?</form>", page.html, re.DOTALL):
             if 'action="/' in form:
                 assert re.search(r'name="token" value="[\w-]{43}"', form), page.name
 
 
-def test_pages_reload_without_scripts_only(pages: list[Sample]) -> None:
+def test_pages_reload_without_scripts_only(pages: list[PageSample]) -> None:
     opens_an_app = "ReturnToAppPage"
     reloading = [page for page in pages if 'http-equiv="refresh"' in page.html and opens_an_app not in page.name]
     assert {page.name.partition(" ")[0] for page in reloading} == {"PhoneSignInPage"}
@@ -141,7 +141,7 @@ def test_pages_reload_without_scripts_only(pages: list[Sample]) -> None:
         assert 'http-equiv="refresh"' not in re.sub(r"<noscript>.*?</noscript>", "", page.html), page.name
 
 
-def test_inline_scripts_and_styles_need_the_nonce(pages: list[Sample]) -> None:
+def test_inline_scripts_and_styles_need_the_nonce(pages: list[PageSample]) -> None:
     for page in pages:
         assert "unsafe" not in page.policy, page.name
         nonce = re.search(r"script-src 'nonce-([\w-]{16})'[^;]*; style-src 'nonce-([\w-]{16})'", page.policy)
@@ -152,14 +152,14 @@ def test_inline_scripts_and_styles_need_the_nonce(pages: list[Sample]) -> None:
             assert part in page.policy or "FormPost" in page.name, page.name
 
 
-def test_pages_cannot_be_framed(pages: list[Sample]) -> None:
+def test_pages_cannot_be_framed(pages: list[PageSample]) -> None:
     """RFC 6749 section 10.13, RFC 9700 section 4.16."""
     for page in pages:
         assert page.headers["X-Frame-Options"] == "DENY", page.name
         assert "frame-ancestors 'none'" in page.policy, page.name
 
 
-def test_pages_load_only_own_resources(pages: list[Sample]) -> None:
+def test_pages_load_only_own_resources(pages: list[PageSample]) -> None:
     """Except the sign-out addresses of applications, which frames load."""
     for page in pages:
         html = page.html if not page.name.startswith("SignedOutPage") else re.sub(r"<iframe[^>]*>", "", page.html)
@@ -167,7 +167,7 @@ def test_pages_load_only_own_resources(pages: list[Sample]) -> None:
         assert [part for part in fetched if not part.startswith(("/static/", "data:"))] == [], page.name
 
 
-def test_only_captcha_widgets_allow_third_party_scripts(pages: list[Sample]) -> None:
+def test_only_captcha_widgets_allow_third_party_scripts(pages: list[PageSample]) -> None:
     shown = set()
     for page in pages:
         allowed = re.findall(r"(?:script|style|frame|connect)-src[^;]*https?:", page.policy)
@@ -177,7 +177,7 @@ def test_only_captcha_widgets_allow_third_party_scripts(pages: list[Sample]) -> 
     assert shown == {"recaptcha_v2", "recaptcha_v3", "hcaptcha", "tencent"}
 
 
-def test_title_of_a_page_with_an_alert_begins_with_error(pages: list[Sample]) -> None:
+def test_title_of_a_page_with_an_alert_begins_with_error(pages: list[PageSample]) -> None:
     for page in pages:
         if 'role="alert"' in page.html:
             assert re.search(r"<title>(Error|Fehler|خطأ): ", page.html), page.name
@@ -190,25 +190,25 @@ def test_no_two_languages_show_the_same_page() -> None:
         assert len(headings) == len(LANGUAGES), f"{name} {state}"
 
 
-def test_no_placeholder_is_left_in_a_text(pages: list[Sample]) -> None:
+def test_no_placeholder_is_left_in_a_text(pages: list[PageSample]) -> None:
     for page in pages:
         assert not re.search(r"%\(\w+\)|\{\w+\}", re.sub(r"<style.*?</style>", "", page.html, flags=re.DOTALL)), (
             page.name
         )
 
 
-def test_pages_are_not_cached_nor_indexed(pages: list[Sample]) -> None:
+def test_pages_are_not_cached_nor_indexed(pages: list[PageSample]) -> None:
     for page in pages:
         assert page.headers["Cache-Control"] == "no-store"
         assert page.headers["X-Robots-Tag"] == "none"
         assert page.headers["Referrer-Policy"] == "no-referrer"
 
 
-def forms_of(page: Sample) -> list[Elements]:
+def forms_of(page: PageSample) -> list[Elements]:
     return [Elements(form) for form in re.findall(r"<form.*?</form>", page.html, re.DOTALL)]
 
 
-def test_password_fields_have_autocomplete_and_username(pages: list[Sample]) -> None:
+def test_password_fields_have_autocomplete_and_username(pages: list[PageSample]) -> None:
     for page in pages:
         for form in forms_of(page):
             tokens = [field.get("autocomplete", "") for field in form.all("input")]
@@ -222,7 +222,7 @@ def test_password_fields_have_autocomplete_and_username(pages: list[Sample]) -> 
                 assert {"username", "username webauthn"} & set(tokens), f"{page.name}: whose password?"
 
 
-def test_nothing_blocks_paste_or_password_managers(pages: list[Sample]) -> None:
+def test_nothing_blocks_paste_or_password_managers(pages: list[PageSample]) -> None:
     for page in pages:
         assert not re.search(r'\son(paste|copy|drop|input|key\w+)=|maxlength="[1-9]"', page.html), page.name
         for field in elements_in(page.html).all("input"):
@@ -230,14 +230,14 @@ def test_nothing_blocks_paste_or_password_managers(pages: list[Sample]) -> None:
                 assert re.fullmatch(r"captcha|number|security_answer|answer_\d+|answer\.\w+", field["name"]), page.name
 
 
-def test_code_fields_use_the_numeric_keyboard(pages: list[Sample]) -> None:
+def test_code_fields_use_the_numeric_keyboard(pages: list[PageSample]) -> None:
     for page in pages:
         for field in elements_in(page.html).all("input"):
             if field.get("name") == "code" and field.get("type") != "hidden":
                 assert (field["autocomplete"], field["inputmode"], field["dir"]) == ("one-time-code", "numeric", "ltr")
 
 
-def test_errors_are_linked_to_their_fields(pages: list[Sample]) -> None:
+def test_errors_are_linked_to_their_fields(pages: list[PageSample]) -> None:
     for page in pages:
         fields = {
             field["id"]: field for field in elements_in(page.html).all("input", "select", "textarea") if "id" in field
@@ -251,7 +251,7 @@ def test_errors_are_linked_to_their_fields(pages: list[Sample]) -> None:
             assert f'id="{name}-problem"' in page.html, page.name
 
 
-def test_error_summary_takes_the_focus(pages: list[Sample]) -> None:
+def test_error_summary_takes_the_focus(pages: list[PageSample]) -> None:
     for page in pages:
         for element in (
             attributes for _, attributes in elements_in(page.html).found if attributes.get("id") == "summary"
@@ -260,7 +260,7 @@ def test_error_summary_takes_the_focus(pages: list[Sample]) -> None:
             assert element["tabindex"] == "-1", page.name
 
 
-def test_first_wrong_field_takes_the_focus(pages: list[Sample]) -> None:
+def test_first_wrong_field_takes_the_focus(pages: list[PageSample]) -> None:
     """Its error is read with it. A notice above the form goes first."""
     by_count: Counter[int] = Counter()
     for page in pages:
@@ -300,13 +300,13 @@ def test_first_empty_field_takes_the_focus(name: str, state: str, focused: str) 
     assert "".join(attributes["id"] for _, attributes in found if "autofocus" in attributes) == focused
 
 
-def test_tab_order_follows_document_order(pages: list[Sample]) -> None:
+def test_tab_order_follows_document_order(pages: list[PageSample]) -> None:
     for page in pages:
         indexes = {attributes.get("tabindex", "0") for _, attributes in elements_in(page.html).found}
         assert indexes <= {"0", "-1"}, page.name
 
 
-def test_no_page_is_a_dead_end(pages: list[Sample]) -> None:
+def test_no_page_is_a_dead_end(pages: list[PageSample]) -> None:
     """Every page except the error pages has a link or a button in its main part."""
     for page in pages:
         main = re.findall(r"<main.*?</main>", page.html, re.DOTALL)[0]
@@ -314,25 +314,27 @@ def test_no_page_is_a_dead_end(pages: list[Sample]) -> None:
         assert controls or page.name.startswith(("UnknownTenantPage", "ErrorPage")), page.name
 
 
-def test_first_button_of_a_form_is_its_main_one(pages: list[Sample]) -> None:
+def test_first_button_of_a_form_is_its_main_one(pages: list[PageSample]) -> None:
     """Browsers submit with the first button, so it must be the form's main one."""
     for page in pages:
         for form in forms_of(page):
-            buttons = [each["class"] for each in form.all("button") if each.get("type") == "submit" and "class" in each]
-            typed = [each for each in form.all("input") if each.get("type") not in ("hidden", "checkbox")]
+            buttons = [item["class"] for item in form.all("button") if item.get("type") == "submit" and "class" in item]
+            typed = [item for item in form.all("input") if item.get("type") not in ("hidden", "checkbox")]
             if typed and len(buttons) > 1:
                 assert "button--plain" not in buttons[0], page.name
-            assert sum("button--plain" not in each for each in buttons if each.startswith("button")) <= 1, page.name
+            assert sum("button--plain" not in button for button in buttons if button.startswith("button")) <= 1, (
+                page.name
+            )
 
 
-def test_tenant_colours_are_set_in_the_head(pages: list[Sample]) -> None:
+def test_tenant_colours_are_set_in_the_head(pages: list[PageSample]) -> None:
     for page in pages:
         head, _, body = page.html.partition("<body")
         assert "--brand:" in head, page.name
         assert "<style" not in body, page.name
 
 
-def test_pages_install_nothing_on_the_device(pages: list[Sample]) -> None:
+def test_pages_install_nothing_on_the_device(pages: list[PageSample]) -> None:
     """No web app manifest and no service worker."""
     for page in pages:
         assert "serviceWorker" not in page.html, page.name

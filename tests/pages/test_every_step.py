@@ -72,8 +72,8 @@ def test_every_step_of_an_authorization_leads_on(
 ) -> None:
     headers = pages["/login"].headers
     for name, step in steps("begun" if begins else None):
-        outcome = step.model_copy(update={"binding": "its-secret"}) if begins else step
-        answer = scripted.get(outcome, AUTHORIZE, headers=headers)
+        result = step.model_copy(update={"binding": "its-secret"}) if begins else step
+        answer = scripted.get(result, AUTHORIZE, headers=headers)
         assert answer.status in (200, 302, 400, 410), name
         assert len(answer.calls) == 1, name
     assert BROKEN not in caplog.text

@@ -7,14 +7,14 @@ from flask import Blueprint, Flask
 
 from app.hub import create_app
 from app.hub.web.application import HubFlask
-from app.kit.server import Server
+from app.kit.server import OperationServer
 from tests.support.oauth_world import World
 from tests.support.plain_client import PlainClient
 from tests.support.visitor import Visitor
 
 
 @pytest.fixture
-def new_hub(world: World, identity_app: Server) -> HubFlask:
+def new_hub(world: World, identity_app: OperationServer) -> HubFlask:
     return create_app(world.services.settings, None, world.services.clock, identity_app, defers_imports=True)
 
 

@@ -283,7 +283,7 @@ def test_security_alert_link_locks_the_account(world: World, new_visitor: NewVis
     attacker, owner = new_visitor(), new_visitor()
     attacker.open("/profile").press("Sign in", identifier=ada.email, password=PASSWORD)
     attacker.open("/change-password").press("Save password", old_password=PASSWORD, new_password=NEW)
-    mail = next(one for one in mails_to(world.services, world.tenant_id, ada.email) if links_to(one, "/not-me"))
+    mail = next(item for item in mails_to(world.services, world.tenant_id, ada.email) if links_to(item, "/not-me"))
     parts = urlsplit(link_in(mail))
     page = owner.open(f"{parts.path}?{parts.query}")
     assert page.heading == "Secure your account"

@@ -8,7 +8,7 @@ from flask import Flask
 
 from app.hub import fragments, frame
 from app.hub.cookies import RelyingPartyLink
-from app.hub.fragments import NotInFragment, only
+from app.hub.fragments import NotInFragment, visible_names
 from app.hub.gallery import TENANTS, all_samples, use_sample_tenant
 from app.hub.locale import LANGUAGES
 from app.hub.page import Page
@@ -39,9 +39,9 @@ def cached_fragments(app: Flask) -> fragments.FragmentCache:
 def page(app: Flask, person: tuple[str, str], look: str, language: str, sample: tuple[type[Page], str]) -> str:
     """Render a sample for a person, whose browser knows an application of that name."""
     (name, nonce), (kind, state) = person, sample
-    asked = {"QUERY_STRING": f"attempt={name}", "HTTP_COOKIE": f"gatehouse-language={name}"}
+    parameters = {"QUERY_STRING": f"attempt={name}", "HTTP_COOKIE": f"gatehouse-language={name}"}
     with app.app_context():
-        set_current_visit(Visit(environ=asked, cookies={"gatehouse-language": name}))
+        set_current_visit(Visit(environ=parameters, cookies={"gatehouse-language": name}))
         use_sample_tenant(look, language)
         visit = current_visit()
         visit.nonce, visit.binding, visit.session, visit.named_uid = nonce, name, name, name
@@ -69,7 +69,7 @@ PAGES = ["ProfilePage", "LoginPage", "SecondFactorPage", "OrganizationMembersPag
 @pytest.mark.parametrize("name", PAGES)
 def test_page_after_others_is_as_if_nothing_were_cached(hub: Flask, name: str) -> None:
     with hub.app_context():
-        kind = next(each for each, _ in all_samples() if each.__name__ == name)
+        kind = next(item for item, _ in all_samples() if item.__name__ == name)
         sample = kind, next(iter(kind.samples()))
     every = [(look, language) for look in LOOKS for language in LANGUAGES]
     alone = {}
@@ -99,7 +99,7 @@ def test_no_value_of_a_visit_is_cached(hub: Flask) -> None:
 
 def test_fragment_is_refused_the_page_and_the_visit(hub: Flask) -> None:
     for name in ("page.notice", "frame.visit.nonce"):
-        with hub.app_context(), only(brand=TENANTS["acme"]), pytest.raises(NotInFragment):
+        with hub.app_context(), visible_names(brand=TENANTS["acme"]), pytest.raises(NotInFragment):
             hub.jinja_env.from_string("{{ brand.name }}{{ " + name + " }}").render()
 
 

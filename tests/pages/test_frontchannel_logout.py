@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 
 from app.contract.steps import SignedOutStep, StepResponse
-from app.identity.protocols.oauth.frontchannel_logout import MOST_FRAMES
+from app.identity.protocols.oauth.frontchannel_logout import MAX_FRAMES
 from tests.support.oauth_world import World
 from tests.support.relying_party import Browser, Person, RelyingParty, claims_in
 from tests.support.visitor import VisitedPage, Visitor
@@ -37,8 +37,8 @@ def signed_in(visitor: Visitor, person: Person, client: RelyingParty) -> str:
     return str((client.redeem(page.query["code"]).json or {})["id_token"])
 
 
-def leave(visitor: Visitor, **asked: str) -> VisitedPage:
-    return visitor.open(f"/service/oidc/logout?{urlencode(asked)}")
+def leave(visitor: Visitor, **requested: str) -> VisitedPage:
+    return visitor.open(f"/service/oidc/logout?{urlencode(requested)}")
 
 
 def frames(page: VisitedPage) -> list[str]:
@@ -100,14 +100,14 @@ def test_sign_out_without_such_applications_redirects_at_once(
 
 
 def test_number_of_frames_is_bounded(world: World, visitor: Visitor, ada: Person) -> None:
-    for number in range(MOST_FRAMES + 2):
+    for number in range(MAX_FRAMES + 2):
         app = world.application(f"app{number}", frontchannel_logout_uri=f"https://app{number}.example/out")
         visitor_page = visitor.authorize(app)
         if visitor_page.status == 200:
             visitor_page.press("Sign in", identifier=ada.email, password=ada.password)
     page = visitor.open("/logout").press("Sign out")
     shown = frames(page)
-    assert (len(shown), shown[0].startswith(f"https://app{MOST_FRAMES + 1}.")) == (MOST_FRAMES, True)
+    assert (len(shown), shown[0].startswith(f"https://app{MAX_FRAMES + 1}.")) == (MAX_FRAMES, True)
 
 
 def test_hostile_address_ends_no_directive(world: World, visitor: Visitor, ada: Person) -> None:

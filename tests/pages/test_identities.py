@@ -54,7 +54,7 @@ def linked_providers(tenant: World, person: Person) -> list[str]:
     with call_of(tenant.services, tenant.name) as call:
         account = accounts.by_uid(call, person.uid)
         assert account is not None
-        return [one.provider for one in linked_identities.of(account)]
+        return [identity.provider for identity in linked_identities.of(account)]
 
 
 def offered_providers(page: VisitedPage) -> list[str]:
@@ -70,9 +70,9 @@ def go_to_provider(visitor: Visitor, ada: Person) -> VisitedPage:
 def test_linked_identity_signs_in(tenant: World, visitor: Visitor, ada: Person, fake_provider: FakeProvider) -> None:
     page = signed_in(visitor, ada, "/security").follow("Connected accounts None yet")
     assert (page.heading, offered_providers(page)) == ("Connected accounts", ["globex", "initech"])
-    asked = page.follow("Connect")
-    assert asked.heading == "Connect Globex"
-    redirected = asked.press("Continue to Globex")
+    requested = page.follow("Connect")
+    assert requested.heading == "Connect Globex"
+    redirected = requested.press("Continue to Globex")
     assert linked_providers(tenant, ada) == [], "nothing is linked before the callback"
     after = visitor.open(fake_provider.callback_url(redirected.address, sub="4711", email="countess@globex.example"))
     assert (after.heading, after.query) == ("Connected accounts", {"done": "linked"})

@@ -18,7 +18,7 @@ from app.cli import cli
 from app.contract.account_import import ImportedAccount
 from app.hub import create_app as create_hub
 from app.identity import create_app, create_service
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.settings import Settings
 from tests.support.identity_service import make_services
 from tests.support.plain_client import PlainClient
@@ -37,7 +37,7 @@ _COMMANDS = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 class Moved:
     """The installation of a reader who followed a guide."""
 
-    services: Services
+    services: IdentityServices
     said: list[str]
     """What each command printed."""
 

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.hashes import SHA1
 from cryptography.hazmat.primitives.twofactor.totp import TOTP
 
 from app.commands.account_import import RECOVERY_PATH
-from app.identity.administration.account_import.service import Outcome
+from app.identity.administration.account_import.service import ImportOutcome
 from tests.pages.test_account_import import (
     AUTH0,
     BCRYPT,
@@ -112,7 +112,7 @@ def test_boolean_is_read_in_every_spelling(name: str, tenant: World, tmp_path: P
     for other in ("maybe", 2, [True], {"true": True}, 0.0):
         with subtests.test(value=other):
             (done,) = imported(tenant, tmp_path, form, {**record, key: other})
-            assert done.outcome is Outcome.REFUSED
+            assert done.outcome is ImportOutcome.REFUSED
             assert done.says[0].startswith(f"{key}: expected true or false; found ")
 
 
@@ -138,8 +138,8 @@ def test_every_boolean_of_an_export_is_read_alike(tenant: World, tmp_path: Path,
         text = text.replace(UUID, f"uid{number}").replace(OID, f"{OID[:-1]}{number}").replace('"ada"', f'"ada{number}"')
         with subtests.test(form=form, meant=meant):
             assert outcomes(imported(tenant, tmp_path, form, json.loads(text))) == ["created"]
-            held = account(tenant, email)
-            assert {key: getattr(held, key) for key in meant} == meant
+            stored = account(tenant, email)
+            assert {key: getattr(stored, key) for key in meant} == meant
 
 
 AT = datetime(2019, 12, 6, 18, 36, 12, tzinfo=UTC)
@@ -162,8 +162,8 @@ TIMES: dict[str, Any] = {
 def test_time_is_read_in_every_spelling(name: str, tenant: World, tmp_path: Path) -> None:
     time = TIMES[name]
     imported(tenant, tmp_path, "auth0", {**AUTH0, "created_at": time, "password_set_date": time})
-    held = account(tenant)
-    assert (held.created_at, held.password_changed_at) == (AT, AT)
+    stored = account(tenant)
+    assert (stored.created_at, stored.password_changed_at) == (AT, AT)
     imported(tenant, tmp_path, "gatehouse", {**OWN, "email": "own@example.com", "created_at": time})
     assert account(tenant, "own@example.com").created_at == AT
     user = {"email": "kc@example.com", "username": "kc", "createdTimestamp": time}
@@ -191,9 +191,9 @@ def test_canonical_mongodb_numbers_and_ids_are_read(
     google = {"provider": "google-oauth2", "user_id": {"$numberLong": "77"}}
     record = {**AUTH0, "email": "eve@example.com", "identities": [google]}
     imported(tenant, tmp_path, "auth0", record)
-    held = account(tenant, "eve@example.com")
-    assert held.profile["ExternalUserLoginId"] == f"auth0|{OID}"
-    assert held.private["identities"][0]["subject"] == "77"
+    stored = account(tenant, "eve@example.com")
+    assert stored.profile["ExternalUserLoginId"] == f"auth0|{OID}"
+    assert stored.private["identities"][0]["subject"] == "77"
 
 
 BAD: list[tuple[str, dict[str, Any], str]] = [
@@ -234,7 +234,7 @@ def test_bad_field_names_itself(tenant: World, tmp_path: Path, subtests: pytest.
     for form, change, sentence in BAD:
         with subtests.test(form=form, sentence=sentence):
             (done,) = imported(tenant, tmp_path, form, {**good[form], **change})
-            assert (done.outcome, sentence in done.says[0]) == (Outcome.REFUSED, True), done.says
+            assert (done.outcome, sentence in done.says[0]) == (ImportOutcome.REFUSED, True), done.says
 
 
 @pytest.mark.both_databases
@@ -249,7 +249,7 @@ def test_text_that_no_database_stores_is_refused(tenant: World, tmp_path: Path, 
     ):
         with subtests.test(key=key):
             (done,) = imported(tenant, tmp_path, "gatehouse", {**OWN, key: value})
-            assert done.outcome is Outcome.REFUSED
+            assert done.outcome is ImportOutcome.REFUSED
             assert done.says[0].startswith(key)
 
 
@@ -259,7 +259,7 @@ def test_time_to_come_is_refused(key: str, tenant: World, tmp_path: Path, subtes
     for time in ("9999-12-31T23:59:59Z", "2262-01-01", "0001-01-01T00:00:00Z", "0001-01-01T00:00:00+14:00", -(10**15)):
         with subtests.test(time=time):
             (done,) = imported(tenant, tmp_path, "gatehouse", {**OWN, key: time})
-            assert (done.outcome, done.says[0].split(":")[0]) == (Outcome.REFUSED, key)
+            assert (done.outcome, done.says[0].split(":")[0]) == (ImportOutcome.REFUSED, key)
 
 
 TWO: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
@@ -276,10 +276,10 @@ TWO: dict[str, tuple[str, dict[str, Any], dict[str, Any], str]] = {
 def test_two_ids_of_one_verified_email_stay_two_people(name: str, tenant: World, tmp_path: Path) -> None:
     form, first, second, known = TWO[name]
     created, refused = imported(tenant, tmp_path, form, first, second)
-    assert (created.outcome, refused.outcome) == (Outcome.CREATED, Outcome.REFUSED)
+    assert (created.outcome, refused.outcome) == (ImportOutcome.CREATED, ImportOutcome.REFUSED)
     assert f"ada@example.com (ID {known}" in refused.says[0]
-    held = account(tenant)
-    assert known in (held.uid, held.profile.get("ExternalUserLoginId"), "")
+    stored = account(tenant)
+    assert known in (stored.uid, stored.profile.get("ExternalUserLoginId"), "")
     assert outcomes(imported(tenant, tmp_path, form, first)) == ["unchanged"]
 
 
@@ -287,7 +287,7 @@ def test_account_in_use_with_another_id_is_refused(tenant: World, tmp_path: Path
     """It was “kept”, and applications that know the person by the old ID met somebody else."""
     person = tenant.person("ada@example.com", "the password here 1")
     (done,) = imported(tenant, tmp_path, "keycloak", keycloak(KEYCLOAK["argon2"]))
-    assert done.outcome is Outcome.REFUSED
+    assert done.outcome is ImportOutcome.REFUSED
     assert f"(ID {person.uid})" in done.says[0]
     assert UUID in done.says[0]
 

@@ -28,7 +28,7 @@ from hypothesis.stateful import (
 from tests.support.interleaved import Model
 from tests.support.mailbox import link_in, links_in
 from tests.support.oauth_world import NewWorld, World
-from tests.support.people import Browser, Person, forms_of, links_of
+from tests.support.people import AccountPerson, PageBrowser, forms_of, links_of
 from tests.support.visitor import Visitor
 
 pytestmark = pytest.mark.both_databases
@@ -119,7 +119,7 @@ class People(RuleBasedStateMachine):
             for _ in range(2):
                 self._press(
                     browser,
-                    next((n for n, one in enumerate(reversed(browser.pages)) if one is shown), 0),
+                    next((n for n, item in enumerate(reversed(browser.pages)) if item is shown), 0),
                     which,
                     typing,
                 )
@@ -178,14 +178,14 @@ class People(RuleBasedStateMachine):
         assert self.model is not None
         return self.model
 
-    def _browser(self, who: int) -> Browser:
+    def _browser(self, who: int) -> PageBrowser:
         return self._model.browsers[who % len(self._model.browsers)]
 
-    def _link(self, person: Person, which: int) -> str:
+    def _link(self, person: AccountPerson, which: int) -> str:
         links = [link_in(mail) for mail in person.mails() if links_in(mail)]
         return links[-1 - which % len(links)] if links else ""
 
-    def _open_and_submit(self, browser: Browser, where: str, from_shop: bool, typing: int) -> None:
+    def _open_and_submit(self, browser: PageBrowser, where: str, from_shop: bool, typing: int) -> None:
         """Open a page, optionally through the shop's sign-in, and submit its first form."""
         if from_shop:
             page = browser.visitor.authorize(self._model.shop, state=f"{browser.owner.name} {typing}")
@@ -197,7 +197,7 @@ class People(RuleBasedStateMachine):
             self._model.opened(browser, browser.visitor.open(where))
             self._press(browser, 0, 0, typing)
 
-    def _press(self, browser: Browser, page: int, which: int, typing: int) -> None:
+    def _press(self, browser: PageBrowser, page: int, which: int, typing: int) -> None:
         if not browser.pages:
             return
         shown = browser.pages[-1 - page % len(browser.pages)]

@@ -35,7 +35,7 @@ class Guest:
     @property
     def link(self) -> str:
         (*_, mail) = [
-            one for one in mails_to(self.world.services, self.world.tenant_id, GUEST) if links_to(one, "/invitation")
+            item for item in mails_to(self.world.services, self.world.tenant_id, GUEST) if links_to(item, "/invitation")
         ]
         return path_of(links_to(mail, "/invitation")[-1])
 
@@ -53,7 +53,7 @@ class Guest:
 
     def members(self) -> list[str]:
         """Return the addresses of the members beside Grace."""
-        return [one["Email"] for one in self.business.members() if one["Uid"] != self.business.grace]
+        return [member["Email"] for member in self.business.members() if member["Uid"] != self.business.grace]
 
 
 @pytest.fixture
@@ -119,7 +119,7 @@ def test_new_person_registers_with_the_fixed_address(guest: Guest) -> None:
     assert guest.members() == [GUEST]
     assert len(mails_to(guest.world.services, guest.world.tenant_id, GUEST)) == sent
     assert mails_to(guest.world.services, guest.world.tenant_id, "eve@example.com") == []
-    (found,) = [one for one in guest.business.members() if one["Email"] == GUEST]
+    (found,) = [member for member in guest.business.members() if member["Email"] == GUEST]
     assert guest.business.tenant.read(found["Uid"])["EmailVerified"] is True
 
 
@@ -268,8 +268,8 @@ def test_ended_invitation_shows_no_details(
     page = guest.open()
     assert page.heading == heading
     assert sentence in page.text
-    for held in (GUEST, "Grace", "Join Acme", "Editor"):
-        assert held not in page.text
+    for item in (GUEST, "Grace", "Join Acme", "Editor"):
+        assert item not in page.text
     assert before.press("Create account to join").heading == heading
 
 
@@ -286,9 +286,9 @@ def test_interaction_of_another_browser_shows_nothing(guest: Guest) -> None:
     guest.world.person("eve@example.com")
     page = guest.open().press("Create account to join")
     attempt = page.query["attempt"]
-    stranger = guest.new_visitor().open(f"/invitation?attempt={attempt}")
-    assert stranger.heading != "Join Acme"
-    assert GUEST not in stranger.text
+    outsider = guest.new_visitor().open(f"/invitation?attempt={attempt}")
+    assert outsider.heading != "Join Acme"
+    assert GUEST not in outsider.text
 
 
 def test_reading_does_not_use_the_link_up(guest: Guest) -> None:
@@ -306,8 +306,8 @@ def test_invited_person_returns_to_the_application(new_guest: NewGuest) -> None:
 
 def test_invited_person_returns_to_a_request_with_long_state(guest: Guest) -> None:
     guest.sign_in()
-    asked = guest.world.application("shop").authorization_parameters(state="x" * MAX_STATE)
-    query = urlencode({**asked, "invitation_token": guest.link.rpartition("/")[2]})
+    parameters = guest.world.application("shop").authorization_parameters(state="x" * MAX_STATE)
+    query = urlencode({**parameters, "invitation_token": guest.link.rpartition("/")[2]})
     page = guest.visitor.open(f"/service/oidc/authorize?{query}").press("Join organization")
     assert page.query["state"] == "x" * MAX_STATE
     assert page.query["code"]

@@ -78,8 +78,8 @@ def test_person_of_another_domain_sees_the_domains_alone(guest: Guest) -> None:
     page = opened(guest, domains=["globex.example"])
     assert page.heading == "Use another email"
     assert "This link only works with globex.example emails." in page.text
-    for held in ("Acme", "Grace", "Editor", "Join organization"):
-        assert held not in page.text
+    for item in ("Acme", "Grace", "Editor", "Join organization"):
+        assert item not in page.text
     form = page.press("Switch account")
     assert form.press("Sign in", identifier="ada@globex.example", password=PASSWORD).address.endswith("/profile")
     assert guest.members() == ["ada@globex.example"]
@@ -141,8 +141,8 @@ def test_ended_link_shows_no_details(guest: Guest, act: Callable[[Guest], None],
     page = again(guest)
     assert page.heading == heading
     assert sentence in page.text
-    for held in ("Grace", "Acme", "Editor"):
-        assert held not in page.text
+    for item in ("Grace", "Acme", "Editor"):
+        assert item not in page.text
     assert before.press("Create account to join").heading == heading
 
 
@@ -156,7 +156,7 @@ def test_link_is_not_declined(guest: Guest) -> None:
 def test_removed_member_finds_the_link_turned_off(guest: Guest) -> None:
     guest.sign_in(GUEST)
     opened(guest).press("Join organization")
-    (uid,) = [one["Uid"] for one in guest.business.members() if one["Email"] == GUEST]
+    (uid,) = [member["Uid"] for member in guest.business.members() if member["Email"] == GUEST]
     answered(guest.business.send("DELETE", f"/v2/manage/account/{uid}/orgcontext/{guest.business.org}"))
     page = again(guest)
     assert page.heading == "Link turned off"

@@ -30,9 +30,9 @@ def requests_page(joining: Joining, new_visitor: NewVisitor, name: str = "manage
 def test_person_asks_and_manager_approves(adas: Visitor, joining: Joining, new_visitor: NewVisitor) -> None:
     page = adas.open("/profile").follow("Organizations")
     assert "Organizations you can join" in page.text
-    asked = page.press("Ask to join")
-    assert "Request sent" in asked.text
-    assert "Globex Waiting for approval Requested" in asked.text
+    shown_page = page.press("Ask to join")
+    assert "Request sent" in shown_page.text
+    assert "Globex Waiting for approval Requested" in shown_page.text
     assert page.press("Ask to join").heading == "Organizations", "a second click is harmless"
     managers = requests_page(joining, new_visitor)
     assert managers.heading == "Requests to join Globex"
@@ -97,7 +97,7 @@ def test_foreign_form_token_decides_nothing(joining: Joining, new_visitor: NewVi
     token = new_visitor().open("/login").form("Sign in").fields["token"]
     refused = page.press("Approve", token=token)
     assert refused.status == 403
-    assert [one["Status"] for one in joining.requests()] == ["open"]
+    assert [request["Status"] for request in joining.requests()] == ["open"]
 
 
 def test_requests_have_pages(joining: Joining, new_visitor: NewVisitor) -> None:
@@ -119,9 +119,9 @@ def test_person_asks_while_signing_in(
     app = world.application("Crm", client_name="Acme Shop", organization_usage="require")
     page = sign_in(visitor, app, joining.ada)
     assert "Acme Shop is for organizations. You don’t belong to one yet." in page.text
-    asked = page.press("Globex")
-    assert asked.heading == "Choose an organization"
-    assert "Globex Waiting for approval Requested" in asked.text
+    shown_page = page.press("Globex")
+    assert shown_page.heading == "Choose an organization"
+    assert "Globex Waiting for approval Requested" in shown_page.text
     requests_page(joining, new_visitor).press("Approve")
     code = visitor.authorize(app).query["code"]
     assert organization_in(answered(app.redeem(code))["id_token"])["org_name"] == "Globex"
@@ -143,7 +143,7 @@ def test_approval_asks_for_the_password_later(joining: Joining, new_visitor: New
     joining.open_request()
     page = requests_page(joining, new_visitor)
     pass_time(joining.team.company.world.services, minutes=6)
-    asked = page.press("Approve")
-    assert (asked.status, "Your password" in asked.text) == (401, True)
-    approved = asked.press("Approve", password=joining.team.people["manager"].password)
+    shown_page = page.press("Approve")
+    assert (shown_page.status, "Your password" in shown_page.text) == (401, True)
+    approved = shown_page.press("Approve", password=joining.team.people["manager"].password)
     assert "Request approved" in approved.text

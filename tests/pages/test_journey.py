@@ -22,7 +22,7 @@ def test_every_step_has_a_sample() -> None:
 
 
 def test_no_step_passes_for_another_one() -> None:
-    assert [(one, other) for one in STEPS for other in STEPS if one is not other and issubclass(one, other)] == []
+    assert [(step, other) for step in STEPS for other in STEPS if step is not other and issubclass(step, other)] == []
 
 
 def test_no_two_steps_have_one_name() -> None:

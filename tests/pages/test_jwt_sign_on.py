@@ -70,8 +70,8 @@ def test_app_gets_the_jwt_after_the_sign_in(tenant: TenantServer, visitor: Visit
     assert page.heading == "Welcome back"
     back = signed_in(page, ada)
     assert back.address.startswith(f"{BACK}?")
-    held = claims(back.query["id_token"])
-    assert (held["sub"], held["nonce"]) == (ada.uid, "n-1")
+    stored = claims(back.query["id_token"])
+    assert (stored["sub"], stored["nonce"]) == (ada.uid, "n-1")
     query = urlencode({"client_id": tenant.api_key, "redirect_uri": BACK, "nonce": "n-2"})
     again = visitor.open(f"/service/jwt/Shop/authorize?{query}")
     assert claims(again.query["id_token"])["nonce"] == "n-2", "a signed-in browser returns at once"
@@ -168,7 +168,7 @@ def test_log_names_the_provider_of_a_browser_that_checks_nothing(
     for _ in range(2):
         brings(visitor, token(email=ADA, email_verified=True))
         visitor.forget("session")
-    named = [one.getMessage() for one in caplog.records if "JWT provider" in one.getMessage()]
+    named = [record.getMessage() for record in caplog.records if "JWT provider" in record.getMessage()]
     assert len(named) == 1
     assert named[0].startswith(f"tenant {tenant.name}: JWT provider Partner doesn't check iss and aud, so ")
 

@@ -99,8 +99,8 @@ def test_language_links_keep_known_parameters(world: World, visitor: Visitor) ->
     visitor.open("/login").press("Sign in", identifier=ada.email, password=PASSWORD)
     refused = visitor.open("/profile?landing=refused")
     assert links(refused)[0] == "?landing=refused&lang=de"
-    asked = visitor.open("/logout?state=mine&return_url=https://shop.example/")
-    assert links(asked)[1] == "?state=mine&return_url=https%3A%2F%2Fshop.example%2F&lang=ar"
+    shown_page = visitor.open("/logout?state=mine&return_url=https://shop.example/")
+    assert links(shown_page)[1] == "?state=mine&return_url=https%3A%2F%2Fshop.example%2F&lang=ar"
     page = visitor.open("/service/oidc/authorize?client_id=nobody&redirect_uri=https://evil.example/&state=s")
     assert page.follow("Deutsch").heading == "App nicht gefunden"
 
@@ -154,8 +154,8 @@ def test_tenant_default_is_the_last_fallback() -> None:
     ],
 )
 def test_arabic_uses_its_six_plural_forms(count: int, sentence: str) -> None:
-    one, many = "Only %(num)s backup code left", "Only %(num)s backup codes left"
-    assert catalogue("ar").ungettext(one, many, count) == sentence
+    item, many = "Only %(num)s backup code left", "Only %(num)s backup codes left"
+    assert catalogue("ar").ungettext(item, many, count) == sentence
 
 
 @pytest.mark.parametrize(("days", "sentence"), [(3, "3 أيام"), (14, "14 يومًا"), (100, "100 يوم")])

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from app.hub import create_app
-from app.kit.server import Server
+from app.kit.server import OperationServer
 from tests.pages.test_second_factor import app_of
 from tests.support.identity_service import pass_time
 from tests.support.oauth_world import NewWorld, World
@@ -104,9 +104,9 @@ def test_consent_left_open_over_night_asks_to_sign_in(world: World, visitor: Vis
     shop, ada = world.application("shop", require_consent=True), world.person("ada@example.com")
     page = signed_in(visitor.authorize(shop), identifier=ada.email)
     pass_time(world.services, hours=9)
-    asked = page.press("Allow access")
-    assert asked.heading == "Welcome back", "the session ended meanwhile"
-    assert signed_in(asked).press("Allow access").query["code"]
+    shown_page = page.press("Allow access")
+    assert shown_page.heading == "Welcome back", "the session ended meanwhile"
+    assert signed_in(shown_page).press("Allow access").query["code"]
 
 
 def test_consent_left_open_goes_on(world: World, visitor: Visitor) -> None:
@@ -168,7 +168,7 @@ def test_each_of_many_tabs_returns_to_its_own_request(world: World, visitor: Vis
         tabs.append(visitor.authorize(shop, state=f"tab {tab}"))
         pass_time(world.services, seconds=1)
     assert len(visitor.cookies("gatehouse-attempt-")) == 5
-    sent = "; ".join(f"{one.key}={one.value}" for one in (visitor.client._cookies or {}).values())
+    sent = "; ".join(f"{cookie.key}={cookie.value}" for cookie in (visitor.client._cookies or {}).values())
     assert len(sent) < MAX_HEADER
     for tab in (0, number - 1, number // 2):
         assert signed_in(tabs[tab]).query["state"] == f"tab {tab}"
@@ -200,12 +200,12 @@ def test_session_of_another_tab_does_not_do_later(world: World, visitor: Visitor
 
 
 def test_other_browser_cannot_reopen_an_interaction(world: World, new_visitor: NewVisitor) -> None:
-    shop, stranger = world.application("shop", client_name="Acme Shop"), new_visitor()
+    shop, outsider = world.application("shop", client_name="Acme Shop"), new_visitor()
     page = new_visitor().authorize(shop)
-    stranger.authorize(shop)
+    outsider.authorize(shop)
     for hours in (0, 9):
         pass_time(world.services, hours=hours)
-        foreign = stranger.open(page.address)
+        foreign = outsider.open(page.address)
         assert foreign.status == 410
         assert "Acme Shop" not in foreign.text
     assert signed_in(page, password="wrong").status == 401, "its own browser goes on"
@@ -240,12 +240,12 @@ def test_pushed_request_left_open_is_used_once(world: World, new_visitor: NewVis
     world.person("ada@example.com")
     address = str((shop.push().json or {})["request_uri"])
     first, second = new_visitor(), new_visitor()
-    pages = [_begin_pushed(one, shop, address) for one in (first, second)]
+    pages = [_begin_pushed(item, shop, address) for item in (first, second)]
     pass_time(world.services, hours=9)
     assert signed_in(pages[0]).query["code"]
     assert signed_in(pages[1]).query["error"] == "invalid_request_uri"
-    late = _begin_pushed(new_visitor(), shop, address)
-    assert "code" not in late.query, "it is begun within 90 seconds, or never"
+    expired = _begin_pushed(new_visitor(), shop, address)
+    assert "code" not in expired.query, "it is begun within 90 seconds, or never"
 
 
 def _begin_pushed(visitor: Visitor, shop: RelyingParty, address: str) -> VisitedPage:
@@ -254,7 +254,7 @@ def _begin_pushed(visitor: Visitor, shop: RelyingParty, address: str) -> Visited
 
 @pytest.mark.parametrize("has_cookie", [True, False], ids=["expired", "without its cookie"])
 def test_identity_service_of_the_previous_release_starts_over(
-    world: World, identity_app: Server, has_cookie: bool
+    world: World, identity_app: OperationServer, has_cookie: bool
 ) -> None:
     """In an upgrade, a new hub calls an old service, which knows no such operation."""
 

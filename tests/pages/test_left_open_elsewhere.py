@@ -97,17 +97,17 @@ def test_organization_page_left_open_goes_on(company: Company, world: World, vis
 def test_device_page_left_open_connects(world: World, visitor: Visitor) -> None:
     world.person("ada@example.com")
     tv = world.application("tv", secret=None, grant_types=[DEVICE_GRANT], redirect_uris=[])
-    held = tv.start_device(scope="openid").json or {}
-    page = visitor.open("/device").press("Continue", user_code=held["user_code"])
-    pass_time(world.services, seconds=min(int(held["expires_in"]) - 5, 895))
+    body = tv.start_device(scope="openid").json or {}
+    page = visitor.open("/device").press("Continue", user_code=body["user_code"])
+    pass_time(world.services, seconds=min(int(body["expires_in"]) - 5, 895))
     assert signed_in(page).press("Connect device").heading == "Device connected"
 
 
 def test_device_page_of_an_expired_code_ends_there(world: World, visitor: Visitor) -> None:
     world.person("ada@example.com")
     tv = world.application("tv", secret=None, grant_types=[DEVICE_GRANT], redirect_uris=[])
-    held = tv.start_device(scope="openid").json or {}
-    page = visitor.open("/device").press("Continue", user_code=held["user_code"])
+    body = tv.start_device(scope="openid").json or {}
+    page = visitor.open("/device").press("Continue", user_code=body["user_code"])
     pass_time(world.services, hours=9)
     assert "expired" in signed_in(page).text.lower()
 
@@ -117,9 +117,9 @@ def test_pin_page_left_open_ends_at_the_app(new_world: NewWorld, new_visitor_at:
     world.person("ada@example.com")
     page = signed_in(new_visitor_at(world).authorize(world.application("shop"), state="kept"))
     pass_time(world.services, minutes=31)
-    asked = page.press("Save PIN", pin="270486")
-    assert "Enter your password to continue" in asked.text, "a credential needs a sign-in of a moment ago"
-    assert asked.press("Save PIN", pin="270486", password=PASSWORD).query["state"] == "kept"
+    shown_page = page.press("Save PIN", pin="270486")
+    assert "Enter your password to continue" in shown_page.text, "a credential needs a sign-in of a moment ago"
+    assert shown_page.press("Save PIN", pin="270486", password=PASSWORD).query["state"] == "kept"
 
 
 @pytest.mark.both_databases

@@ -40,8 +40,8 @@ class Journey:
         else:
             world.person(ADA)
             where = {"sign-in link": "/sign-in/mail", "reset": "/forgot-password"}[kind]
-            asked = visitor.open(f"{where}?attempt={start.query['attempt']}")
-            self.page = asked.press("Send reset link" if kind == "reset" else "Email me a link", identifier=ADA)
+            page = visitor.open(f"{where}?attempt={start.query['attempt']}")
+            self.page = page.press("Send reset link" if kind == "reset" else "Email me a link", identifier=ADA)
 
     @property
     def number(self) -> str:

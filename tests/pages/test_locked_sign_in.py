@@ -53,9 +53,9 @@ def lock_out(visitor: Visitor, email: str, times: int = MAX_FAILURES) -> Visited
     return page
 
 
-def store_answers(world: World, person: Person, **given: str) -> None:
+def store_answers(world: World, person: Person, **values: str) -> None:
     """Store the person's answers to security questions."""
-    hashed = {name: world.services.hashing.hash(text.casefold(), CHEAP) for name, text in given.items()}
+    hashed = {name: world.services.hashing.hash(text.casefold(), CHEAP) for name, text in values.items()}
     with UnitOfWork(world.services.database, world.tenant_id).separate_transaction() as work:
         where = (accounts.c.tenant_id == world.tenant_id, accounts.c.uid == person.uid)
         work.run(update(accounts).where(*where).values(private={"security_answers": hashed}))
@@ -309,10 +309,10 @@ def test_unknown_account_locks_like_a_known_one(
         for number in range(2 * MAX_FAILURES):
             if 'name="password"' not in page.html:  # a blocked account's page has no form
                 page = visitor.open("/login")
-            given = {"security_answer": "no"} if number > MAX_FAILURES else {}
+            values = {"security_answer": "no"} if number > MAX_FAILURES else {}
             if number > MAX_FAILURES and "captcha_asked" in page.form("Sign in").fields:
-                given = {"captcha": str(answer_to(asked_on(page)))}
-            page = page.press("Sign in", identifier=name, password="wrong", **given)
+                values = {"captcha": str(answer_to(asked_on(page)))}
+            page = page.press("Sign in", identifier=name, password="wrong", **values)
             status, text, fields = summary(page, name)
             for question in questions:
                 text = text.replace(question, "QUESTION")

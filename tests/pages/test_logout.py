@@ -25,8 +25,8 @@ def hint(shop: RelyingParty, visitor: Visitor, ada: Person) -> str:
     return str((shop.redeem(page.query["code"]).json or {})["id_token"])
 
 
-def leave(visitor: Visitor, **asked: str) -> VisitedPage:
-    return visitor.open(f"/service/oidc/logout?{urlencode(asked)}")
+def leave(visitor: Visitor, **requested: str) -> VisitedPage:
+    return visitor.open(f"/service/oidc/logout?{urlencode(requested)}")
 
 
 def is_signed_in(visitor: Visitor) -> bool:

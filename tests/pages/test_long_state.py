@@ -66,8 +66,10 @@ def test_long_state_of_posted_and_pushed_requests(visitor: Visitor, world: World
     pushed = shop.push(state=STATE).get_json()["request_uri"]
     query = urlencode({"client_id": shop.client_id, "request_uri": pushed})
     assert sent(signed_in(visitor.open(f"/service/oidc/authorize?{query}"), ada))["state"] == STATE
-    asked: dict[str, Any] = {name: text for name, text in shop.authorization_parameters(state=STATE).items() if text}
-    answer = visitor.client.post("/service/oidc/authorize", data=asked, base_url=visitor.home)
+    requested: dict[str, Any] = {
+        name: text for name, text in shop.authorization_parameters(state=STATE).items() if text
+    }
+    answer = visitor.client.post("/service/oidc/authorize", data=requested, base_url=visitor.home)
     assert dict(parse_qsl(urlsplit(answer.headers["Location"]).query))["state"] == STATE
 
 

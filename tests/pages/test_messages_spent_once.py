@@ -54,7 +54,7 @@ class Mailed:
         """Open the link in another browser; with the number, the page that waits goes on there."""
         page, typed = self._new_visitor().open(self.link), {"number": number} if number else {}
         buttons = ("Sign in on that device" if number else "Sign in on this device", "Save password")
-        button = next((one for one in buttons if f">{one}<" in page.html), "")
+        button = next((item for item in buttons if f">{item}<" in page.html), "")
         if button == "Save password":
             typed["password"] = NEW
         used = page.press(button, **typed) if button else page
@@ -91,8 +91,8 @@ class Mailed:
         """Return how many sessions of browsers and tokens of programs there have been."""
         work = UnitOfWork(self.world.services.database, self.world.tenant_id)
         try:
-            asked = [(one, one.c.tenant_id == self.world.tenant_id) for one in (sessions, access_tokens)]
-            return sum(len(work.all(select(table.c.uid).where(where))) for table, where in asked)
+            requested = [(item, item.c.tenant_id == self.world.tenant_id) for item in (sessions, access_tokens)]
+            return sum(len(work.all(select(table.c.uid).where(where))) for table, where in requested)
         finally:
             work.rollback()
 

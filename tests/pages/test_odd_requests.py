@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from app.contract.steps import ProfileStep, StepResponse
-from app.kit.admission import SHED, Shed
+from app.kit.admission import SHED, LoadShed
 from tests.support.oauth_world import World
 from tests.support.scripted_answers import FORM, Page, ScriptedHub, page_of
 from tests.support.visitor import Visitor
@@ -40,8 +40,8 @@ REQUESTS: dict[str, tuple[dict[str, Any], int]] = {
     "no body": ({"form": b""}, 403),
     "another origin": ({"headers": {"Origin": "https://evil.example"}}, 403),
     "another site": ({"headers": {"Sec-Fetch-Site": "cross-site"}}, 403),
-    "a full queue of its own": ({"environ": {SHED: Shed(429, 3)}}, 429),
-    "a full queue": ({"environ": {SHED: Shed(503, 3)}}, 503),
+    "a full queue of its own": ({"environ": {SHED: LoadShed(429, 3)}}, 429),
+    "a full queue": ({"environ": {SHED: LoadShed(503, 3)}}, 503),
     "a longer length": ({"environ": {"CONTENT_LENGTH": "100000"}}, 413),
 }
 ADDRESSES: dict[str, tuple[dict[str, Any], int]] = {
@@ -51,7 +51,7 @@ ADDRESSES: dict[str, tuple[dict[str, Any], int]] = {
     "a slash": ({"path": "/login/"}, 200),
     "two slashes": ({"environ": {"PATH_INFO": "//login"}}, 200),
     "a body": ({"environ": {"CONTENT_LENGTH": "3"}}, 200),
-    "a full queue": ({"environ": {SHED: Shed(429, 3)}}, 429),
+    "a full queue": ({"environ": {SHED: LoadShed(429, 3)}}, 429),
     "the head alone": ({"method": "HEAD"}, 200),
     "its options": ({"method": "OPTIONS"}, 200),
     "another method": ({"method": "DELETE"}, 405),
@@ -77,9 +77,9 @@ def test_odd_field_of_a_form(scripted: ScriptedHub, page: Page, name: str) -> No
 @pytest.mark.parametrize("name", REQUESTS)
 def test_odd_post(scripted: ScriptedHub, page: Page, name: str) -> None:
     changed, status = REQUESTS[name]
-    asked = {"path": "/login", "form": {**page.fields, **ADA}, **changed}
-    asked["headers"] = {**page.headers, **asked.get("headers", {})}
-    answer = scripted.post(PROFILE, **asked)
+    parameters = {"path": "/login", "form": {**page.fields, **ADA}, **changed}
+    parameters["headers"] = {**page.headers, **parameters.get("headers", {})}
+    answer = scripted.post(PROFILE, **parameters)
     assert (answer.status, len(answer.calls)) == (status, status == 303)
 
 

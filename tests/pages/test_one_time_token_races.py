@@ -59,14 +59,14 @@ def events(world: World, name: str) -> int:
 
 def assert_all_offer_next_step(pages: list[VisitedPage]) -> None:
     """Assert that every answer is the application's callback or a page with a link or form."""
-    assert [(one.status, one.text) for one in pages if one.answer is not None and not leads_on(one)] == []
-    assert {one.status for one in pages} <= {0, 200, 403, 410, 429}
+    assert [(page.status, page.text) for page in pages if page.answer is not None and not leads_on(page)] == []
+    assert {page.status for page in pages} <= {0, 200, 403, 410, 429}
 
 
 def assert_one_account(world: World, pending: PendingVerification, pages: list[VisitedPage]) -> None:
     """Assert that every code belongs to this account and is redeemed once (decisions/0070)."""
     assert {row.uid for row in rows(world, sessions)} == {pending.ada.uid}
-    for code in [one.query["code"] for one in pages if pending.is_at_application(one)]:
+    for code in [page.query["code"] for page in pages if pending.is_at_application(page)]:
         answers = at_once([partial(pending.shop.redeem, code)] * 2)
         redeemed = [answer for answer in answers if answer.status_code == 200]
         assert len(redeemed) <= 1
@@ -99,7 +99,7 @@ def test_link_that_signs_in_does_so_in_one_browser(new_world: NewWorld, new_visi
     pages = at_once([partial(page.press, "Verify") for page in pages])
     assert_all_offer_next_step(pages)
     assert len(rows(world, sessions)) == 1
-    assert sum(bool(one.visitor.cookies("session")) for one in pages) == 1
+    assert sum(bool(page.visitor.cookies("session")) for page in pages) == 1
 
 
 def test_link_in_many_tabs_is_used_once(world: World, visitor: Visitor) -> None:

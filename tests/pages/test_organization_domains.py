@@ -31,8 +31,8 @@ class Owned:
     dns: FakeDns
 
     def open(self, path: str = "", **query: str) -> VisitedPage:
-        given = {"id": self.org, **query}
-        return self.visitor.open(f"/organizations/domains{path}?{urlencode(given)}")
+        values = {"id": self.org, **query}
+        return self.visitor.open(f"/organizations/domains{path}?{urlencode(values)}")
 
     def add(self, name: str = NAME) -> VisitedPage:
         return self.open("/add").press("Add domain", name=name)
@@ -152,8 +152,8 @@ def test_domain_of_a_connection_cannot_be_removed(owned: Owned) -> None:
     shown = owned.open()
     assert "Used by a sign-in connection." in shown.text
     assert "/domains/remove" not in shown.html
-    (held,) = answered(business.send("GET", f"{PATH}/{owned.org}/domains"))["Data"]
-    refused = owned.visitor.open(f"/organizations/domains/remove?id={owned.org}-{held['Id']}")
+    (stored,) = answered(business.send("GET", f"{PATH}/{owned.org}/domains"))["Data"]
+    refused = owned.visitor.open(f"/organizations/domains/remove?id={owned.org}-{stored['Id']}")
     assert "Ask your administrator to remove the connection first." in refused.text
 
 
@@ -183,8 +183,8 @@ def test_others_do_not_see_the_domains(owned: Owned, world: World, new_visitor: 
     for path in ("", "/add"):
         page = manager.open(f"/organizations/domains{path}?id={owned.org}")
         assert page.heading == "Organizations"
-    stranger = new_visitor().open(f"/organizations/domains?id={owned.org}")
-    assert stranger.heading == "Welcome back"
+    outsider = new_visitor().open(f"/organizations/domains?id={owned.org}")
+    assert outsider.heading == "Welcome back"
     added = owned.add()
     foreign = owned.company.business.create("Hazel")
     owned.company.join(bob, foreign, "Owner", "org:own")

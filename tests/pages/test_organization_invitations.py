@@ -110,12 +110,12 @@ def test_inviting_asks_for_the_password_later(members: Members) -> None:
     services = members.company.world.services
     page = members.visitor.open(f"{ADDRESS}/new?id={members.org}")
     pass_time(services, minutes=6)
-    asked = page.press("Send invitations", emails="new@example.com", role=members.roles["Editor"])
-    assert (asked.status, "Enter your password to continue." in asked.text) == (401, True)
-    assert "new@example.com</textarea>" in asked.html
+    shown_page = page.press("Send invitations", emails="new@example.com", role=members.roles["Editor"])
+    assert (shown_page.status, "Enter your password to continue." in shown_page.text) == (401, True)
+    assert "new@example.com</textarea>" in shown_page.html
     assert mails(members, "new@example.com") == []
     typed = {"emails": "new@example.com", "role": members.roles["Editor"]}
-    done = asked.press("Send invitations", **typed, password=members.company.ada.password)
+    done = shown_page.press("Send invitations", **typed, password=members.company.ada.password)
     assert "1 invitation sent" in done.text
 
 
@@ -150,7 +150,7 @@ def created(members: Members, browser: Visitor | None = None, **fields: str) -> 
 
 
 def address_in(page: VisitedPage) -> str:
-    (found,) = [one for one in page.html.split('"') if "/i/" in one]
+    (found,) = [part for part in page.html.split('"') if "/i/" in part]
     return path_of(found)
 
 

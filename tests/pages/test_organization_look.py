@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import pytest
 
 from app.contract.application_file import DEVICE_GRANT
-from app.hub.brand import Brand
+from app.hub.brand import PageBranding
 from tests.pages.test_second_factors import signed_in
 from tests.support.invitations import GUEST, Inviting
 from tests.support.mailbox import mails_to
@@ -21,7 +21,7 @@ from tests.support.visitor import NewVisitorAt, VisitedPage, Visitor
 
 COLOUR, LOGO = "#0a7d55", "https://globex.example/logo.svg"
 LOOK = {"Name": "Globex Gardens", "LogoURL": LOGO, "Color": COLOUR}
-TOKENS = Brand("", COLOUR).tokens
+TOKENS = PageBranding("", COLOUR).tokens
 BRAND = TOKENS[TOKENS.index("--brand:") :].partition(";")[0]
 
 
@@ -129,9 +129,9 @@ def test_device_for_a_chosen_organization_shows_its_look(
     page = visitor.open("/device").press("Continue", user_code=answered(tv.start_device())["user_code"])
     page = page.press("Sign in", identifier=company.ada.email, password=company.ada.password)
     assert page.heading == "Choose an organization"
-    asked = page.press("Globex Gardens")
-    assert asked.heading == "Connect the other device?"
-    assert shows_globex(asked)
+    shown_page = page.press("Globex Gardens")
+    assert shown_page.heading == "Connect the other device?"
+    assert shows_globex(shown_page)
 
 
 def test_dark_mode_has_the_colour_too(visitor: Visitor, app: RelyingParty, globex: str) -> None:

@@ -148,4 +148,4 @@ def test_seats_close_and_open_the_invitation_page(
     set_policy(business, MemberPolicy={"Seats": 2})
     joined = visitor.open(link).press("Sign in to join").press("Sign in", identifier=ada.email, password=ada.password)
     assert joined.address.endswith("/profile")
-    assert ada.uid in {one["Uid"] for one in business.members()}
+    assert ada.uid in {member["Uid"] for member in business.members()}

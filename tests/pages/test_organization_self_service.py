@@ -119,8 +119,8 @@ def test_sign_in_continues_with_the_new_organization(
     assert refused.status == 422
     code = form.press("Create organization", name="Hazel Labs").query["code"]
     assert organization_in(answered(app.redeem(code))["id_token"])["org_name"] == "Hazel Labs"
-    late = form.press("Create organization", name="Hazel Labs").query
-    assert "code" in late, "the second submit repeats the end of the interaction"
+    expired = form.press("Create organization", name="Hazel Labs").query
+    assert "code" in expired, "the second submit repeats the end of the interaction"
 
 
 def test_non_member_is_refused_where_creation_is_off(company: Company, world: World, visitor: Visitor) -> None:
@@ -175,10 +175,10 @@ def test_owner_deletes_the_organization(team: Team, new_visitor: NewVisitor) -> 
 def test_deletion_asks_for_the_password_later(team: Team, new_visitor: NewVisitor) -> None:
     page = opened(team, new_visitor, "owner", "/delete")
     pass_time(team.company.world.services, minutes=6)
-    asked = page.press("Delete organization", name="Globex")
-    assert (asked.status, "Enter your password to continue." in asked.text) == (401, True)
+    shown_page = page.press("Delete organization", name="Globex")
+    assert (shown_page.status, "Enter your password to continue." in shown_page.text) == (401, True)
     password = team.people["owner"].password
-    assert "Organization deleted" in asked.press("Delete organization", name="Globex", password=password).text
+    assert "Organization deleted" in shown_page.press("Delete organization", name="Globex", password=password).text
 
 
 def test_owner_transfers_the_ownership(team: Team, new_visitor: NewVisitor) -> None:

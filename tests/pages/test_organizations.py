@@ -79,11 +79,11 @@ def test_leaving_asks_for_the_password_later(members: Members, new_visitor: NewV
     signed_in(browser, members.bob, "/profile")
     page = browser.open(f"/organizations/leave?id={members.org}")
     pass_time(members.company.world.services, minutes=6)
-    asked = page.press("Leave organization")
-    assert (asked.status, "Enter your password to continue." in asked.text) == (401, True)
-    wrong = asked.press("Leave organization", password="wrong")
+    shown_page = page.press("Leave organization")
+    assert (shown_page.status, "Enter your password to continue." in shown_page.text) == (401, True)
+    wrong = shown_page.press("Leave organization", password="wrong")
     assert "Wrong password." in wrong.text
-    assert "You left the organization" in asked.press("Leave organization", password=members.bob.password).text
+    assert "You left the organization" in shown_page.press("Leave organization", password=members.bob.password).text
 
 
 @pytest.mark.both_databases
@@ -155,8 +155,8 @@ def test_forged_posts_change_nothing(members: Members) -> None:
     members.bobs("/edit").press("Save roles", member=f"{other}-{uid}", **editor)
     spy = members.company.business.role("Spy", org=other)
     assert members.bobs("/edit").press("Save roles", **{f"role-{spy}": "1"}).status == 403
-    held = members.company.business.send("GET", f"/v2/manage/organizations/{other}/orgcontext").get_json()["Data"]
-    assert [one["Uid"] for one in held] == [uid]
+    body = members.company.business.send("GET", f"/v2/manage/organizations/{other}/orgcontext").get_json()["Data"]
+    assert [item["Uid"] for item in body] == [uid]
 
 
 def test_foreign_form_token_removes_no_member(members: Members, new_visitor: NewVisitor) -> None:

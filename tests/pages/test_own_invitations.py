@@ -32,7 +32,7 @@ class Invited:
         return str(answered(self.business.send("GET", f"{PATH}/{self.invitation}"))["Status"])
 
     def members(self) -> list[str]:
-        return [one["Email"] for one in self.business.members() if one["Uid"] != self.business.grace]
+        return [member["Email"] for member in self.business.members() if member["Uid"] != self.business.grace]
 
 
 @pytest.fixture
@@ -72,9 +72,9 @@ def test_declined_invitation_is_over(invited: Invited, new_visitor: NewVisitor) 
     assert "Invitation no longer valid" in page.press("Join").text
     world = invited.company.world
     (*_, mail) = [
-        one
-        for one in mails_to(world.services, world.tenant_id, invited.company.ada.email)
-        if links_to(one, "/invitation")
+        item
+        for item in mails_to(world.services, world.tenant_id, invited.company.ada.email)
+        if links_to(item, "/invitation")
     ]
     assert new_visitor().open(path_of(links_to(mail, "/invitation")[-1])).heading == "Invitation declined"
 
@@ -175,9 +175,9 @@ def test_invitation_of_a_demoted_manager_is_withdrawn(invited: Invited) -> None:
     company.leave(bob, org, managing)
     assert "Globex" not in invited.open().text
     (*_, mail) = [
-        one
-        for one in mails_to(company.world.services, company.world.tenant_id, company.ada.email)
-        if links_to(one, "/invitation")
+        item
+        for item in mails_to(company.world.services, company.world.tenant_id, company.ada.email)
+        if links_to(item, "/invitation")
     ]
     assert invited.visitor.open(path_of(links_to(mail, "/invitation")[-1])).heading == "Invitation revoked"
-    assert company.ada.uid not in {one["Uid"] for one in business.members(org)}
+    assert company.ada.uid not in {member["Uid"] for member in business.members(org)}

@@ -25,8 +25,8 @@ def world(new_world: NewWorld) -> World:
 
 def held_fragments(app: Flask) -> str:
     """Return what the application holds of pages, and by what."""
-    held: fragments.FragmentCache = app.extensions["gatehouse.fragments"]
-    return repr(list(held._entries.items()))
+    stored: fragments.FragmentCache = app.extensions["gatehouse.fragments"]
+    return repr(list(stored._entries.items()))
 
 
 def challenged(visitor: Visitor, person: Person, shop: RelyingParty | None = None) -> VisitedPage:
@@ -58,9 +58,9 @@ def test_each_sign_in_has_its_own_page(world: World, new_visitor_at: NewVisitorA
         assert other not in page
     fresh = [fresh_values(page) for page in pages]
     assert len({value for values in fresh for value in values}) == 12
-    held = held_fragments(hub_app)
-    assert world.name in held.lower()
-    assert not any(value in held for values in fresh for value in (*values, ADA, GRACE))
+    stored = held_fragments(hub_app)
+    assert world.name in stored.lower()
+    assert not any(value in stored for values in fresh for value in (*values, ADA, GRACE))
 
 
 def test_each_form_signs_in(world: World, new_visitor_at: NewVisitorAt) -> None:

@@ -32,7 +32,7 @@ def test_concurrent_corrections_mail_each_address_once(world: World, visitor: Vi
     addresses = (RIGHT, VICTIM)
     pages = at_once([partial(tab.press, "Save and resend", to=addresses[n % 2]) for n, tab in enumerate(tabs(form))])
     assert max(page.status for page in pages) < SERVER_ERROR
-    waiting = [one.email for one in rows(world, waiting_accounts)]
+    waiting = [row.email for row in rows(world, waiting_accounts)]
     assert len(waiting) + len(rows(world, accounts)) == 1
     assert sum(len(mails_to(world.services, world.tenant_id, address)) for address in addresses) <= 5
     (address,) = waiting
@@ -54,7 +54,7 @@ def test_correction_racing_verification_leaves_one_account(world: World, visitor
         assert not mails_to(world.services, world.tenant_id, RIGHT)
     else:
         assert visitor.open(link_to(world, RIGHT)).press("Verify").address.endswith("/profile")
-        assert [one.email for one in rows(world, accounts)] == [RIGHT]
+        assert [row.email for row in rows(world, accounts)] == [RIGHT]
 
 
 def test_alert_racing_reset_leaves_no_earlier_password(world: World, new_visitor: NewVisitor) -> None:

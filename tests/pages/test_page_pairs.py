@@ -15,7 +15,7 @@ from app.hub import templating
 from app.hub.forms import tenant_forms
 from app.identity.directory.tenants import changes, custom_hosts
 from app.identity.platform.store.unit import UnitOfWork
-from tests.support.comparable_pages import Answer
+from tests.support.comparable_pages import ComparableAnswer
 from tests.support.oauth_world import NewWorld, World
 from tests.support.plain_client import PlainClient
 from tests.support.visitor import Visitor
@@ -54,7 +54,7 @@ ASKED: Mapping[str, Mapping[str, str]] = {
 
 
 @dataclass
-class Visit:
+class ComparedVisit:
     """What one browser asks for."""
 
     base_url: str
@@ -65,12 +65,12 @@ class Visit:
         """Return the answer without what is fresh in every visit, and without what it cost."""
         client = Client(hub, use_cookies=False)
         answer = client.get(path, query_string=self.query, base_url=self.base_url, headers=dict(self.headers))
-        status, headers, text = Answer(answer).comparable
-        return status, [one for one in headers if one[0] != "X-Gatehouse-Cost"], text
+        status, headers, text = ComparableAnswer(answer).comparable
+        return status, [header for header in headers if header[0] != "X-Gatehouse-Cost"], text
 
 
 @dataclass
-class Hub:
+class CachingHub:
     """The hub, whose caches can be emptied."""
 
     app: Flask
@@ -79,9 +79,9 @@ class Hub:
         self.app.extensions["gatehouse"].cached_pages.clear()
         self.app.extensions["gatehouse.fragments"].clear()
         tenant_forms._kinds.clear()
-        templating._drawn.cache_clear()
+        templating._cached_macro.cache_clear()
 
-    def fills(self, visit: Visit, path: str) -> bool:
+    def fills(self, visit: ComparedVisit, path: str) -> bool:
         """Return whether a visit leaves something in the caches."""
         self.empty()
         visit.open(self.app, path)
@@ -92,7 +92,7 @@ def _settings() -> dict[str, object]:
     return {"passkeys": True, "passwordless_email": True}
 
 
-def of_applications(world: World, hub: Flask) -> Iterator[tuple[str, Visit]]:
+def of_applications(world: World, hub: Flask) -> Iterator[tuple[str, ComparedVisit]]:
     """Yield visits that applications sent, each with its own cookies."""
     home = world.services.settings.hub_url(world.name)
     shops = [
@@ -102,16 +102,16 @@ def of_applications(world: World, hub: Flask) -> Iterator[tuple[str, Visit]]:
         world.application("two", client_name="Shop", redirect_uris=["com.example.two:/cb"], application_type="native"),
     ]
     for shop in shops:
-        for name, asked in ASKED.items():
+        for name, item in ASKED.items():
             visitor = Visitor(PlainClient(hub), home)
-            query = urlsplit(visitor.authorize(shop, **asked).address).query
-            held = (visitor.client._cookies or {}).values()
-            cookies = "; ".join(f"{one.key}={one.value}" for one in held)
-            yield f"{shop.name}, {name}", Visit(home, query, {"Cookie": cookies})
+            query = urlsplit(visitor.authorize(shop, **item).address).query
+            stored = (visitor.client._cookies or {}).values()
+            cookies = "; ".join(f"{cookie.key}={cookie.value}" for cookie in stored)
+            yield f"{shop.name}, {name}", ComparedVisit(home, query, {"Cookie": cookies})
 
 
 @pytest.fixture
-def visits(new_world: NewWorld, hub_app: Flask) -> dict[str, Visit]:
+def visits(new_world: NewWorld, hub_app: Flask) -> dict[str, ComparedVisit]:
     world, other = new_world(**_settings()), new_world(**_settings())
     other.change_brand(display_name="Other Winter", color="#8a3b12")
     domain = f"login.{secrets.token_hex(5)}.example"
@@ -121,22 +121,25 @@ def visits(new_world: NewWorld, hub_app: Flask) -> dict[str, Visit]:
     world.services.directory.clear_cache()
     settings = world.services.settings
     home = settings.hub_url(world.name)
-    found = {name: Visit(home, headers=headers) for name, headers in HEADERS.items()}
-    found |= {query: Visit(home, query) for query in QUERIES}
+    found = {name: ComparedVisit(home, headers=headers) for name, headers in HEADERS.items()}
+    found |= {query: ComparedVisit(home, query) for query in QUERIES}
     found |= {
-        "TLS": Visit(home.replace("http:", "https:")),
-        "capitals": Visit(home.replace(world.name, world.name.upper())),
+        "TLS": ComparedVisit(home.replace("http:", "https:")),
+        "capitals": ComparedVisit(home.replace(world.name, world.name.upper())),
     }
-    found |= {"custom domain": Visit(settings.custom_url(domain)), "tenant": Visit(settings.hub_url(other.name))}
-    found |= {"German, tenant": Visit(settings.hub_url(other.name), headers=HEADERS["German"])}
+    found |= {
+        "custom domain": ComparedVisit(settings.custom_url(domain)),
+        "tenant": ComparedVisit(settings.hub_url(other.name)),
+    }
+    found |= {"German, tenant": ComparedVisit(settings.hub_url(other.name), headers=HEADERS["German"])}
     return found | dict(of_applications(world, hub_app))
 
 
 @pytest.mark.parametrize("path", PATHS)
 def test_second_page_is_the_one_that_it_is_alone(
-    hub_app: Flask, visits: dict[str, Visit], subtests: pytest.Subtests, path: str
+    hub_app: Flask, visits: dict[str, ComparedVisit], subtests: pytest.Subtests, path: str
 ) -> None:
-    hub, alone = Hub(hub_app), {}
+    hub, alone = CachingHub(hub_app), {}
     for name, visit in visits.items():
         hub.empty()
         alone[name] = visit.open(hub_app, path)
@@ -146,5 +149,5 @@ def test_second_page_is_the_one_that_it_is_alone(
             hub.empty()
             for _ in range(2):
                 visit.open(hub_app, path)
-            different = [name for name, one in visits.items() if one.open(hub_app, path) != alone[name]]
+            different = [name for name, item in visits.items() if item.open(hub_app, path) != alone[name]]
             assert different == []

@@ -313,7 +313,7 @@ def test_many_uses_of_a_link_make_one_session(world: World, visitor: Visitor, ad
     page = visitor.open(link_path(world))
     answers = at_once([partial(tab.press, "Sign in") for tab in tabs(page)])
     assert live_sessions(world) == 1
-    assert all(one.address.endswith("/profile") or "already used" in one.text for one in answers)
+    assert all(answer.address.endswith("/profile") or "already used" in answer.text for answer in answers)
 
 
 def test_many_continuations_make_one_session(
@@ -323,4 +323,4 @@ def test_many_continuations_make_one_session(
     new_visitor_at(world).open(link_path(world)).press("Approve", number=number_on(waiting))
     answers = at_once([partial(tab.press, "Continue") for tab in tabs(waiting)])
     assert live_sessions(world) == 1
-    assert not [one.status for one in answers if one.status >= 500]
+    assert not [answer.status for answer in answers if answer.status >= 500]

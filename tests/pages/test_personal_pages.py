@@ -36,8 +36,8 @@ def signed_in(visitor: Visitor, person: Person) -> Visitor:
 
 def held_fragments(app: Flask) -> str:
     """Return what the application holds of pages, and by what."""
-    held: fragments.FragmentCache = app.extensions["gatehouse.fragments"]
-    return repr(list(held._entries.items()))
+    stored: fragments.FragmentCache = app.extensions["gatehouse.fragments"]
+    return repr(list(stored._entries.items()))
 
 
 def without_nonce(page: VisitedPage) -> str:
@@ -63,7 +63,7 @@ def test_each_response_has_a_nonce_of_its_own(visitor: Visitor, ada: Person) -> 
     signed_in(visitor, ada)
     pages = [visitor.open("/profile") for _ in range(3)]
     nonces = [set(re.findall(r'nonce="([^"]+)"', page.html)) for page in pages]
-    assert all(len(each) == 1 for each in nonces)
+    assert all(len(item) == 1 for item in nonces)
     assert len(set.union(*nonces)) == 3
     for page, (nonce,) in zip(pages, nonces, strict=True):
         assert f"'nonce-{nonce}'" in policy(page)
@@ -80,10 +80,10 @@ def test_page_without_a_form_sets_no_cookie(visitor: Visitor, ada: Person) -> No
 def test_nothing_of_a_person_is_held(hub_app: Flask, visitor: Visitor, world: World, ada: Person) -> None:
     signed_in(visitor, ada)
     nonces = re.findall(r'nonce="([^"]+)"', visitor.open("/profile").html)
-    held = held_fragments(hub_app)
-    assert world.name in held.lower()
+    stored = held_fragments(hub_app)
+    assert world.name in stored.lower()
     for text in ("Lovelace", "Countess", "Ockham", "December 10, 1815", "12/10/1815", "ada@", ada.uid, nonces[0]):
-        assert text not in held
+        assert text not in stored
 
 
 def test_policy_allows_the_persons_own_picture(new_visitor: NewVisitor, world: World, ada: Person) -> None:

@@ -271,8 +271,8 @@ def test_other_browser_of_the_account_can_verify(world: World, new_visitor_at: N
     signed_in(here, ada, "/phone/change").press("Send code", phone=TYPED)
     code = code_in(texts(world, E164)[-1])
     foreign_page = signed_in(foreign_browser, world.person("eve@example.com"), "/phone/change")
-    asked = foreign_page.press("Send code", phone=OTHER)
-    assert "Wrong or expired code" in asked.press("Verify", code=code).text or code == code_in(
+    page = foreign_page.press("Send code", phone=OTHER)
+    assert "Wrong or expired code" in page.press("Verify", code=code).text or code == code_in(
         texts(world, OTHER_E164)[-1]
     )
     listed = signed_in(tenant, ada)
@@ -283,8 +283,8 @@ def test_other_browser_of_the_account_can_verify(world: World, new_visitor_at: N
 
 def test_foreign_form_changes_nothing_and_injects_no_text(world: World, visitor: Visitor, ada: Person) -> None:
     add_number(world, visitor, ada)
-    asked = visitor.open("/phone/change").press("Send code", phone=OTHER, token="x")
-    assert asked.status == 403
+    page = visitor.open("/phone/change").press("Send code", phone=OTHER, token="x")
+    assert page.status == 403
     assert texts(world, OTHER_E164) == []
     sent = visitor.open("/phone/change").press("Send code", phone=OTHER)
     code = code_in(texts(world, OTHER_E164)[-1])

@@ -277,7 +277,7 @@ def test_twenty_approvals_of_one_code_make_one(world: World, desktop: Visitor, p
     page = shown(desktop)
     question = phone.open(path_on(page))
     answers = at_once([partial(tab.press, "Approve", number=number_on(page)) for tab in tabs(question, 20)])
-    assert not [one.status for one in answers if one.status >= 500]
+    assert not [answer.status for answer in answers if answer.status >= 500]
     assert [row.event for row in rows(world, audit.c.event)].count("cross_device.approved") == 1
 
 
@@ -285,7 +285,7 @@ def test_twenty_collections_make_one_session(world: World, desktop: Visitor, pho
     page, before = shown(desktop), len(rows(world, sessions.c.session_id))
     approved(phone, page)
     answers = at_once([partial(tab.press, "Continue") for tab in tabs(page, 20)])
-    assert not [one.status for one in answers if one.status >= 500]
+    assert not [answer.status for answer in answers if answer.status >= 500]
     assert len(rows(world, sessions.c.session_id)) == before + 1
 
 
@@ -336,8 +336,8 @@ def test_what_was_switched_off_meanwhile_has_a_page(
     world: World, desktop: Visitor, phone: Visitor, caplog: pytest.LogCaptureFixture, button: str
 ) -> None:
     page = shown(desktop)
-    asked = phone.open(path_on(page))
+    shown_page = phone.open(path_on(page))
     world.change_settings(qr_sign_on=False)
-    refused = asked.press(button, number=number_on(page))
+    refused = shown_page.press(button, number=number_on(page))
     assert (refused.status, refused.heading) == (404, "Page not found")
     assert "a page broke" not in caplog.text

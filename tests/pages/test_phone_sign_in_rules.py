@@ -115,9 +115,9 @@ def test_second_factor_is_asked_if_the_phone_was_not(new_world: NewWorld, new_vi
     later(tenant, minutes=30)
     page = shown(new_visitor_at(tenant))
     approved(phone, page)
-    asked = page.press("Continue")
-    assert asked.heading == "Two-step verification"
-    assert asked.press("Verify", code=code_now(tenant, app)).address.endswith("/profile")
+    shown_page = page.press("Continue")
+    assert shown_page.heading == "Two-step verification"
+    assert shown_page.press("Verify", code=code_now(tenant, app)).address.endswith("/profile")
     taken = newest_session(tenant)
     assert {"pwd", "mfa"} <= set(taken.methods)
     assert taken.authenticated_at == trusted.authenticated_at.replace(microsecond=0)
@@ -148,9 +148,9 @@ def test_new_origin_demands_a_factor_whatever_the_phone_passed(
     desktop.agent = CHROME
     page = shown(desktop)
     approved(phone, page)
-    asked = page.press("Continue")
-    assert "You haven’t signed in from here before." in asked.text
-    assert asked.press("Verify", code=code_now(tenant, app)).address.endswith("/profile")
+    shown_page = page.press("Continue")
+    assert "You haven’t signed in from here before." in shown_page.text
+    assert shown_page.press("Verify", code=code_now(tenant, app)).address.endswith("/profile")
 
 
 def test_refused_origin_is_refused(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
@@ -208,9 +208,9 @@ def test_browser_is_not_trusted_after_an_approval(new_world: NewWorld, new_visit
     desktop = new_visitor_at(tenant)
     page = shown(desktop)
     approved(phone, page)
-    asked = page.press("Continue")
-    assert 'name="trust"' not in asked.html
-    asked.press("Verify", code=code_now(tenant, app), trust="y")
+    shown_page = page.press("Continue")
+    assert 'name="trust"' not in shown_page.html
+    shown_page.press("Verify", code=code_now(tenant, app), trust="y")
     close_browser(desktop)
     assert sign_in(desktop, tenant, person).heading == "Two-step verification"
 
@@ -237,6 +237,6 @@ def test_question_names_no_self_registered_application(world: World, desktop: Vi
     registrar = Registrar(world)
     page = desktop.authorize(registrar.relying_party(registrar.registered(client_name="Hotel Wi-Fi")))
     page = page.follow("Sign in with your phone")
-    asked = phone.open(path_on(page))
-    assert asked.heading == "Sign in on the other device?"
-    assert "Hotel" not in asked.html
+    shown_page = phone.open(path_on(page))
+    assert shown_page.heading == "Sign in on the other device?"
+    assert "Hotel" not in shown_page.html

@@ -147,10 +147,10 @@ def test_owner_opening_attackers_link_grants_nothing(world: World, new_visitor: 
     sign_up(owner, MINE)
     (before,) = rows(world, accounts)
     page = sign_up(attacker, ATTACKERS)
-    asked = owner.open(links(world)[-1]).press("Verify")
-    assert (asked.status, asked.heading) == (200, WHICH_REGISTRATION)
-    assert asked.press("Verify", password="").status == 400
-    wrong = asked.press("Verify", password=MINE)
+    shown_page = owner.open(links(world)[-1]).press("Verify")
+    assert (shown_page.status, shown_page.heading) == (200, WHICH_REGISTRATION)
+    assert shown_page.press("Verify", password="").status == 400
+    wrong = shown_page.press("Verify", password=MINE)
     assert (wrong.status, wrong.heading) == (401, WHICH_REGISTRATION)
     assert "/v/" in wrong.html
     assert not page.press("Continue").visitor.cookies("session")
@@ -192,8 +192,8 @@ def test_username_taken_concurrently_is_dropped(world: World, new_visitor: NewVi
 def test_taken_username_is_reported_for_any_address(world: World, new_visitor: NewVisitor) -> None:
     sign_up(new_visitor(), MINE, username="olivia")
     pages = [
-        new_visitor().open("/register").press("Create account", email=one, password=ATTACKERS, username="Olivia")
-        for one in (EMAIL, "free@example.test")
+        new_visitor().open("/register").press("Create account", email=item, password=ATTACKERS, username="Olivia")
+        for item in (EMAIL, "free@example.test")
     ]
     assert [seen.status for seen in pages] == [403, 403]
     assert pages[0].comparable_text(but_for=EMAIL) == pages[1].comparable_text(but_for="free@example.test")

@@ -54,8 +54,8 @@ def test_tampered_callback_is_refused(visitor: Visitor, ada: Person, changed: di
     answer = visitor.client.post(
         "/login", base_url=visitor.home, data={**attempt, "identifier": ada.email, "password": PASSWORD}
     )
-    given = VisitedPage(visitor, answer.headers["Location"], None).query
-    seen = visitor.open(f"/callback/profile?{urlencode({**given, **changed})}")
+    values = VisitedPage(visitor, answer.headers["Location"], None).query
+    seen = visitor.open(f"/callback/profile?{urlencode({**values, **changed})}")
     assert seen.status == 400
 
 
@@ -65,11 +65,11 @@ def test_callback_with_a_repeated_parameter_is_refused(visitor: Visitor, ada: Pe
     answer = visitor.client.post(
         "/login", base_url=visitor.home, data={**attempt, "identifier": ada.email, "password": PASSWORD}
     )
-    given = VisitedPage(visitor, answer.headers["Location"], None).query
-    for last in ("x", given[name]):
-        seen = visitor.open(f"/callback/profile?{urlencode([*given.items(), (name, last)])}")
+    values = VisitedPage(visitor, answer.headers["Location"], None).query
+    for last in ("x", values[name]):
+        seen = visitor.open(f"/callback/profile?{urlencode([*values.items(), (name, last)])}")
         assert (seen.status, seen.heading) == (400, "Sign-in didn’t finish")
-    assert visitor.open(f"/callback/profile?{urlencode(given)}").heading == "Ada Lovelace"
+    assert visitor.open(f"/callback/profile?{urlencode(values)}").heading == "Ada Lovelace"
 
 
 @pytest.mark.parametrize("name", ["nobody", "%3Cscript%3E", "%C3%A4", "a%20b", "x" * 300])
@@ -154,8 +154,8 @@ def test_cross_site_post_does_not_sign_out(visitor: Visitor, ada: Person) -> Non
 def test_sign_out_returns_to_the_application(world: World, visitor: Visitor, ada: Person) -> None:
     shop = world.application("shop", client_name="Acme Shop", post_logout_redirect_uris=("https://shop.example/bye",))
     signed_in(visitor, ada)
-    asked = {"client_id": shop.client_id, "post_logout_redirect_uri": "https://shop.example/bye", "state": "s"}
-    page = visitor.open(f"/service/oidc/logout?{urlencode(asked)}")
+    parameters = {"client_id": shop.client_id, "post_logout_redirect_uri": "https://shop.example/bye", "state": "s"}
+    page = visitor.open(f"/service/oidc/logout?{urlencode(parameters)}")
     assert "Acme Shop" in page.text
     assert page.press("Sign out").address == "https://shop.example/bye?state=s"
 
@@ -163,10 +163,10 @@ def test_sign_out_returns_to_the_application(world: World, visitor: Visitor, ada
 def test_unregistered_post_logout_uri_is_not_followed(world: World, visitor: Visitor, ada: Person) -> None:
     shop = world.application("shop")
     signed_in(visitor, ada)
-    asked = {"client_id": shop.client_id, "post_logout_redirect_uri": "https://evil.example/"}
-    page = visitor.open(f"/service/oidc/logout?{urlencode(asked)}").press("Sign out")
+    parameters = {"client_id": shop.client_id, "post_logout_redirect_uri": "https://evil.example/"}
+    page = visitor.open(f"/service/oidc/logout?{urlencode(parameters)}").press("Sign out")
     assert page.heading == "You’re signed out"
-    page = visitor.open(f"/service/oidc/logout?{urlencode(asked)}")
+    page = visitor.open(f"/service/oidc/logout?{urlencode(parameters)}")
     assert (page.status, page.heading) == (400, "We can’t send you back")
 
 

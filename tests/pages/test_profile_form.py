@@ -27,8 +27,8 @@ def without_fresh_values(page: VisitedPage) -> str:
 
 def held_fragments(app: Flask) -> str:
     """Return what the application holds of pages, and by what."""
-    held: fragments.FragmentCache = app.extensions["gatehouse.fragments"]
-    return repr(list(held._entries.items()))
+    stored: fragments.FragmentCache = app.extensions["gatehouse.fragments"]
+    return repr(list(stored._entries.items()))
 
 
 def test_each_person_edits_their_own_values(new_visitor: NewVisitor, world: World, hub_app: Flask) -> None:
@@ -41,10 +41,10 @@ def test_each_person_edits_their_own_values(new_visitor: NewVisitor, world: Worl
     typed = [page.form("Save").fields for page in pages[:2]]
     assert [fields["first_name"] for fields in typed] == ["Ada", "Grace"]
     assert [fields["birth_date"] for fields in typed] == ["1815-12-10", ""]
-    held = held_fragments(hub_app)
-    assert world.name in held.lower()
+    stored = held_fragments(hub_app)
+    assert world.name in stored.lower()
     for text in ("1815-12-10", "12/10/1815", "Grace", "Hopper", *(fields["token"] for fields in typed)):
-        assert text not in held
+        assert text not in stored
 
 
 def test_form_saves_the_values_of_its_own_person(new_visitor: NewVisitor, world: World) -> None:

@@ -61,7 +61,7 @@ def test_device_is_enrolled_at_sign_in_and_then_asked(
     choices = phone.asked()[-1]["numbers"].split(",")
     assert number in choices
     assert len(set(choices)) == 3
-    wrong = next(one for one in choices if one != number)
+    wrong = next(choice for choice in choices if choice != number)
     assert phone.respond("Yes", number=wrong).status_code == 403
     refused = challenge.press("Check now")
     assert "Wrong number" in refused.text

@@ -157,11 +157,11 @@ def test_passkey_or_mail_reauthenticates_without_password(
     ada.set_columns(password_hash=None)
     page = visitor.authorize(shop, prompt="login")
     assert "Forgot password?" not in page.text
-    asked = dict(page.form("Use a passkey").fields)
+    requested = dict(page.form("Use a passkey").fields)
     refused = page.press("Use a passkey", credential="")
     assert (refused.status, refused.heading) == (422, REAUTHENTICATION_HEADING)
-    given = visitor.send("POST", f"{visitor.home}/login/passkey/options", asked)
-    shown = device.shows(json.loads(given.html), device.passkeys[0])
+    values = visitor.send("POST", f"{visitor.home}/login/passkey/options", requested)
+    shown = device.shows(json.loads(values.html), device.passkeys[0])
     assert claims(shop, page.press("Use a passkey", credential=json.dumps(shown)))["amr"] == ["swk", "mfa"]
     tenant.delete_passkeys()
     pass_time(tenant.services, minutes=10)

@@ -120,9 +120,9 @@ def test_passkey_browser_identifies_its_registration(tenant: World, new_person: 
     third = new_person()
     third.register(OWNERS)
     owner_link = [link_in(mail) for mail in mails_to(tenant.services, tenant.tenant_id, OWNERS)][1]
-    asked = other.visitor.open(owner_link).press("Verify")
-    assert "in the browser you used" in asked.text
-    assert asked.press("Verify", password=ATTACKERS).status == 401
+    page = other.visitor.open(owner_link).press("Verify")
+    assert "in the browser you used" in page.text
+    assert page.press("Verify", password=ATTACKERS).status == 401
     assert owner.visitor.open(owner_link).press("Verify").address.endswith("/profile")
     assert not signed_in(other.visitor, ATTACKERS)
     assert [third.sign_in().status, owner.sign_in().query.get("code") is not None] == [403, True]

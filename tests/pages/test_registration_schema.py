@@ -61,7 +61,7 @@ def test_custom_field_on_the_form_is_asked_for(
     assert refused(registers(server, "ada@example.test"))[0] == 400
     assert refused(registers(server, "ada@example.test", CustomFields={"Plan": "xl"}))[0] == 400
     appinfo = answered(server.send("GET", "/ciam/appinfo", with_secret=False))
-    assert [one["name"] for one in appinfo["RegistrationFormSchema"]] == ["emailid", "password", "cf_Plan"]
+    assert [item["name"] for item in appinfo["RegistrationFormSchema"]] == ["emailid", "password", "cf_Plan"]
 
 
 def test_field_of_the_form_is_not_deleted(send: Ask) -> None:
@@ -95,7 +95,7 @@ def test_changed_form_is_on_page_and_in_force(
     answered(send("POST", FIELDS, {"CustomField": "Age"}))
     age = {"name": "cf_Age", "display": "Your age", "rules": "required|is_natural|greater_than[17]|less_than[120]"}
     shown = answered(send("PUT", SCHEMA, {"Data": [EMAIL, age, PASSWORD, {"name": "company", "Checked": False}]}))
-    assert [(one["name"], one["rules"]) for one in shown["Data"]][:2] == [
+    assert [(item["name"], item["rules"]) for item in shown["Data"]][:2] == [
         ("emailid", "required|valid_email"),
         ("cf_Age", "required|is_natural|greater_than[17]|less_than[120]"),
     ]

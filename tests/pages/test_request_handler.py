@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 from werkzeug.test import Client as WsgiClient
 
-from tests.pages.test_connections import ADA, FederatedUser
+from tests.pages.test_connections import ADA, FederatedPageUser
 from tests.support.oauth_world import World
 from tests.support.stored_tokens import encrypted_texts, entries, whole_database
 from tests.support.tenant_server import PASSWORD, NewTenantServer, TenantServer, answered, refused
@@ -29,9 +29,9 @@ def server(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> T
 @pytest.fixture
 def user(
     server: TenantServer, identity_app: Any, new_visitor_at: NewVisitorAt, fake_provider: FakeProvider
-) -> FederatedUser:
+) -> FederatedPageUser:
     tenant = World(server.services, WsgiClient(identity_app), server.tenant_id, server.name, server.api_key)
-    return FederatedUser(tenant, new_visitor_at(tenant), fake_provider)
+    return FederatedPageUser(tenant, new_visitor_at(tenant), fake_provider)
 
 
 def link(**parameters: str) -> str:
@@ -49,19 +49,19 @@ def exchange(server: TenantServer, token: str) -> Any:
     return server.send("GET", "/api/v2/access_token", token=token, secret=server.api_secret, with_secret=False)
 
 
-def test_request_token_is_exchanged_once(server: TenantServer, user: FederatedUser) -> None:
+def test_request_token_is_exchanged_once(server: TenantServer, user: FederatedPageUser) -> None:
     page = user.sign_in(start=link(callbacktype="QueryString"))
     token = callback_parameters(page)["token"]
     bearer = answered(exchange(server, token))["access_token"]
     profile = answered(server.send("GET", f"{AUTH}/account", bearer=bearer))
     assert (profile["FirstName"], profile["RegistrationProvider"]) == ("Ada", "globex")
-    assert [one["ID"] for one in profile["Identities"]] == ["1"]
+    assert [item["ID"] for item in profile["Identities"]] == ["1"]
     assert refused(exchange(server, token))[1] == 903
 
 
 @pytest.mark.both_databases
 def test_program_refreshes_profile_after_each_sign_in(
-    server: TenantServer, user: FederatedUser, fake_provider: FakeProvider
+    server: TenantServer, user: FederatedPageUser, fake_provider: FakeProvider
 ) -> None:
     connection = fake_provider.openid(title="Globex", trusts_email=True, keep_provider_tokens=True)
     server.change_settings(connections={"globex": connection})
@@ -81,7 +81,7 @@ def test_program_refreshes_profile_after_each_sign_in(
     assert not any(text in everything for text in tokens)
 
 
-def test_access_token_is_returned_if_tenant_enables_it(server: TenantServer, user: FederatedUser) -> None:
+def test_access_token_is_returned_if_tenant_enables_it(server: TenantServer, user: FederatedPageUser) -> None:
     server.change_settings(token_in_return_url=True)
     page = user.sign_in(start=link(callbacktype="hash", is_access_token="true"))
     bearer = callback_parameters(page)["lr-token"]
@@ -90,7 +90,7 @@ def test_access_token_is_returned_if_tenant_enables_it(server: TenantServer, use
     assert refused(server.send("GET", f"{AUTH}/account", bearer=bearer)) == (401, 1409)
 
 
-def test_request_token_is_returned_by_default(server: TenantServer, user: FederatedUser) -> None:
+def test_request_token_is_returned_by_default(server: TenantServer, user: FederatedPageUser) -> None:
     token = callback_parameters(user.sign_in(start=link(callbacktype="hash", is_access_token="true")))["lr-token"]
     assert refused(server.send("GET", f"{AUTH}/account", bearer=token)) == (401, 1409)
     answered(exchange(server, token))
@@ -100,7 +100,7 @@ def test_request_token_is_returned_by_default(server: TenantServer, user: Federa
     "callback", [f"{CALLBACK}/", f"{CALLBACK}/go?to=https://evil.example", f"{CALLBACK}#x", f"{CALLBACK}?a=b"]
 )
 def test_access_token_needs_an_exactly_listed_callback(
-    server: TenantServer, user: FederatedUser, callback: str
+    server: TenantServer, user: FederatedPageUser, callback: str
 ) -> None:
     """An entry also allows the paths below it, where an open redirect would leak the token."""
     server.change_settings(token_in_return_url=True)
@@ -109,7 +109,7 @@ def test_access_token_needs_an_exactly_listed_callback(
     user.sign_in(start=link(callback=callback, callbacktype="hash"))  # a request token may be sent there
 
 
-def sign_in_other_account(server: TenantServer, user: FederatedUser) -> str:
+def sign_in_other_account(server: TenantServer, user: FederatedPageUser) -> str:
     """Sign another account in with this browser; return its UID."""
     address = "bob@example.test"
     account = server.create(Email=[{"Type": "Primary", "Value": address}], FirstName="Bob", EmailVerified=True)
@@ -120,7 +120,7 @@ def sign_in_other_account(server: TenantServer, user: FederatedUser) -> str:
 
 @pytest.mark.parametrize("parameters", [{"callbacktype": "hash", "is_access_token": "true"}, {"callbacktype": "hash"}])
 def test_failed_sign_in_returns_no_token_of_the_session(
-    server: TenantServer, user: FederatedUser, parameters: dict[str, str]
+    server: TenantServer, user: FederatedPageUser, parameters: dict[str, str]
 ) -> None:
     """The provider denies, or an unknown identity returns, in a browser signed in to another account."""
     server.change_settings(token_in_return_url=True)
@@ -137,7 +137,7 @@ def test_failed_sign_in_returns_no_token_of_the_session(
         assert not page.address.startswith(CALLBACK), page.address
 
 
-def test_failed_sign_in_with_guid_gets_no_session(server: TenantServer, user: FederatedUser) -> None:
+def test_failed_sign_in_with_guid_gets_no_session(server: TenantServer, user: FederatedPageUser) -> None:
     sign_in_other_account(server, user)
     redirected = user.visitor.open(link(callbackguid=GUID))
     page = user.visitor.open(user.denied(redirected))
@@ -146,14 +146,14 @@ def test_failed_sign_in_with_guid_gets_no_session(server: TenantServer, user: Fe
     assert refused(ping(server)) == (403, 1140)
 
 
-def test_token_is_of_the_returning_identity(server: TenantServer, user: FederatedUser) -> None:
+def test_token_is_of_the_returning_identity(server: TenantServer, user: FederatedPageUser) -> None:
     sign_in_other_account(server, user)
     token = callback_parameters(user.sign_in(start=link(callbacktype="hash")))["lr-token"]
     bearer = answered(exchange(server, token))["access_token"]
     assert answered(server.send("GET", f"{AUTH}/account", bearer=bearer))["FirstName"] == "Ada"
 
 
-def test_token_is_posted_by_default(user: FederatedUser) -> None:
+def test_token_is_posted_by_default(user: FederatedPageUser) -> None:
     page = user.sign_in(start=link())
     form = page.form("Continue")
     assert form.action == CALLBACK
@@ -161,7 +161,7 @@ def test_token_is_posted_by_default(user: FederatedUser) -> None:
 
 
 @pytest.mark.both_databases
-def test_linking_candidate_signs_nobody_in(server: TenantServer, user: FederatedUser) -> None:
+def test_linking_candidate_signs_nobody_in(server: TenantServer, user: FederatedPageUser) -> None:
     uid = str(server.create()["Uid"])
     bearer = str(server.tokens(uid)["access_token"])
     candidate = callback_parameters(user.sign_in(start=link(callbacktype="querystring", ac_linking="true")))["token"]
@@ -173,11 +173,11 @@ def test_linking_candidate_signs_nobody_in(server: TenantServer, user: Federated
 
 
 @pytest.mark.parametrize("callback", ["https://evil.example/", "javascript:alert(1)", f"{CALLBACK}@evil.example"])
-def test_unlisted_callback_is_refused(user: FederatedUser, callback: str) -> None:
+def test_unlisted_callback_is_refused(user: FederatedPageUser, callback: str) -> None:
     assert user.visitor.open(link(callback=callback)).heading == "We can’t send you back"
 
 
-def test_wrong_api_key_is_refused(user: FederatedUser) -> None:
+def test_wrong_api_key_is_refused(user: FederatedPageUser) -> None:
     assert user.visitor.open(link(apikey=GUID)).status == 403
 
 
@@ -185,7 +185,7 @@ def ping(server: TenantServer) -> Any:
     return server.send("GET", f"{AUTH}/account/ping", clientguid=GUID, with_secret=False)
 
 
-def test_device_handoff_needs_confirmation_and_works_once(server: TenantServer, user: FederatedUser) -> None:
+def test_device_handoff_needs_confirmation_and_works_once(server: TenantServer, user: FederatedPageUser) -> None:
     """Otherwise an attacker could send a link with their own GUID and get into the account."""
     page = user.sign_in(start=link(nocallback="true", callbackguid=GUID))
     assert page.heading == "Approve sign-in?"
@@ -197,7 +197,7 @@ def test_device_handoff_needs_confirmation_and_works_once(server: TenantServer, 
     assert page.visitor.open(link(callbackguid=GUID)).status == 403
 
 
-def test_denied_device_handoff_is_final(server: TenantServer, user: FederatedUser) -> None:
+def test_denied_device_handoff_is_final(server: TenantServer, user: FederatedPageUser) -> None:
     page = user.sign_in(start=link(callbackguid=GUID))
     assert page.press("Deny").heading == "Denied"
     assert refused(ping(server)) == (403, 1140)
@@ -206,5 +206,5 @@ def test_denied_device_handoff_is_final(server: TenantServer, user: FederatedUse
     assert refused(ping(server)) == (403, 1140)
 
 
-def test_disabled_sign_up_registers_nobody(user: FederatedUser) -> None:
+def test_disabled_sign_up_registers_nobody(user: FederatedPageUser) -> None:
     assert "No account is connected" in user.sign_in(start=link(disablesignup="true")).text

@@ -58,7 +58,7 @@ class Registered:
         account = answered(self.tenant.send("GET", MANAGE, email=VICTIM))
         body = {"email": VICTIM, "password": "Cobalt-harbour-23", "securityanswer": {"pet": "wrong"}}
         answer = self.tenant.send("PUT", f"{PATH}/securityanswer", body, with_secret=False)
-        return [one["Value"] for one in account["Email"]], account["PhoneId"], refused(answer)[1]
+        return [item["Value"] for item in account["Email"]], account["PhoneId"], refused(answer)[1]
 
 
 CLEAN_STATE, ORIGINAL_STATE = ([VICTIM], None, 1092), ([VICTIM], PHONE, 1093)
@@ -116,7 +116,7 @@ def addresses_after_reset(registered: Registered, here: Visitor, other: Visitor)
     answered(registered.tenant.send("POST", EMAIL, more, bearer=token))
     registered.verify("second@corp.test")
     registered.reset(to=email)
-    return [one["Value"] for one in answered(registered.tenant.send("GET", MANAGE, email=email))["Email"]]
+    return [item["Value"] for item in answered(registered.tenant.send("GET", MANAGE, email=email))["Email"]]
 
 
 def test_verifying_in_registering_browser_keeps_all_data(registered: Registered) -> None:

@@ -106,7 +106,7 @@ def test_sign_out_leaves_the_same_page(world: World, visitor: Visitor) -> None:
     )  # fmt: skip
     page = visitor.authorize(app, **CHALLENGE).press("Sign in", identifier="ada@example.com", password=PASSWORD)
     tokens = app.redeem(opened(page)["code"], code_verifier=PKCE.verifier).json or {}
-    asked = f"id_token_hint={tokens['id_token']}&post_logout_redirect_uri=com.example.notes:/out&state=s"
-    page = visitor.open(f"/service/oidc/logout?{asked}")
+    requested = f"id_token_hint={tokens['id_token']}&post_logout_redirect_uri=com.example.notes:/out&state=s"
+    page = visitor.open(f"/service/oidc/logout?{requested}")
     assert page.heading == TITLES["en"]
     assert "com.example.notes:/out?state=s" in unescape(page.html)

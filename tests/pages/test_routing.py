@@ -338,9 +338,9 @@ def test_return_url_under_the_listed_path_is_followed(
 
 def test_authorization_request_by_post_is_accepted(world: World, visitor: Visitor) -> None:
     shop = world.application("shop")
-    asked = {name: value for name, value in shop.authorization_parameters().items() if value is not None}
+    parameters = {name: value for name, value in shop.authorization_parameters().items() if value is not None}
     cross_site = {"Origin": "https://shop.example", "Sec-Fetch-Site": "cross-site"}
-    page = visitor.send("POST", f"{visitor.home}/service/oidc/authorize", asked, **cross_site)
+    page = visitor.send("POST", f"{visitor.home}/service/oidc/authorize", parameters, **cross_site)
     assert page.heading == "Welcome back"
 
 
@@ -390,7 +390,7 @@ def test_static_files_are_immutable_and_old_names_resolve(visitor: Visitor) -> N
     ("provider", "code"), [("google", "1223"), ("FaceBook", "1223"), ("myspace", "1190"), ("", "1190")]
 )
 def test_unconfigured_provider_shows_403_and_no_redirect(visitor: Visitor, provider: str, code: str) -> None:
-    asked = f"/requesthandler.ASPX?apikey=x&provider={provider}&callback=https%3A%2F%2Fevil.example%2F"
-    page = visitor.open(asked)
+    requested = f"/requesthandler.ASPX?apikey=x&provider={provider}&callback=https%3A%2F%2Fevil.example%2F"
+    page = visitor.open(requested)
     assert (page.status, "Sign-in method unavailable" in page.text, code in page.text) == (403, True, True)
     assert "evil" not in page.html.replace("evil.example%2F", "")

@@ -30,7 +30,7 @@ def world_with_factors(make: NewWorld, *kinds: str, **settings: Any) -> World:
 def sent_codes(tenant: World, kind: str = "sms") -> list[dict[str, Any]]:
     """Return the texts or mails that carry a sign-in code."""
     messages = sent_messages(tenant.services, tenant.tenant_id, kind)
-    return [one for one in messages if re.search(r"verification code", one["text"], re.IGNORECASE)]
+    return [message for message in messages if re.search(r"verification code", message["text"], re.IGNORECASE)]
 
 
 def enrol_number(visitor: Visitor, tenant: World, ada: Person) -> VisitedPage:
@@ -121,9 +121,9 @@ def test_security_questions_are_enrolled_and_then_asked(new_world: NewWorld, vis
     answers = {"answer.pet": "Grey Owl", "answer.city": "Zürich"}
     assert incomplete.press("Continue", **answers).heading == "Save your backup codes"
     close_browser(browser)
-    asked = sign_in(browser, tenant, ada)
-    assert "Your first school?" not in asked.text
-    wrong = asked.press("Continue", **{**answers, "answer.city": "Bern"})
+    requested = sign_in(browser, tenant, ada)
+    assert "Your first school?" not in requested.text
+    wrong = requested.press("Continue", **{**answers, "answer.city": "Bern"})
     assert (wrong.status, "Wrong answer." in wrong.text) == (403, True)
     assert "Bern" not in wrong.html
     assert wrong.press("Continue", **{"answer.pet": " grey  OWL", "answer.city": "zürich"}).query["code"]

@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy.engine import make_url
 
 from app.identity.entry.tables import metadata
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import UnitOfWork
 from tests.support.customers import NEW, a_customer
 from tests.support.mailbox import code_in, mails_to, sent_messages, token_in
@@ -29,12 +29,12 @@ BY_SMS = "/identity/v2/auth/password/otp"
 
 
 @pytest.fixture
-def services(own_services: Services) -> Services:
+def services(own_services: IdentityServices) -> IdentityServices:
     """Return services with a database of their own, because the test reads all of it."""
     return own_services
 
 
-def columns_containing(services: Services, tenant_id: str, secret: str) -> set[str]:
+def columns_containing(services: IdentityServices, tenant_id: str, secret: str) -> set[str]:
     """Return the columns, as `table.column`, in which the tenant's rows contain a text."""
     found = set()
     work = UnitOfWork(services.database, tenant_id)
@@ -54,19 +54,21 @@ def readable(value: Any) -> str:
     return value.decode("latin-1") if isinstance(value, bytes) else json.dumps(value, ensure_ascii=False)
 
 
-def assert_unreadable(services: Services, tenant_id: str, secrets: Iterable[str]) -> None:
+def assert_unreadable(services: IdentityServices, tenant_id: str, secrets: Iterable[str]) -> None:
     """Assert that no column of the tenant and no SQLite file, the journal included, contains a secret."""
     secrets = set(secrets)
-    assert {one: where for one in secrets if (where := columns_containing(services, tenant_id, one))} == {}
+    assert {secret: where for secret in secrets if (where := columns_containing(services, tenant_id, secret))} == {}
     if services.database.is_sqlite:
         file = Path(make_url(services.database.url).database or "")
         raw = b"".join(path.read_bytes() for path in file.parent.glob(f"{file.name}*"))
         assert tenant_id.encode() in raw
-        assert [one for one in secrets if len(one) > 20 and one.encode() in raw] == []
+        assert [secret for secret in secrets if len(secret) > 20 and secret.encode() in raw] == []
 
 
 @pytest.mark.database_alone
-def test_links_and_codes_in_the_outbox_are_unreadable(services: Services, new_tenant_server: NewTenantServer) -> None:
+def test_links_and_codes_in_the_outbox_are_unreadable(
+    services: IdentityServices, new_tenant_server: NewTenantServer
+) -> None:
     customer = a_customer(new_tenant_server, phone_login=True, email_verification_codes=True)
     tenant = customer.tenant
     answered(register(tenant, "bob@example.test"))
@@ -74,7 +76,7 @@ def test_links_and_codes_in_the_outbox_are_unreadable(services: Services, new_te
     answered(customer.ask("POST", {"phone": customer.phone}, path=BY_SMS))
     mails = sent_messages(services, tenant.tenant_id)
     tokens = {token_in(mail) for mail in mails}
-    sent = tokens | {code_in(one) for one in (*mails, *sent_messages(services, tenant.tenant_id, "sms"))}
+    sent = tokens | {code_in(mail) for mail in (*mails, *sent_messages(services, tenant.tenant_id, "sms"))}
     assert (len(mails), len(tokens), len(sent)) == (2, 2, 5)
     assert_unreadable(services, tenant.tenant_id, sent)
     with mailbox() as server:
@@ -86,7 +88,7 @@ def test_links_and_codes_in_the_outbox_are_unreadable(services: Services, new_te
 
 
 def test_tokens_and_cookies_of_a_sign_in_are_unreadable(
-    services: Services, new_world: NewWorld, new_visitor_at: NewVisitorAt
+    services: IdentityServices, new_world: NewWorld, new_visitor_at: NewVisitorAt
 ) -> None:
     world = new_world(reset_password_codes=True)
     visitor, ada, shop = new_visitor_at(world), world.person("ada@example.com"), world.application("shop")

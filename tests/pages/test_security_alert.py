@@ -34,7 +34,7 @@ def attacker_changes_password(
     attacker.open("/profile").press("Sign in", identifier=ada.email, password=old)
     attacker.open("/change-password").press("Save password", old_password=old, new_password=new)
     mails = mails_to(world.services, world.tenant_id, ada.email)
-    return path_in([one for one in mails if links_to(one, "/not-me")][-1])
+    return path_in([mail for mail in mails if links_to(mail, "/not-me")][-1])
 
 
 def replace_address(world: World, ada: Person) -> None:
@@ -95,7 +95,7 @@ def test_password_change_ends_reset_links_and_sends_alert(new_tenant_server: New
     bearer, token = answered(c.logs_in())["access_token"], c.token()
     answered(c.tenant.send("PUT", OWN, {"Password": NEW, "oldpassword": OLD}, bearer=bearer))
     assert refused(c.reset(resettoken=token, password="Amber-window-44")) == (403, 975)
-    assert any(links_to(one, "/not-me") for one in c.mails())
+    assert any(links_to(mail, "/not-me") for mail in c.mails())
 
 
 def test_removed_address_invalidates_its_reset_link(new_tenant_server: NewTenantServer) -> None:
@@ -118,9 +118,15 @@ def test_alert_returns_account_to_the_notified_mailbox(world: World, new_visitor
     assert ada.email in page.text
     assert ATTACKER not in page.text
     assert page.press(NOT_ME).heading == "Check your email"
-    resets = [one for one in mails_to(world.services, world.tenant_id, ada.email) if links_to(one, "/reset-password")]
+    resets = [
+        item for item in mails_to(world.services, world.tenant_id, ada.email) if links_to(item, "/reset-password")
+    ]
     assert resets
-    assert not [one for one in mails_to(world.services, world.tenant_id, ATTACKER) if links_to(one, "/reset-password")]
+    assert not [
+        element
+        for element in mails_to(world.services, world.tenant_id, ATTACKER)
+        if links_to(element, "/reset-password")
+    ]
     result = owner.open(path_in(resets[-1])).press("Save password", password="Amber-window-44")
     assert result.address.endswith("/profile?changed=password")
     assert new_visitor().open("/login").press("Sign in", identifier=ATTACKER, password="Amber-window-44").status == 401

@@ -184,8 +184,8 @@ def test_image_has_the_width_of_the_settings(send: Ask, server: TenantServer, te
     tenant.change_settings(two_factor="required")
     ada = tenant.person("ada@example.com")
     body = {"email": ada.email, "password": ada.password}
-    asked = answered(server.send("POST", "/identity/v2/auth/login/2fa", body, with_secret=False))
-    image = unquote(asked["SecondFactorAuthentication"]["QRCode"])
+    requested = answered(server.send("POST", "/identity/v2/auth/login/2fa", body, with_secret=False))
+    image = unquote(requested["SecondFactorAuthentication"]["QRCode"])
     assert "width='300.0'" in image
 
 

@@ -75,8 +75,8 @@ def test_logo_is_a_copy_on_the_tenants_host(
     answer = page.visitor.client.get(source, base_url=page.visitor.home)
     assert (answer.status_code, answer.data, answer.content_type) == (200, PNG, "image/png")
     assert "sandbox" in answer.headers["Content-Security-Policy"]
-    asked = fake_provider.asked_for("/logo")
-    assert asked == 1, "at the registration alone"
+    requested = fake_provider.asked_for("/logo")
+    assert requested == 1, "at the registration alone"
 
 
 def test_link_back_starts_a_sign_in_at_the_application(world: World, visitor: Visitor, registrar: Registrar) -> None:

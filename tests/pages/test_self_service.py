@@ -76,10 +76,10 @@ def test_profile_form_takes_no_credential_or_identifier(new_world: NewWorld, new
     more = {"email": "eve@example.com", "security_question_answer": "x", "pin": "4711", "PhoneId": "+4930111222333"}
     assert page.press("Save", first_name="Augusta", **smuggled, **more).heading == "Augusta"
     with UnitOfWork(world.services.database, world.tenant_id).separate_transaction() as work:
-        held = work.one(select(accounts).where(accounts.c.tenant_id == world.tenant_id, accounts.c.uid == ada.uid))
-    assert held is not None
-    assert (held.username, held.phone, [one["Value"] for one in held.emails]) == (None, None, [ada.email])
-    assert held.private == {}
+        stored = work.one(select(accounts).where(accounts.c.tenant_id == world.tenant_id, accounts.c.uid == ada.uid))
+    assert stored is not None
+    assert (stored.username, stored.phone, [email["Value"] for email in stored.emails]) == (None, None, [ada.email])
+    assert stored.private == {}
     assert signed_in(new_visitor_at(world), ada).heading == "Augusta", "the password is the same"
 
 

@@ -65,9 +65,9 @@ def test_token_is_in_no_log_line(world: World, visitor: Visitor, hub_app: Flask,
     client = Client(Instrumented(hub_app))
     path = path_of(link)
     letter = path.split("/")[1]
-    for asked in (path, f"/{letter.upper()}/{token}", f"/{letter}/{token}/", f"/z/{token}", f"/{letter}/{token}/x"):
+    for item in (path, f"/{letter.upper()}/{token}", f"/{letter}/{token}/", f"/z/{token}", f"/{letter}/{token}/x"):
         for method in ("GET", "HEAD", "POST"):
-            client.open(asked, method=method, base_url=host)
+            client.open(item, method=method, base_url=host)
     lines = [line for line in logged().splitlines() if '"request"' in line]
     assert len(lines) == 15
     assert not [line for line in lines if token in line]

@@ -166,9 +166,9 @@ def test_double_submit_returns_to_the_application_each_time(world: World, visito
     shop, ada = world.application("shop"), world.person("ada@example.com")
     page = visitor.authorize(shop, state="of the tab")
     callback = [page.press("Sign in", identifier=ada.email, password=PASSWORD) for _ in range(3)]
-    assert all(each.address.startswith(shop.redirect_uri) for each in callback)
-    assert {each.query["state"] for each in callback} == {"of the tab"}
-    assert len({each.query["code"] for each in callback}) == 3
+    assert all(item.address.startswith(shop.redirect_uri) for item in callback)
+    assert {item.query["state"] for item in callback} == {"of the tab"}
+    assert len({item.query["code"] for item in callback}) == 3
     assert shop.redeem(callback[-1].query["code"]).status_code == 200, "a browser follows only the last answer"
 
 

@@ -118,8 +118,8 @@ def test_code_flow_costs_seven_statements_and_one_signature(
     visitor.open("/login").press("Sign in", identifier=ada.email, password=ada.password)
 
     def visit(visitor: Visitor) -> list[int]:
-        asked = shop.authorization_parameters(nonce="a nonce")
-        begun = visitor.client.get("/service/oidc/authorize", query_string=asked, base_url=visitor.home)
+        parameters = shop.authorization_parameters(nonce="a nonce")
+        begun = visitor.client.get("/service/oidc/authorize", query_string=parameters, base_url=visitor.home)
         code = parse_qs(urlsplit(begun.headers["Location"]).query)["code"][0]
         answer = shop.redeem(code)
         assert {"id_token", "refresh_token"} <= set(answer.json or {})

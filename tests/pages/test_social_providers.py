@@ -38,7 +38,7 @@ def send(server: TenantServer) -> Ask:
 
 
 def test_provider_is_offered_as_soon_as_it_is_active(send: Ask, tenant: World, new_visitor_at: NewVisitorAt) -> None:
-    names = [one["Provider"] for one in answered(send("GET"))["Data"]]
+    names = [item["Provider"] for item in answered(send("GET"))["Data"]]
     assert names == sorted(name.upper() for name in linking.PROVIDERS)
     assert "Continue with Google" not in new_visitor_at(tenant).open("/login").text
     shown = answered(send("PUT", "google", GOOGLE))

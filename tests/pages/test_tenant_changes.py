@@ -16,28 +16,28 @@ import pytest
 from app.applications import create_both
 from app.contract.auth import Host
 from app.contract.hub_tenants import changed_tenants
-from app.contract.visit import Visit
+from app.contract.visit import VisitorClaims
 from app.hub import create_app, tenant_cache
-from app.hub.tenancy import Tenant
+from app.hub.tenancy import HubTenant
 from app.hub.tenant_cache import (
     ASK_SECONDS,
     IDLE_SECONDS,
-    LONGEST_HOST,
+    MAX_HOST_LENGTH,
     MAX_STALE_SECONDS,
     MAX_UNKNOWN,
     READING_AGE_SECONDS,
     TenantCache,
 )
 from app.identity import create_service
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.kit.client import Client, ServiceUnavailable
 from app.kit.local_calls import LocalClient
-from app.kit.server import Server
+from app.kit.server import OperationServer
 from tests.support.identity_service import before_the_store, make_services
 from tests.support.installation import eventually
 from tests.support.oauth_world import NewWorld, World
 from tests.support.plain_client import PlainClient
-from tests.support.tenant_changes import CHANGES, Hub, Time, add_domain, domain_of, host_of, suspend
+from tests.support.tenant_changes import CHANGES, HubProcess, Time, add_domain, domain_of, host_of, suspend
 from tests.support.visitor import Visitor
 
 LIMIT_SECONDS = 5.0
@@ -53,22 +53,22 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Time:
 
 
 @pytest.fixture
-def elsewhere(services: Services) -> Iterator[list[Services]]:
+def elsewhere(services: IdentityServices) -> Iterator[list[IdentityServices]]:
     """Two other processes of the identity service, over the same database."""
     made = [make_services(services.settings) for _ in range(2)]
     yield made
-    for one in made:
-        one.database.dispose()
+    for item in made:
+        item.database.dispose()
 
 
 @pytest.fixture
-def hub(elsewhere: list[Services], clock: Time) -> Hub:
-    return Hub([create_service(one) for one in elsewhere], clock)
+def hub(elsewhere: list[IdentityServices], clock: Time) -> HubProcess:
+    return HubProcess([create_service(item) for item in elsewhere], clock)
 
 
 @pytest.mark.both_databases
 @pytest.mark.parametrize("name", CHANGES)
-def test_change_elsewhere_shows_within_five_seconds(name: str, hub: Hub, new_world: NewWorld) -> None:
+def test_change_elsewhere_shows_within_five_seconds(name: str, hub: HubProcess, new_world: NewWorld) -> None:
     """Whatever the ages of the copies are when it happens, and however often the host is visited."""
     case = CHANGES[name]
     for step in range(10):
@@ -87,7 +87,7 @@ def test_change_elsewhere_shows_within_five_seconds(name: str, hub: Hub, new_wor
 
 
 @pytest.mark.parametrize("name", ["brand", "suspended"])
-def test_change_shows_though_no_round_ran(name: str, hub: Hub, world: World) -> None:
+def test_change_shows_though_no_round_ran(name: str, hub: HubProcess, world: World) -> None:
     """The process was suspended, as a laptop's is: the next visit asks by itself."""
     assert hub.visit(host_of(world)) is not None
     hub.wait(ASK_SECONDS)
@@ -96,7 +96,7 @@ def test_change_shows_though_no_round_ran(name: str, hub: Hub, world: World) -> 
     assert CHANGES[name].is_seen(hub.visit(host_of(world)))
 
 
-def test_copy_of_the_service_counts_with_its_age(hub: Hub, world: World) -> None:
+def test_copy_of_the_service_counts_with_its_age(hub: HubProcess, world: World) -> None:
     host, brand = host_of(world), CHANGES["brand"]
     hub.read_everywhere(host)
     brand.change(world)
@@ -107,9 +107,9 @@ def test_copy_of_the_service_counts_with_its_age(hub: Hub, world: World) -> None
 
 
 def test_process_that_answers_a_round_sends_no_older_tenant(
-    elsewhere: list[Services], clock: Time, world: World
+    elsewhere: list[IdentityServices], clock: Time, world: World
 ) -> None:
-    alone = Hub([create_service(elsewhere[0])], clock)
+    alone = HubProcess([create_service(elsewhere[0])], clock)
     host, brand = host_of(world), CHANGES["brand"]
     alone.visit(host)
     world.change_brand(display_name="Winter")
@@ -117,7 +117,7 @@ def test_process_that_answers_a_round_sends_no_older_tenant(
     assert brand.is_seen(alone.visit(host))
 
 
-def test_change_shows_at_once_after_a_response_of_that_version(hub: Hub, world: World) -> None:
+def test_change_shows_at_once_after_a_response_of_that_version(hub: HubProcess, world: World) -> None:
     host = host_of(world)
     assert hub.visit(host) is not None
     world.change_brand(display_name="Winter")
@@ -127,7 +127,7 @@ def test_change_shows_at_once_after_a_response_of_that_version(hub: Hub, world: 
     assert CHANGES["brand"].is_seen(hub.visit(host))
 
 
-def test_late_round_confirms_no_tenant_that_changed_meanwhile(hub: Hub, world: World) -> None:
+def test_late_round_confirms_no_tenant_that_changed_meanwhile(hub: HubProcess, world: World) -> None:
     host = host_of(world)
     assert hub.visit(host) is not None
     hub.during_call = lambda: hub.cache.on_response(host, {"x-gatehouse-tenant-version": "another"})
@@ -139,11 +139,11 @@ def test_late_round_confirms_no_tenant_that_changed_meanwhile(hub: Hub, world: W
 
 @pytest.mark.parametrize(("seconds", "calls"), [(LIMIT_SECONDS, 1), (READING_AGE_SECONDS, 2)], ids=["busy", "idle"])
 def test_one_visit_reads_a_tenant_for_all_visits(
-    elsewhere: list[Services], clock: Time, world: World, seconds: float, calls: int
+    elsewhere: list[IdentityServices], clock: Time, world: World, seconds: float, calls: int
 ) -> None:
     """Else the visits of a busy tenant all wait for the service at once, and no thread is left for other tenants."""
-    alone = Hub([create_service(elsewhere[0])], clock)
-    host, brand, meanwhile = host_of(world), CHANGES["brand"], list[Tenant | None]()
+    alone = HubProcess([create_service(elsewhere[0])], clock)
+    host, brand, meanwhile = host_of(world), CHANGES["brand"], list[HubTenant | None]()
     alone.visit(host)
     brand.change(world)
     clock.now += seconds
@@ -155,11 +155,11 @@ def test_one_visit_reads_a_tenant_for_all_visits(
     alone.during_call = visit_meanwhile
     alone.calls.clear()
     assert brand.is_seen(alone.visit(host))
-    assert [brand.is_seen(one) for one in meanwhile] == [calls > 1], "an old one is shown to nobody"
+    assert [brand.is_seen(item) for item in meanwhile] == [calls > 1], "an old one is shown to nobody"
     assert [name for name, _ in alone.calls] == ["hub.tenant"] * calls
 
 
-def test_visit_after_a_broken_read_reads_the_tenant(hub: Hub, world: World) -> None:
+def test_visit_after_a_broken_read_reads_the_tenant(hub: HubProcess, world: World) -> None:
     host = host_of(world)
     hub.visit(host)
     hub.clock.now += LIMIT_SECONDS
@@ -170,7 +170,7 @@ def test_visit_after_a_broken_read_reads_the_tenant(hub: Hub, world: World) -> N
 
 
 @pytest.mark.both_databases
-def test_fifty_tenants_cost_one_call_and_one_statement(hub: Hub, new_world: NewWorld) -> None:
+def test_fifty_tenants_cost_one_call_and_one_statement(hub: HubProcess, new_world: NewWorld) -> None:
     worlds = [new_world() for _ in range(50)]
     add_domain(worlds[0])
     hosts = [domain_of(worlds[0]), *map(host_of, worlds)]
@@ -185,13 +185,13 @@ def test_fifty_tenants_cost_one_call_and_one_statement(hub: Hub, new_world: NewW
     for _ in range(30):
         hub.wait(ASK_SECONDS)
     again = [hub.visit(host) for host in hosts]
-    assert all(one is other for one, other in zip(again, shown, strict=True))
+    assert all(item is other for item, other in zip(again, shown, strict=True))
     assert {name for name, _ in hub.calls} == {changed_tenants.name}
 
 
 @pytest.mark.parametrize("path", ["/login", "/register", "/forgot-password"])
 def test_page_of_tenant_not_asked_for_a_minute_makes_no_call(
-    path: str, world: World, identity_app: Server, clock: Time
+    path: str, world: World, identity_app: OperationServer, clock: Time
 ) -> None:
     app = create_app(world.services.settings, clock=world.services.clock, server=identity_app)
     cache: TenantCache = app.extensions["gatehouse"].tenancy
@@ -206,7 +206,7 @@ def test_page_of_tenant_not_asked_for_a_minute_makes_no_call(
     assert answer.headers.get("X-Gatehouse-Cost", "api=0; sql=0").startswith("api=0; sql=0")
 
 
-def test_host_without_visits_is_not_asked_about(hub: Hub, new_world: NewWorld) -> None:
+def test_host_without_visits_is_not_asked_about(hub: HubProcess, new_world: NewWorld) -> None:
     idle, busy = new_world(), new_world()
     hub.visit(host_of(idle))
     for _ in range(int(IDLE_SECONDS // 60) + 1):
@@ -226,7 +226,7 @@ def test_host_without_visits_is_not_asked_about(hub: Hub, new_world: NewWorld) -
     assert hub.calls == []
 
 
-def test_invented_hosts_displace_no_tenant_and_join_no_round(hub: Hub, world: World) -> None:
+def test_invented_hosts_displace_no_tenant_and_join_no_round(hub: HubProcess, world: World) -> None:
     host = host_of(world)
     shown = hub.visit(host)
     for number in range(MAX_UNKNOWN + 100):
@@ -237,11 +237,13 @@ def test_invented_hosts_displace_no_tenant_and_join_no_round(hub: Hub, world: Wo
     assert [list(request.versions) for _, request in hub.calls] == [[host]]
     assert len(hub.cache._unknown.values()) == MAX_UNKNOWN
     hub.calls.clear()
-    assert hub.visit("x" * (LONGEST_HOST + 1)) is None
+    assert hub.visit("x" * (MAX_HOST_LENGTH + 1)) is None
     assert hub.calls == []
 
 
-def test_least_used_tenants_leave_a_full_cache(hub: Hub, new_world: NewWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_least_used_tenants_leave_a_full_cache(
+    hub: HubProcess, new_world: NewWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(tenant_cache, "MAX_CACHED", 10)
     worlds = [new_world() for _ in range(12)]
     for world in worlds:
@@ -256,7 +258,7 @@ def test_least_used_tenants_leave_a_full_cache(hub: Hub, new_world: NewWorld, mo
     ]
 
 
-def test_unknown_host_is_asked_about_once_in_two_seconds(hub: Hub, world: World) -> None:
+def test_unknown_host_is_asked_about_once_in_two_seconds(hub: HubProcess, world: World) -> None:
     host = domain_of(world)
     assert [hub.visit(host) for _ in range(5)] == [None] * 5
     assert [name for name, _ in hub.calls] == ["hub.tenant"]
@@ -265,7 +267,7 @@ def test_unknown_host_is_asked_about_once_in_two_seconds(hub: Hub, world: World)
     assert hub.visit(host) is not None
 
 
-def test_pages_go_on_while_the_service_is_down(hub: Hub, world: World, caplog: pytest.LogCaptureFixture) -> None:
+def test_pages_go_on_while_the_service_is_down(hub: HubProcess, world: World, caplog: pytest.LogCaptureFixture) -> None:
     host = host_of(world)
     shown = hub.visit(host)
     hub.is_cut_off = True
@@ -291,7 +293,7 @@ def test_pages_go_on_while_the_service_is_down(hub: Hub, world: World, caplog: p
     assert hub.visit(host) is None
 
 
-def test_suspended_tenant_is_refused_while_the_service_is_down(hub: Hub, world: World) -> None:
+def test_suspended_tenant_is_refused_while_the_service_is_down(hub: HubProcess, world: World) -> None:
     host = host_of(world)
     assert hub.visit(host) is not None
     suspend(world)
@@ -303,7 +305,7 @@ def test_suspended_tenant_is_refused_while_the_service_is_down(hub: Hub, world: 
         hub.visit(host)
 
 
-def test_visit_without_a_host_has_no_tenant(hub: Hub) -> None:
+def test_visit_without_a_host_has_no_tenant(hub: HubProcess) -> None:
     assert hub.visit("") is None
 
 
@@ -317,7 +319,7 @@ def forgot(cache: TenantCache, host: str) -> bool:
 
 @before_the_store
 def test_thread_asks_from_the_first_tenant_until_the_hub_is_gone(
-    world: World, identity_app: Server, monkeypatch: pytest.MonkeyPatch
+    world: World, identity_app: OperationServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tenant_cache, "ASK_SECONDS", 0.01)
     rounds: list[int] = []
@@ -326,12 +328,14 @@ def test_thread_asks_from_the_first_tenant_until_the_hub_is_gone(
         rounds.append(1)
         if len(rounds) < 3:
             raise OSError("no round is the last one")
-        return LocalClient(identity_app, Host.INSIDE, Visit(host=""))
+        return LocalClient(identity_app, Host.INSIDE, VisitorClaims(host=""))
 
     cache = TenantCache(client, is_watched=True)
     assert thread_of(cache) is None
     host = host_of(world)
-    assert cache.by_host(host, lambda: LocalClient(identity_app, Host.INSIDE, Visit(host=host))).name == world.name
+    assert (
+        cache.by_host(host, lambda: LocalClient(identity_app, Host.INSIDE, VisitorClaims(host=host))).name == world.name
+    )
     thread = thread_of(cache)
     assert thread is not None
     assert thread.daemon
@@ -367,7 +371,7 @@ def test_forked_process_has_a_thread_of_its_own() -> None:
 
 
 def watchers() -> set[Thread]:
-    return {one for one in enumerate_threads() if one.name == "tenants"}
+    return {thread for thread in enumerate_threads() if thread.name == "tenants"}
 
 
 @before_the_store

@@ -28,8 +28,8 @@ def test_each_language_has_its_labels(new_world: NewWorld, new_visitor_at: NewVi
 
 
 def test_each_tenant_has_its_fields(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
-    one, two = new_world(**form(en="Your firm")), new_world(**form(en="Your guild"))
-    for tenant, label in ((one, "Your firm"), (two, "Your guild"), (one, "Your firm")):
+    item, two = new_world(**form(en="Your firm")), new_world(**form(en="Your guild"))
+    for tenant, label in ((item, "Your firm"), (two, "Your guild"), (item, "Your firm")):
         assert label in new_visitor_at(tenant).open("/register?ui=1").text
 
 

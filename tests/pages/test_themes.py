@@ -62,7 +62,7 @@ def test_one_theme_is_active(send: Ask) -> None:
     )
     for theme in (first, second):
         answered(send("PUT", f"/{theme['Id']}/activate"))
-    assert [(one["Name"], one["IsActive"]) for one in answered(send("GET"))["Data"]] == [("a", False), ("b", True)]
+    assert [(item["Name"], item["IsActive"]) for item in answered(send("GET"))["Data"]] == [("a", False), ("b", True)]
 
 
 @pytest.mark.parametrize(

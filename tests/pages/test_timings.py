@@ -52,7 +52,7 @@ Timed = Iterator[tuple[str, Callable[[], Any]]]
 
 
 @dataclass
-class Pressed:
+class TimedPress:
     """A page, and then the page that a press led to."""
 
     page: VisitedPage
@@ -69,9 +69,9 @@ def operations(who: Subject) -> Timed:
     yield "PUT register (mail again)", lambda: who.ask("PUT", f"{AUTH}/register", {"email": who.email})
     yield "PUT email (code)", lambda: who.ask("PUT", f"{AUTH}/email", {"email": who.email, "otp": "000000"})
     for name in ("email", "username"):
-        asked = {name: who.names[name]}
-        body = {**asked, "otp": "000000", "password": PASSWORD}
-        yield f"POST password, {name}", partial(who.ask, "POST", f"{AUTH}/password", asked)
+        parameters = {name: who.names[name]}
+        body = {**parameters, "otp": "000000", "password": PASSWORD}
+        yield f"POST password, {name}", partial(who.ask, "POST", f"{AUTH}/password", parameters)
         yield f"PUT password (code), {name}", partial(who.ask, "PUT", f"{AUTH}/password", body)
     texted = {"phone": who.phone, "otp": "000000", "password": PASSWORD}
     yield "POST password/otp", lambda: who.ask("POST", f"{AUTH}/password/otp", {"phone": who.phone})
@@ -79,33 +79,36 @@ def operations(who: Subject) -> Timed:
     answer = {"email": who.email, "password": PASSWORD, "securityanswer": {"pet": "no"}}
     yield "PUT password/securityanswer", lambda: who.ask("PUT", f"{AUTH}/password/securityanswer", answer)
     for name, value in who.names.items():
-        path, asked = f"{AUTH}/securityquestion/{name}", {name: value}
-        yield f"GET securityquestion/{name}", partial(who.ask, "GET", path, **asked)
+        path, parameters = f"{AUTH}/securityquestion/{name}", {name: value}
+        yield f"GET securityquestion/{name}", partial(who.ask, "GET", path, **parameters)
 
 
 def passwordless(who: Subject) -> Timed:
     """Yield the passwordless operations: send a code or link, and redeem it."""
     less = f"{AUTH}/login/passwordlesslogin"
     for name in ("email", "username"):
-        asked = {name: who.names[name]}
-        body = {**asked, "otp": "000000"}
-        yield f"GET passwordlesslogin/email, {name}", partial(who.ask, "GET", f"{less}/email", **asked)
+        parameters = {name: who.names[name]}
+        body = {**parameters, "otp": "000000"}
+        yield f"GET passwordlesslogin/email, {name}", partial(who.ask, "GET", f"{less}/email", **parameters)
         path = f"{less}/{name}/verifyotp"
         yield f"POST verifyotp, {name}", partial(who.ask, "POST", path, body)
     texted = {"phone": who.phone, "otp": "000000"}
     yield "GET passwordlesslogin/otp", lambda: who.ask("GET", f"{less}/otp", phone=who.phone)
     yield "PUT passwordlesslogin/otp/verify", lambda: who.ask("PUT", f"{less}/otp/verify", texted)
-    held = secrets.token_hex(16)
-    yield "GET smartlogin", lambda: who.ask("GET", f"{AUTH}/login/smartlogin", clientguid=held, email=who.email)
-    yield "GET smartlogin/ping", lambda: who.ask("GET", f"{AUTH}/login/smartlogin/ping", clientguid=held)
+    stored = secrets.token_hex(16)
+    yield "GET smartlogin", lambda: who.ask("GET", f"{AUTH}/login/smartlogin", clientguid=stored, email=who.email)
+    yield "GET smartlogin/ping", lambda: who.ask("GET", f"{AUTH}/login/smartlogin/ping", clientguid=stored)
 
 
 def one_touch(who: Subject) -> Timed:
     """Yield the one-touch operations; the captcha is solved before the measurement."""
     for method, name in (("email", "email"), ("phone", "phone")):
         path, body = f"{AUTH}/onetouchlogin/{method}", {name: who.names[name], "clientguid": secrets.token_hex(16)}
-        asked = who.ask("POST", path, body).get_json()["Data"]["Captcha"]
-        shown = {"captcha_challenge": asked["Token"], "captcha_work": worked(asked["WorkSeed"], asked["WorkBits"])}
+        requested = who.ask("POST", path, body).get_json()["Data"]["Captcha"]
+        shown = {
+            "captcha_challenge": requested["Token"],
+            "captcha_work": worked(requested["WorkSeed"], requested["WorkBits"]),
+        }
         yield f"POST onetouchlogin/{method}", partial(who.ask, "POST", path, {**body, **shown})
     guess = {"phone": who.phone}
     yield (
@@ -143,7 +146,7 @@ def lost_passkey_page(who: Subject, hub: Flask) -> Timed:
 
 def passwordless_pages(who: Subject, hub: Flask) -> Timed:
     for method, name, button in (("mail", "email", "Email me a link"), ("sms", "phone", "Text me a code")):
-        sent = Pressed(browser_of(who, hub).open(f"/sign-in/{method}"))
+        sent = TimedPress(browser_of(who, hub).open(f"/sign-in/{method}"))
         yield f"page: sign in by {method}", partial(sent.press, button, identifier=who.names[name])
         yield f"page: code of a sign-in by {method}", partial(sent.press, "Sign in", code="000000")
     device = browser_of(who, hub).open("/sign-in/device")
@@ -167,7 +170,7 @@ def pages(who: Subject, hub: Flask) -> Timed:
         )
     for name, value in who.names.items():
         visitor = browser_of(who, hub)
-        sent = Pressed(visitor.open("/forgot-password"))
+        sent = TimedPress(visitor.open("/forgot-password"))
         yield f"page: forgotten password, {name}", partial(sent.press, "Continue", identifier=value)
         yield f"page: code of a reset, {name}", partial(sent.press, "Verify", code="000000")
 
@@ -196,10 +199,10 @@ def sign_up_by_passkey(who: Subject, hub: Flask) -> Timed:
     made = json.dumps(device.makes(json.loads(report[0].html)))
     yield "page: sign up by passkey", lambda: page.press("Sign up with a passkey", email=who.email, credential=made)
     login = browser_of(who, hub).open("/login")
-    asked = login.visitor.send(
+    requested = login.visitor.send(
         "POST", f"{visitor.home}/login/passkey/options", login.form("Sign in with a passkey").fields
     )
-    shown = json.dumps(device.shows(json.loads(asked.html), device.passkeys[0]))
+    shown = json.dumps(device.shows(json.loads(requested.html), device.passkeys[0]))
     yield "page: sign in by what was signed up with", lambda: login.press("Sign in with a passkey", credential=shown)
 
 

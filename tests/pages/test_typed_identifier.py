@@ -32,7 +32,9 @@ def visitor(world: World, new_visitor_at: NewVisitorAt) -> Visitor:
 
 def shown_identifier(page: VisitedPage) -> str:
     """Return the value of the page's visible field for an email or another identifier."""
-    field = next(one for one in re.findall(r"<input[^>]*>", page.html) if re.search(r'name="(identifier|email)"', one))
+    field = next(
+        item for item in re.findall(r"<input[^>]*>", page.html) if re.search(r'name="(identifier|email)"', item)
+    )
     found = re.search(r'value="([^"]*)"', field)
     return found[1].replace("&#39;", "'") if found else ""
 

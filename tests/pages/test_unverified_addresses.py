@@ -132,8 +132,8 @@ def test_pending_address_is_listed_and_mailed_again(world: World, visitor: Visit
 def test_pending_address_can_be_removed(world: World, visitor: Visitor) -> None:
     ada = new_person(world, verified=True)
     sent = signed_in(visitor, ada, "/emails/add").press("Send email", email=NEW)
-    asked = visitor.open("/emails").press("Remove", address=NEW, action="remove")
-    assert NEW not in asked.press("Remove").text.partition("Email addresses")[2].partition("told")[0]
+    page = visitor.open("/emails").press("Remove", address=NEW, action="remove")
+    assert NEW not in page.press("Remove").text.partition("Email addresses")[2].partition("told")[0]
     assert sent.press("Resend email").address.endswith("/emails"), "nothing is pending"
     added = visitor.open("/emails/add").press("Send email", email=NEW)
     assert (added.heading, count(world, NEW)) == ("Check your email", 2), "and it can be requested again at once"
@@ -213,7 +213,7 @@ def test_each_page_makes_one_api_call(world: World, visitor: Visitor) -> None:
     signed_in(visitor, new_person(world), "/emails").press("Resend email")
     page = visitor.open("/emails/confirm?email=ada%40example.com")
     seen = [visitor.open("/emails"), page, page.press("Verify", code="1"), page.press("Resend email")]
-    assert [one.cost["api"] for one in seen] == [1] * len(seen)
+    assert [item.cost["api"] for item in seen] == [1] * len(seen)
 
 
 @pytest.mark.parametrize(

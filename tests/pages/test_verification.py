@@ -63,7 +63,7 @@ def link_views(world: World) -> list[str]:
 
 def verification_mails(world: World, email: str = ADA) -> list[dict[str, Any]]:
     """Return the mails with a verification link, oldest first."""
-    return [one for one in mails_to(world.services, world.tenant_id, email) if links_in(one)]
+    return [item for item in mails_to(world.services, world.tenant_id, email) if links_in(item)]
 
 
 def wait(world: World, **delta: float) -> None:

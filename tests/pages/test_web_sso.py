@@ -67,9 +67,9 @@ def logged_in(tenant: World, ada: Person) -> str:
 def change_token(tenant: World, token: str, **columns: Any) -> None:
     where = (access_tokens.c.tenant_id == tenant.tenant_id, access_tokens.c.token_hash == randomness.digest(token))
     with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
-        held = work.run(select(access_tokens.c.facts).where(*where)).scalar_one()
+        stored = work.run(select(access_tokens.c.facts).where(*where)).scalar_one()
         work.run(
-            update(access_tokens).where(*where).values(**{**columns, "facts": {**held, **columns.get("facts", {})}})
+            update(access_tokens).where(*where).values(**{**columns, "facts": {**stored, **columns.get("facts", {})}})
         )
 
 
@@ -128,7 +128,7 @@ def test_header_that_is_no_origin_is_no_site(
     sign_in(visitor, ada)
     token = logged_in(tenant, ada)
     by_token = {"token": token, "apikey": tenant.api_key}
-    for origin in [*ODD_ORIGINS, *(one.replace(SITE, visitor.home) for one in ODD_ORIGINS[:4])]:
+    for origin in [*ODD_ORIGINS, *(item.replace(SITE, visitor.home) for item in ODD_ORIGINS[:4])]:
         for path, query in (("login", {}), ("refresh", {}), ("logout", {}), ("settoken", by_token)):
             with subtests.test(f"{path} {origin[:60]}"):
                 answer = asks(visitor, path, origin, **query)
@@ -141,7 +141,7 @@ def test_several_origins_or_an_empty_one_are_no_site(visitor: Visitor, ada: Pers
     sign_in(visitor, ada)
     for sent in (["", ""], [SITE, SITE], ["null", SITE], [""]):
         own = [("Sec-Fetch-Site", "same-origin"), ("Sec-Fetch-Dest", "empty")]
-        headers = [*own, *(("Origin", one) for one in sent)]
+        headers = [*own, *(("Origin", item) for item in sent)]
         with subtests.test(str(sent)):
             answer = visitor.client.get("/ssologin/login", base_url=visitor.home, headers=headers)
             assert answer.status_code == 403
@@ -215,9 +215,9 @@ def test_session_by_token_is_no_more_than_the_token(tenant: World, visitor: Visi
     change_token(tenant, token, facts=facts)
     asks(visitor, "setcustomtoken", token=token, apikey=tenant.api_key, isrememberme="true")
     assert (visitor.cookie("session").max_age or 0) <= 600
-    (held,) = sessions_of(tenant)
-    assert now - held.authenticated_at >= timedelta(minutes=29)
-    assert held.expires_at <= now + timedelta(seconds=601)
+    (stored,) = sessions_of(tenant)
+    assert now - stored.authenticated_at >= timedelta(minutes=29)
+    assert stored.expires_at <= now + timedelta(seconds=601)
 
 
 def test_remembered_session_keeps_its_cookie(tenant: World, visitor: Visitor, ada: Person) -> None:

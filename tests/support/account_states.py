@@ -133,8 +133,11 @@ class Subject:
         path = "/identity/v2/auth/register/captcha"
         refused = self.ask("POST", path, body)
         yield refused
-        asked = refused.get_json()["Data"]["Captcha"]
-        shown = {"captcha_challenge": asked["Token"], "captcha_work": worked(asked["WorkSeed"], asked["WorkBits"])}
+        requested = refused.get_json()["Data"]["Captcha"]
+        shown = {
+            "captcha_challenge": requested["Token"],
+            "captcha_work": worked(requested["WorkSeed"], requested["WorkBits"]),
+        }
         yield self.ask("POST", path, {**body, **shown})
 
     def locked(self, name: str) -> Subject:
@@ -156,7 +159,7 @@ class Subject:
             body = json.dumps(_shape(json.loads(body)), sort_keys=True)
         headers = {name: value for name, value in answer.headers if name not in _IGNORED_HEADERS}
         shown = sorted((name, self.without_names(value)) for name, value in headers.items())
-        cookies = sorted(one.partition("=")[0] for one in answer.headers.getlist("Set-Cookie"))
+        cookies = sorted(item.partition("=")[0] for item in answer.headers.getlist("Set-Cookie"))
         return answer.status_code, tuple(shown), tuple(cookies), body
 
 
@@ -189,10 +192,10 @@ _IGNORED_HEADERS = frozenset(
 def _shape(body: Any) -> Any:
     """Return a body without captchas and the choice of security questions."""
     if isinstance(body, dict):
-        return {name: "…" if name in ("Captcha", "LoginLockedTimeout") else _shape(one) for name, one in body.items()}
+        return {name: "…" if name in ("Captcha", "LoginLockedTimeout") else _shape(item) for name, item in body.items()}
     if isinstance(body, list) and body and isinstance(body[0], dict) and "QuestionId" in body[0]:
         return ["some questions"]  # the questions differ per account
-    return [_shape(one) for one in body] if isinstance(body, list) else body
+    return [_shape(item) for item in body] if isinstance(body, list) else body
 
 
 def unknown_and_known(

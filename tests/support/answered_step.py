@@ -27,8 +27,8 @@ class AnsweredStep:
     def person(self) -> PersonView | None:
         """The account that the step's page shows."""
         step: Any = self.response.step
-        asked = getattr(step, "reauthentication", None)
-        shown: PersonView | None = asked.person if asked is not None else getattr(step, "person", None)
+        requested = getattr(step, "reauthentication", None)
+        shown: PersonView | None = requested.person if requested is not None else getattr(step, "person", None)
         return shown
 
     def __getattr__(self, name: str) -> Any:

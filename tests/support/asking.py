@@ -21,7 +21,7 @@ from app.contract.auth import AuthScheme, Host
 from app.contract.configuration import RequestLimits
 from app.contract.operations import CATALOGUE, load_catalogue
 from app.contract.resources import BOUND
-from app.contract.visit import VISIT_HEADER, Visit
+from app.contract.visit import VISIT_HEADER, VisitorClaims
 from app.kit import randomness
 from app.kit.errors import ApiError
 from app.kit.operation import AnyOperation
@@ -38,7 +38,7 @@ load_catalogue()
 OWN = "/identity/v2/auth/account"
 WRITES = ("POST", "PUT", "DELETE", "PATCH")
 OperationTest = Callable[..., None]
-MOST_IN_A_CASE = 15
+MAX_IN_A_CASE = 15
 METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH")
 # A limit would answer in place of what is asked.
 UNLIMITED = {"limits": dict.fromkeys(RequestLimits.model_fields, 0), "lockout": {"type": "none"}}
@@ -46,12 +46,12 @@ UNLIMITED = {"limits": dict.fromkeys(RequestLimits.model_fields, 0), "lockout": 
 
 def every(*schemes: AuthScheme, without: tuple[AuthScheme, ...] = ()) -> Callable[[OperationTest], OperationTest]:
     """Run the test for each operation with one of these authentication schemes."""
-    held = [
+    stored = [
         operation
         for operation in CATALOGUE
         if set(schemes) <= operation.admission.auth.schemes() and not set(without) & operation.admission.auth.schemes()
     ]
-    return asked_of(held)
+    return asked_of(stored)
 
 
 def asked_of(operations: list[AnyOperation]) -> Callable[[OperationTest], OperationTest]:
@@ -60,11 +60,11 @@ def asked_of(operations: list[AnyOperation]) -> Callable[[OperationTest], Operat
     Each operation is tested whatever the others do; the failure names all that fail.
     """
     assert operations
-    named = [(one.name.partition(".")[0], one) for one in sorted(operations, key=attrgetter("name"))]
-    groups = [named[start : start + MOST_IN_A_CASE] for start in range(0, len(named), MOST_IN_A_CASE)]
+    named = [(item.name.partition(".")[0], item) for item in sorted(operations, key=attrgetter("name"))]
+    groups = [named[start : start + MAX_IN_A_CASE] for start in range(0, len(named), MAX_IN_A_CASE)]
     areas = {
-        f"{number} {' '.join(dict.fromkeys(area for area, _ in held))}": [one for _, one in held]
-        for number, held in enumerate(groups)
+        f"{number} {' '.join(dict.fromkeys(area for area, _ in group))}": [element for _, element in group]
+        for number, group in enumerate(groups)
     }
 
     def decorate(test: OperationTest) -> OperationTest:
@@ -83,7 +83,8 @@ def asked_of(operations: list[AnyOperation]) -> Callable[[OperationTest], Operat
 
         taken = signature_of(test)
         parameters = [
-            one.replace(name="area") if name == "operation" else one for name, one in taken.parameters.items()
+            parameter.replace(name="area") if name == "operation" else parameter
+            for name, parameter in taken.parameters.items()
         ]
         test_area.__signature__ = taken.replace(parameters=parameters)  # type: ignore[attr-defined]  # pytest reads it
         cases: Callable[[OperationTest], OperationTest] = pytest.mark.parametrize("area", areas.values(), ids=areas)
@@ -102,7 +103,9 @@ def needs_key_alone(operation: AnyOperation) -> bool:
 
 def with_body() -> Callable[[OperationTest], OperationTest]:
     """Run the test for each operation with a body."""
-    return asked_of([one for one in CATALOGUE if one.method in WRITES and shape_of(one.request).has_body])
+    return asked_of(
+        [operation for operation in CATALOGUE if operation.method in WRITES and shape_of(operation.request).has_body]
+    )
 
 
 SUCCESS = (200, 302)
@@ -110,7 +113,7 @@ MAY_END_TOKEN = (200, 401, 403)  # 401 and 403, so that no caller goes on with a
 _NUMBERS = count()
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _CREATES = [
-    *(one.operation for one in BOUND if one.draft.does and one.draft.does.verb is CREATE),
+    *(item.operation for item in BOUND if item.draft.does and item.draft.does.verb is CREATE),
     *(CATALOGUE[f"{area}.create"] for area in ("organizations", "organization_permissions", "organization_roles")),
 ]
 """They take the same body once."""
@@ -194,9 +197,9 @@ class Caller:
             return refusal
         return None
 
-    def is_repetition(self, operation: AnyOperation, **asked: Any) -> bool:
+    def is_repetition(self, operation: AnyOperation, **requested: Any) -> bool:
         """Return whether this need not be sent, as the services run on PostgreSQL and the test on SQLite sends it."""
-        return self.is_on_postgres and self.refusal_of_form(operation, **asked) is not None
+        return self.is_on_postgres and self.refusal_of_form(operation, **requested) is not None
 
     def _unsigned(self, operation: AnyOperation, query: Mapping[str, str | None]) -> RawRequest:
         if query or operation.name not in self._raw:
@@ -228,7 +231,7 @@ class Caller:
         method = method or operation.method
         path = (path or self.path_of(operation)).replace("{site}", self.tenant.name)
         sent = body if body is not None else self.body_of(operation)
-        asked: dict[str, str] | None = {
+        requested: dict[str, str] | None = {
             name: value for name, value in {**self.query_of(operation), **query}.items() if value is not None
         }
         schemes = operation.admission.auth.schemes()
@@ -242,11 +245,11 @@ class Caller:
         if AuthScheme.HUB in schemes and is_signed:
             path += f"?{urlencode(query)}" if query else ""  # the signature covers it
             known.update(self.signed(method, path, sent))
-            asked = None
+            requested = None
         return {
             "path": path,
             "method": method,
-            "query_string": asked,
+            "query_string": requested,
             "base_url": f"http://{host or self.host_of(operation)}",
             "headers": {name: value for name, value in {**known, **headers}.items() if value is not None},
             "data": sent,
@@ -255,7 +258,7 @@ class Caller:
 
     def signed(self, method: str, path: str, body: bytes) -> dict[str, str | None]:
         services = self.tenant.services
-        visit = Visit(host=f"{self.tenant.name}.{services.settings.hub_domain}").to_header()
+        visit = VisitorClaims(host=f"{self.tenant.name}.{services.settings.hub_domain}").to_header()
         at = int(services.clock.now().timestamp())
         return {
             VISIT_HEADER: visit,

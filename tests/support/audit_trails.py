@@ -63,9 +63,9 @@ def rows(connection: Connected, tenant: str, table: str = "audit") -> list[Row]:
     """Return where each row of a tenant lies, and its id."""
     connection.execute("SELECT set_config('gatehouse.tenant', %s, true)", (tenant,))
     found = connection.execute(f"SELECT tableoid::regclass::text, entry_id FROM {table} ORDER BY entry_id".encode())
-    held = found.fetchall()
+    stored = found.fetchall()
     connection.commit()
-    return held
+    return stored
 
 
 def places(connection: Connected, tenant: str) -> list[str]:
@@ -174,14 +174,14 @@ def beside(*each: Callable[[], None]) -> Iterator[None]:
     """Run these again and again, each in a thread of its own; what any of them raises is raised in the end."""
     done, wrong = threading.Event(), list[Exception]()
 
-    def run(one: Callable[[], None]) -> None:
+    def run(item: Callable[[], None]) -> None:
         try:
             while not done.is_set():
-                one()
+                item()
         except Exception as problem:  # noqa: BLE001 - raised again at the end
             wrong.append(problem)
 
-    threads = [threading.Thread(target=run, args=(one,)) for one in each]
+    threads = [threading.Thread(target=run, args=(element,)) for element in each]
     for thread in threads:
         thread.start()
     try:

@@ -88,8 +88,10 @@ class Authenticator:
         return self._credential(overrides.get("raw_id", used.raw_id), response, overrides)
 
     def _allowed(self, options: Mapping[str, Any]) -> Passkey:
-        named = {one["id"] for one in options.get("allowCredentials") or ()}
-        return next(one for one in reversed(self.passkeys) if not named or to_base64url(one.raw_id) in named)
+        named = {credential["id"] for credential in options.get("allowCredentials") or ()}
+        return next(
+            passkey for passkey in reversed(self.passkeys) if not named or to_base64url(passkey.raw_id) in named
+        )
 
     def _data(self, passkey: Passkey, overrides: Mapping[str, Any], extra: int = 0) -> bytes:
         flags = PRESENT | (VERIFIED if self.verifies else 0) | (ELIGIBLE | BACKED_UP if self.is_synced else 0) | extra

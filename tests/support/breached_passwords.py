@@ -21,9 +21,11 @@ class BreachedPasswordServer:
     asked: list[tuple[str, str]] = field(default_factory=list)
 
     def lines(self, prefix: str) -> str:
-        digests = [hashlib.sha1(one.encode(), usedforsecurity=False).hexdigest().upper() for one in self.passwords]
+        digests = [
+            hashlib.sha1(password.encode(), usedforsecurity=False).hexdigest().upper() for password in self.passwords
+        ]
         padding = [f"{number:035X}:0" for number in range(5)]
-        return "\r\n".join([*padding, *(f"{one[5:]}:7" for one in digests if one.startswith(prefix))])
+        return "\r\n".join([*padding, *(f"{digest[5:]}:7" for digest in digests if digest.startswith(prefix))])
 
 
 @contextmanager

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from app.identity.platform.context import Context
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit.reading import RawRequest
 
 
 @contextmanager
-def call_of(services: Services, tenant_name: str) -> Iterator[Context]:
+def call_of(services: IdentityServices, tenant_name: str) -> Iterator[Context]:
     """Give a call of that tenant; what it wrote is rolled back."""
     tenant = services.directory.by_name(tenant_name)
     assert tenant is not None

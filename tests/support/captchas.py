@@ -15,10 +15,10 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from sqlalchemy import update
 
-from app.contract.captcha import Question
+from app.contract.captcha import CaptchaQuestion
 from app.identity.directory.tenants import changes
 from app.identity.directory.tenants.tables import tenants
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import UnitOfWork
 from tests.support.visitor import VisitedPage
 
@@ -31,7 +31,7 @@ BELIEVED = {
 DOUBTED = b'{"success": false, "response": "0", "error-codes": ["timeout-or-duplicate"]}'
 
 
-def answer_to(question: Question) -> int:
+def answer_to(question: CaptchaQuestion) -> int:
     """Return the answer of a person."""
     first, *rest = question.numbers
     said: dict[str, Callable[[], int]] = {
@@ -44,10 +44,10 @@ def answer_to(question: Question) -> int:
     return said[question.kind]()
 
 
-def asked_on(page: VisitedPage, button: str = "Sign in") -> Question:
+def asked_on(page: VisitedPage, button: str = "Sign in") -> CaptchaQuestion:
     """The question that the page asks, as the form keeps it."""
     _bits, _seed, kind, *numbers = page.form(button).fields["captcha_asked"].split(".")
-    return Question.model_validate({"kind": kind, "numbers": [int(number) for number in numbers]})
+    return CaptchaQuestion.model_validate({"kind": kind, "numbers": [int(number) for number in numbers]})
 
 
 def worked(seed: str, bits: int, *, start: int = 0) -> str:
@@ -60,7 +60,7 @@ def worked(seed: str, bits: int, *, start: int = 0) -> str:
 
 
 @dataclass
-class Provider:
+class FakeCaptchaProvider:
     """A captcha provider: a real HTTP server, which gives the configured answer and records its requests."""
 
     body: bytes = b'{"success": true}'
@@ -69,7 +69,7 @@ class Provider:
     asked: list[tuple[str, dict[str, str]]] = field(default_factory=list)
     url: str = ""
 
-    def __enter__(self) -> Provider:
+    def __enter__(self) -> FakeCaptchaProvider:
         provider = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -106,15 +106,15 @@ class Provider:
 
 
 @contextmanager
-def providing(services: Services, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
+def providing(services: IdentityServices, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeCaptchaProvider]:
     """Serve a provider that accepts every response, at the addresses of all providers."""
-    with Provider() as made:
+    with FakeCaptchaProvider() as made:
         urls = tuple((name, made.url) for name in ("recaptcha_v2", "recaptcha_v3", "hcaptcha", "tencent"))
         monkeypatch.setattr(services, "settings", replace(services.settings, captcha_urls=urls))
         yield made
 
 
-def keep_secret(services: Services, tenant_id: str, secret: str = SECRET) -> None:
+def keep_secret(services: IdentityServices, tenant_id: str, secret: str = SECRET) -> None:
     """Store a captcha secret encrypted, as `gatehouse apply` does."""
     sealed = services.encryption.encrypt(secret.encode(), changes.captcha_associated_data(tenant_id))
     with UnitOfWork(services.database, tenant_id).separate_transaction() as work:

@@ -19,7 +19,7 @@ from tests.support.servers import NO_AUTHORITIES
 
 
 @dataclass
-class Browser:
+class HostsBrowser:
     """Follows redirects across the hosts of this machine with one cookie jar per host; resolves no names."""
 
     jars: dict[str, httpx.Client] = field(default_factory=dict)
@@ -80,7 +80,7 @@ class Forked:
 
 
 @dataclass
-class Command(Browser):
+class Command(HostsBrowser):
     """The running command, what it printed until it was ready, and the browser of its visitor."""
 
     process: subprocess.Popen[str] | Forked = field(kw_only=True)

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tests.support.servers import Server
+from tests.support.servers import TestServer
 from tests.support.services import shared
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,13 +24,13 @@ ROOT = Path(__file__).resolve().parents[2]
 class Version:
     """The code of one version, loaded once; its commands run as processes of their own."""
 
-    server: Server
+    server: TestServer
     """What starts them; where nothing else is said, they write into its log."""
 
     @classmethod
     def load(cls, root: Path, log: Path | None = None) -> Version:
         """Load the code in a folder."""
-        server = Server(Path(tempfile.mkdtemp(prefix="gatehouse-commands-", dir="/tmp")), port=0)
+        server = TestServer(Path(tempfile.mkdtemp(prefix="gatehouse-commands-", dir="/tmp")), port=0)
         if log is not None:
             (server.folder / "server.log").symlink_to(log)
         made = cls(server)
@@ -86,11 +86,11 @@ class Version:
     def close(self) -> None:
         self.server.remove()
 
-    def _ask(self, asked: dict[str, Any]) -> Any:
+    def _ask(self, requested: dict[str, Any]) -> Any:
         with socket.socket(socket.AF_UNIX) as connection:
             connection.connect(str(self.socket))
             with connection.makefile("rw") as lines:
-                lines.write(json.dumps(asked) + "\n")
+                lines.write(json.dumps(requested) + "\n")
                 lines.flush()
                 said = lines.readline()
         assert said, self.log.read_text()[-4000:]

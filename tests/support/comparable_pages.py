@@ -12,7 +12,7 @@ FRESH = re.compile(r"nonce-[\w-]{16}|nonce=\"[\w-]{16}\"|gatehouse-browser=[\w-]
 
 
 @dataclass
-class Answer:
+class ComparableAnswer:
     """What a browser gets, without what is fresh in every visit."""
 
     response: TestResponse

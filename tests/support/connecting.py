@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from app.identity.authentication.federation import offered_connections, service
-from app.identity.authentication.federation.offered_connections import Connection
+from app.identity.authentication.federation.offered_connections import OfferedConnection
 from app.identity.directory.identity_provider import ProviderIdentity
 from tests.support.identities import doing
 from tests.support.tenant_server import TenantServer
@@ -18,7 +18,7 @@ def led(tenant: TenantServer, name: str, **how: Any) -> str:
         return service.begin(call, offered_connections.find(call, name), "attempt-1", **how)
 
 
-def finished(tenant: TenantServer, answer: dict[str, str]) -> tuple[ProviderIdentity, Connection]:
+def finished(tenant: TenantServer, answer: dict[str, str]) -> tuple[ProviderIdentity, OfferedConnection]:
     """Come back with these parameters."""
     with doing(tenant) as call:
         return service.finish(call, answer.get("state", ""), answer)

@@ -91,7 +91,7 @@ def a_customer(make: NewTenantServer, **settings: Any) -> Customer:
     email, username = f"{secrets.token_hex(5)}@example.test", f"u{secrets.token_hex(5)}"
     phone = f"+4930{secrets.randbelow(10**8):08d}"
     has_questions = bool(settings.get("security_questions"))
-    held = tenant.create(
+    stored = tenant.create(
         Email=[{"Type": "Primary", "Value": email}],
         UserName=username,
         PhoneId=phone,
@@ -99,4 +99,4 @@ def a_customer(make: NewTenantServer, **settings: Any) -> Customer:
         PhoneIdVerified=True,
         **({"SecurityQuestionAnswer": {"pet": "Grey Owl"}} if has_questions else {}),
     )
-    return Customer(tenant, held["Uid"], email, username, phone)
+    return Customer(tenant, stored["Uid"], email, username, phone)

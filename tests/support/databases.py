@@ -39,22 +39,22 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> object:
     chooses = metafunc.config.getoption("--databases") == "chosen" and (mark is None or mark.args or mark.kwargs)
     is_by_mark = not BY_MARK.isdisjoint(metafunc.definition.path.parents)
     fixtures = DATABASES if is_by_mark else DATABASES[:1]
-    on_postgres = [one for one in metafunc._calls if "postgres" in map(one.params.get, fixtures)]
+    on_postgres = [call for call in metafunc._calls if "postgres" in map(call.params.get, fixtures)]
     if chooses and len(on_postgres) < len(metafunc._calls):  # else it runs on nothing but PostgreSQL
-        chosen = {id(one) for one in _chosen(on_postgres, mark, is_by_mark=is_by_mark)}
-        dropped = {id(one) for one in on_postgres} - chosen
-        metafunc._calls = [one for one in metafunc._calls if id(one) not in dropped]
+        chosen = {id(item) for item in _chosen(on_postgres, mark, is_by_mark=is_by_mark)}
+        dropped = {id(postgre) for postgre in on_postgres} - chosen
+        metafunc._calls = [call for call in metafunc._calls if id(call) not in dropped]
     return result
 
 
 def _chosen(on_postgres: list[Any], mark: pytest.Mark | None, *, is_by_mark: bool) -> list[Any]:
     if mark is not None and mark.kwargs:
-        return [one for one in on_postgres if _has(one.params, mark.kwargs)]
+        return [postgre for postgre in on_postgres if _has(postgre.params, mark.kwargs)]
     if mark is not None:
         assert mark.args == ("first",), f"both_databases takes no {mark.args}"
         return on_postgres[:1]
     return [] if is_by_mark else on_postgres[:1]
 
 
-def _has(params: Mapping[str, Any], wanted: Mapping[str, Iterable[Any]]) -> bool:
-    return all(str(params[name]) in values for name, values in wanted.items())
+def _has(params: Mapping[str, Any], expected: Mapping[str, Iterable[Any]]) -> bool:
+    return all(str(params[name]) in values for name, values in expected.items())

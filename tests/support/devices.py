@@ -69,7 +69,7 @@ class Phone:
     def asked(self) -> list[dict[str, Any]]:
         """What it was sent, the oldest first; the outbox has it before the worker sends it on."""
         sent = sent_messages(self.tenant.services, self.tenant.tenant_id, "push")
-        return [one["data"] for one in sent if one["device_token"] == self.token]
+        return [message["data"] for message in sent if message["device_token"] == self.token]
 
     def respond(
         self, word: str, data: dict[str, Any] | None = None, number: str | None = None, **members: Any
@@ -141,5 +141,5 @@ def resent(who: SecondFactorHolder, token: str) -> TestResponse:
 def sent_in(text: str) -> dict[str, Any]:
     """The data of a message as SNS gets it."""
     message = json.loads(text)
-    held = json.loads(next(value for name, value in message.items() if name != "default"))
-    return dict(held.get("data", held))
+    body = json.loads(next(value for name, value in message.items() if name != "default"))
+    return dict(body.get("data", body))

@@ -15,7 +15,7 @@ import dns.rdatatype
 import dns.rrset
 import pytest
 
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 
 
 @dataclass
@@ -32,10 +32,10 @@ class FakeDns:
         self.questions += 1
         response = dns.message.make_response(question)
         response.flags |= dns.flags.RA
-        asked = question.question[0]
-        name, kind = asked.name.to_text(omit_final_dot=True).lower(), dns.rdatatype.to_text(asked.rdtype)
+        requested = question.question[0]
+        name, kind = requested.name.to_text(omit_final_dot=True).lower(), dns.rdatatype.to_text(requested.rdtype)
         if (text := self.records.get((name, kind))) is not None:
-            response.answer.append(dns.rrset.from_text(asked.name, 60, "IN", kind, *_records(kind, text)))
+            response.answer.append(dns.rrset.from_text(requested.name, 60, "IN", kind, *_records(kind, text)))
         elif not any(known == name for known, _ in self.records):
             response.set_rcode(dns.rcode.NXDOMAIN)
         return response.to_wire()
@@ -60,7 +60,7 @@ def _records(kind: str, text: str) -> list[str]:
 
 
 @pytest.fixture
-def fake_dns(services: Services) -> Iterator[FakeDns]:
+def fake_dns(services: IdentityServices) -> Iterator[FakeDns]:
     """The DNS server that the identity service asks."""
     made = FakeDns()
 

@@ -46,7 +46,7 @@ class Prover:
         """Return a proof for a request; a member that is None is left out."""
         now = int(self.client.services.clock.now().timestamp())
         ath = digest(token) if token is not None else None
-        held = {
+        stored = {
             "jti": secrets.token_hex(12),
             "htm": method,
             "htu": address,
@@ -55,7 +55,7 @@ class Prover:
             "nonce": self.nonce,
         }
         named = {"typ": "dpop+jwt", "alg": self.algorithm, "jwk": self.public_jwk, **(header or {})}
-        payload = {**held, **changed}
+        payload = {**stored, **changed}
         signed = ".".join(
             part({name: value for name, value in members.items() if value is not None}) for members in (named, payload)
         )
@@ -76,8 +76,8 @@ class Prover:
         """Return the tokens of a code flow with a proof."""
         answer = self.redeem(browser.code(self.client, person, **changed))
         assert answer.status_code == 200, answer.text
-        held: dict[str, Any] = answer.json or {}
-        return held
+        stored: dict[str, Any] = answer.json or {}
+        return stored
 
     def refresh(self, token: str, dpop_proof: str | None = None, **changed: Any) -> TestResponse:
         form = {"grant_type": "refresh_token", "refresh_token": token, **self.client.client_credentials()}

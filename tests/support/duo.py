@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from joserfc import jwt
 from joserfc.jwk import OctKey
 
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.kit import randomness
 
 CLIENT, SECRET = "DIACMEACMEACMEACMEAC", "0123456789abcdefghijklmnopqrstuvwxyzABCD"
@@ -27,7 +27,7 @@ DUO: dict[str, Any] = {"client_id": CLIENT, "api_host": "api-acme.duosecurity.co
 class FakeDuo:
     """One application at Duo."""
 
-    services: Services
+    services: IdentityServices
     url: str = ""
     prompts: dict[str, dict[str, Any]] = field(default_factory=dict)
     claims_override: dict[str, Any] = field(default_factory=dict)
@@ -46,10 +46,10 @@ class FakeDuo:
         parts = urlsplit(address)
         assert f"{parts.scheme}://{parts.netloc}" == self.url
         assert parts.path == "/oauth/v1/authorize"
-        asked = dict(parse_qsl(parts.query))
-        claims = self.read(asked["request"])
-        assert (asked["client_id"], claims["iss"], claims["aud"]) == (CLIENT, CLIENT, self.url)
-        assert claims["redirect_uri"] == asked["redirect_uri"]
+        requested = dict(parse_qsl(parts.query))
+        claims = self.read(requested["request"])
+        assert (requested["client_id"], claims["iss"], claims["aud"]) == (CLIENT, CLIENT, self.url)
+        assert claims["redirect_uri"] == requested["redirect_uri"]
         assert claims["exp"] > self.now.timestamp()
         code = randomness.token(16)
         self.prompts[code] = {**claims, "said": overrides}
@@ -57,9 +57,9 @@ class FakeDuo:
 
     def back(self, address: str, **overrides: Any) -> str:
         """Return where the browser comes back to."""
-        asked = dict(parse_qsl(urlsplit(address).query))
-        joint = "&" if "?" in asked["redirect_uri"] else "?"
-        return f"{asked['redirect_uri']}{joint}{urlencode(self.passed(address, **overrides))}"
+        requested = dict(parse_qsl(urlsplit(address).query))
+        joint = "&" if "?" in requested["redirect_uri"] else "?"
+        return f"{requested['redirect_uri']}{joint}{urlencode(self.passed(address, **overrides))}"
 
     def prompt(self, path: str) -> str:
         """Return its page, as a browser meets it."""
@@ -75,32 +75,32 @@ class FakeDuo:
         proof = self.read(form["client_assertion"])
         at = f"{self.url}/oauth/v1/token"
         assert (proof["iss"], proof["sub"], proof["aud"]) == (CLIENT, CLIENT, at)
-        asked = self.prompts.pop(form["code"], None)
-        if asked is None or asked["redirect_uri"] != form["redirect_uri"]:
+        requested = self.prompts.pop(form["code"], None)
+        if requested is None or requested["redirect_uri"] != form["redirect_uri"]:
             return 400, {"error": "invalid_grant"}
         at_seconds = int(self.now.timestamp())
         claims = {
-            "iss": at, "aud": CLIENT, "iat": at_seconds, "exp": at_seconds + 300, "nonce": asked["nonce"],
-            "preferred_username": asked["duo_uname"], "auth_result": {"result": "allow", "status": "allow"},
-            **asked["said"],
+            "iss": at, "aud": CLIENT, "iat": at_seconds, "exp": at_seconds + 300, "nonce": requested["nonce"],
+            "preferred_username": requested["duo_uname"], "auth_result": {"result": "allow", "status": "allow"},
+            **requested["said"],
         }  # fmt: skip
         signed = jwt.encode({"alg": "HS512"}, claims, OctKey.import_key(self.secret), algorithms=["HS512"])
         return 200, {"id_token": signed, "access_token": "x", "expires_in": 300, "token_type": "Bearer"}
 
 
 @contextmanager
-def duo(services: Services) -> Iterator[FakeDuo]:
+def duo(services: IdentityServices) -> Iterator[FakeDuo]:
     """Serve one, and configure the services to use it."""
-    held = FakeDuo(services)
+    stored = FakeDuo(services)
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             is_prompt = self.path.startswith("/oauth/v1/authorize?")
-            self.answer(200 if is_prompt else 404, held.prompt(self.path) if is_prompt else "", "text/html")
+            self.answer(200 if is_prompt else 404, stored.prompt(self.path) if is_prompt else "", "text/html")
 
         def do_POST(self) -> None:
             content = self.rfile.read(int(self.headers["Content-Length"])).decode()
-            status, body = held.token(dict(parse_qsl(content)))
+            status, body = stored.token(dict(parse_qsl(content)))
             self.answer(status, json.dumps(body), "application/json")
 
         def answer(self, status: int, text: str, kind: str) -> None:
@@ -115,12 +115,12 @@ def duo(services: Services) -> Iterator[FakeDuo]:
             """Say nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    held.url = f"http://127.0.0.1:{server.server_port}"
+    stored.url = f"http://127.0.0.1:{server.server_port}"
     threading.Thread(target=lambda: server.serve_forever(poll_interval=0.02), daemon=True).start()
     former = services.settings
-    services.settings = replace(former, duo_url=held.url)
+    services.settings = replace(former, duo_url=stored.url)
     try:
-        yield held
+        yield stored
     finally:
         services.settings = former
         server.shutdown()

@@ -33,7 +33,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def _longest(spent: Spent) -> list[tuple[str, dict[str, float]]]:
-    return sorted(spent.items(), key=lambda one: -_total(one[1]))
+    return sorted(spent.items(), key=lambda item: -_total(item[1]))
 
 
 def _total(spent: dict[str, float]) -> float:

@@ -17,7 +17,7 @@ NOON: Final = datetime(2026, 5, 4, 9, 30, tzinfo=UTC)
 """The time at which every example was recorded, as a reader sees it."""
 _NEAR: Final = timedelta(days=200)
 _STEP: Final = timedelta(minutes=5)
-_LONGEST_TOKEN: Final = 86
+_MAX_TOKEN_LENGTH: Final = 86
 _PEOPLE: Final = ("ada", "ben", "carla", "dmitri", "elif", "farid")
 _PHONES: Final = "+493023125{:03d}"  # numbers that are kept free for stories
 _JWT: Final = "eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiI2YzFmYTRkMiJ9.dGhlLXNpZ25hdHVyZS1nb2VzLWhlcmU"
@@ -37,9 +37,9 @@ class FixedValues:
     def of(self, value: Any, name: str = "") -> Any:
         """Return the value with all that differs replaced; `name` is the member that holds it."""
         if isinstance(value, dict):
-            return {self.text(key): self.of(one, key) for key, one in value.items()}
+            return {self.text(key): self.of(item, key) for key, item in value.items()}
         if isinstance(value, list):
-            return [self.of(one, name) for one in _few(value)]
+            return [self.of(item, name) for item in _few(value)]
         if isinstance(value, str):
             if _CODE.search(name) and value.isdigit() and len(value) >= 4:
                 return _DIGITS[: len(value)]
@@ -105,7 +105,7 @@ class FixedValues:
         is_mixed = any(map(str.isdigit, raw)) and any(map(str.isupper, raw)) and any(map(str.islower, raw))
         if not is_mixed or raw in self._known.values() or raw in _JWT:
             return raw
-        return self._once("token", raw, lambda number: _characters("token", number)[: min(len(raw), _LONGEST_TOKEN)])
+        return self._once("token", raw, lambda number: _characters("token", number)[: min(len(raw), _MAX_TOKEN_LENGTH)])
 
     def email(self, raw: str) -> str:
         return self._once("email", raw.lower(), lambda number: f"{_person(number)}@example.com")
@@ -136,7 +136,7 @@ def _characters(kind: str, number: int) -> str:
 
 def _few(items: list[Any]) -> list[Any]:
     """Return at most three items of a list of objects: more show nothing new."""
-    return items[:3] if items and all(isinstance(one, dict) for one in items) else items
+    return items[:3] if items and all(isinstance(item, dict) for item in items) else items
 
 
 Rule = tuple[re.Pattern[str], Callable[[FixedValues, str], str]]

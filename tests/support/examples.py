@@ -33,7 +33,7 @@ _LESS_TYPICAL: Final = (
     "unknown", "refus", "invalid", "wrong", "long", "odd", "blank", "empty", "cost", "number_of", "limit", "not_fit", "another",
 )  # fmt: skip
 _ODD: Final = ("<", "evil", "xxxx", "attack", "something", "\\u", "javascript", "foreign", "globex")
-_MOST_ITEMS: Final = 12
+_MAX_ITEMS: Final = 12
 
 Example = dict[str, Any]
 
@@ -72,7 +72,7 @@ class Recorder:
         return [
             name
             for name in self.wanted.get(self.test, ())
-            if not any(called == name and shape(one) == shape(stored[name]) for called, one in self.calls)
+            if not any(called == name and shape(item) == shape(stored[name]) for called, item in self.calls)
         ]
 
 
@@ -85,9 +85,9 @@ def _example_of(operation: AnyOperation, raw: RawRequest, answer: server.Answer,
 
 
 def _is_at(template: str, path: str) -> bool:
-    parts, wanted = path.strip("/").split("/"), template.strip("/").split("/")
-    return len(parts) == len(wanted) and all(
-        one == other or other.startswith("{") for one, other in zip(parts, wanted, strict=True)
+    parts, expected = path.strip("/").split("/"), template.strip("/").split("/")
+    return len(parts) == len(expected) and all(
+        part == other or other.startswith("{") for part, other in zip(parts, expected, strict=True)
     )
 
 
@@ -98,7 +98,7 @@ def _request(operation: AnyOperation, raw: RawRequest, fixed: FixedValues) -> Ex
     query = {name: value for name, value in sent.items() if name.lower() not in _credentials(operation)}
     headers = {name: raw.headers[name.lower()] for name in places[From.HEADER].values() if name.lower() in raw.headers}
     made: Example = {"path": dict(raw.parameters), "query": query, "headers": headers}
-    made = {place: fixed.of(held) for place, held in made.items() if held}
+    made = {place: fixed.of(item) for place, item in made.items() if item}
     if raw.body and raw.method not in ("GET", "HEAD"):
         kind = raw.headers.get("content-type", "").partition(";")[0]
         made["media_type"] = kind
@@ -119,7 +119,7 @@ def _body(operation: AnyOperation, content: bytes, kind: str) -> Any:
 def _credentials(operation: AnyOperation) -> set[str]:
     """Return the names of credentials that the document states as security, so that no example shows them."""
     schemes = operation.admission.every_auth.schemes()
-    named = {str(one.facts.openapi.get("name", "")).lower() for one in schemes if one.facts.openapi}
+    named = {str(scheme.facts.openapi.get("name", "")).lower() for scheme in schemes if scheme.facts.openapi}
     return {"apikey", "apisecret", *named, *(["access_token"] if AuthScheme.ACCESS_TOKEN in schemes else [])}
 
 
@@ -140,10 +140,10 @@ def _answer(answer: server.Answer, fixed: FixedValues) -> Example:
 def shape(value: Any) -> Any:
     """Return the members and the types of a value, without the values."""
     if isinstance(value, dict):
-        held = sorted((name, one) for name, one in value.items() if name != "made_by")
-        return {name: one if name == "status" else shape(one) for name, one in held}
+        stored = sorted((name, item) for name, item in value.items() if name != "made_by")
+        return {name: item if name == "status" else shape(item) for name, item in stored}
     if isinstance(value, list):
-        return sorted({json.dumps(shape(one)) for one in value})
+        return sorted({json.dumps(shape(item)) for item in value})
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return "number"
     return type(value).__name__
@@ -169,16 +169,16 @@ def _oddities(operation: AnyOperation, test: str, example: Example) -> int:
         + sum(word in text.lower() for word in _ODD)
         + len(sent - declared)
         + len(re.findall(r'(?<=: )"[^"]"', text))
-        + 2 * any(len(one) > _MOST_ITEMS for one in _lists(example))
+        + 2 * any(len(item) > _MAX_ITEMS for item in _lists(example))
     )
 
 
 def _lists(value: Any) -> Iterable[list[Any]]:
     if isinstance(value, list):
         yield value
-    held = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    for one in held:
-        yield from _lists(one)
+    stored = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for item in stored:
+        yield from _lists(item)
 
 
 def _score(operation: AnyOperation, test: str, example: Example) -> float:
@@ -199,13 +199,13 @@ def _score(operation: AnyOperation, test: str, example: Example) -> float:
 
 
 _recorder: Recorder | None = None
-_write = server.Server._write
+_write = server.OperationServer._write
 
 
-def _write_and_note(self: server.Server, outcome: server.Outcome, raw: RawRequest) -> server.Answer:
-    made = _write(self, outcome, raw)
+def _write_and_note(self: server.OperationServer, result: server.OperationResult, raw: RawRequest) -> server.Answer:
+    made = _write(self, result, raw)
     if _recorder is not None and _recorder.test:
-        _recorder.note(outcome.operation, raw, made, outcome.context)
+        _recorder.note(result.operation, raw, made, result.context)
     return made
 
 
@@ -218,7 +218,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     global _recorder  # noqa: PLW0603 - the server that is watched is one per process, too
     _recorder = Recorder(records_all=config.getoption("--record-examples") is not None)
-    server.Server._write = _write_and_note  # type: ignore[method-assign]  # every server of this process
+    server.OperationServer._write = _write_and_note  # type: ignore[method-assign]  # every server of this process
 
 
 @pytest.hookimpl(wrapper=True)

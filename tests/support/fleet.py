@@ -66,13 +66,13 @@ class Balancer:
 
     def _probe(self) -> None:
         while not self._over.wait(PROBE_SECONDS):
-            asked = list(self._states)
-            for port in asked:
+            requested = list(self._states)
+            for port in requested:
                 self._missed[port] = 0 if _is_ready(port) else self._missed[port] + 1
                 is_ready = not self._missed[port] or (self._states.get(port, False) and self._missed[port] < FALL)
                 if port in self._states:
                     self._states[port] = is_ready
-            ready = len([port for port in asked if self._states.get(port, True)])
+            ready = len([port for port in requested if self._states.get(port, True)])
             if self.least_ready is not None or ready > 1:
                 self.least_ready = min(self.least_ready or ready, ready)
 
@@ -124,7 +124,7 @@ def proxied(balancer: Balancer) -> Iterator[int]:
 
 
 @dataclass
-class Answer:
+class FleetAnswer:
     status: int
     headers: list[tuple[str, str]]
     content: bytes
@@ -136,13 +136,13 @@ class Answer:
         return [value for known, value in self.headers if known.lower() == name]
 
 
-def send(port: int, method: str, path: str, headers: Mapping[str, str], body: bytes = b"") -> Answer:
+def send(port: int, method: str, path: str, headers: Mapping[str, str], body: bytes = b"") -> FleetAnswer:
     """Ask an instance once, over a connection of its own."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=HANG_SECONDS)
     try:
         connection.request(method, path, body or None, {**headers, "Connection": "close"})
         answer = connection.getresponse()
-        return Answer(answer.status, answer.getheaders(), answer.read())
+        return FleetAnswer(answer.status, answer.getheaders(), answer.read())
     finally:
         connection.close()
 
@@ -163,8 +163,8 @@ class Load:
 
     def more(self, name: str, times: int = 3) -> None:
         """Wait until it was done some more times: what has just changed was met."""
-        wanted = self.done[name] + times
-        eventually(lambda: self.failed or self.done[name] >= wanted, f"{name} goes on")
+        expected = self.done[name] + times
+        eventually(lambda: self.failed or self.done[name] >= expected, f"{name} goes on")
 
     def end(self) -> None:
         self._over.set()

@@ -14,7 +14,7 @@ from werkzeug.serving import make_server
 from werkzeug.test import Client
 from werkzeug.wrappers import Request, Response
 
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from tests.support.oauth_world import World
 from tests.support.relying_party import RelyingParty
 
@@ -23,7 +23,7 @@ BLOCKS_COOKIES = "x-blocks-cookies"
 
 
 @pytest.fixture
-def served(services: Services, hub_app: Flask, world: World) -> Iterator[str]:
+def served(services: IdentityServices, hub_app: Flask, world: World) -> Iterator[str]:
     """Serve the tenant's pages at a free port, rewriting between it and the hub's configured address."""
     hub_address = services.settings.hub_url(world.name).partition("://")[2]
     logging.getLogger("werkzeug").setLevel(logging.ERROR)

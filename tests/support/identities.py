@@ -72,26 +72,26 @@ def guid() -> str:
 
 def began(tenant: TenantServer, *, links: bool = False) -> str:
     """Return a client GUID with which a browser went to a provider."""
-    held = guid()
+    stored = guid()
     with doing(tenant) as call:
-        token_handoff.register_guid(call, held, links=links)
-    return held
+        token_handoff.register_guid(call, stored, links=links)
+    return stored
 
 
-def signed_in_with(tenant: TenantServer, uid: str, held: str = "") -> str:
+def signed_in_with(tenant: TenantServer, uid: str, stored: str = "") -> str:
     """Return a client GUID whose browser signed in."""
-    held = held or began(tenant)
+    stored = stored or began(tenant)
     with doing(tenant) as call:
-        assert token_handoff.finish_sign_in(call, held, account_of(call, uid), ("fed",), "google")
-    return held
+        assert token_handoff.finish_sign_in(call, stored, account_of(call, uid), ("fed",), "google")
+    return stored
 
 
 def linking_guid(tenant: TenantServer, claimed: ProviderIdentity) -> str:
     """Return a client GUID whose browser came back with an identity to link."""
-    held = began(tenant, links=True)
+    stored = began(tenant, links=True)
     with doing(tenant) as call:
-        assert token_handoff.finish_link(call, held, claimed)
-    return held
+        assert token_handoff.finish_link(call, stored, claimed)
+    return stored
 
 
 def without_password(tenant: TenantServer, claimed: ProviderIdentity, *, email: str = "") -> str:

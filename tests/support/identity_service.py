@@ -26,11 +26,11 @@ from app.identity.credentials.passwords import hashing
 from app.identity.directory.tenants.signing_algorithms import new_rsa_key
 from app.identity.directory.tenants.signing_keys import StoredSigningKeys
 from app.identity.platform import saml_certificates
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store import database, migrate
 from app.identity.platform.store.database import Database
 from app.kit.clock import Clock, FixedClock, SystemClock
-from app.kit.limits import Limits
+from app.kit.limits import RateLimits
 from app.kit.shared_store import SharedStore
 from app.settings import Settings
 from tests.support.servers import RUNTIME, Postgres, PostgresUrls
@@ -95,13 +95,13 @@ class SinceMidnight:
         return datetime(2026, 1, 1, tzinfo=UTC) + (self._clock.now() - self._begun)
 
 
-def limits_of_a_test(services: Services) -> Limits:
+def limits_of_a_test(services: IdentityServices) -> RateLimits:
     """Limits that no window divides: one begins at each multiple of its length, and a test across that could ask for more."""
     address = services.settings.redis_url
-    return Limits(SharedStore(address) if address else None, SinceMidnight(services.clock))
+    return RateLimits(SharedStore(address) if address else None, SinceMidnight(services.clock))
 
 
-def pass_time(services: Services, **by: float) -> None:
+def pass_time(services: IdentityServices, **by: float) -> None:
     """Put the services' clock forward by a `timedelta`'s keywords."""
     assert isinstance(services.clock, MovableClock | FixedClock)
     services.clock.advance(**by)
@@ -124,8 +124,8 @@ def keys_in_turn(name: str, new_key: Callable[[], RSAPrivateKey], number: int) -
 
     made: list[RSAPrivateKey] = []
     while len(made) < number:
-        held = of_the_run(f"{name}-{len(made)}.key", make).read_bytes()
-        key = load_der_private_key(held, None, unsafe_skip_rsa_key_validation=True)  # which takes 36 ms
+        stored = of_the_run(f"{name}-{len(made)}.key", make).read_bytes()
+        key = load_der_private_key(stored, None, unsafe_skip_rsa_key_validation=True)  # which takes 36 ms
         assert isinstance(key, RSAPrivateKey)
         made.append(key)
         yield key
@@ -136,7 +136,7 @@ KEYS = keys_in_turn("signing", new_rsa_key, 12)
 saml_certificates.new_private_key = keys_in_turn("saml", saml_certificates.new_private_key, 3).__next__
 
 
-def make_services(settings: Settings) -> Services:
+def make_services(settings: Settings) -> IdentityServices:
     """The services of a process, whose clock may be moved."""
     made = create_services(settings, MovableClock())
     made.limits = limits_of_a_test(made)
@@ -147,7 +147,7 @@ def make_services(settings: Settings) -> Services:
     return made
 
 
-def served(settings: Settings) -> Iterator[Services]:
+def served(settings: Settings) -> Iterator[IdentityServices]:
     """Give the services of a process over a migrated database."""
     made = make_services(settings)
     yield made
@@ -160,7 +160,7 @@ def shared_settings(folder: Path) -> Settings:
 
 
 @pytest.fixture(scope="session")
-def sqlite_services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
+def sqlite_services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IdentityServices]:
     """The services over the SQLite database that tests share."""
     settings = shared_settings(tmp_path_factory.mktemp("services"))
     shutil.copy(migrated_sqlite(), settings.data_dir / "gatehouse.db")
@@ -168,7 +168,9 @@ def sqlite_services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servic
 
 
 @pytest.fixture(scope="session")
-def postgres_services(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
+def postgres_services(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[IdentityServices]:
     """The services over the PostgreSQL database that tests share."""
     settings = shared_settings(tmp_path_factory.mktemp("services"))
     with copy_of_postgres(request) as urls:
@@ -187,7 +189,7 @@ def over_psycopg(url: str) -> str:
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def services(request: pytest.FixtureRequest) -> Iterator[Services]:
+def services(request: pytest.FixtureRequest) -> Iterator[IdentityServices]:
     """The services of one process over one database; tests keep apart by tenants of their own.
 
     What a test replaces in them (the settings, a server to ask) is put back after it, and so is the clock. A test marked `database_alone`
@@ -195,7 +197,7 @@ def services(request: pytest.FixtureRequest) -> Iterator[Services]:
     test left.
     """
     if request.node.get_closest_marker("database_alone") is None:
-        shared: Services = request.getfixturevalue(f"{request.param}_services")
+        shared: IdentityServices = request.getfixturevalue(f"{request.param}_services")
         former = dict(vars(shared))
         shared.limits = limits_of_a_test(shared)
         yield shared
@@ -271,7 +273,7 @@ def own_database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Dat
 
 
 @pytest.fixture
-def own_services(own_database: Database) -> Iterator[Services]:
+def own_services(own_database: Database) -> Iterator[IdentityServices]:
     """The services of a process over a database of the test alone."""
     made = make_services(Settings(database_url=own_database.url, secrets=(SECRET,), shows_cost=True))
     yield made

@@ -85,8 +85,8 @@ class Installation:
     def state(self, acme: dict[str, Any], *others: dict[str, Any]) -> None:
         """Make tenants, or bring them to what is stated; acme has the key and the secret that we hold."""
         common = {"argon2": CHEAP, "limits": NO_LIMITS}
-        held = {**acme, "api_key": self.api_key, "api_secret": self.api_secret}
-        stated = [{**one, "settings": {**common, **one.get("settings", {})}} for one in (held, *others)]
+        stored = {**acme, "api_key": self.api_key, "api_secret": self.api_secret}
+        stated = [{**other, "settings": {**common, **other.get("settings", {})}} for other in (stored, *others)]
         text = json.dumps({"tenants": stated})  # which YAML holds; its own writer would use anchors
         services = create_services(self.settings)
         apply(services, configuration(text.encode(), "tenant.yaml", self.folder))
@@ -152,12 +152,12 @@ class Installation:
 
     def send(self, method: str, path: str, body: Any = None, *, with_secret: bool = False, **query: str) -> Any:
         """Ask the JSON interface over HTTP, on a connection of its own."""
-        held = {"apikey": self.api_key, **({"apisecret": self.api_secret} if with_secret else {}), **query}
+        stored = {"apikey": self.api_key, **({"apisecret": self.api_secret} if with_secret else {}), **query}
         headers = {"Host": f"api.localhost:{self.port}"}
         sent = {} if body is None else {"json": body}
         address = f"http://127.0.0.1:{self.port}{path}"
         how = {"headers": headers, "timeout": PATIENCE_SECONDS, "verify": NO_AUTHORITIES, **sent}
-        return httpx.request(method, address, params=held, **how)
+        return httpx.request(method, address, params=stored, **how)
 
     def mails_to(self, address: str) -> list[Any]:
         """What the mail server has taken for an address, the oldest first."""

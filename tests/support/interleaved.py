@@ -19,7 +19,7 @@ from app.kit import randomness
 from tests.support.identity_service import CHEAP, pass_time
 from tests.support.mailbox import links_in
 from tests.support.oauth_world import World
-from tests.support.people import ADDRESSES, PASSWORDS, Browser, Person, Pressed, forms_of, leads_on
+from tests.support.people import ADDRESSES, PASSWORDS, AccountPerson, PageBrowser, PressedButton, forms_of, leads_on
 from tests.support.relying_party import claims_in
 from tests.support.visitor import Form, VisitedPage, Visitor
 
@@ -41,7 +41,7 @@ class Model:
     def __init__(self, world: World, new_visitor: Callable[[], Visitor], is_required: bool) -> None:
         self.world, self.is_required, self._new_visitor = world, is_required, new_visitor
         self.shop = world.application("shop", client_name="Shop")
-        self.people = {name: Person(world, name, addresses) for name, addresses in PEOPLE.items()}
+        self.people = {name: AccountPerson(world, name, addresses) for name, addresses in PEOPLE.items()}
         self.browsers = [self._browser(self.people[name], new_visitor()) for name in ("ada", "ada", "bob", "eve")]
         self.confirmed: dict[str, str] = {}  # address -> uid; a confirmed address must not be lost
         self.used_tokens: set[str] = set()
@@ -49,8 +49,8 @@ class Model:
         self.hashes: dict[str, str | None] = {}
         self._match_cache: dict[tuple[str | None, str], bool] = {}
 
-    def _browser(self, person: Person, visitor: Visitor) -> Browser:
-        made = Browser(person, visitor)
+    def _browser(self, person: AccountPerson, visitor: Visitor) -> PageBrowser:
+        made = PageBrowser(person, visitor)
         person.browsers.append(made)
         if not person.passwords:
             person.new_password()
@@ -58,13 +58,13 @@ class Model:
 
     # Actions.
 
-    def opened(self, browser: Browser, page: VisitedPage) -> None:
+    def opened(self, browser: PageBrowser, page: VisitedPage) -> None:
         """Record a page opened with GET."""
         browser.saw(page)
         self._check_page(browser, page)
         assert self._changed() == [], "a look changed a password"
 
-    def pressed(self, browser: Browser, page: VisitedPage, form: Form, button: str, typing: int) -> None:
+    def pressed(self, browser: PageBrowser, page: VisitedPage, form: Form, button: str, typing: int) -> None:
         """Press a button, except one that confirms an address which the person never registered."""
         typed = self._typed(browser.owner, form, typing)
         if links_in(page.address) and not self._is_own(browser.owner, page):
@@ -103,9 +103,9 @@ class Model:
         for address, uid in self.confirmed.items():
             row = rows.get(uid)
             assert row is not None, f"{address} was confirmed, and its account is gone"
-            held = [one for one in row.emails if names.normalize_email(one["Value"]) == address]
-            assert all(one.get("verified") for one in held), f"{address} was confirmed, and is not any more"
-        held_by: dict[str, Browser] = {}
+            stored = [email for email in row.emails if names.normalize_email(email["Value"]) == address]
+            assert all(email.get("verified") for email in stored), f"{address} was confirmed, and is not any more"
+        held_by: dict[str, PageBrowser] = {}
         now = self.world.services.clock.now()
         live = {row.session_hash: row for row in self._rows(*SESSION) if row.expires_at > now}
         for browser in self.browsers:
@@ -122,7 +122,7 @@ class Model:
         """Check that a verified address belongs to an account with a password of the address's owner."""
         for person in self.people.values():
             for row in rows.values():
-                proved = {names.normalize_email(one["Value"]) for one in row.emails if one.get("verified")}
+                proved = {names.normalize_email(email["Value"]) for email in row.emails if email.get("verified")}
                 if (
                     proved & set(person.addresses)
                     and row.password_hash
@@ -133,38 +133,41 @@ class Model:
                     )
 
     def _check_unique_addresses(self, rows: dict[str, Any]) -> None:
-        held = [names.normalize_email(row.email) for row in rows.values() if row.email and not row.is_deleted]
-        assert len(held) == len(set(held)), f"two accounts of one address: {held}"
+        stored = [names.normalize_email(row.email) for row in rows.values() if row.email and not row.is_deleted]
+        assert len(stored) == len(set(stored)), f"two accounts of one address: {stored}"
         known = [row.value for row in self._rows(*IDENTIFIER) if row.kind == "email"]
         assert len(known) == len(set(known))
         proved = [
-            names.normalize_email(one["Value"]) for row in rows.values() for one in row.emails if one.get("verified")
+            names.normalize_email(email["Value"])
+            for row in rows.values()
+            for email in row.emails
+            if email.get("verified")
         ]
         assert len(proved) == len(set(proved)), f"one address proved twice: {proved}"
 
-    def _check_session(self, person: Person, row: Any) -> None:
+    def _check_session(self, person: AccountPerson, row: Any) -> None:
         """Check that a session belongs to the mailbox's owner, or to one who knows the password of an unverified account."""
-        proved = {names.normalize_email(one["Value"]) for one in row.emails if one.get("verified")}
-        strangers = proved - set(person.addresses)
+        proved = {names.normalize_email(email["Value"]) for email in row.emails if email.get("verified")}
+        outsiders = proved - set(person.addresses)
         if self.is_required:
-            assert not strangers, f"{person.name} is signed in as the owner of {strangers}"
+            assert not outsiders, f"{person.name} is signed in as the owner of {outsiders}"
         if proved & set(person.addresses):
             return
         assert self._knows_password(person, row), (
             f"{person.name} is signed in as {row.email} without password or mailbox"
         )
 
-    def _knows_password(self, person: Person, row: Any) -> bool:
-        return any(self._is_password(row, one) for one in reversed(person.passwords))
+    def _knows_password(self, person: AccountPerson, row: Any) -> bool:
+        return any(self._is_password(row, password) for password in reversed(person.passwords))
 
     def _is_password(self, row: Any, password: str) -> bool:
         """Return whether the password matches; cached, since hashing is slow."""
-        asked = (row.password_hash, password)
-        if asked not in self._match_cache:
-            self._match_cache[asked] = self.world.services.hashing.is_match(*asked, CHEAP)
-        return self._match_cache[asked]
+        requested = (row.password_hash, password)
+        if requested not in self._match_cache:
+            self._match_cache[requested] = self.world.services.hashing.is_match(*requested, CHEAP)
+        return self._match_cache[requested]
 
-    def _check_page(self, browser: Browser, page: VisitedPage) -> None:
+    def _check_page(self, browser: PageBrowser, page: VisitedPage) -> None:
         """Check that an answer is no server error, has a way on, and returns the right person to the application."""
         note(f"  {browser.owner.name}{self.browsers.index(browser)}: {page.status} {_shown(page)}")
         assert page.status < 500, (page.address, page.status, page.html[:2000])
@@ -179,7 +182,7 @@ class Model:
             uid = claims_in(answer.json["id_token"])["sub"]  # type: ignore[index]  # a JSON object
             self._check_session(browser.owner, next(row for row in self._rows(*ACCOUNT) if row.uid == uid))
 
-    def _record_outcome(self, browser: Browser, done: Pressed, mails: int) -> None:
+    def _record_outcome(self, browser: PageBrowser, done: PressedButton, mails: int) -> None:
         """Record what the page acknowledged, which must hold from now on."""
         changed = self._changed()
         heading, person = done.after.heading if "<h1" in done.after.html else "", browser.owner
@@ -196,13 +199,13 @@ class Model:
         if heading == CHECK_MAIL and "Create account" in done.button and done.sent.get("email") in person.addresses:
             assert len(person.mails()) > mails, f"the page announces a mail to {done.sent['email']}, and there is none"
         for row in self._rows(*ACCOUNT):
-            for one in row.emails:
-                if one.get("verified"):
-                    self.confirmed.setdefault(names.normalize_email(one["Value"]) or "", row.uid)
+            for email in row.emails:
+                if email.get("verified"):
+                    self.confirmed.setdefault(names.normalize_email(email["Value"]) or "", row.uid)
 
     # Typed values.
 
-    def _typed(self, person: Person, form: Form, typing: int) -> dict[str, str]:
+    def _typed(self, person: AccountPerson, form: Form, typing: int) -> dict[str, str]:
         whose = [person.addresses[0], person.addresses[0], *person.addresses]
         if person.name == "eve":  # mostly Ada's address
             whose = [PEOPLE["ada"][0]] * 3 + [*(address for addresses in PEOPLE.values() for address in addresses)]
@@ -216,7 +219,7 @@ class Model:
         typed["code"] = person.code() if typing % 4 else "000000"
         return {**typed, "email_code": typed["code"]}
 
-    def _is_own(self, person: Person, page: VisitedPage) -> bool:
+    def _is_own(self, person: AccountPerson, page: VisitedPage) -> bool:
         return any(address in page.html.lower() for address in person.asked_for) or not forms_of(page)
 
     # Stored rows.

@@ -50,7 +50,7 @@ class Inviting(Business):
 
     def many(self, *people: Any, **members: Any) -> TestResponse:
         """Invite several people: addresses, or bodies of one each."""
-        listed = [{"email": one} if isinstance(one, str) else one for one in people]
+        listed = [{"email": person} if isinstance(person, str) else person for person in people]
         body = {
             "invitations": listed, "roleIds": [self.member_role], "orgId": self.org, "inviterUid": self.grace, **members,
         }  # fmt: skip
@@ -58,8 +58,8 @@ class Inviting(Business):
 
     def ask_link(self, url: str | None = None, **members: Any) -> TestResponse:
         body = {"roleIds": [self.member_role], "orgId": self.org, "inviterUid": self.grace, **members}
-        given = {name: value for name, value in body.items() if value is not None}
-        return self.send("POST", LINKS, given, invitation_url=url)
+        values = {name: value for name, value in body.items() if value is not None}
+        return self.send("POST", LINKS, values, invitation_url=url)
 
     def link(self, url: str | None = None, **members: Any) -> dict[str, Any]:
         """Create a link for several people, which must succeed."""
@@ -98,7 +98,7 @@ class Inviting(Business):
 
 def token_in(mail: dict[str, Any]) -> str:
     """Return the token of the link in the text of an invitation."""
-    line = next(one for one in str(mail["text"]).splitlines() if one.startswith("http"))
+    line = next(item for item in str(mail["text"]).splitlines() if item.startswith("http"))
     return line.rpartition("invitation_token=")[2] if "invitation_token=" in line else line.rpartition("/")[2]
 
 

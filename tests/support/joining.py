@@ -51,7 +51,7 @@ class Joining:
         """Ask, which must succeed, and return the id of the request."""
         assert self.ask(person) == (200, None)
         uid = (person or self.ada).uid
-        return str(next(one["Id"] for one in self.requests(status="open", page="1") if one["Uid"] == uid))
+        return str(next(request["Id"] for request in self.requests(status="open", page="1") if request["Uid"] == uid))
 
     def decide(self, name: str, request: str, *, is_approved: bool = True, org: str = "") -> tuple[int, Any]:
         """Decide as one of the team."""
@@ -64,7 +64,9 @@ class Joining:
     def subjects(self, address: str) -> list[str]:
         """Return the subjects of the emails to an address, without the tenant's name."""
         world = self.team.company.world
-        return [str(one["subject"]).partition(" on T")[0] for one in mails_to(world.services, world.tenant_id, address)]
+        return [
+            str(item["subject"]).partition(" on T")[0] for item in mails_to(world.services, world.tenant_id, address)
+        ]
 
 
 @pytest.fixture

@@ -40,13 +40,13 @@ def compile_for_android(blocks: Sequence[Block], folder: Path) -> None:
     libraries = re.findall(r'implementation\("([^:"]+):([^:"]+):([^:"]+)"\)', "".join(block.code for block in blocks))
     assert libraries, "the page names no library"
     jars, sources = folder / "jars", folder / "sources"
-    wanted = [COMPILER, ANDROID, *((*library, "aar", ALONE) for library in libraries)]
-    (folder / "pom.xml").write_text(POM.format("".join(DEPENDENCY.format(*one) for one in wanted)))
+    expected = [COMPILER, ANDROID, *((*library, "aar", ALONE) for library in libraries)]
+    (folder / "pom.xml").write_text(POM.format("".join(DEPENDENCY.format(*item) for item in expected)))
     goal = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
     subprocess.run(["mvn", "-q", "-B", goal, f"-DoutputDirectory={jars}"], cwd=folder, check=True)
     for archive in jars.glob("*.aar"):
-        with zipfile.ZipFile(archive) as held:
-            archive.with_suffix(".classes.jar").write_bytes(held.read("classes.jar"))
+        with zipfile.ZipFile(archive) as stored:
+            archive.with_suffix(".classes.jar").write_bytes(stored.read("classes.jar"))
     for block in blocks:
         if block.file:
             block.write(sources)

@@ -14,7 +14,7 @@ from sqlalchemy.engine import Row
 
 from app.identity.entry.worker import Worker
 from app.identity.platform.outbox.queue import decrypt_payload, outbox
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit.clock import FixedClock
 from tests.support.oauth_world import World
@@ -28,7 +28,7 @@ KIND = "backchannel_logout"
 class LogoutReceiver:
     """The server behind `backchannel_logout_uri`, and the outbox on the other side."""
 
-    services: Services
+    services: IdentityServices
     server: FakeProvider
 
     @property
@@ -47,7 +47,7 @@ class LogoutReceiver:
     @property
     def tokens(self) -> list[str]:
         """The tokens that arrived, in turn."""
-        return [one.form["logout_token"] for one in self.server.received if one.path == "/out"]
+        return [item.form["logout_token"] for item in self.server.received if item.path == "/out"]
 
     def rows(self, world: World) -> Sequence[Row[Any]]:
         """Return the tenant's rows in the outbox, the oldest first."""
@@ -75,8 +75,8 @@ def read(client: RelyingParty, token: str, algorithm: str = "RS256") -> dict[str
 
 
 @pytest.fixture
-def receiver(services: Services) -> Iterator[LogoutReceiver]:
+def receiver(services: IdentityServices) -> Iterator[LogoutReceiver]:
     with provider(services) as server:
-        held = LogoutReceiver(services, server)
-        held.answers(200)
-        yield held
+        stored = LogoutReceiver(services, server)
+        stored.answers(200)
+        yield stored

@@ -20,7 +20,7 @@ NARROWEST = (860, 521, 380, 320)
 """The narrowest width of each layout; 320 px is also 1280 px at 400 % zoom."""
 TELEPHONE = 380
 LARGER_IN = 640
-MOST_PRESSES = 80  # of a page
+MAX_PRESSES = 80  # of a page
 ACTING = ("button", "link", "textbox", "checkbox", "combobox")
 # Opacity spares the painting of what no person watches; layout, focus, colours and hit tests inside the frames do not depend on it.
 SHEET = """<!doctype html><html lang="en"><title>Sheet</title><link rel="icon" href="data:,">
@@ -179,8 +179,8 @@ class Sheet:
         found = [
             (name, faults)
             for rule in rules
-            for each in rule(self)
-            for name, faults in zip(self.names, each, strict=True)
+            for item in rule(self)
+            for name, faults in zip(self.names, item, strict=True)
         ]
         return [f"{name}: {fault}" for name, faults in found for fault in faults]
 
@@ -193,7 +193,7 @@ def accessible(sheet: Sheet) -> Iterator[Faults]:
     yield sheet.ask(AXE, {rule: {"enabled": False} for rule in COLOURS})
     yield sheet.ask(READABLE, COLOURS)
     sheet.page.emulate_media(color_scheme="dark")
-    yield [[f"in the dark, {each}" for each in found] for found in sheet.ask(READABLE, COLOURS)]
+    yield [[f"in the dark, {item}" for item in found] for found in sheet.ask(READABLE, COLOURS)]
     sheet.page.emulate_media(color_scheme="light")
 
 
@@ -208,7 +208,7 @@ def by_keyboard(sheet: Sheet) -> Iterator[Faults]:
     stops = sheet.ask(STOPS)
     sheet.page.evaluate(BEGIN)
     keyboard = sheet.page.context.new_cdp_session(sheet.page)
-    for press in range(MOST_PRESSES * len(stops)):
+    for press in range(MAX_PRESSES * len(stops)):
         keyboard.send("Input.dispatchKeyEvent", TAB)
         if press >= sum(stops) and sheet.page.evaluate("window.isOver"):
             break
@@ -234,7 +234,7 @@ def by_ear(sheet: Sheet) -> Iterator[Faults]:
     """Every control has an accessible name, and button names are unique."""
     reader = sheet.page.context.new_cdp_session(sheet.page)
     tree = reader.send("Page.getFrameTree")["frameTree"]
-    frames = [each["frame"]["id"] for each in tree["childFrames"]]
+    frames = [item["frame"]["id"] for item in tree["childFrames"]]
     yield [[*_unheard(reader.send("Accessibility.getFullAXTree", {"frameId": frame})["nodes"])] for frame in frames]
     reader.detach()
 

@@ -13,7 +13,7 @@ AUDIENCE = "https://orders.example.com"
 def call_the_api(running: Running, api: str) -> None:
     """Paste the program's terminal, then call the API with tokens that it must refuse, each for the reason that the page states."""
     steps = paste(running, "program")
-    assert sum(bool(one.shown) for one in steps) == 4
+    assert sum(bool(item.shown) for item in steps) == 4
     for step in steps:
         step.check()
     good = ask(running, resource=AUDIENCE, scope="orders:read")["access_token"]

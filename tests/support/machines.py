@@ -41,7 +41,7 @@ def machine(tenant: TenantServer, *scopes: str) -> str:
     }
     with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
         work.run(applications.insert(), row)
-    asked = {
+    parameters = {
         "grant_type": "client_credentials",
         "audience": audience(tenant),
         "client_id": client_id,
@@ -49,7 +49,7 @@ def machine(tenant: TenantServer, *scopes: str) -> str:
     }
     base = f"http://{tenant.name}.{tenant.services.settings.hub_domain}"
     return str(
-        answered(PlainClient(tenant.app).post("/service/oauth/token", data=asked, base_url=base))["access_token"]
+        answered(PlainClient(tenant.app).post("/service/oauth/token", data=parameters, base_url=base))["access_token"]
     )
 
 

@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from app.contract.mailed_links import SHORT_PATHS
 from app.identity.platform.outbox.queue import decrypt_payload, outbox
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import UnitOfWork
 
 _ADDRESS = re.compile(r"https?://[^\s\"'<>\\]+")
@@ -19,20 +19,24 @@ _TOKEN = re.compile(r"(?://[^/]+/[a-z]/([\w-]{20,})|[?&]vtoken=([\w.-]+))")
 _CODE = re.compile(r"(?<![0-9A-Za-z])[0-9]{6}(?![0-9A-Za-z])")
 
 
-def sent_messages(services: Services, tenant_id: str, kind: str = "mail") -> list[dict[str, Any]]:
+def sent_messages(services: IdentityServices, tenant_id: str, kind: str = "mail") -> list[dict[str, Any]]:
     """Return the payloads, oldest first."""
     work = UnitOfWork(services.database, tenant_id)
     try:
         o = outbox.c
-        asked = select(outbox).where(o.tenant_id == tenant_id, o.kind == kind).order_by(o.created_at)
-        return [decrypt_payload(services.encryption, row) for row in work.all(asked)]
+        requested = select(outbox).where(o.tenant_id == tenant_id, o.kind == kind).order_by(o.created_at)
+        return [decrypt_payload(services.encryption, row) for row in work.all(requested)]
     finally:
         work.rollback()
 
 
-def mails_to(services: Services, tenant_id: str, address: str) -> list[dict[str, Any]]:
+def mails_to(services: IdentityServices, tenant_id: str, address: str) -> list[dict[str, Any]]:
     """Return the mails to one address, oldest first."""
-    return [one for one in sent_messages(services, tenant_id) if address in json.dumps(one["to"], ensure_ascii=False)]
+    return [
+        message
+        for message in sent_messages(services, tenant_id)
+        if address in json.dumps(message["to"], ensure_ascii=False)
+    ]
 
 
 def links_in(message: Any) -> list[str]:

@@ -46,10 +46,10 @@ def machine_token(tenant: TenantServer, client: dict[str, Any], **changed: Any) 
 def give(tenant: TenantServer, name: str, **settings: Any) -> None:
     """Set what a configuration file may set of a client and operations may not."""
     with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
-        held = changes.application_named(work, name)
-        assert held is not None
+        stored = changes.application_named(work, name)
+        assert stored is not None
         changes.change_application(
-            work, held.client_id, ApplicationSettings.model_validate({**held.settings, **settings})
+            work, stored.client_id, ApplicationSettings.model_validate({**stored.settings, **settings})
         )
         changes.change(work)
     tenant.services.directory.clear_cache()
@@ -65,6 +65,6 @@ def client_of(tenant: TenantServer, *scopes: str) -> str:
 def _clients_of(tenant: TenantServer) -> set[str]:
     work = UnitOfWork(tenant.services.database, tenant.tenant_id)
     try:
-        return {one.client_id for one in changes.applications_of(work)}
+        return {application.client_id for application in changes.applications_of(work)}
     finally:
         work.rollback()

@@ -30,7 +30,7 @@ class Company:
 
     def join(self, person: Person, org: str, name: str, *permissions: str) -> str:
         """Give a person a new role of an organization, with these permissions; return the role's id."""
-        ids = tuple(self.permission(one) for one in permissions)
+        ids = tuple(self.permission(permission) for permission in permissions)
         role = self.business.role(name, org=org, permissions=ids)
         answered(self.business.assign(person.uid, org, role))
         return role
@@ -38,7 +38,7 @@ class Company:
     def permission(self, name: str) -> str:
         """Return the id of a permission of this name, which may be there already."""
         found = answered(self.business.send("GET", "/v2/manage/permissions"))["Data"]
-        known = next((one["Id"] for one in found if one["Name"] == name), None)
+        known = next((item["Id"] for item in found if item["Name"] == name), None)
         return str(known or self.business.permission(name))
 
     def leave(self, person: Person, org: str, *roles: str) -> None:
@@ -51,8 +51,8 @@ class Company:
 
     def error(self, client: RelyingParty, person: Person | None = None, **changed: str | None) -> tuple[str, str]:
         """Return the error response of a request."""
-        held = parameters_of(self.open(client, person, **changed))
-        return held["error"], held["error_description"]
+        stored = parameters_of(self.open(client, person, **changed))
+        return stored["error"], stored["error_description"]
 
     def tokens(self, client: RelyingParty, **changed: str | None) -> dict[str, Any]:
         """Return the token response of a request that needs no page."""
@@ -95,7 +95,7 @@ class Team:
         return self.send(name, "/members/remove", Uid=self.people[other].uid)
 
     def set_roles(self, name: str, other: str, *roles: str) -> tuple[int, Any]:
-        ids = [self.roles.get(one, one) for one in roles]
+        ids = [self.roles.get(role, role) for role in roles]
         return self.send(name, "/members/roles", Uid=self.people[other].uid, RoleIds=ids)
 
     def read(self, name: str, path: str = "", status: int = 200) -> Any:
@@ -109,7 +109,7 @@ class Team:
 
     def roles_of(self, name: str) -> list[str]:
         uid = self.people[name].uid
-        return next((one["Roles"] for one in self.members() if one["Uid"] == uid), [])
+        return next((member["Roles"] for member in self.members() if member["Uid"] == uid), [])
 
 
 def refused(error: type[ApiError]) -> tuple[int, int | str]:

@@ -63,7 +63,7 @@ def breaks_older_code(statements: Sequence[str], passing: Collection[str] = ()) 
             made.add(table)
         if table in made or statement.startswith(("DROP POLICY", "CREATE FUNCTION")):
             continue
-        if is_made_again(statement, statements[at + 1 :]) or any(is_passing(one, at, statements) for one in passing):
+        if is_made_again(statement, statements[at + 1 :]) or any(is_passing(item, at, statements) for item in passing):
             continue
         found += [f"{statement}: {why}" for pattern, why in TAKES_AWAY if re.search(pattern, statement, re.IGNORECASE)]
         if re.search(ADDS_A_RULE, statement, re.IGNORECASE):
@@ -82,23 +82,23 @@ def is_made_again(statement: str, later: Sequence[str]) -> bool:
     left = list(later[: later.index(COMMIT)] if COMMIT in later else later)
     table = rf"CREATE TABLE {name} \(LIKE {now} INCLUDING DEFAULTS\b"
     index = rf"CREATE TABLE \w+ \(LIKE .*\bCONSTRAINT {name} |CREATE INDEX {name} ON "
-    return any(re.match(table if kind == "TABLE" else index, one) for one in left)
+    return any(re.match(table if kind == "TABLE" else index, item) for item in left)
 
 
 def is_passing(constraint: str, at: int, statements: Sequence[str]) -> bool:
     """Return whether this statement adds a constraint that a later one takes away, or takes away one that was added."""
     adds, drops = f" ADD CONSTRAINT {constraint} CHECK ", f" DROP CONSTRAINT {constraint}"
     if adds in statements[at]:
-        return statements[at].endswith(" NOT VALID") and any(one.endswith(drops) for one in statements[at:])
+        return statements[at].endswith(" NOT VALID") and any(statement.endswith(drops) for statement in statements[at:])
     unless_there = drops.replace("CONSTRAINT", "CONSTRAINT IF EXISTS")
-    return statements[at].endswith((drops, unless_there)) and any(adds in one for one in statements)
+    return statements[at].endswith((drops, unless_there)) and any(adds in statement for statement in statements)
 
 
 def keeps_writers_out(statements: Sequence[str]) -> list[str]:
     """Return the indexes whose creation blocks writes to the table."""
-    made = {named(one) for one in statements if one.startswith("CREATE TABLE")}
-    indexes = [one for one in statements if re.match(r"CREATE (UNIQUE )?INDEX (?!CONCURRENTLY)", one)]
-    return [one for one in indexes if named(one) not in made]
+    made = {named(statement) for statement in statements if statement.startswith("CREATE TABLE")}
+    indexes = [statement for statement in statements if re.match(r"CREATE (UNIQUE )?INDEX (?!CONCURRENTLY)", statement)]
+    return [index for index in indexes if named(index) not in made]
 
 
 def named(statement: str) -> str:

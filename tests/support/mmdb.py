@@ -28,10 +28,10 @@ def database(places: Mapping[str, Any], *, ip_version: int = 6) -> bytes:
 
 
 def _bits(network: str, ip_version: int) -> str:
-    held = ip_network(network)
-    if isinstance(held, IPv4Network) and ip_version == 6:
-        held = ip_network((IPv6Address(int(held.network_address)), held.prefixlen + 96))
-    return f"{int(held.network_address):0{held.max_prefixlen}b}"[: held.prefixlen]
+    stored = ip_network(network)
+    if isinstance(stored, IPv4Network) and ip_version == 6:
+        stored = ip_network((IPv6Address(int(stored.network_address)), stored.prefixlen + 96))
+    return f"{int(stored.network_address):0{stored.max_prefixlen}b}"[: stored.prefixlen]
 
 
 def _hang(tree: list[list[Any]], bits: str, network: str) -> None:

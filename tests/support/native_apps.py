@@ -70,13 +70,13 @@ class NativeUpstream:
     def id_token(self, header: Mapping[str, Any] | None = None, key: Any = None, **claims: Any) -> str:
         """Return a signed id_token; a claim that is None is left out."""
         now, person = self.provider.now, {name: ADA[name] for name in ADA}
-        held = {
+        stored = {
             "iss": self.provider.url, "aud": CLIENT, "iat": now, "exp": now + 300, "jti": randomness.token(8), **person, **claims,
         }  # fmt: skip
-        held = {name: value for name, value in held.items() if value is not None}
+        stored = {name: value for name, value in stored.items() if value is not None}
         signing = key or self.provider.key
         shown = {"alg": "RS256", "kid": self.provider.key.kid, **(header or {})}
-        return jwt.encode(shown, held, signing, registry=jws.JWSRegistry(algorithms=[shown["alg"]]))
+        return jwt.encode(shown, stored, signing, registry=jws.JWSRegistry(algorithms=[shown["alg"]]))
 
     def answer(self, request: ReceivedRequest) -> tuple[int, Any] | None:
         readers = {
@@ -128,14 +128,14 @@ class NativeUpstream:
         return 200, {**said, "id_token": self.id_token(**{**who, "aud": client})}
 
     def _x(self, request: ReceivedRequest) -> tuple[int, Any]:
-        given = {
+        values = {
             name: unquote(value)
             for name, value in re.findall(r'(oauth_\w+)="([^"]*)"', request.headers["Authorization"])
         }
-        client, who = self.access_tokens.get(given["oauth_token"], ("", {}))
-        secrets = f"{quote(SECRET, safe='')}&{quote(self.token_secrets.get(given['oauth_token'], ''), safe='')}"
-        is_signed = hmac.compare_digest(given.pop("oauth_signature"), signature(request.url, given, secrets))
-        if not (is_signed and client == given["oauth_consumer_key"]):
+        client, who = self.access_tokens.get(values["oauth_token"], ("", {}))
+        secrets = f"{quote(SECRET, safe='')}&{quote(self.token_secrets.get(values['oauth_token'], ''), safe='')}"
+        is_signed = hmac.compare_digest(values.pop("oauth_signature"), signature(request.url, values, secrets))
+        if not (is_signed and client == values["oauth_consumer_key"]):
             return 401, {"errors": [{"code": 32}]}
         return 200, {"id_str": who["id_str"], "name": who["name"], "screen_name": "ada", "email": who["email"]}
 
@@ -151,8 +151,8 @@ class NativeUpstream:
 
     def _qq_token(self, request: ReceivedRequest) -> tuple[int, Any]:
         client, redirect_uri, who = self.codes.pop(request.query["code"], ("", "", {}))
-        given = (request.query["client_id"], request.query["client_secret"], request.query.get("redirect_uri", ""))
-        if given != (client, SECRET, redirect_uri):
+        values = (request.query["client_id"], request.query["client_secret"], request.query.get("redirect_uri", ""))
+        if values != (client, SECRET, redirect_uri):
             return 200, {"error": 100020, "error_description": "code is reused"}
         return 200, {"access_token": self.access_token(client, **who)}
 
@@ -175,11 +175,11 @@ def _client_of(request: ReceivedRequest) -> str:
     return unquote(name) if secret in (SECRET, quote(SECRET), quote(SECRET, safe="").replace("%20", "+")) else ""
 
 
-def signature(url: str, given: Mapping[str, str], secrets: str) -> str:
+def signature(url: str, values: Mapping[str, str], secrets: str) -> str:
     """Return the HMAC-SHA1 signature of a GET (RFC 5849 section 3.4.2)."""
     parts = urlsplit(url)
     pairs = sorted(
-        (quote(name, safe=""), quote(value, safe="")) for name, value in [*parse_qsl(parts.query), *given.items()]
+        (quote(name, safe=""), quote(value, safe="")) for name, value in [*parse_qsl(parts.query), *values.items()]
     )
     normalized = "&".join(f"{name}={value}" for name, value in pairs)
     base = "&".join(
@@ -238,8 +238,8 @@ class AppServer:
 
     def changes(self, name: str, **connection: Any) -> None:
         """Change members of a connection."""
-        held = native_connections(self.upstream.provider)
-        self.tenant.change_settings(connections={**held, name: {**held[name], **connection}})
+        stored = native_connections(self.upstream.provider)
+        self.tenant.change_settings(connections={**stored, name: {**stored[name], **connection}})
 
 
 def an_app(make: NewTenantServer, provider: FakeProvider, **settings: Any) -> AppServer:
@@ -262,9 +262,9 @@ def jwt_sender(tenant: TenantServer, **members: Any) -> Callable[..., str]:
 
     def token(header: Mapping[str, Any] | None = None, key: Any = None, **claims: Any) -> str:
         now = int(tenant.services.clock.now().timestamp())
-        held = {"sub": "ada-1815", "iat": now, "exp": now + 300, "jti": randomness.token(8), **claims}
+        stored = {"sub": "ada-1815", "iat": now, "exp": now + 300, "jti": randomness.token(8), **claims}
         shown = {"alg": body["Algo"], **(header or {})}
-        present = {name: value for name, value in held.items() if value is not None}
+        present = {name: value for name, value in stored.items() if value is not None}
         signing = key or OctKey.import_key(JWT_SECRET)
         return jwt.encode(shown, present, signing, registry=jws.JWSRegistry(algorithms=[shown["alg"]]))
 

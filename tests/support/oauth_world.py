@@ -21,7 +21,7 @@ from app.identity.credentials.store import credentials
 from app.identity.directory.accounts.tables import accounts, identifiers
 from app.identity.directory.tenants import client_secrets
 from app.identity.directory.tenants.tables import applications, tenants
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
 from tests.support.identity_service import CHEAP
@@ -35,7 +35,7 @@ REDIRECTS = ("https://shop.example/cb", "https://shop.example/cb?tenant=1")
 class World:
     """One tenant, and what stands in it."""
 
-    services: Services
+    services: IdentityServices
     wsgi: Client
     tenant_id: str
     name: str
@@ -53,16 +53,18 @@ class World:
         """Change settings of the tenant, and let every copy of them grow old."""
         where = tenants.c.tenant_id == self.tenant_id
         with UnitOfWork(self.services.database, self.tenant_id).separate_transaction() as work:
-            held = work.run(select(tenants.c.settings).where(where)).scalar_one()
-            work.run(update(tenants).where(where).values(settings={**held, **settings}, version=tenants.c.version + 1))
+            stored = work.run(select(tenants.c.settings).where(where)).scalar_one()
+            work.run(
+                update(tenants).where(where).values(settings={**stored, **settings}, version=tenants.c.version + 1)
+            )
         self.services.directory.clear_cache()
 
     def change_brand(self, **brand: Any) -> None:
         """Give the tenant another brand, as `gatehouse apply` would."""
-        held = Brand.model_validate(brand).model_dump(mode="json", exclude_unset=True)
+        body = Brand.model_validate(brand).model_dump(mode="json", exclude_unset=True)
         where = tenants.c.tenant_id == self.tenant_id
         with UnitOfWork(self.services.database, self.tenant_id).separate_transaction() as work:
-            work.run(update(tenants).where(where).values(brand=held, version=tenants.c.version + 1))
+            work.run(update(tenants).where(where).values(brand=body, version=tenants.c.version + 1))
         self.services.directory.clear_cache()
 
     def delete_passkeys(self) -> None:
@@ -75,8 +77,8 @@ class World:
     ) -> RelyingParty:
         """Register an application and return it as the relying party it is."""
         method = "client_secret_post" if secret else "none"
-        held = {"name": name, "redirect_uris": REDIRECTS, "token_endpoint_auth_method": method, **settings}
-        stated = ApplicationSettings.model_validate(held)
+        stored = {"name": name, "redirect_uris": REDIRECTS, "token_endpoint_auth_method": method, **settings}
+        stated = ApplicationSettings.model_validate(stored)
         known = client_id or f"{name}-{secrets.token_hex(6)}"
         row = {
             "tenant_id": self.tenant_id,
@@ -107,7 +109,7 @@ class World:
         where = (applications.c.tenant_id == self.tenant_id, applications.c.client_id == client.client_id)
         with UnitOfWork(self.services.database, self.tenant_id).separate_transaction() as work:
             row = work.run(select(applications.c.settings).where(*where)).one()
-            remaining = {one: value for one, value in row.settings.items() if one != name}
+            remaining = {item: value for item, value in row.settings.items() if item != name}
             work.run(update(applications).where(*where).values(settings=remaining))
         self.services.directory.clear_cache()
 
@@ -136,11 +138,11 @@ class World:
         return Browser(self.services, self.wsgi, self.name)
 
 
-_SERVED: dict[int, tuple[Services, WSGIApplication]] = {}
+_SERVED: dict[int, tuple[IdentityServices, WSGIApplication]] = {}
 
 
 @pytest.fixture
-def identity_app(services: Services) -> WSGIApplication:
+def identity_app(services: IdentityServices) -> WSGIApplication:
     """Return the identity service over these services, created once."""
     if id(services) not in _SERVED:
         _SERVED[id(services)] = (services, create_app(create_service(services)))
@@ -151,7 +153,7 @@ NewWorld = Callable[..., World]
 
 
 @pytest.fixture
-def new_world(services: Services, identity_app: WSGIApplication) -> NewWorld:
+def new_world(services: IdentityServices, identity_app: WSGIApplication) -> NewWorld:
     """Make a fresh tenant, with settings of its own where given."""
 
     def make(**settings: Any) -> World:

@@ -42,96 +42,96 @@ class Write:
         return f"{self.operation}: {self.power}"
 
 
-def _permission(one: Inviting, name: str) -> str:
+def _permission(env: Inviting, name: str) -> str:
     """Return the id of a permission, which is created once."""
-    held = answered(one.send("GET", PERMISSIONS))["Data"]
-    return next((str(each["Id"]) for each in held if each["Name"] == name), None) or one.permission(name)
+    stored = answered(env.send("GET", PERMISSIONS))["Data"]
+    return next((str(item["Id"]) for item in stored if item["Name"] == name), None) or env.permission(name)
 
 
-def _role(one: Inviting, *names: str, org: str = "") -> str:
-    return one.role(org=org, permissions=tuple(_permission(one, name) for name in names))
+def _role(env: Inviting, *names: str, org: str = "") -> str:
+    return env.role(org=org, permissions=tuple(_permission(env, name) for name in names))
 
 
-def _described(one: Inviting, *names: str) -> dict[str, Any]:
-    return {"Name": "Another", "Description": "", "Permissions": [_permission(one, name) for name in names]}
+def _described(env: Inviting, *names: str) -> dict[str, Any]:
+    return {"Name": "Another", "Description": "", "Permissions": [_permission(env, name) for name in names]}
 
 
 def _at_member(end: str, *, everywhere: bool = False) -> Make:
     """Return a request about a member who owns the organization beside another owner."""
 
-    def make(one: Inviting) -> tuple[str, Any]:
-        role = _role(one, "org:own")
-        one.member(one.org, role)
-        uid = one.member(one.org, role)
+    def make(env: Inviting) -> tuple[str, Any]:
+        role = _role(env, "org:own")
+        env.member(env.org, role)
+        uid = env.member(env.org, role)
         body = {"RoleIds": [role]} if end.endswith("roles") else None
-        return f"/v2/manage/account/{uid}/orgcontext{'' if everywhere else f'/{one.org}'}{end}", body
+        return f"/v2/manage/account/{uid}/orgcontext{'' if everywhere else f'/{env.org}'}{end}", body
 
     return make
 
 
 def _assigned(*, everywhere: bool = False) -> Make:
-    def make(one: Inviting) -> tuple[str, Any]:
-        uid = one.member(one.org)
-        where = "/roles" if everywhere else f"/{one.org}/roles"
-        return f"/v2/manage/account/{uid}/orgcontext{where}", {"RoleIds": [_role(one, "org:own")]}
+    def make(env: Inviting) -> tuple[str, Any]:
+        uid = env.member(env.org)
+        where = "/roles" if everywhere else f"/{env.org}/roles"
+        return f"/v2/manage/account/{uid}/orgcontext{where}", {"RoleIds": [_role(env, "org:own")]}
 
     return make
 
 
-def _by_default(one: Inviting) -> None:
+def _by_default(env: Inviting) -> None:
     """Let new members of the organization be owners."""
-    policy = {"MemberPolicy": {"DefaultMemberRole": _role(one, "org:own")}}
-    answered(one.send("PUT", f"{PATH}/{one.org}/policy", policy))
+    policy = {"MemberPolicy": {"DefaultMemberRole": _role(env, "org:own")}}
+    answered(env.send("PUT", f"{PATH}/{env.org}/policy", policy))
 
 
-def _default_invitation(one: Inviting) -> tuple[str, Any]:
-    _by_default(one)
-    return INVITATIONS, one.body(roleIds=[])
+def _default_invitation(env: Inviting) -> tuple[str, Any]:
+    _by_default(env)
+    return INVITATIONS, env.body(roleIds=[])
 
 
 def _invited(end: str, method_body: Any = None) -> Make:
-    def make(one: Inviting) -> tuple[str, Any]:
-        made = one.invite(f"{len(one.links)}{one.permission()[-8:]}@example.com", roleIds=[_role(one, "org:own")])
-        pass_time(one.tenant.services, minutes=2)  # one mail a minute
+    def make(env: Inviting) -> tuple[str, Any]:
+        made = env.invite(f"{len(env.links)}{env.permission()[-8:]}@example.com", roleIds=[_role(env, "org:own")])
+        pass_time(env.tenant.services, minutes=2)  # one mail a minute
         return f"{INVITATIONS}/{made['Id']}{end}", method_body
 
     return make
 
 
-def _wider_invitation(one: Inviting) -> tuple[str, Any]:
-    made = one.invite(f"{one.permission()[-8:]}@example.com")
-    return f"{INVITATIONS}/{made['Id']}", {"RolesIds": [_role(one, "org:own")]}
+def _wider_invitation(env: Inviting) -> tuple[str, Any]:
+    made = env.invite(f"{env.permission()[-8:]}@example.com")
+    return f"{INVITATIONS}/{made['Id']}", {"RolesIds": [_role(env, "org:own")]}
 
 
-def _default_role_invitation(one: Inviting) -> tuple[str, Any]:
+def _default_role_invitation(env: Inviting) -> tuple[str, Any]:
     """Return a request that takes the roles from an invitation: who accepts it gets the role of new members."""
-    made = one.invite(f"{one.permission()[-8:]}@example.com")
-    _by_default(one)
+    made = env.invite(f"{env.permission()[-8:]}@example.com")
+    _by_default(env)
     return f"{INVITATIONS}/{made['Id']}", {"RolesIds": []}
 
 
-def joined(one: Inviting) -> None:
+def joined(env: Inviting) -> None:
     """Let people of the organization's domains join, as owners."""
-    _connected("")(one)
-    _by_default(one)
-    answered(one.send("PUT", f"{PATH}/{one.org}/policy", {"JITPolicy": {"Enabled": True}}))
+    _connected("")(env)
+    _by_default(env)
+    answered(env.send("PUT", f"{PATH}/{env.org}/policy", {"JITPolicy": {"Enabled": True}}))
 
 
 def _domain(end: str, body: Any = None) -> Make:
     """Return a request about the domains of an organization whose people join it."""
 
-    def make(one: Inviting) -> tuple[str, Any]:
-        joined(one)
-        return f"{PATH}/{one.org}{end}", body
+    def make(env: Inviting) -> tuple[str, Any]:
+        joined(env)
+        return f"{PATH}/{env.org}{end}", body
 
     return make
 
 
-def _at_domain(one: Inviting) -> tuple[str, Any]:
+def _at_domain(env: Inviting) -> tuple[str, Any]:
     """Return the request of an account that joins the organization at its first sign-in."""
-    domain = f"{one.permission()[-8:]}.example".lower().replace(":", "x")
-    joined(one)
-    answered(one.send("PUT", f"{PATH}/{one.org}", {"Domains": [{"DomainName": domain, "IsVerified": True}]}))
+    domain = f"{env.permission()[-8:]}.example".lower().replace(":", "x")
+    joined(env)
+    answered(env.send("PUT", f"{PATH}/{env.org}", {"Domains": [{"DomainName": domain, "IsVerified": True}]}))
     return _ACCOUNT, {
         "Email": [{"Type": "Primary", "Value": f"new@{domain}"}],
         "EmailVerified": True,
@@ -139,9 +139,9 @@ def _at_domain(one: Inviting) -> tuple[str, Any]:
     }
 
 
-def _of_guest(one: Inviting) -> tuple[str, Any]:
+def _of_guest(env: Inviting) -> tuple[str, Any]:
     """Return the request of an account that can accept an invitation of another person."""
-    one.invite(roleIds=[_role(one, "org:own")])
+    env.invite(roleIds=[_role(env, "org:own")])
     return _ACCOUNT, {
         "Email": [{"Type": "Primary", "Value": GUEST.upper()}],
         "EmailVerified": True,
@@ -149,65 +149,65 @@ def _of_guest(one: Inviting) -> tuple[str, Any]:
     }
 
 
-def _jit(one: Inviting) -> tuple[str, Any]:
-    _connected("")(one)
-    _by_default(one)
-    return f"{PATH}/{one.org}/policy", {"JITPolicy": {"Enabled": True}}
+def _jit(env: Inviting) -> tuple[str, Any]:
+    _connected("")(env)
+    _by_default(env)
+    return f"{PATH}/{env.org}/policy", {"JITPolicy": {"Enabled": True}}
 
 
-def _linked(one: Inviting) -> tuple[str, Any]:
-    made = one.link(roleIds=[_role(one, "org:manage")])
+def _linked(env: Inviting) -> tuple[str, Any]:
+    made = env.link(roleIds=[_role(env, "org:manage")])
     return f"{LINKS}/{made['Id']}", None
 
 
 def _connected(end: str, body: Any = None) -> Make:
-    def make(one: Inviting) -> tuple[str, Any]:
-        if not answered(one.send("GET", f"{PATH}/{one.org}/connections"))["Data"]:
-            answered(one.send("POST", f"{PATH}/{one.org}/connections", OIDC))
-        return f"{PATH}/{one.org}{end}", body
+    def make(env: Inviting) -> tuple[str, Any]:
+        if not answered(env.send("GET", f"{PATH}/{env.org}/connections"))["Data"]:
+            answered(env.send("POST", f"{PATH}/{env.org}/connections", OIDC))
+        return f"{PATH}/{env.org}{end}", body
 
     return make
 
 
 def _policy(*, before: bool) -> Make:
-    def make(one: Inviting) -> tuple[str, Any]:
+    def make(env: Inviting) -> tuple[str, Any]:
         if before:
-            _by_default(one)
-        role = one.role() if before else _role(one, "org:own")
-        return f"{PATH}/{one.org}/policy", {"MemberPolicy": {"DefaultMemberRole": role}}
+            _by_default(env)
+        role = env.role() if before else _role(env, "org:own")
+        return f"{PATH}/{env.org}/policy", {"MemberPolicy": {"DefaultMemberRole": role}}
 
     return make
 
 
-def _requested(one: Inviting) -> tuple[str, Any]:
-    _by_default(one)
-    return f"{PATH}/{one.org}/joinrequests/join_0/approve", None
+def _requested(env: Inviting) -> tuple[str, Any]:
+    _by_default(env)
+    return f"{PATH}/{env.org}/joinrequests/join_0/approve", None
 
 
 def _set_default(*, before: bool) -> Make:
-    def make(one: Inviting) -> tuple[str, Any]:
+    def make(env: Inviting) -> tuple[str, Any]:
         if before:
-            answered(one.send("PUT", f"{ROLES}/{_role(one, 'org:own')}/default"))
-        return f"{ROLES}/{one.role() if before else _role(one, 'org:own')}/default", None
+            answered(env.send("PUT", f"{ROLES}/{_role(env, 'org:own')}/default"))
+        return f"{ROLES}/{env.role() if before else _role(env, 'org:own')}/default", None
 
     return make
 
 
-def _tenant_role(one: Inviting) -> str:
+def _tenant_role(env: Inviting) -> str:
     """Create a role of the tenant with a permission, and return its name."""
-    name = f"cashier{one.permission()[-8:]}"
-    answered(one.send("POST", _ROLE, {"roles": [{"name": name, "permissions": {"refund": True}}]}))
+    name = f"cashier{env.permission()[-8:]}"
+    answered(env.send("POST", _ROLE, {"roles": [{"name": name, "permissions": {"refund": True}}]}))
     return name
 
 
 def _of_account(end: str, members: str = "") -> Make:
     """Return a request about an account that has a role of the tenant, also in a context."""
 
-    def make(one: Inviting) -> tuple[str, Any]:
-        role, uid = _tenant_role(one), one.account()
-        answered(one.send("PUT", f"{_ACCOUNT}/{uid}/role", {"roles": [role]}))
+    def make(env: Inviting) -> tuple[str, Any]:
+        role, uid = _tenant_role(env), env.account()
+        answered(env.send("PUT", f"{_ACCOUNT}/{uid}/role", {"roles": [role]}))
         context = {"Context": "shop", "Roles": [role], "AdditionalPermissions": ["refund"]}
-        answered(one.send("PUT", f"{_ACCOUNT}/{uid}/rolecontext", {"rolecontext": [context]}))
+        answered(env.send("PUT", f"{_ACCOUNT}/{uid}/rolecontext", {"rolecontext": [context]}))
         body = {members: ["refund"] if members == "additionalpermissions" else [role]} if members else None
         return f"{_ACCOUNT}/{uid}/{end}", body
 
@@ -217,12 +217,12 @@ def _of_account(end: str, members: str = "") -> Make:
 def _connection(operation: str, end: str, body: Any = None) -> Write:
     """Return a request about a connection, and about a group role of it where `end` names one."""
 
-    def make(one: Inviting) -> tuple[str, Any]:
-        made = answered(one.send("POST", f"{PATH}/{one.org}/connections", OIDC))
-        path = f"{PATH}/{one.org}/connections/{made['Id']}"
-        role = {"GroupId": "admins", "Name": "Admins", "RoleId": one.role()}
+    def make(env: Inviting) -> tuple[str, Any]:
+        made = answered(env.send("POST", f"{PATH}/{env.org}/connections", OIDC))
+        path = f"{PATH}/{env.org}/connections/{made['Id']}"
+        role = {"GroupId": "admins", "Name": "Admins", "RoleId": env.role()}
         if "{group}" in end:
-            path += end.format(group=answered(one.send("POST", f"{path}/grouproles", role))["Id"])
+            path += end.format(group=answered(env.send("POST", f"{path}/grouproles", role))["Id"])
         else:
             path += end
         return path, role if "grouproles" in end and body is not None else body
@@ -231,23 +231,23 @@ def _connection(operation: str, end: str, body: Any = None) -> Write:
 
 
 WRITES: tuple[Write, ...] = (
-    Write("organization_permissions.create", "org:own", OWNER, lambda one: (PERMISSIONS, {"Name": "org:own"})),
-    Write("organization_permissions.create", "ORG:OWN", OWNER, lambda one: (PERMISSIONS, {"Name": "ORG:OWN"})),
-    Write("organization_permissions.create", "orders:read", (GIVES_ROLES,), lambda one: (PERMISSIONS, {"Name": "orders:read"})),
+    Write("organization_permissions.create", "org:own", OWNER, lambda env: (PERMISSIONS, {"Name": "org:own"})),
+    Write("organization_permissions.create", "ORG:OWN", OWNER, lambda env: (PERMISSIONS, {"Name": "ORG:OWN"})),
+    Write("organization_permissions.create", "orders:read", (GIVES_ROLES,), lambda env: (PERMISSIONS, {"Name": "orders:read"})),
     Write("organization_permissions.update", "after", OWNER,
-          lambda one: (f"{PERMISSIONS}/{one.permission()}", {"Name": "org:own", "Description": ""})),
+          lambda env: (f"{PERMISSIONS}/{env.permission()}", {"Name": "org:own", "Description": ""})),
     Write("organization_permissions.update", "before", OWNER,
-          lambda one: (f"{PERMISSIONS}/{_permission(one, 'org:own')}", {"Name": "orders:x", "Description": ""})),
-    Write("organization_permissions.delete", "org:manage", MANAGER, lambda one: (f"{PERMISSIONS}/{_permission(one, 'org:manage')}", None)),
-    Write("organization_roles.create", "org:own", OWNER, lambda one: (ROLES, _described(one, "org:own"))),
-    Write("organization_roles.create", "orders:read", (GIVES_ROLES,), lambda one: (ROLES, _described(one, "orders:read"))),
+          lambda env: (f"{PERMISSIONS}/{_permission(env, 'org:own')}", {"Name": "orders:x", "Description": ""})),
+    Write("organization_permissions.delete", "org:manage", MANAGER, lambda env: (f"{PERMISSIONS}/{_permission(env, 'org:manage')}", None)),
+    Write("organization_roles.create", "org:own", OWNER, lambda env: (ROLES, _described(env, "org:own"))),
+    Write("organization_roles.create", "orders:read", (GIVES_ROLES,), lambda env: (ROLES, _described(env, "orders:read"))),
     Write("organization_roles.create_of_organization", "org:manage", MANAGER,
-          lambda one: (f"{PATH}/{one.org}/roles", _described(one, "org:manage"))),
-    Write("organization_roles.update", "after", OWNER, lambda one: (f"{ROLES}/{one.role()}", _described(one, "org:own"))),
-    Write("organization_roles.update", "before", OWNER, lambda one: (f"{ROLES}/{_role(one, 'org:own')}", _described(one))),
+          lambda env: (f"{PATH}/{env.org}/roles", _described(env, "org:manage"))),
+    Write("organization_roles.update", "after", OWNER, lambda env: (f"{ROLES}/{env.role()}", _described(env, "org:own"))),
+    Write("organization_roles.update", "before", OWNER, lambda env: (f"{ROLES}/{_role(env, 'org:own')}", _described(env))),
     Write("organization_roles.update", "of an organization", OWNER,
-          lambda one: (f"{ROLES}/{_role(one, 'org:own', org=one.org)}", _described(one, "org:own"))),
-    Write("organization_roles.delete", "org:own", OWNER, lambda one: (f"{ROLES}/{_role(one, 'org:own')}", None)),
+          lambda env: (f"{ROLES}/{_role(env, 'org:own', org=env.org)}", _described(env, "org:own"))),
+    Write("organization_roles.delete", "org:own", OWNER, lambda env: (f"{ROLES}/{_role(env, 'org:own')}", None)),
     Write("organization_roles.set_default", "after", OWNER, _set_default(before=False)),
     Write("organization_roles.set_default", "before", OWNER, _set_default(before=True)),
     Write("organization_members.assign", "org:own", OWNER, _assigned()),
@@ -256,22 +256,22 @@ WRITES: tuple[Write, ...] = (
     Write("organization_members.leave", "org:own", OWNER, _at_member("")),
     Write("organization_members.leave_all", "org:own", OWNER, _at_member("", everywhere=True)),
     Write("organization_join_requests.approve", "the role of new members", OWNER, _requested, status=404),
-    Write("organization_invitations.create", "org:own", OWNER, lambda one: (INVITATIONS, one.body(roleIds=[_role(one, "org:own")]))),
+    Write("organization_invitations.create", "org:own", OWNER, lambda env: (INVITATIONS, env.body(roleIds=[_role(env, "org:own")]))),
     Write("organization_invitations.create", "the role of new members", OWNER, _default_invitation),
-    Write("organization_invitations.create_many", "org:manage", MANAGER, lambda one: (
+    Write("organization_invitations.create_many", "org:manage", MANAGER, lambda env: (
         f"{INVITATIONS}/bulk",
-        {"invitations": [{"email": "b@example.com", "roleIds": [_role(one, "org:manage")]}], "orgId": one.org, "inviterUid": one.grace},
+        {"invitations": [{"email": "b@example.com", "roleIds": [_role(env, "org:manage")]}], "orgId": env.org, "inviterUid": env.grace},
     )),
     Write("organization_invitations.update", "after", OWNER, _wider_invitation),
     Write("organization_invitations.update", "the role of new members", OWNER, _default_role_invitation),
     Write("organization_invitations.update", "before", OWNER, _invited("", {"ResendEmail": True})),
     Write("organization_invitations.resend", "org:own", OWNER, _invited("/resend")),
     Write("organization_invitations.revoke", "org:own", OWNER, _invited("")),
-    Write("organization_invitation_links.create", "org:manage", MANAGER, lambda one: (
-        LINKS, {"roleIds": [_role(one, "org:manage")], "orgId": one.org, "inviterUid": one.grace},
+    Write("organization_invitation_links.create", "org:manage", MANAGER, lambda env: (
+        LINKS, {"roleIds": [_role(env, "org:manage")], "orgId": env.org, "inviterUid": env.grace},
     )),
     Write("organization_invitation_links.revoke", "org:manage", MANAGER, _linked),
-    Write("organization_connections.create", "a connection", ALL, lambda one: (f"{PATH}/{one.org}/connections", OIDC)),
+    Write("organization_connections.create", "a connection", ALL, lambda env: (f"{PATH}/{env.org}/connections", OIDC)),
     _connection("update", "", {"Issuer": "https://evil.example", **_ADDRESSES}),
     _connection("delete", ""),
     _connection("set_status", "/status", {"Active": False}),
@@ -289,12 +289,12 @@ WRITES: tuple[Write, ...] = (
           _domain("", {"Domains": [{"DomainName": "evil.example", "IsVerified": True}]})),
     Write("organization_domains.create", "the role of those who join", OWNER, _domain("/domains", {"DomainName": "evil.example"})),
     Write("organization_domains.verify", "the role of those who join", OWNER, _domain(f"/domains/org_domain_{'0' * 16}"), status=400),
-    Write("roles.create", "permissions", (GIVES_ROLES,), lambda one: (
+    Write("roles.create", "permissions", (GIVES_ROLES,), lambda env: (
         _ROLE, {"roles": [{"name": "cashier", "permissions": {"refund": True}}]},
     )),
-    Write("roles.delete", "permissions", (GIVES_ROLES,), lambda one: (f"{_ROLE}/{_tenant_role(one)}", None)),
+    Write("roles.delete", "permissions", (GIVES_ROLES,), lambda env: (f"{_ROLE}/{_tenant_role(env)}", None)),
     Write("roles.remove_permissions", "permissions", (GIVES_ROLES,),
-          lambda one: (f"{_ROLE}/{_tenant_role(one)}/permission", {"permissions": ["refund"]})),
+          lambda env: (f"{_ROLE}/{_tenant_role(env)}/permission", {"permissions": ["refund"]})),
     Write("roles.unassign", "permissions", (GIVES_ROLES,), _of_account("role", "roles")),
     Write("roles.remove_context", "permissions", (GIVES_ROLES,), _of_account("rolecontext/shop")),
     Write("roles.remove_context_roles", "permissions", (GIVES_ROLES,), _of_account("rolecontext/shop/role", "roles")),

@@ -82,7 +82,7 @@ Act = Callable[[Business], TestResponse]
 
 
 @dataclass(frozen=True)
-class Refused:
+class RefusedCall:
     """A refusal: what is done at which operation, and the error that it gets."""
 
     operation: str
@@ -94,7 +94,7 @@ class Refused:
         return f"{self.operation} {self.code}"
 
     def check(self, make: NewTenantServer) -> None:
-        declared = {one.code: one.status for one in CATALOGUE[self.operation].every_error}
+        declared = {item.code: item.status for item in CATALOGUE[self.operation].every_error}
         answer = self.act(a_business(make, **self.settings))
         assert refused(answer) == (declared[self.code], self.code), answer.text
 
@@ -102,9 +102,9 @@ class Refused:
 OFF = {"organizations": {"enabled": False}}
 
 
-def refusals(operation: str, *lines: tuple[Any, ...]) -> list[Refused]:
+def refusals(operation: str, *lines: tuple[Any, ...]) -> list[RefusedCall]:
     """Return the refusals of one operation: (code, act) or (code, act, settings) each."""
-    return [Refused(operation, line[0], line[1], *line[2:]) for line in lines]
+    return [RefusedCall(operation, line[0], line[1], *line[2:]) for line in lines]
 
 
 def ask(method: str, path: str, body: Any = None, **query: Any) -> Act:
@@ -130,5 +130,5 @@ def _filled(value: Any, business: Business) -> Any:
     if isinstance(value, str):
         return value.format_map(_Members(business)) if "{" in value else value
     if isinstance(value, dict):
-        return {name: _filled(held, business) for name, held in value.items()}
-    return [_filled(held, business) for held in value] if isinstance(value, list) else value
+        return {name: _filled(item, business) for name, item in value.items()}
+    return [_filled(item, business) for item in value] if isinstance(value, list) else value

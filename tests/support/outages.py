@@ -22,7 +22,7 @@ import pytest
 
 from tests.support.installation import Installation, eventually, installed, migrated
 from tests.support.registering import REGISTER, primary
-from tests.support.servers import Postgres, Redis, Server, free_port
+from tests.support.servers import Postgres, Redis, TestServer, free_port
 from tests.support.tenant_server import PASSWORD
 
 HANG_SECONDS = max(5.0, float(os.environ.get("GATEHOUSE_TESTS_OUTAGE_SECONDS", "0")))
@@ -124,7 +124,7 @@ def serving(folder: Path, postgres: Postgres | None, redis: Redis | None = None)
 
 
 @contextmanager
-def frozen(server: Server, seconds: float = HANG_SECONDS) -> Iterator[None]:
+def frozen(server: TestServer, seconds: float = HANG_SECONDS) -> Iterator[None]:
     """Let a server hang for so long, while the block runs."""
     server.freeze()
     timer = threading.Timer(seconds, server.thaw)
@@ -136,7 +136,7 @@ def frozen(server: Server, seconds: float = HANG_SECONDS) -> Iterator[None]:
 
 
 @contextmanager
-def wings_apart(folder: Path, redis: Redis | None = None) -> Iterator[tuple[Installation, Server]]:
+def wings_apart(folder: Path, redis: Redis | None = None) -> Iterator[tuple[Installation, TestServer]]:
     """Run the hub and the identity service as separate processes; the latter can be frozen."""
     port = free_port()
     with installed(folder) as ours:
@@ -149,14 +149,14 @@ def wings_apart(folder: Path, redis: Redis | None = None) -> Iterator[tuple[Inst
             ours.run("serve", "--only", wing, "--bind", f"127.0.0.1:{at}")
         eventually(lambda: ours.send("GET", "/health/ready").status_code == 200, "the hub reaches the identity service")
         eventually(lambda: kinds(ours)["authorize"]().status < 500, "both wings serve")
-        yield ours, Server(folder, port, ours.running[0])
+        yield ours, TestServer(folder, port, ours.running[0])
 
 
 def print_results(what: str, seen: dict[str, Responses], recovered: float, capsys: pytest.CaptureFixture[str]) -> None:
     with capsys.disabled():
         print(f"\n  {what} hangs for {HANG_SECONDS:.0f} s; whole again {recovered:.2f} s after")
-        for kind, one in seen.items():
-            print(f"    {kind:15} {one}")
+        for kind, item in seen.items():
+            print(f"    {kind:15} {item}")
 
 
 def wait_for_recovery(ours: Installation) -> float:

@@ -12,8 +12,8 @@ import pytest
 from flask import Flask
 
 from app.hub import create_app
-from app.identity.platform.services import Services
-from app.kit.server import Server
+from app.identity.platform.services import IdentityServices
+from app.kit.server import OperationServer
 
 PAGES = Path(__file__).parents[1] / "pages"
 FAMILIES = {
@@ -50,7 +50,7 @@ def is_over_http(module: Path, *, is_all: bool) -> bool:
     return module in OVER_HTTP or (is_all and module.parent == PAGES)
 
 
-def make_hub(services: Services, identity_app: Server, *, over_http: bool) -> Flask:
+def make_hub(services: IdentityServices, identity_app: OperationServer, *, over_http: bool) -> Flask:
     """Return a hub that calls this identity service."""
     if over_http:
         return create_app(services.settings, httpx.WSGITransport(app=identity_app), services.clock)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from tests.support.samples import names, rendered, states
 from tests.support.services import of_the_run
 
-LONGEST_LANGUAGE = "de"
+MAX_LANGUAGE_LENGTH = "de"
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 VALUES_MATTER = {"class", "type", "role", "tabindex", "dir", "lang"}
 VALUES_DIFFER = {"id", "name", "value", "href", "style"}
@@ -64,12 +64,12 @@ def covering(pages: Mapping[State, set[int]]) -> set[State]:
     """Return states that together have everything that all have, and at least one of each page."""
     chosen, left = set[State](), dict(pages)
     while left:
-        best = max(left, key=lambda each: len(left[each]))
+        best = max(left, key=lambda item: len(left[item]))
         chosen.add(best)
         shown = left.pop(best)
-        left = {each: missing for each, places in left.items() if (missing := places - shown)}
+        left = {item: missing for item, places in left.items() if (missing := places - shown)}
     for page in {page for page, _ in pages} - {page for page, _ in chosen}:
-        chosen.add(max((each for each in pages if each[0] == page), key=lambda each: len(pages[each])))
+        chosen.add(max((item for item in pages if item[0] == page), key=lambda item: len(pages[item])))
     return chosen
 
 
@@ -91,9 +91,9 @@ def covers() -> dict[str, Cover]:
 
 def _covers() -> dict[str, Cover]:
     numbers: dict[Place, int] = {}
-    pages = {each: Places(rendered(*each, LONGEST_LANGUAGE).html, numbers) for each in names()}
-    of_texts = covering({each: page.elements | page.texts for each, page in pages.items()})
-    of_elements = covering({each: pages[each].elements for each in names() if each in of_texts})
+    pages = {name: Places(rendered(*name, MAX_LANGUAGE_LENGTH).html, numbers) for name in names()}
+    of_texts = covering({item: page.elements | page.texts for item, page in pages.items()})
+    of_elements = covering({name: pages[name].elements for name in names() if name in of_texts})
     return {
         name: Cover(*([state for state in of if (name, state) in chosen] for chosen in (of_texts, of_elements)))
         for name, of in states().items()

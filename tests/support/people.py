@@ -18,7 +18,7 @@ _MAIN = re.compile(r"<main.*?</main>", re.DOTALL)
 _CHECKED = re.compile(r'<input[^>]*type="checkbox"[^>]*name="([^"]+)"')
 ADDRESSES = ("email", "identifier", "username")
 PASSWORDS = ("password", "new_password")
-MOST_PAGES = 12
+MAX_PAGES = 12
 
 
 def main_of(page: VisitedPage) -> str:
@@ -35,7 +35,7 @@ def forms_of(page: VisitedPage) -> list[tuple[Form, str]]:
 def links_of(page: VisitedPage) -> list[str]:
     """Return every hub address that a page links to."""
     found = (urljoin(page.address, unescape(href)) for href in _LINK.findall(main_of(page)))
-    return [one for one in found if one.startswith(page.visitor.home + "/")]
+    return [item for item in found if item.startswith(page.visitor.home + "/")]
 
 
 def leads_on(page: VisitedPage) -> bool:
@@ -45,7 +45,7 @@ def leads_on(page: VisitedPage) -> bool:
 
 
 @dataclass
-class Pressed:
+class PressedButton:
     """A pressed button and the resulting page."""
 
     button: str
@@ -61,13 +61,13 @@ class Pressed:
 
 
 @dataclass
-class Person:
+class AccountPerson:
     """A person with addresses, passwords and browsers."""
 
     world: World
     name: str
     addresses: Sequence[str]
-    browsers: list[Browser] = field(default_factory=list)
+    browsers: list[PageBrowser] = field(default_factory=list)
     passwords: list[str] = field(default_factory=list)
     asked_for: set[str] = field(default_factory=set)
     """The addresses that this person registered with; a person confirms no others."""
@@ -92,19 +92,19 @@ class Person:
 
 
 @dataclass
-class Browser:
+class PageBrowser:
     """A browser of a person with its pages, newest last; older ones are reached by Back."""
 
-    owner: Person
+    owner: AccountPerson
     visitor: Visitor
     pages: list[VisitedPage] = field(default_factory=list)
 
     def saw(self, page: VisitedPage) -> VisitedPage:
         if page.answer is not None and page.answer.mimetype == "text/html":
-            self.pages = [*self.pages, page][-MOST_PAGES:]
+            self.pages = [*self.pages, page][-MAX_PAGES:]
         return page
 
-    def press(self, page: VisitedPage, form: Form, button: str, typed: dict[str, str]) -> Pressed:
+    def press(self, page: VisitedPage, form: Form, button: str, typed: dict[str, str]) -> PressedButton:
         """Fill in a form of any seen page and press one of its buttons."""
         name, value = form.buttons[button]
         known_fields = {known: text for known, text in typed.items() if known in form.fields}
@@ -113,4 +113,4 @@ class Browser:
         after = self.visitor.send(
             form.method.upper(), urljoin(page.address, form.actions.get(button, form.action)), sent
         )
-        return Pressed(button, sent, page, self.saw(after))
+        return PressedButton(button, sent, page, self.saw(after))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psycopg
 
-from tests.support.servers import OWNER, RUNTIME, Postgres, Server, program, unprivileged
+from tests.support.servers import OWNER, RUNTIME, Postgres, TestServer, program, unprivileged
 
 CONFIGURATION = """
 [databases]
@@ -29,7 +29,7 @@ max_client_conn = 200
 
 
 @dataclass
-class PgBouncer(Server):
+class PgBouncer(TestServer):
     """Hands each transaction to one of few server connections."""
 
     @contextmanager

@@ -107,8 +107,10 @@ def _body(json: Any, data: bytes | str | Mapping[str, str] | None) -> tuple[byte
 
 
 def _encoded(members: Mapping[str, Any]) -> str:
-    each = ((name, held if isinstance(held, (list, tuple, set)) else (held,)) for name, held in members.items())
-    return urlencode([(name, one) for name, held in each for one in held if one is not None], safe=_UNQUOTED)
+    each = ((name, member if isinstance(member, (list, tuple, set)) else (member,)) for name, member in members.items())
+    return urlencode(
+        [(name, element) for name, item in each for element in item if element is not None], safe=_UNQUOTED
+    )
 
 
 @cache

@@ -10,7 +10,7 @@ from sqlalchemy import select
 from app.identity.entry.worker import Worker
 from app.identity.platform.encryption import Encryption
 from app.identity.platform.outbox.queue import Outbox, outbox
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit.clock import Clock
@@ -54,6 +54,6 @@ def worker(database: Database, clock: Clock, url: str = "inbox:", *secrets: byte
     return Worker(Settings(mail_url=url, secrets=secrets or (SECRET,), **_SENDER), database, clock)
 
 
-def worker_of(services: Services, url: str) -> Worker:
+def worker_of(services: IdentityServices, url: str) -> Worker:
     """Return a worker of an installation whose mail server is at an address."""
     return Worker(replace(services.settings, mail_url=url, **_SENDER), services.database, services.clock)

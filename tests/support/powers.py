@@ -105,10 +105,10 @@ def _trust(tenant: TenantServer, made: Body) -> None:
     """Let a configuration file trust the addresses of a provider."""
     name = made["ProviderName"]
     work = UnitOfWork(tenant.services.database, tenant.tenant_id)
-    held = changes.own(work)
+    stored = changes.own(work)
     work.rollback()
-    assert held is not None
-    connections = held.settings["connections"]
+    assert stored is not None
+    connections = stored.settings["connections"]
     tenant.change_settings(connections={**connections, name: {**connections[name], "trusts_email": True}})
 
 
@@ -159,14 +159,14 @@ POWERFUL: tuple[Powerful, ...] = (
     _client("all", ALL, _at(str, "all"), _NO_MACHINE),
     _client(
         "a management scope at the other audience", ("template:read",),
-        _at(lambda one: one.replace("/identity/v2", "/v2"), "template:read"), _NO_MACHINE,
+        _at(lambda item: item.replace("/identity/v2", "/v2"), "template:read"), _NO_MACHINE,
     ),
     _client("the audience in capitals", ALL, _at(str.upper, "client:update"), _NO_MACHINE),
-    _client("the audience with a slash", ALL, _at(lambda one: f"{one}/", "client:update"), _NO_MACHINE),
+    _client("the audience with a slash", ALL, _at(lambda item: f"{item}/", "client:update"), _NO_MACHINE),
     _client(
-        "the audience at another host", ALL, _at(lambda one: one.replace("://", "://x."), "client:update"), _NO_MACHINE
+        "the audience at another host", ALL, _at(lambda item: item.replace("://", "://x."), "client:update"), _NO_MACHINE
     ),
-    _client("another audience", ALL, _at(lambda one: "https://api.acme.example", "read"), _NO_MACHINE),
+    _client("another audience", ALL, _at(lambda item: "https://api.acme.example", "read"), _NO_MACHINE),
     _client(
         "a management scope in scope", ("template:read",), same({"AllowedScopes": ["openid", "template:read"]}),
         {"AllowedScopes": ["openid"]},
@@ -184,11 +184,11 @@ POWERFUL: tuple[Powerful, ...] = (
             {"GrantTypes": ["authorization_code"], "ExchangeAudiences": []}),
     *(
         _client(
-            f"an assertion issuer for {one}", ALL,
-            same({"GrantTypes": ["authorization_code", JWT_BEARER], "AssertionIssuers": [{**_ISSUER, "Subject": one, **more}]}),
+            f"an assertion issuer for {item}", ALL,
+            same({"GrantTypes": ["authorization_code", JWT_BEARER], "AssertionIssuers": [{**_ISSUER, "Subject": item, **more}]}),
             {"GrantTypes": ["authorization_code"], "AssertionIssuers": []},
         )
-        for one, more in (("uid", {}), ("email", {}), ("identity", {"Connection": "google"}))
+        for item, more in (("uid", {}), ("email", {}), ("identity", {"Connection": "google"}))
     ),
     _given_client("interface_access read", interface_access="read"),
     _given_client("interface_access full", interface_access="full"),
@@ -270,9 +270,9 @@ WITHOUT: dict[str, str] = {
 def writes(resource: Resource) -> list[BoundOperation]:
     """Return the operations that write a resource."""
     return [
-        one
-        for one in BOUND
-        if one.draft.resource is resource and (one.draft.does is None or one.draft.does.verb not in (LIST, READ))
+        item
+        for item in BOUND
+        if item.draft.resource is resource and (item.draft.does is None or item.draft.does.verb not in (LIST, READ))
     ]
 
 

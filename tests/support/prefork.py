@@ -25,18 +25,18 @@ LOADED = (
 )  # fmt: skip
 
 
-def run(asked: dict[str, Any]) -> None:
+def run(requested: dict[str, Any]) -> None:
     """Be the command; never returns."""
     status = 1
     try:
-        log = os.open(asked["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        log = os.open(requested["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         for stream in (1, 2):
             os.dup2(log, stream)
-        os.chdir(asked["folder"])
+        os.chdir(requested["folder"])
         os.environ.clear()
-        os.environ.update(asked["environ"])
-        sys.argv = ["gatehouse", *asked["arguments"]]
-        importlib.import_module(asked["program"]).main()
+        os.environ.update(requested["environ"])
+        sys.argv = ["gatehouse", *requested["arguments"]]
+        importlib.import_module(requested["program"]).main()
         status = 0
     except SystemExit as end:
         status = int(end.code or 0)
@@ -74,8 +74,10 @@ def main(path: str) -> None:
         while True:
             connection, _ = listener.accept()
             with connection, connection.makefile("rw") as lines:
-                asked = json.loads(lines.readline() or "{}")
-                answer = fork(asked, listener, connection) if "program" in asked else ENDED.get(asked.get("pid"))
+                requested = json.loads(lines.readline() or "{}")
+                answer = (
+                    fork(requested, listener, connection) if "program" in requested else ENDED.get(requested.get("pid"))
+                )
                 lines.write(f"{json.dumps(answer)}\n")
 
 
@@ -86,14 +88,14 @@ def keep_schemas() -> None:
     importlib.import_module("app.contract.operations").openapi_document("", "")
 
 
-def fork(asked: dict[str, Any], *ours: socket.socket) -> int:
+def fork(requested: dict[str, Any], *ours: socket.socket) -> int:
     if pid := os.fork():
         return pid
-    for one in ours:
-        os.close(one.detach())
+    for item in ours:
+        os.close(item.detach())
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    run(asked)
+    run(requested)
     raise AssertionError("a command never returns")
 
 

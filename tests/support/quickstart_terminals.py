@@ -16,7 +16,7 @@ PATIENCE_SECONDS = 60
 _FIRST_MOMENT = 1_500_000_000
 
 
-class Step(NamedTuple):
+class TerminalStep(NamedTuple):
     """A pasted block, what it printed, and what the page shows below it."""
 
     code: str
@@ -30,11 +30,13 @@ class Step(NamedTuple):
             assert agrees(json.loads(self.shown), json.loads(answer)), f"{self.code}\n{self.printed}\n{self.shown}"
 
 
-def paste(running: Running, terminal: str) -> list[Step]:
+def paste(running: Running, terminal: str) -> list[TerminalStep]:
     """Paste the blocks of a terminal into one shell, and return what each of them printed."""
     blocks = running.page.blocks
-    pairs = [(one, after) for one, after in zip(blocks, [*blocks[1:], None], strict=True) if one.terminal == terminal]
-    script = "\nprintf '\\036'\n".join(with_secrets(one.code, running.secrets) for one, _ in pairs)
+    pairs = [
+        (block, after) for block, after in zip(blocks, [*blocks[1:], None], strict=True) if block.terminal == terminal
+    ]
+    script = "\nprintf '\\036'\n".join(with_secrets(item.code, running.secrets) for item, _ in pairs)
     run = subprocess.run(
         ["bash", "-ec", script],
         cwd=running.folder, env=running.environment, check=False, capture_output=True, text=True,
@@ -42,8 +44,8 @@ def paste(running: Running, terminal: str) -> list[Step]:
     )  # fmt: skip
     assert run.returncode == 0, run.stdout + run.stderr
     return [
-        Step(one.code, printed, after.code if after is not None and after.language == "json" else "")
-        for (one, after), printed in zip(pairs, run.stdout.split("\036"), strict=True)
+        TerminalStep(item.code, printed, after.code if after is not None and after.language == "json" else "")
+        for (item, after), printed in zip(pairs, run.stdout.split("\036"), strict=True)
     ]
 
 
@@ -51,7 +53,7 @@ def agrees(shown: Any, printed: Any) -> bool:
     """Tell whether an answer is as the page shows it."""
     if isinstance(shown, dict):
         return isinstance(printed, dict) and all(
-            name in printed and agrees(one, printed[name]) for name, one in shown.items()
+            name in printed and agrees(item, printed[name]) for name, item in shown.items()
         )
     if isinstance(shown, list):
         return isinstance(printed, list) and len(shown) == len(printed) and all(map(agrees, shown, printed))

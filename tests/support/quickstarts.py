@@ -80,13 +80,13 @@ dns.lookup = (host, ...more) => resolve(host.endsWith(".localhost") ? "127.0.0.1
 """
 
 
-class Person(NamedTuple):
+class DemoPerson(NamedTuple):
     email: str
     password: str
     name: str
 
 
-PERSON = Person("ada@example.com", "correct-horse-7", "Ada Lovelace")
+PERSON = DemoPerson("ada@example.com", "correct-horse-7", "Ada Lovelace")
 
 
 @dataclass(frozen=True)
@@ -273,7 +273,7 @@ def with_hosts_file(page: Quickstart, support: Path) -> Sequence[str]:
 def check_installed(line: str) -> None:
     """Fail if a line of a page installs what the locked packages do not fulfil."""
     command = shlex.split(line, comments=True)
-    names = [one for one in command[2:] if not one.startswith("-")]
+    names = [part for part in command[2:] if not part.startswith("-")]
     if command[:2] == ["pip", "install"]:
         for requirement in map(Requirement, names):
             version = importlib.metadata.version(requirement.name)
@@ -281,13 +281,13 @@ def check_installed(line: str) -> None:
             assert requirement.specifier, f"{requirement} names no version"
     elif command[:2] == ["npm", "install"]:
         for package in names:
-            name, _, wanted = package.rpartition("@")
+            name, _, expected = package.rpartition("@")
             assert name, f"{package} names no version"
             version = json.loads(text(Path("node_modules") / name / "package.json"))["version"]
-            assert f"{version}.".startswith(f"{wanted}."), f"{package} in the page, {version} in the lock"
+            assert f"{version}.".startswith(f"{expected}."), f"{package} in the page, {version} in the lock"
 
 
-def sign_in(tab: Page, app: str, person: Person = PERSON) -> None:
+def sign_in(tab: Page, app: str, person: DemoPerson = PERSON) -> None:
     """Sign in on Gatehouse's page, pass over the offer of a passkey, and return at a page of the app."""
     tab.wait_for_url("**/login**")
     tab.locator("main input[name=identifier]").fill(person.email)

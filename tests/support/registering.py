@@ -27,8 +27,8 @@ def register(
 ) -> TestResponse:
     """Register with a good token."""
     body = {"Password": PASSWORD, **({"Email": primary(email)} if email else {}), **members}
-    asked = {"sott": sott_of(tenant), **(query or {})}
-    return tenant.send("POST", REGISTER, body, with_secret=False, **asked)
+    parameters = {"sott": sott_of(tenant), **(query or {})}
+    return tenant.send("POST", REGISTER, body, with_secret=False, **parameters)
 
 
 def all_at_once(tenant: TenantServer, path: str, bodies: Sequence[dict[str, Any]], **query: Any) -> list[TestResponse]:

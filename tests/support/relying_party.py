@@ -20,9 +20,9 @@ from werkzeug.test import TestResponse
 from app.contract import hub_sign_out
 from app.contract.application_file import DEVICE_GRANT
 from app.contract.steps import FormPostStep, RedirectStep, StepResponse
-from app.contract.visit import VISIT_HEADER, Visit
+from app.contract.visit import VISIT_HEADER, VisitorClaims
 from app.identity.directory.accounts.tables import accounts
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
 from app.kit.clock import FixedClock
@@ -46,7 +46,7 @@ class Pkce:
 class Person:
     """An account, and the password that opens it."""
 
-    services: Services
+    services: IdentityServices
     tenant_id: str
     uid: str
     email: str
@@ -64,7 +64,7 @@ class Person:
 
 
 @contextmanager
-def moved(services: Services, **by: float) -> Iterator[None]:
+def moved(services: IdentityServices, **by: float) -> Iterator[None]:
     """Let the service's clock stand ahead by a timedelta's keywords."""
     clock = services.clock
     services.clock = FixedClock(clock.now() + timedelta(**by))
@@ -78,7 +78,7 @@ def moved(services: Services, **by: float) -> Iterator[None]:
 class Browser:
     """A browser at a tenant's hub: keeps the session and each attempt's binding, as the hub's cookies would."""
 
-    services: Services
+    services: IdentityServices
     wsgi: WsgiClient
     tenant_name: str
     address: str = "192.0.2.7"
@@ -194,7 +194,7 @@ class Browser:
 
     def send(self, method: str, path: str, body: bytes, interaction_id: str | None = None) -> TestResponse:
         binding = self.bindings.get(interaction_id) if interaction_id else None
-        visit = Visit(
+        visit = VisitorClaims(
             host=self.host,
             session=self.session,
             others=self.others,
@@ -227,7 +227,7 @@ class Browser:
 class RelyingParty:
     """An application's server or script: its credentials and how it asks. `app` set: at the application's own issuer."""
 
-    services: Services
+    services: IdentityServices
     wsgi: WsgiClient
     tenant_name: str
     api_key: str
@@ -257,14 +257,14 @@ class RelyingParty:
 
     def authorization_parameters(self, **changed: str | None) -> dict[str, str | None]:
         """Return the parameters of an authorization request."""
-        asked: dict[str, str | None] = {
+        requested: dict[str, str | None] = {
             "client_id": self.client_id,
             "redirect_uri": self.redirect_uri,
             "response_type": "code",
             "scope": "openid profile email",
             "state": "a state",
         }
-        return {**asked, **changed}
+        return {**requested, **changed}
 
     def back(
         self, what: str, form: Mapping[str, Any] | list[tuple[str, str]] | None = None, **how: Any
@@ -278,13 +278,13 @@ class RelyingParty:
     def post(
         self, path: str, form: Mapping[str, Any] | list[tuple[str, str]] | None = None, **how: Any
     ) -> TestResponse:
-        held = (
+        stored = (
             form
             if isinstance(form, list) or form is None
             else {name: value for name, value in form.items() if value is not None}
         )
         how.setdefault("environ_overrides", {"REMOTE_ADDR": self.address})
-        return self.wsgi.post(path, data=held, base_url=self.hub_url, **how)
+        return self.wsgi.post(path, data=stored, base_url=self.hub_url, **how)
 
     def get(self, path: str, **how: Any) -> TestResponse:
         return self.wsgi.get(path, base_url=self.hub_url, **how)
@@ -340,13 +340,13 @@ def parameters_of(step: AnsweredStep) -> dict[str, str]:
 
 def code_of(step: AnsweredStep) -> str:
     """Return the code that the answer brings."""
-    held = parameters_of(step)
-    assert "code" in held, held
-    return held["code"]
+    stored = parameters_of(step)
+    assert "code" in stored, stored
+    return stored["code"]
 
 
 def claims_in(token: str) -> dict[str, Any]:
     """Return a JWT's claims unverified."""
     part = token.split(".")[1]
-    held: dict[str, Any] = json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
-    return held
+    stored: dict[str, Any] = json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
+    return stored

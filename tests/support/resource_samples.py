@@ -14,7 +14,7 @@ Body = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Sample:
+class ResourceSample:
     """What to send to a resource.
 
     Args:
@@ -113,26 +113,26 @@ def _oauth_provider(name: str) -> Body:
     }
 
 
-SAMPLES: dict[str, Sample] = {
-    "security_questions": Sample(
+SAMPLES: dict[str, ResourceSample] = {
+    "security_questions": ResourceSample(
         item=lambda number: {"question": f"What is pet {number} called?"},
         change=lambda number: {"question": f"What was pet {number} called?"},
         key={"questionId": "QuestionId"},
         malformed=({"question": " "}, "question"),
     ),
-    "push": Sample(
+    "push": ResourceSample(
         item=lambda number: {"Message": f"Is it you? {number}", "AWSsettings": {"SecretAccessKey": "secret-of-sns"}},
         change=lambda number: {"Message": f"Really? {number}"},
         key={},
         malformed=({"QRCodeWidth": 5}, "QRCodeWidth"),
     ),
-    "duo": Sample(
+    "duo": ResourceSample(
         item=lambda number: {"ClientId": f"DI{number}", "ClientSecret": "secret-of-duo", "IsEnabled": False},
         change=lambda number: {"ClientId": f"DX{number}"},
         key={},
         malformed=({"ApiHost": "evil.example"}, "ApiHost"),
     ),
-    "two_factor": Sample(
+    "two_factor": ResourceSample(
         item=lambda number: {"IsSecondFactorAuthenticatorEnabled": True, "MinimumSecurityQuestionsToAsk": number},
         change=lambda number: {"IsSecondFactorAuthenticatorEnabled": False},
         key={},
@@ -141,37 +141,37 @@ SAMPLES: dict[str, Sample] = {
             "MinimumSecurityQ",
         ),
     ),
-    "shopify_stores": Sample(
+    "shopify_stores": ResourceSample(
         item=_shopify,
         change=_shopify,
         key={},
         malformed=({"Data": [{**_shopify(1), "Domain": "https://shop.example"}]}, "Domain"),
     ),
-    "bigcommerce_stores": Sample(
+    "bigcommerce_stores": ResourceSample(
         item=_bigcommerce,
         change=_bigcommerce,
         key={},
         malformed=({"Data": [{**_bigcommerce(1), "StoreUrl": "http://shop.example"}]}, "StoreUrl"),
     ),
-    "perfectmind_sites": Sample(
+    "perfectmind_sites": ResourceSample(
         item=_perfectmind,
         change=_perfectmind,
         key={},
         malformed=({"Data": [{**_perfectmind(1), "Host": "evil.example"}]}, "Host"),
     ),
-    "jwt_clients": Sample(
+    "jwt_clients": ResourceSample(
         item=lambda number: {"AppName": f"app{number}", "Secret": "s" * 32},
         change=lambda number: {"LoginUrl": f"https://app{number}.example/"},
         key={"jwtClientName": "AppName"},
         malformed=({"AppName": "1 a", "Secret": "s" * 32}, "AppName"),
     ),
-    "jwt_providers": Sample(
+    "jwt_providers": ResourceSample(
         item=lambda number: {"AppName": f"app{number}", "Algo": "HS256", "Key": "k" * 32},
         change=lambda number: {"Algo": "HS256", "LoginUrl": f"https://app{number}.example/"},
         key={"jwtApp": "AppName"},
         malformed=({"AppName": "1 a", "Algo": "HS256", "Key": "k" * 32}, "AppName"),
     ),
-    "captcha": Sample(
+    "captcha": ResourceSample(
         item=lambda number: {
             "IsEnabled": True,
             "EnabledCaptcha": "HCaptcha",
@@ -181,69 +181,69 @@ SAMPLES: dict[str, Sample] = {
         key={},
         malformed=({"IsEnabled": True, "EnabledCaptcha": "HCaptcha", "HCaptcha": {"PublicKey": ""}}, "PublicKey"),
     ),
-    "social_providers": Sample(
+    "social_providers": ResourceSample(
         item=lambda number: {"IsActive": True, "Key": f"client {number}", "Secret": f"secret {number}"},
         change=lambda number: {"Key": f"client {number}0"},
         key={"provider": "Provider"},
         malformed=({"IsActive": True, "Key": ""}, "Key"),
         fixed={"Provider": "GOOGLE"},
     ),
-    "consent_forms": Sample(
+    "consent_forms": ResourceSample(
         item=lambda number: {"Event": f"Order{number}", "Options": [_option("terms")]},
         change=lambda number: {"Title": {"en": f"Order {number}"}, "Options": [_option("terms"), _option("news")]},
         key={"id": "Id"},
         malformed=({"Event": "login", "Options": [{"ConsentOptionId": "terms", "Title": {"en": "Terms"}}]}, "Event"),
     ),
-    "custom_fields": Sample(
+    "custom_fields": ResourceSample(
         item=lambda number: {"CustomField": f"Plan {number}"},
         change=lambda number: {"CustomField": f"Plan {number}"},
         key={"key": "Key"},
         malformed=({"CustomField": "<b>"}, "CustomField"),
     ),
-    "form_custom_fields": Sample(
+    "form_custom_fields": ResourceSample(
         item=lambda number: {"Data": [_element("cf_Plan", f"Plan {number}", custom=True)]},
         change=lambda number: {"Data": [_element("cf_Plan", f"Plan {number}0", custom=True)]},
         key={},
         malformed=({"Data": [{"Name": "cf_Plan", "Type": "html"}]}, "Type"),
         settings={"custom_fields": ["Plan"]},
     ),
-    "registration_schema": Sample(
+    "registration_schema": ResourceSample(
         item=lambda number: {"Data": _elements(f"Company {number}")},
         change=lambda number: {"Data": _elements(f"Company {number}0")},
         key={},
         malformed=({"Data": [{"name": "emailid", "rules": "exotic"}]}, "rules"),
     ),
-    "saml_clients": Sample(
+    "saml_clients": ResourceSample(
         item=lambda number: {"AppName": f"wiki{number}", "IssuerUrl": f"https://wiki{number}.example"},
         change=lambda number: {"IssuerUrl": f"https://wiki{number}.example/saml"},
         key={"samlApp": "AppName"},
         malformed=({"AppName": "wiki", "AssertionConsumerService": {"Location": "http://a"}}, "Location"),
     ),
-    "saml_providers": Sample(
+    "saml_providers": ResourceSample(
         item=lambda number: _saml_provider(f"partner{number}"),
         change=lambda number: {"DataMap": {"Email": f"mail{number}"}},
         key={"samlApp": "Provider"},
         malformed=({"Provider": "partner", "DataMap": {"Shoe": "size"}}, "DataMap"),
     ),
-    "custom_object_types": Sample(
+    "custom_object_types": ResourceSample(
         item=lambda number: {"Name": f"cars{number}", "Id": f"id-{number}", "MaxRecordsPerAccount": number},
         change=lambda number: {"Schema": {"type": "object", "maxProperties": number}},
         key={"objectName": "Name"},
         malformed=({"Name": "cars", "Schema": {"$ref": "#"}}, "Schema"),
     ),
-    "themes": Sample(
+    "themes": ResourceSample(
         item=lambda number: {"Name": f"Theme {number}", "Brand": {"RadiusPx": number}},
         change=lambda number: {"Name": f"Theme {number}0"},
         key={"themeId": "Id"},
         malformed=({"Name": "Theme 1", "Brand": {"Background": "#000000"}}, "Background"),
     ),
-    "custom_domains": Sample(
+    "custom_domains": ResourceSample(
         item=lambda number: {"DomainName": f"login{number}.acme.example"},
         change=lambda number: {"DomainName": f"login{number}.acme.example"},
         key={"domainName": "DomainName"},
         malformed=({"DomainName": "acme"}, "DomainName"),
     ),
-    "oauth_providers": Sample(
+    "oauth_providers": ResourceSample(
         item=lambda number: _oauth_provider(f"partner{number}"),
         change=lambda number: {
             **_oauth_provider("partner1"),
@@ -253,77 +253,77 @@ SAMPLES: dict[str, Sample] = {
         key={"providerName": "ProviderName"},
         malformed=({**_oauth_provider("partner1"), "DataMap": {"Shoe": "size"}}, "DataMap"),
     ),
-    "oauth_clients": Sample(
+    "oauth_clients": ResourceSample(
         item=lambda number: {"AppName": f"shop{number}", "RedirectURIs": [f"https://shop{number}.example/in"]},
         change=lambda number: {"DisplayName": f"Shop {number}"},
         key={"oAuthClientName": "AppName"},
         is_program=True,
         malformed=({"AppName": "1 a", "RedirectURIs": ["https://shop.example/in"]}, "AppName"),
     ),
-    "initial_access_tokens": Sample(
+    "initial_access_tokens": ResourceSample(
         item=lambda number: {"Name": f"partner{number}", "MaxUses": number, "ExpiresInDays": 7},
         change=lambda number: {},
         key={"name": "Name"},
         malformed=({"Name": "partner", "MaxUses": 0}, "MaxUses"),
     ),
-    "sotts": Sample(
+    "sotts": ResourceSample(
         item=lambda number: {"Technology": "android", "Comment": f"app {number}", "ExpiresInMinutes": number},
         change=lambda number: {},
         key={"authenticityToken": "AuthenticityToken"},
         malformed=({"Technology": "android", "ExpiresInMinutes": 0}, "ExpiresInMinutes"),
     ),
-    "locks": Sample(
+    "locks": ResourceSample(
         item=lambda number: {"MaximumFailedLoginAttempts": number},
         change=lambda number: {"LoginLockedType": "Block"},
         key={},
         malformed=({"MaximumFailedLoginAttempts": 101}, "MaximumFailedLoginAttempts"),
     ),
-    "email_domains": Sample(
+    "email_domains": ResourceSample(
         item=lambda number: {"Blocklist": [f"b{number}.example"]},
         change=lambda number: {"Allowlist": [f"a{number}.example"]},
         key={},
         malformed=({"Blocklist": "b.example"}, "Blocklist"),
         settings={"email_access": {"block": ["first.example"]}},
     ),
-    "ip_access": Sample(
+    "ip_access": ResourceSample(
         item=lambda number: {"DeniedIPs": [f"203.0.113.{number}/32"]},
         change=lambda number: {"DeniedIPs": [f"198.51.100.{number}/32"]},
         key={},
         settings={"denied_ips": ["192.0.2.0/24"]},
         malformed=({"AllowedIPs": ["everybody"]}, "AllowedIPs"),
     ),
-    "whitelisted_urls": Sample(
+    "whitelisted_urls": ResourceSample(
         item=lambda number: {"Domains": [f"https://app{number}.example"]},
         change=lambda number: {"Domains": []},
         key={},
         malformed=({"Domains": ["javascript:x"]}, "Domains"),
     ),
-    "passkeys": Sample(
+    "passkeys": ResourceSample(
         item=lambda number: {"IsEnabled": True, "ProgressiveEnrollmentDelay": number},
         change=lambda number: {"IsEnabled": True, "RPDisplayName": f"Acme {number}"},
         key={},
         malformed=({"IsEnabled": True, "ProgressiveEnrollmentDelay": 0}, "ProgressiveEnrollmentDelay"),
         settings={"passkeys": True},
     ),
-    "password_policy": Sample(
+    "password_policy": ResourceSample(
         item=lambda number: {"MaxPasswordHistory": number},
         change=lambda number: {"ExpirationFrequency": number},
         key={},
         malformed=({"MaxPasswordHistory": 99}, "MaxPasswordHistory"),
     ),
-    "session_lifetimes": Sample(
+    "session_lifetimes": ResourceSample(
         item=lambda number: {"SessionLimit": number},
         change=lambda number: {"AccessTokenTTL": 60 * number},
         key={},
         malformed=({"SessionLimit": 101}, "SessionLimit"),
     ),
-    "totp": Sample(
+    "totp": ResourceSample(
         item=lambda number: {"IssuerId": f"Acme {number}"},
         change=lambda number: {"IssuerId": f"Globex {number}"},
         key={},
         malformed=({"QRCodeWidth": 5}, "QRCodeWidth"),
     ),
-    "mail_templates": Sample(
+    "mail_templates": ResourceSample(
         item=lambda number: {
             "TemplateType": "welcome",
             "TemplateName": f"n{number}",
@@ -334,50 +334,50 @@ SAMPLES: dict[str, Sample] = {
         key={"templateType": "TemplateType", "TemplateName": "TemplateName"},
         malformed=({"TemplateType": "welcome", "Subject": "x", "Template": "#Nothing#"}, "Template"),
     ),
-    "sms_templates": Sample(
+    "sms_templates": ResourceSample(
         item=lambda number: {"SmsTemplateType": "welcome", "Name": f"n{number}", "Template": "Hello"},
         change=lambda number: {"Name": f"n{number}", "Template": "Good day"},
         key={"templateType": "SmsTemplateType", "Name": "Name"},
         malformed=({"SmsTemplateType": "welcome", "Name": "x", "Template": "#Nothing#"}, "Template"),
     ),
-    "sample_hooks": Sample(
+    "sample_hooks": ResourceSample(
         item=_hook,
         change=lambda number: {"DisplayName": f"other {number}", "Headers": {}},
         key={"hookId": "HookId"},
         malformed=({**_hook(1), "DisplayName": "x" * 61}, "DisplayName"),
     ),
-    "sample_clients": Sample(
+    "sample_clients": ResourceSample(
         item=lambda number: {"AppName": f"app{number}", "ClientId": "one", "Grants": ["code"]},
         change=lambda number: {"IsActive": False},
         key={"appName": "AppName"},
         malformed=({"AppName": "1 a"}, "AppName"),
     ),
-    "sample_group_roles": Sample(
+    "sample_group_roles": ResourceSample(
         item=lambda number: {"GroupId": f"g{number}", "Name": "Editors"},
         change=lambda number: {"GroupId": f"g{number}", "Name": "Writers"},
         key={"groupRoleId": "Id"},
         malformed=({"GroupId": "x"}, "Name"),
         path={"orgId": "acme"},
     ),
-    "sample_form": Sample(
+    "sample_form": ResourceSample(
         item=lambda number: {"Name": f"f{number}", "Type": "string"},
         change=lambda number: {},
         key={},
         malformed=({"Data": [{"Type": "string"}]}, "Name"),
     ),
-    "sample_texts": Sample(
+    "sample_texts": ResourceSample(
         item=lambda number: {"Type": "welcome", "Name": f"n{number}", "Template": "Hello"},
         change=lambda number: {"Name": f"n{number}", "Template": "Good day"},
         key={"textType": "Type", "Name": "Name"},
         malformed=({"Type": "welcome", "Name": "x"}, "Template"),
     ),
-    "domain_access": Sample(
+    "domain_access": ResourceSample(
         item=lambda number: {"Allowlist": [f"a{number}.example"], "Blocklist": []},
         change=lambda number: {"Allowlist": [f"b{number}.example"], "Blocklist": ["c.example"]},
         key={},
         malformed=({"Allowlist": 5}, "Allowlist"),
     ),
-    "sample_objects": Sample(
+    "sample_objects": ResourceSample(
         item=lambda number: {"Name": f"o{number}", "Id": f"id{number}", "MaxRecordsPerAccount": 5},
         change=lambda number: {"Id": f"id{number}", "MaxRecordsPerAccount": 7},
         key={"objectName": "Name"},

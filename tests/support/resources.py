@@ -14,7 +14,7 @@ from werkzeug.test import TestResponse
 from app.contract.resources import BOUND, RESOURCES, import_contract
 from app.identity.administration.configuration import apply as configuration
 from app.identity.administration.configuration.export import export
-from app.identity.administration.configuration.plan import Plan
+from app.identity.administration.configuration.plan import ChangePlan
 from app.identity.administration.configuration.reading import read
 from app.identity.administration.resource_rules import rules_of, store_of
 from app.identity.administration.resources import handlers
@@ -22,13 +22,13 @@ from app.identity.entry import callers
 from app.identity.entry.lifecycle import IdentityLifecycle
 from app.identity.platform.audit import audit
 from app.identity.platform.resources.items import StoreAccess
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import UnitOfWork
-from app.kit.operation import AnyOperation, Host
+from app.kit.operation import AnyOperation, BaseHost
 from app.kit.reading import RawRequest
 from app.kit.resource import Resource, Verb
 from app.kit.resource_operations import BoundOperation
-from app.kit.server import Server
+from app.kit.server import OperationServer
 from tests.support import sample_resources as samples
 from tests.support.machines import ROBOT, ask, machine
 from tests.support.resource_samples import SAMPLES, Body
@@ -37,7 +37,7 @@ from tests.support.tenant_server import NewTenantServer, TenantServer, answered
 import_contract()
 handlers.implement(samples.BOUND)
 EVERY: list[Resource] = sorted(
-    [*RESOURCES, *samples.SAMPLES], key=lambda one: one.kind
+    [*RESOURCES, *samples.SAMPLES], key=lambda resource: resource.kind
 )  # in each worker of a run alike
 
 
@@ -63,16 +63,16 @@ class Manager:
         self.tenant = replace(tenant, app=_from_address(server))
 
     def operation(self, verb: Verb) -> AnyOperation:
-        held: Sequence[BoundOperation] = [*BOUND, *samples.BOUND]
+        stored: Sequence[BoundOperation] = [*BOUND, *samples.BOUND]
         return next(
-            one.operation
-            for one in held
-            if one.draft.resource is self.resource and one.draft.address is self.resource.address
-            and one.draft.does and one.draft.does.verb is verb
+            item.operation
+            for item in stored
+            if item.draft.resource is self.resource and item.draft.address is self.resource.address
+            and item.draft.does and item.draft.does.verb is verb
         )  # fmt: skip
 
     def does(self, verb: Verb) -> bool:
-        return verb in [one.verb for one in self.resource.address.does]
+        return verb in [item.verb for item in self.resource.address.does]
 
     def __call__(
         self, verb: Verb, body: Any = None, of: Body | None = None, headers: dict[str, str] | None = None, **query: Any
@@ -95,7 +95,7 @@ class Manager:
 
     def stored(self) -> Any:
         """Store an item by the operation that the resource has for that; return it as the answer shows it."""
-        verb = next(one for one in (Verb.CREATE, Verb.REPLACE, Verb.UPDATE) if self.does(one))
+        verb = next(element for element in (Verb.CREATE, Verb.REPLACE, Verb.UPDATE) if self.does(element))
         item = self.sample.item(1)
         answer = answered(self(verb, {"Data": [item]} if verb is Verb.REPLACE else item))
         return answer["Data"][0] if verb is Verb.REPLACE else answer
@@ -105,7 +105,7 @@ class Manager:
         page: dict[str, Any] = {"page": 1} if self.resource.is_paged else {}
         answer = self(Verb.LIST, **page)
         found = list(answered(answer)["Data"]) if answer.status_code == 200 else []
-        return [one for one in found if not (self.sample.is_program and one["ClientId"].startswith(ROBOT))]
+        return [item for item in found if not (self.sample.is_program and item["ClientId"].startswith(ROBOT))]
 
     def events(self) -> list[str]:
         """Return what the audit trail says of it, without the resource's name."""
@@ -132,10 +132,10 @@ class Manager:
         finally:
             made.rollback()
 
-    def plan(self, text: str, *, prune: bool = False) -> Plan:
+    def plan(self, text: str, *, prune: bool = False) -> ChangePlan:
         return configuration.plan(self.tenant.services, self._read(text), prune=prune)
 
-    def apply(self, text: str, *, prune: bool = False) -> Plan:
+    def apply(self, text: str, *, prune: bool = False) -> ChangePlan:
         done = configuration.apply(self.tenant.services, self._read(text), prune=prune)
         self.tenant.services.directory.clear_cache()
         return done
@@ -154,27 +154,27 @@ def manager(new: NewTenantServer, resource: Resource) -> Manager:
 
 def named(kind: str) -> Resource:
     """Return a resource."""
-    return next(one for one in EVERY if one.kind == kind)
+    return next(resource for resource in EVERY if resource.kind == kind)
 
 
-_SERVERS: dict[int, Server] = {}
+_SERVERS: dict[int, OperationServer] = {}
 
 
-def sample_server(services: Services) -> Server:
+def sample_server(services: IdentityServices) -> OperationServer:
     """Return a server of the samples' operations."""
     if id(services) not in _SERVERS:
 
-        def host_of(raw: RawRequest) -> Host:
+        def host_of(raw: RawRequest) -> BaseHost:
             return callers.host_of(services.settings, raw.host, is_inside=raw.is_inside)
 
-        _SERVERS[id(services)] = Server(samples.CATALOGUE, IdentityLifecycle(services), host_of)
+        _SERVERS[id(services)] = OperationServer(samples.CATALOGUE, IdentityLifecycle(services), host_of)
     return _SERVERS[id(services)]
 
 
 @contextmanager
 def at_most(resource: Resource, number: int) -> Iterator[None]:
     """Let a resource have so many items."""
-    before = resource.most
-    object.__setattr__(resource, "most", number)
+    before = resource.max_items
+    object.__setattr__(resource, "max_items", number)
     yield
-    object.__setattr__(resource, "most", before)
+    object.__setattr__(resource, "max_items", before)

@@ -9,7 +9,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.support.servers import Server, program
+from tests.support.servers import TestServer, program
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 _NGINX = """daemon off;
@@ -30,7 +30,7 @@ scgi_temp_path {folder}/scgi;
 
 
 @dataclass
-class ReverseProxy(Server):
+class ReverseProxy(TestServer):
     """A proxy that sends the requests at its port to two instances."""
 
     @classmethod

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
-from app.identity.credentials.passwords.breached_passwords import BreachedPasswords
+from app.identity.credentials.passwords.breached_passwords import BreachedPasswordIndex
 from app.identity.platform.audit import audit
 from app.identity.platform.store.unit import UnitOfWork
 from tests.support.breached_passwords import breached_password_server
@@ -70,8 +70,8 @@ class AccountHolder(Customer):
 
     def mailed(self, to: str = "") -> dict[str, Any]:
         """Return the newest mail to an address, by default the account's own."""
-        held = sent_messages(self.tenant.services, self.tenant.tenant_id)
-        return [one for one in held if one["to"] == (to or self.email)][-1]
+        stored = sent_messages(self.tenant.services, self.tenant.tenant_id)
+        return [message for message in stored if message["to"] == (to or self.email)][-1]
 
 
 def account_holder(make: NewTenantServer, **settings: Any) -> AccountHolder:
@@ -122,8 +122,8 @@ def with_breached(who: AccountHolder, *passwords: str) -> Iterator[None]:
     """Put these passwords on the list of breached passwords for a while."""
     services = who.tenant.services
     former = services.breached_passwords
-    with breached_password_server(*passwords) as elsewhere:
-        services.breached_passwords = BreachedPasswords(elsewhere.url)
+    with breached_password_server(*passwords) as other:
+        services.breached_passwords = BreachedPasswordIndex(other.url)
         try:
             yield
         finally:
@@ -132,8 +132,11 @@ def with_breached(who: AccountHolder, *passwords: str) -> Iterator[None]:
 
 def solved(refusal: TestResponse) -> dict[str, Any]:
     """Return the answer to the captcha that a refusal holds."""
-    asked = refusal.get_json()["Data"]["Captcha"]
-    return {"captcha_challenge": asked["Token"], "captcha_work": worked(asked["WorkSeed"], asked["WorkBits"])}
+    requested = refusal.get_json()["Data"]["Captcha"]
+    return {
+        "captcha_challenge": requested["Token"],
+        "captcha_work": worked(requested["WorkSeed"], requested["WorkBits"]),
+    }
 
 
 def refusals(row: str, *lines: tuple[Any, ...]) -> list[Refusal]:
@@ -151,10 +154,10 @@ class Ask:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-def once(done: object, asked: Ask) -> Ask:
+def once(done: object, requested: Ask) -> Ask:
     """Return what is asked once something is done."""
     assert done
-    return asked
+    return requested
 
 
 @dataclass(frozen=True)
@@ -196,9 +199,9 @@ class Answer:
     def check(self, make: NewTenantServer, variant: str) -> None:
         """Send this variant of the request."""
         who = account_holder(make, **self.settings)
-        asked = self.prepare(who)
+        requested = self.prepare(who)
         began = len(events(who.tenant))
-        answer = send(who, self.row, asked, variant)
+        answer = send(who, self.row, requested, variant)
         assert answer.status_code == 200, answer.text
         assert answer.headers["Content-Type"] == "application/json"
         shape = narrowed(self.shape) if "fields" in variant.split(", ") else self.shape
@@ -213,14 +216,14 @@ def _variant(first: str, *others: tuple[str, bool]) -> str:
     return ", ".join([first, *(name for name, applies in others if applies)])
 
 
-def send(who: AccountHolder, row_id: str, asked: Ask, variant: str) -> TestResponse:
+def send(who: AccountHolder, row_id: str, requested: Ask, variant: str) -> TestResponse:
     """Send one variant of a request."""
     spellings = variant.split(", ")
     row, base = ROWS[row_id], f"http://{who.tenant.services.settings.api_hostname}"
-    body = dict(asked.body) if asked.body is not None else None
-    query, headers = dict(asked.query), dict(asked.headers)
+    body = dict(requested.body) if requested.body is not None else None
+    query, headers = dict(requested.query), dict(requested.headers)
     _show(who, row, spellings, query, headers)
-    path = next((one.removeprefix("at ") for one in spellings if one.startswith("at ")), row.path)
+    path = next((spelling.removeprefix("at ") for spelling in spellings if spelling.startswith("at ")), row.path)
     if "token in the body" in spellings:
         body = {**(body or {}), "access_token": who.bearer}
     if "odd letter case" in spellings:
@@ -237,7 +240,7 @@ def send(who: AccountHolder, row_id: str, asked: Ask, variant: str) -> TestRespo
     if "form" in spellings:
         headers["Content-Type"] = "application/x-www-form-urlencoded"
         sent = {"data": urlencode(body or {})}
-    path = path.format(**{"uid": who.uid, **asked.at})
+    path = path.format(**{"uid": who.uid, **requested.at})
     return PlainClient(who.tenant.app).open(
         path, method=row.method, query_string=query, base_url=base, headers=headers, **sent
     )
@@ -268,6 +271,6 @@ def _odd(name: str) -> str:
 def events(tenant: TenantServer) -> list[tuple[str, bool]]:
     """Return the account events of the tenant in order, and whether webhooks are suppressed."""
     with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
-        asked = select(audit.c.event, audit.c.facts).where(audit.c.tenant_id == tenant.tenant_id)
-        rows = work.all(asked.order_by(audit.c.entry_id))
+        requested = select(audit.c.event, audit.c.facts).where(audit.c.tenant_id == tenant.tenant_id)
+        rows = work.all(requested.order_by(audit.c.entry_id))
     return [(row.event[6:], bool(row.facts["silent"])) for row in rows if row.event.startswith("event.")]

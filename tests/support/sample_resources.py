@@ -31,11 +31,11 @@ from app.kit.resource import (
     REPLACE,
     SECRET,
     UPDATE,
-    Action,
     InSettings,
     Key,
     Malformed,
     RequestName,
+    ResourceAction,
     StoredAs,
     VerbOptions,
 )
@@ -104,20 +104,20 @@ class Tested(Wire):
 
 HOOKS = resource(
     "sample_hooks", "/v2/manage/sample-hooks", Hook, (LIST, CREATE, READ, UPDATE, DELETE), noun="sample hook",
-    kind="sample_hooks", scope="webhook", unique=("event", "target_url"), most=3, exists=Exists, unknown=Unknown, full=Full,
+    kind="sample_hooks", scope="webhook", unique=("event", "target_url"), max_items=3, exists=Exists, unknown=Unknown, full=Full,
     older=(
         older("/v2/manage/sample-hook", (LIST, CREATE, READ, UPDATE, DELETE), auth=K & S, error_profile=MAIN, spelling=Lower,
               deleted=OlderDeleted, exists=OlderExists, unknown=OlderUnknown),
     ),
     actions=(
-        Action("test", "POST /v2/manage/sample-hooks/{hookId}/test", "Call the hook.", answer=Tested),
-        Action("suspend", "PUT /v2/manage/sample-hooks/{hookId}/status", "Suspend the hook."),
+        ResourceAction("test", "POST /v2/manage/sample-hooks/{hookId}/test", "Call the hook.", answer=Tested),
+        ResourceAction("suspend", "PUT /v2/manage/sample-hooks/{hookId}/status", "Suspend the hook."),
     ),
     file_key="sample_hooks", audit="sample_hook",
 )  # fmt: skip
 
 
-class Client(Wire):
+class SampleClient(Wire):
     app_name: Annotated[str, Key("appName"), Field(pattern="^[A-Za-z][A-Za-z0-9_-]*$", max_length=60)]
     client_id: Annotated[str | None, Field(max_length=60)] = None
     client_secret: Annotated[str | None, ONCE] = None
@@ -126,10 +126,10 @@ class Client(Wire):
 
 
 CLIENTS = resource(
-    "sample_clients", "/v2/manage/sample-clients", Client, (LIST, CREATE, READ, UPDATE, DELETE), noun="sample client",
+    "sample_clients", "/v2/manage/sample-clients", SampleClient, (LIST, CREATE, READ, UPDATE, DELETE), noun="sample client",
     kind="sample_clients", scope="client", partial=True, exists=Exists, unknown=Unknown,
     actions=(
-        Action("rotate", "PUT /v2/manage/sample-clients/credentials/{appName}", "Make a new secret.", renews=("client_secret",)),
+        ResourceAction("rotate", "PUT /v2/manage/sample-clients/credentials/{appName}", "Make a new secret.", renews=("client_secret",)),
     ),
     file_key="sample_clients",
 )  # fmt: skip
@@ -156,18 +156,18 @@ class FormElement(Wire):
 
 FORM = resource(
     "sample_form", "/v2/manage/sample-form", FormElement, (LIST, REPLACE), noun="form field", kind="sample_form",
-    scope="security", exists=Exists, unknown=Unknown, is_paged=False, most=15,
+    scope="security", exists=Exists, unknown=Unknown, is_paged=False, max_items=15,
 )  # fmt: skip
 
 
-class Text(Wire):
+class SampleText(Wire):
     type: Annotated[str, Key("textType")]
     name: Annotated[str, Key()]
     template: Annotated[str, StoredAs("body")]
 
 
 TEXTS = resource(
-    "sample_texts", "/v2/manage/sample-texts", Text, (VerbOptions(LIST, unknown=Unset), READ, CREATE, UPDATE, DELETE), noun="text",
+    "sample_texts", "/v2/manage/sample-texts", SampleText, (VerbOptions(LIST, unknown=Unset), READ, CREATE, UPDATE, DELETE), noun="text",
     kind="sample_texts", scope="template", exists=Exists, unknown=Unknown, is_paged=False,
 )  # fmt: skip
 
@@ -197,7 +197,7 @@ OBJECTS = resource(
 SAMPLES = (HOOKS, CLIENTS, GROUP_ROLES, FORM, TEXTS, DOMAIN_ACCESS, OBJECTS)
 
 
-BOUND = [one for sample in SAMPLES for one in bound(sample, CATALOGUE)]
+BOUND = [item for sample in SAMPLES for item in bound(sample, CATALOGUE)]
 
 
 def _refuse_unknown_event(context: Context, before: Item | None, after: Item) -> None:

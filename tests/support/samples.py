@@ -70,7 +70,7 @@ def states() -> dict[str, list[str]]:
 
 
 @dataclass(frozen=True)
-class Sample:
+class PageSample:
     """A rendered page."""
 
     name: str
@@ -94,12 +94,12 @@ def weight(part: str) -> int:
 
 
 @cache
-def rendered(page: str, state: str, language: str, look: str = "acme") -> Sample:
+def rendered(page: str, state: str, language: str, look: str = "acme") -> PageSample:
     """Render a page and measure everything that a browser fetches for it, unless another worker of this run has done so."""
     paths = [folder / hashlib.sha256(f"{page}/{state}/{language}/{look}".encode()).hexdigest() for folder in SHARED]
     for path in paths:
         if path.exists():
-            return Sample(**json.loads(path.read_text()))
+            return PageSample(**json.loads(path.read_text()))
     made = _render(page, state, language, look)
     for path in paths:
         unfinished = path.with_suffix(f".{os.getpid()}.{get_ident()}")
@@ -108,7 +108,7 @@ def rendered(page: str, state: str, language: str, look: str = "acme") -> Sample
     return made
 
 
-def _render(page: str, state: str, language: str, look: str) -> Sample:
+def _render(page: str, state: str, language: str, look: str) -> PageSample:
     client = PlainClient(hub(), use_cookies=False)
     headers = {"Accept-Encoding": "gzip"}
     answer = client.open(address(page, state, language, look), base_url="http://localhost", headers=headers)
@@ -116,7 +116,7 @@ def _render(page: str, state: str, language: str, look: str) -> Sample:
     html = gzip.decompress(answer.data).decode()
     parts = re.findall(r'(?:href|src)="(/static/[^"]+)"', html)
     weights = [weight(part) for part in parts]
-    return Sample(
+    return PageSample(
         name=f"{page} {state} {language}",
         language=language,
         html=html,
@@ -127,7 +127,7 @@ def _render(page: str, state: str, language: str, look: str) -> Sample:
     )
 
 
-def all_rendered() -> list[Sample]:
+def all_rendered() -> list[PageSample]:
     """Return every sample in every language."""
     return [rendered(page, state, language) for page, state in names() for language in LANGUAGES]
 

@@ -40,7 +40,7 @@ class Scenario:
         return [text for text in texts if links_to(text, f"/{what}")]
 
 
-class Tab:
+class SignInTab:
     """One browser tab and the email address that is typed into it."""
 
     def __init__(self, scenario: Scenario, page: Page, email: str) -> None:

@@ -13,7 +13,7 @@ from werkzeug.test import TestResponse
 from app.contract import hub as contract
 from app.contract import hub_second_factors as factors
 from app.contract.errors import AnotherAccount
-from app.contract.hub_models import OrganizationLook, OtherSessions, RelyingPartyView, Session
+from app.contract.hub_models import OrganizationBranding, OtherSessions, RelyingPartyView, Session
 from app.contract.hub_recovery import forgot
 from app.contract.hub_registration import register
 from app.contract.steps import (
@@ -45,7 +45,7 @@ class Call:
 
 
 @dataclass
-class Answer:
+class ScriptedAnswer:
     """What a browser gets, and what the hub asked for it."""
 
     response: TestResponse
@@ -68,31 +68,35 @@ class ScriptedHub:
     asked: list[str] = field(default_factory=list)
     """The names of all operations that the last request called."""
 
-    def post(self, outcome: Any, path: str, form: Any, **asked: Any) -> Answer:
+    def post(self, result: Any, path: str, form: Any, **requested: Any) -> ScriptedAnswer:
         """Post a form: fields by name, or bytes."""
         is_written = isinstance(form, dict) and form
-        kind = {} if is_written and "content_type" not in asked else {"content_type": asked.pop("content_type", FORM)}
-        return self._open(outcome, path, "POST", data=form, **kind, **asked)
+        kind = (
+            {}
+            if is_written and "content_type" not in requested
+            else {"content_type": requested.pop("content_type", FORM)}
+        )
+        return self._open(result, path, "POST", data=form, **kind, **requested)
 
-    def get(self, outcome: Any, path: str, **asked: Any) -> Answer:
-        return self._open(outcome, path, asked.pop("method", "GET"), **asked)
+    def get(self, result: Any, path: str, **requested: Any) -> ScriptedAnswer:
+        return self._open(result, path, requested.pop("method", "GET"), **requested)
 
     def _open(
         self,
-        outcome: Any,
+        result: Any,
         path: str,
         method: str,
         headers: Mapping[str, str],
         environ: dict[str, Any] | None = None,
         **body: Any,
-    ) -> Answer:
-        self.outcome, self.calls, self.asked = outcome, [], []
+    ) -> ScriptedAnswer:
+        self.outcome, self.calls, self.asked = result, [], []
         client = PlainClient(self.hub, use_cookies=False)
         response = client.open(
             path, method=method, base_url=self.base_url, headers=dict(headers), environ_overrides=environ or {}, **body
         )
         response.get_data()
-        return Answer(response, self.calls)
+        return ScriptedAnswer(response, self.calls)
 
 
 class _ScriptedClient(Client):
@@ -129,7 +133,7 @@ def steps(interaction_id: str | None) -> Iterable[tuple[str, StepResponse]]:
     back = StepResponse(step=RedirectStep(address="https://shop.example/cb"), interaction_id=interaction_id)
     members: dict[str, Any] = {
         "session": session, "trusted": session, "ends_session": True, "browser_state": "a.state",
-        "organization": OrganizationLook(name="Acme Gardens", color="#123456"), "frames": ["https://other.example/bye"],
+        "organization": OrganizationBranding(name="Acme Gardens", color="#123456"), "frames": ["https://other.example/bye"],
         "other_sessions": OtherSessions(tokens=["one", "two"], lifetime_seconds=60),
         "relying_party": RelyingPartyView(name="Acme Wiki", client_id="wiki", home="https://wiki.example/"),
     }  # fmt: skip
@@ -176,8 +180,8 @@ class Page:
 
 def page_of(visitor: Visitor, address: str = "/login", button: str = "Sign in", **headers: str) -> Page:
     fields = visitor.open(address).form(button).fields
-    held = (visitor.client._cookies or {}).values()
-    cookies = "; ".join(f"{cookie.key}={cookie.value}" for cookie in held)
+    stored = (visitor.client._cookies or {}).values()
+    cookies = "; ".join(f"{cookie.key}={cookie.value}" for cookie in stored)
     return Page(
         {name: text for name, text in fields.items() if text},
         {"Cookie": cookies, "User-Agent": visitor.agent, "Accept-Language": "de", **headers},

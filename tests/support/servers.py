@@ -51,7 +51,7 @@ def scram_secret(password: str) -> str:
     salt = secrets.token_bytes(16)
     salted = hashlib.pbkdf2_hmac("sha256", password.encode(), salt, 1)
     client_key, server_key = (hmac.digest(salted, name, "sha256") for name in (b"Client Key", b"Server Key"))
-    shown = (base64.b64encode(one).decode() for one in (salt, hashlib.sha256(client_key).digest(), server_key))
+    shown = (base64.b64encode(item).decode() for item in (salt, hashlib.sha256(client_key).digest(), server_key))
     return "SCRAM-SHA-256$1:{}${}:{}".format(*shown)
 
 
@@ -117,7 +117,7 @@ def end(pid: int, how: int) -> None:
 
 
 @dataclass
-class Server:
+class TestServer:
     """A server process in a folder; `start` and `stop` may follow one another, on the same port."""
 
     folder: Path
@@ -168,7 +168,7 @@ _PROCESSES: list[subprocess.Popen[bytes]] = []
 
 
 @dataclass
-class Postgres(Server):
+class Postgres(TestServer):
     superuser_password: str = field(default_factory=lambda: secrets.token_hex(16))
     owner_password: str = field(default_factory=lambda: secrets.token_hex(16))
     runtime_password: str = field(default_factory=lambda: secrets.token_hex(16))
@@ -307,7 +307,7 @@ class Postgres(Server):
 
 
 @dataclass
-class Redis(Server):
+class Redis(TestServer):
     @classmethod
     def create(cls) -> "Redis":
         server = cls(Path(tempfile.mkdtemp(prefix="gatehouse-redis-", dir="/tmp")))

@@ -17,11 +17,11 @@ from typing import Any
 
 import pytest
 
-from tests.support.servers import Postgres, PostgresUrls, Redis, Server, program
+from tests.support.servers import Postgres, PostgresUrls, Redis, TestServer, program
 
 FOLDER = pytest.StashKey[Path]()
 _folder: Path | None = None
-KINDS: dict[str, type[Server]] = {"postgres": Postgres, "redis": Redis, "commands": Server}
+KINDS: dict[str, type[TestServer]] = {"postgres": Postgres, "redis": Redis, "commands": TestServer}
 MAX_REDIS_DATABASES = 16
 
 
@@ -54,12 +54,12 @@ def locked(path: Path) -> Iterator[None]:
         yield
 
 
-def load(path: Path, kind: type[Server]) -> Server:
+def load(path: Path, kind: type[TestServer]) -> TestServer:
     record = json.loads(path.read_text())
     return kind(**{**record, "folder": Path(record["folder"])})
 
 
-def shared(name: str, create: Callable[[], Server]) -> Any:
+def shared(name: str, create: Callable[[], TestServer]) -> Any:
     """Return the server of this run: started by the first worker that asks."""
     path = of_the_run(name, lambda part: part.write_text(json.dumps(asdict(create()), default=str)))
     return load(path, KINDS[name])

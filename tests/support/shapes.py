@@ -25,18 +25,18 @@ def narrowed(shape: Any) -> Any:
     """Return a shape as `fields=Uid,email/value` narrows it: the profile alone, wherever it stands."""
     if isinstance(shape, Whole) and "Uid" in shape.members:
         return {"Uid": str, "Email": ListOf({"Value": str}, least=0)}
-    return {name: narrowed(held) for name, held in shape.items()} if isinstance(shape, dict) else shape
+    return {name: narrowed(item) for name, item in shape.items()} if isinstance(shape, dict) else shape
 
 
 def differs(shape: Any, value: Any, at: str = "") -> str:
     """Return how a value differs from a shape, nothing where it does not."""
     if isinstance(shape, Whole):
-        held = set(value) if isinstance(value, dict) else {f"{value!r}"}
-        return f"{at}: {sorted(held ^ shape.members)}" if held != shape.members else ""
+        stored = set(value) if isinstance(value, dict) else {f"{value!r}"}
+        return f"{at}: {sorted(stored ^ shape.members)}" if stored != shape.members else ""
     if isinstance(shape, ListOf):
         if not isinstance(value, list) or len(value) < shape.least:
             return f"{at}: {value!r}"
-        return next((found for one in value if (found := differs(shape.shape, one, f"{at}[]"))), "")
+        return next((found for item in value if (found := differs(shape.shape, item, f"{at}[]"))), "")
     if isinstance(shape, dict):
         if not isinstance(value, dict) or set(value) != set(shape):
             return f"{at}: {value!r}"

@@ -15,18 +15,18 @@ Script = Callable[[Subject], Iterator[TestResponse]]
 def asks_a_mailbox(name: str) -> Script:
     def script(who: Subject) -> Iterator[TestResponse]:
         for _ in range(6):
-            held = secrets.token_hex(16)
-            yield who.ask("GET", f"{AUTH}/login/smartlogin", clientguid=held, **{name: who.names[name]})
-            yield who.ask("GET", f"{AUTH}/login/smartlogin/ping", clientguid=held)
-        yield who.ask("GET", f"{AUTH}/login/smartlogin", clientguid=held, **{name: who.names[name]})
+            stored = secrets.token_hex(16)
+            yield who.ask("GET", f"{AUTH}/login/smartlogin", clientguid=stored, **{name: who.names[name]})
+            yield who.ask("GET", f"{AUTH}/login/smartlogin/ping", clientguid=stored)
+        yield who.ask("GET", f"{AUTH}/login/smartlogin", clientguid=stored, **{name: who.names[name]})
 
     return script
 
 
 def approves(path: str, name: str) -> Script:
     def script(who: Subject) -> Iterator[TestResponse]:
-        held = secrets.token_hex(16)
-        yield who.ask("GET", f"{AUTH}/login/smartlogin", clientguid=held, **{name: who.names[name]})
+        stored = secrets.token_hex(16)
+        yield who.ask("GET", f"{AUTH}/login/smartlogin", clientguid=stored, **{name: who.names[name]})
         for _ in range(6):
             yield who.ask("GET", f"{AUTH}/email/{path}", verificationtoken="000000", **{name: who.names[name]})
 
@@ -41,8 +41,11 @@ def touches(path: str, name: str) -> Script:
             if "Captcha" not in refused.text:
                 yield refused
                 continue
-            asked = refused.get_json()["Data"]["Captcha"]
-            shown = {"captcha_challenge": asked["Token"], "captcha_work": worked(asked["WorkSeed"], asked["WorkBits"])}
+            requested = refused.get_json()["Data"]["Captcha"]
+            shown = {
+                "captcha_challenge": requested["Token"],
+                "captcha_work": worked(requested["WorkSeed"], requested["WorkBits"]),
+            }
             yield who.ask("POST", f"{AUTH}/onetouchlogin/{path}", {**body, **shown})
 
     return script

@@ -68,9 +68,9 @@ class Mailbox(socketserver.ThreadingTCPServer):
         """End every conversation."""
         self.may_acknowledge.set()
         self.takes_data.set()
-        for one in list(self._open):
+        for item in list(self._open):
             with suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)
+                item.shutdown(socket.SHUT_RDWR)
 
 
 class Dialogue(socketserver.StreamRequestHandler):

@@ -29,7 +29,7 @@ class Topic:
     known: str = ""  # an endpoint that has the token with other attributes
 
     def published(self) -> list[dict[str, str]]:
-        return [one for one in self.asked if one["Action"] == "Publish"]
+        return [item for item in self.asked if item["Action"] == "Publish"]
 
     def endpoint(self, created: Mapping[str, str]) -> str:
         """What it calls a device."""
@@ -55,14 +55,14 @@ class Topic:
 @contextmanager
 def sns(key: Mapping[str, str]) -> Iterator[Topic]:
     """Serve an SNS that knows this key alone."""
-    held = Topic(key)
+    stored = Topic(key)
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             content = self.rfile.read(int(self.headers["Content-Length"]))
             status, said = 403, "<Error><Code>SignatureDoesNotMatch</Code></Error>"
             if is_signed(self, content, key):
-                status, said = held.answer(dict(parse_qsl(content.decode())))
+                status, said = stored.answer(dict(parse_qsl(content.decode())))
             body = said.encode()
             self.send_response(status)
             self.send_header("Content-Length", str(len(body)))
@@ -73,23 +73,23 @@ def sns(key: Mapping[str, str]) -> Iterator[Topic]:
             """Say nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    held.url = f"http://127.0.0.1:{server.server_port}/"
+    stored.url = f"http://127.0.0.1:{server.server_port}/"
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
     try:
-        yield held
+        yield stored
     finally:
         server.shutdown()
         server.server_close()
 
 
-def is_signed(asked: BaseHTTPRequestHandler, content: bytes, key: Mapping[str, str]) -> bool:
+def is_signed(requested: BaseHTTPRequestHandler, content: bytes, key: Mapping[str, str]) -> bool:
     """Whether the request is signed by the key (Signature Version 4), written here anew."""
-    found = _SHOWN.fullmatch(asked.headers.get("Authorization", ""))
+    found = _SHOWN.fullmatch(requested.headers.get("Authorization", ""))
     if found is None or found[1] != key["access_key_id"]:
         return False
-    at, names = asked.headers["X-Amz-Date"], found[4].split(";")
-    lines = "".join(f"{name}:{asked.headers[name].strip()}\n" for name in names)
-    canonical = f"POST\n{asked.path}\n\n{lines}\n{found[4]}\n{hashlib.sha256(content).hexdigest()}"
+    at, names = requested.headers["X-Amz-Date"], found[4].split(";")
+    lines = "".join(f"{name}:{requested.headers[name].strip()}\n" for name in names)
+    canonical = f"POST\n{requested.path}\n\n{lines}\n{found[4]}\n{hashlib.sha256(content).hexdigest()}"
     scope = f"{found[2]}/{found[3]}/sns/aws4_request"
     text = f"AWS4-HMAC-SHA256\n{at}\n{scope}\n{hashlib.sha256(canonical.encode()).hexdigest()}"
     made = f"AWS4{key['secret_access_key']}".encode()

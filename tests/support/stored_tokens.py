@@ -93,7 +93,7 @@ def entries(tenant: TenantServer) -> dict[str, Any]:
 
 def encrypted_texts(tokens: dict[str, Any]) -> list[str]:
     """Return the encrypted texts in the value of `entries`."""
-    return [one["sealed"] for of_uid in tokens.values() for of_name in of_uid.values() for one in of_name.values()]
+    return [item["sealed"] for of_uid in tokens.values() for of_name in of_uid.values() for item in of_name.values()]
 
 
 def whole_database(tenant: TenantServer) -> str:
@@ -105,4 +105,6 @@ def whole_database(tenant: TenantServer) -> str:
             if "tenant_id" in table.c
             for row in work.all(select(table).where(table.c.tenant_id == tenant.tenant_id))
         ]
-    return json.dumps(rows, default=lambda one: base64.b64encode(one).decode() if isinstance(one, bytes) else str(one))
+    return json.dumps(
+        rows, default=lambda item: base64.b64encode(item).decode() if isinstance(item, bytes) else str(item)
+    )

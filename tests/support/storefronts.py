@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher
 from cryptography.hazmat.primitives.ciphers.algorithms import AES
 from cryptography.hazmat.primitives.ciphers.modes import CBC
 
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 
 MULTIPASS_SECRET = "6fee2f4f64e3c4b35610786df324fdbc"
 CLIENT_SECRET, API_TOKEN, ACCESS_KEY = "client-secret-of-the-shop-" * 2, "token-of-the-api-account", "key-of-the-pool"
@@ -68,21 +68,24 @@ class FakeStorefront:
         """Answer as Customers V3: the filter takes a list and folds letter case, and a new customer needs both names."""
         if method == "GET":
             emails = parse_qs(query)["email:in"][0].lower().split(",")
-            return 200, {"data": [one for one in self.customers if one["email"].lower() in emails], "meta": {}}
-        if not all(one["email"] and one["first_name"] and one["last_name"] for one in body):
+            return 200, {
+                "data": [customer for customer in self.customers if customer["email"].lower() in emails],
+                "meta": {},
+            }
+        if not all(item["email"] and item["first_name"] and item["last_name"] for item in body):
             return 422, {"errors": {}}
-        made = [{**one, "id": 100 + number} for number, one in enumerate(body)]
+        made = [{**element, "id": 100 + number} for number, element in enumerate(body)]
         self.customers += made
         return 200, {"data": made, "meta": {}}
 
     def _query(self, query: str) -> tuple[int, Any]:
         found = _QUERY.fullmatch(query)
         assert found is not None, query
-        return 200, [one for one in self.contacts if one["Email"].lower() == found[1].lower()]
+        return 200, [contact for contact in self.contacts if contact["Email"].lower() == found[1].lower()]
 
 
 @contextmanager
-def storefront(services: Services) -> Iterator[FakeStorefront]:
+def storefront(services: IdentityServices) -> Iterator[FakeStorefront]:
     """Serve both, and configure the services to use them."""
     fake = FakeStorefront()
 

@@ -13,8 +13,8 @@ from sqlalchemy import insert
 from app.contract import errors as e
 from app.contract import hub as contract
 from app.contract.auth import Host
-from app.contract.visit import Visit
-from app.hub.tenancy import Tenant
+from app.contract.visit import VisitorClaims
+from app.hub.tenancy import HubTenant
 from app.hub.tenant_cache import ASK_SECONDS, TenantCache
 from app.identity.directory.tenants import changes, custom_hosts
 from app.identity.directory.tenants.tables import tenants
@@ -22,7 +22,7 @@ from app.identity.platform.store.unit import UnitOfWork
 from app.kit.client import Client, Req, Res, ResponseHeaders, ServiceUnavailable
 from app.kit.local_calls import LocalClient
 from app.kit.operation import Operation
-from app.kit.server import Server
+from app.kit.server import OperationServer
 from tests.support.oauth_world import World
 
 DOMAIN = "login.acme.example"
@@ -39,10 +39,10 @@ class Time:
 
 
 @dataclass
-class Hub:
+class HubProcess:
     """The tenant cache of a hub process, over the processes of an identity service, which answer in turn."""
 
-    servers: list[Server]
+    servers: list[OperationServer]
     clock: Time
     calls: list[tuple[str, Any]] = field(default_factory=list)
     costs: list[str] = field(default_factory=list)
@@ -51,13 +51,13 @@ class Hub:
 
     def __post_init__(self) -> None:
         self._turns = cycle(self.servers)
-        self.cache = TenantCache(lambda: Counted(self, Visit(host="")))
+        self.cache = TenantCache(lambda: CountingClient(self, VisitorClaims(host="")))
         self._asked_at = self.clock.now
 
-    def visit(self, host: str) -> Tenant | None:
+    def visit(self, host: str) -> HubTenant | None:
         """Return the tenant that a page of the host shows; None for the page of an unknown host."""
         try:
-            return self.cache.by_host(host, lambda: Counted(self, Visit(host=host)))
+            return self.cache.by_host(host, lambda: CountingClient(self, VisitorClaims(host=host)))
         except e.UnknownTenant:
             return None
 
@@ -65,7 +65,7 @@ class Hub:
         """Let each process of the identity service read the tenant of a host, if it has one."""
         for server in self.servers:
             with suppress(e.UnknownTenant):
-                LocalClient(server, Host.INSIDE, Visit(host=host))(contract.tenant, contract.TenantRequest())
+                LocalClient(server, Host.INSIDE, VisitorClaims(host=host))(contract.tenant, contract.TenantRequest())
 
     def wait(self, seconds: float) -> None:
         """Let time pass, with the rounds that are due."""
@@ -77,7 +77,7 @@ class Hub:
                 if not self.is_cut_off:
                     self.cache.ask()
 
-    def client(self, visit: Visit) -> Client:
+    def client(self, visit: VisitorClaims) -> Client:
         def on_response(headers: ResponseHeaders) -> None:
             self.costs.append(headers.get("X-Gatehouse-Cost") or "")
             if visit.host:
@@ -86,10 +86,10 @@ class Hub:
         return LocalClient(next(self._turns), Host.INSIDE, visit, on_response)
 
 
-class Counted(Client):
+class CountingClient(Client):
     """Counts the calls of a hub."""
 
-    def __init__(self, hub: Hub, visit: Visit) -> None:
+    def __init__(self, hub: HubProcess, visit: VisitorClaims) -> None:
         self._hub, self._visit = hub, visit
 
     def __call__(self, operation: Operation[Req, Res], req: Req) -> Res:
@@ -155,31 +155,31 @@ def add_anew(world: World) -> None:
 
 
 @dataclass(frozen=True)
-class Change:
+class TenantChange:
     """A change of a tenant, and whether a page shows it."""
 
     change: Callable[[World], object]
-    is_seen: Callable[[Tenant | None], bool]
+    is_seen: Callable[[HubTenant | None], bool]
     before: Callable[[World], object] = lambda _: None
     host: Callable[[World], str] = host_of
 
 
 CHANGES = {
-    "brand": Change(
+    "brand": TenantChange(
         lambda world: world.change_brand(display_name="Winter"), lambda t: t is not None and t.brand.name == "Winter"
     ),
-    "policy": Change(
+    "policy": TenantChange(
         lambda world: world.change_settings(password_policy={"min_length": 19}),
         lambda t: t is not None and t.password_policy.min_length == 19,
     ),
-    "languages": Change(
+    "languages": TenantChange(
         lambda world: world.change_settings(locales=["de"], default_locale="de"),
         lambda t: t is not None and t.languages == ("de",),
     ),
-    "suspended": Change(suspend, lambda t: t is None),
-    "resumed": Change(resume, lambda t: t is not None, suspend),
-    "removed": Change(remove, lambda t: t is None),
-    "added anew": Change(add_anew, lambda t: t is not None and t.brand.name == "Anew"),
-    "domain added": Change(add_domain, lambda t: t is not None, host=domain_of),
-    "domain removed": Change(remove_domain, lambda t: t is None, add_domain, domain_of),
+    "suspended": TenantChange(suspend, lambda t: t is None),
+    "resumed": TenantChange(resume, lambda t: t is not None, suspend),
+    "removed": TenantChange(remove, lambda t: t is None),
+    "added anew": TenantChange(add_anew, lambda t: t is not None and t.brand.name == "Anew"),
+    "domain added": TenantChange(add_domain, lambda t: t is not None, host=domain_of),
+    "domain removed": TenantChange(remove_domain, lambda t: t is None, add_domain, domain_of),
 }

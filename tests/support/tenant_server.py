@@ -17,7 +17,7 @@ from app.contract.configuration import TenantSettings
 from app.identity.credentials.tokens.store import access_tokens, refresh_tokens
 from app.identity.directory.tenants.changes import secret_digest
 from app.identity.directory.tenants.tables import tenants
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
 from tests.support.identity_service import CHEAP
@@ -31,7 +31,7 @@ MANAGE = "/identity/v2/manage/account"
 class TenantServer:
     """What one tenant's server may ask."""
 
-    services: Services
+    services: IdentityServices
     app: Flask
     tenant_id: str
     name: str
@@ -50,13 +50,13 @@ class TenantServer:
         **query: Any,
     ) -> TestResponse:
         """Send a request to the API host; with `bearer` it comes from a person's browser, without the secret."""
-        held = {"apikey": self.api_key, "apisecret": self.api_secret if with_secret and bearer is None else None}
-        asked = {name: value for name, value in {**held, **query}.items() if value is not None}
+        stored = {"apikey": self.api_key, "apisecret": self.api_secret if with_secret and bearer is None else None}
+        parameters = {name: value for name, value in {**stored, **query}.items() if value is not None}
         headers = {**(headers or {}), **({"Authorization": f"Bearer {bearer}"} if bearer else {})}
         client = PlainClient(self.app, use_cookies=False)
         base = f"http://{self.services.settings.api_hostname}"
         sent = {"json": body} if body is not None else {}
-        return client.open(path, method=method, query_string=asked, base_url=base, headers=headers, **sent)
+        return client.open(path, method=method, query_string=parameters, base_url=base, headers=headers, **sent)
 
     def create(self, **members: Any) -> dict[str, Any]:
         """Create an account, which must succeed; without an email it gets one."""
@@ -79,23 +79,26 @@ class TenantServer:
 
     def tokens(self, uid: str) -> dict[str, Any]:
         """Get tokens of an account as from its own sign-in, without an actor."""
-        held = self.impersonates(uid)
+        stored = self.impersonates(uid)
         with UnitOfWork(self.services.database, self.tenant_id).separate_transaction() as work:
-            for table, token in ((access_tokens, held["access_token"]), (refresh_tokens, held.get("refresh_token"))):
+            for table, token in (
+                (access_tokens, stored["access_token"]),
+                (refresh_tokens, stored.get("refresh_token")),
+            ):
                 where = (table.c.tenant_id == self.tenant_id, table.c.token_hash == randomness.digest(token or ""))
                 row = work.one(select(table.c.facts).where(*where))
                 if row is not None:
                     own = {name: value for name, value in row.facts.items() if name != "act"}
                     work.run(update(table).where(*where).values(facts=own))
-        return held
+        return stored
 
     def change_settings(self, **settings: Any) -> None:
         """Change settings of the tenant, and let every copy of them grow old."""
         with UnitOfWork(self.services.database, self.tenant_id).separate_transaction() as work:
             where = tenants.c.tenant_id == self.tenant_id
-            held = work.one(select(tenants.c.settings, tenants.c.version).where(where))
-            assert held is not None
-            values = {"settings": {**held.settings, **settings}, "version": held.version + 1}
+            stored = work.one(select(tenants.c.settings, tenants.c.version).where(where))
+            assert stored is not None
+            values = {"settings": {**stored.settings, **settings}, "version": stored.version + 1}
             work.run(update(tenants).where(where).values(**values))
         self.services.directory.clear_cache()
 
@@ -117,7 +120,7 @@ NewTenantServer = Callable[..., TenantServer]
 
 
 @pytest.fixture
-def new_tenant_server(services: Services, identity_app: Flask) -> NewTenantServer:
+def new_tenant_server(services: IdentityServices, identity_app: Flask) -> NewTenantServer:
     """Make a fresh tenant with these settings."""
 
     def make(**settings: Any) -> TenantServer:

@@ -8,7 +8,7 @@ from app.kit.wire import Wire
 PROFILE = ErrorProfile("test", ApiError, ApiError, ApiError, ApiError, ApiError)
 
 
-class Counted(Wire):
+class CountedWords(Wire):
     number: int
 
 
@@ -16,15 +16,15 @@ class Counting(Wire):
     most: int
 
 
-COUNT = Operation("things.count", "POST", "/things", Counting, Counted, Host.API, PROFILE)
+COUNT = Operation("things.count", "POST", "/things", Counting, CountedWords, Host.API, PROFILE)
 
 
 def mistyped() -> None:
     """Never called: only its types are checked."""
 
     @COUNT.implements  # type: ignore[arg-type]  # the request differs
-    def wrong_request(_context: object, _req: Counted) -> Counted:
-        return Counted(number=1)
+    def wrong_request(_context: object, _req: CountedWords) -> CountedWords:
+        return CountedWords(number=1)
 
     @COUNT.implements  # type: ignore[arg-type]  # the response differs
     def wrong_response(_context: object, _req: Counting) -> Counting:

@@ -21,7 +21,7 @@ from joserfc import jws, jwt
 from joserfc.jwk import Key, RSAKey
 
 from app.identity.platform.openid_metadata import ProviderMetadataCache
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.kit import randomness
 from tests.support.devices import store_service_secrets
 from tests.support.tenant_server import TenantServer
@@ -58,7 +58,7 @@ class ReceivedRequest:
 class FakeProvider:
     """A provider; changing a field changes its answers."""
 
-    services: Services
+    services: IdentityServices
     url: str = ""
     claims: dict[str, Any] = field(default_factory=dict)
     """Overrides of ID token claims; None removes a claim."""
@@ -116,27 +116,27 @@ class FakeProvider:
 
     def signs_in(self, address: str, **who: Any) -> dict[str, str]:
         """Sign in, by default as Ada, and return the parameters of the callback."""
-        parts, asked = urlsplit(address), dict(parse_qsl(urlsplit(address).query))
+        parts, requested = urlsplit(address), dict(parse_qsl(urlsplit(address).query))
         assert f"{parts.scheme}://{parts.netloc}{parts.path}" == f"{self.url}/authorize"
-        assert (asked["response_type"], asked["client_id"]) == ("code", CLIENT)
-        assert asked.get("code_challenge_method") == ("S256" if self.needs_pkce else None)
-        assert asked["redirect_uri"].endswith("/socialauth/validate.sauth")
+        assert (requested["response_type"], requested["client_id"]) == ("code", CLIENT)
+        assert requested.get("code_challenge_method") == ("S256" if self.needs_pkce else None)
+        assert requested["redirect_uri"].endswith("/socialauth/validate.sauth")
         code = randomness.token(16)
-        self.sent_out[code] = {**asked, "who": {**ADA, **who}}
-        return {"code": code, "state": asked["state"], "iss": self.url, **self.back}
+        self.sent_out[code] = {**requested, "who": {**ADA, **who}}
+        return {"code": code, "state": requested["state"], "iss": self.url, **self.back}
 
     def refuses(self, address: str, error: str = "access_denied") -> dict[str, str]:
         """Deny, and return the parameters of the callback."""
-        asked = dict(parse_qsl(urlsplit(address).query))
-        return {"error": error, "state": asked["state"], "iss": self.url, **self.back}
+        requested = dict(parse_qsl(urlsplit(address).query))
+        return {"error": error, "state": requested["state"], "iss": self.url, **self.back}
 
     def callback_url(self, address: str, **who: Any) -> str:
         """Sign in and return the callback URL."""
-        asked = dict(parse_qsl(urlsplit(address).query))
-        return f"{asked['redirect_uri']}?{urlencode(self.signs_in(address, **who))}"
+        requested = dict(parse_qsl(urlsplit(address).query))
+        return f"{requested['redirect_uri']}?{urlencode(self.signs_in(address, **who))}"
 
     def asked_for(self, path: str) -> int:
-        return sum(1 for one in self.received if one.path == path)
+        return sum(1 for item in self.received if item.path == path)
 
     def configuration(self) -> dict[str, Any]:
         said = {
@@ -149,17 +149,17 @@ class FakeProvider:
     def token(self, form: Mapping[str, str]) -> tuple[int, dict[str, Any]]:
         if form.get("grant_type") == "refresh_token":
             return self.renewed(form["refresh_token"])
-        asked = self.sent_out.pop(form.get("code", ""), None)
-        if asked is None or asked["redirect_uri"] != form["redirect_uri"]:
+        requested = self.sent_out.pop(form.get("code", ""), None)
+        if requested is None or requested["redirect_uri"] != form["redirect_uri"]:
             return 400, {"error": "invalid_grant"}
         if not self.needs_pkce and "code_verifier" in form:
             return 401, {"error": "invalid_client"}
-        if self.needs_pkce and challenge_of(form["code_verifier"]) != asked["code_challenge"]:
+        if self.needs_pkce and challenge_of(form["code_verifier"]) != requested["code_challenge"]:
             return 400, {"error": "invalid_grant"}
-        said = self.issued(asked["who"], with_refresh=self.issues_refresh_tokens)
-        if "nonce" not in asked:
+        said = self.issued(requested["who"], with_refresh=self.issues_refresh_tokens)
+        if "nonce" not in requested:
             return 200, said
-        return 200, {**said, "id_token": self.id_token or self.signed(asked, said["access_token"])}
+        return 200, {**said, "id_token": self.id_token or self.signed(requested, said["access_token"])}
 
     def renewed(self, refresh_token: str) -> tuple[int, dict[str, Any]]:
         """Answer a refresh request (RFC 6749 section 6)."""
@@ -179,10 +179,10 @@ class FakeProvider:
         self.refresh_tokens[refresh_token] = who
         return {**said, "refresh_token": refresh_token}
 
-    def signed(self, asked: Mapping[str, Any], access_token: str) -> str:
+    def signed(self, requested: Mapping[str, Any], access_token: str) -> str:
         claims = {
-            "iss": self.url, "aud": CLIENT, "iat": self.now, "exp": self.now + 300, "nonce": asked["nonce"],
-            "at_hash": half_of(access_token), **asked["who"], **self.claims,
+            "iss": self.url, "aud": CLIENT, "iat": self.now, "exp": self.now + 300, "nonce": requested["nonce"],
+            "at_hash": half_of(access_token), **requested["who"], **self.claims,
         }  # fmt: skip
         overrides = {name: value for name, value in claims.items() if value is not None}
         header = {"alg": "RS256", "kid": self.key.kid, **self.header}
@@ -228,20 +228,20 @@ class _Handler(BaseHTTPRequestHandler):
         self._respond(dict(parse_qsl(content)))
 
     def _respond(self, form: dict[str, str]) -> None:
-        held, path = self.server.held, urlsplit(self.path).path
+        stored, path = self.server.held, urlsplit(self.path).path
         query = dict(parse_qsl(urlsplit(self.path).query))
-        request = ReceivedRequest(path, dict(self.headers), form, query, f"{held.url}{self.path}")
-        held.received.append(request)
-        time.sleep(held.delay_seconds)
-        if held.answers_after is not None:
-            held.answers_after.wait(4)
-        if path in held.answers:
-            status, headers, body = held.answers[path]
-        elif path == "/authorize" and held.lets_in is not None:
-            status, headers, body = 302, {"Location": held.lets_in(held.url + self.path)}, b""
+        request = ReceivedRequest(path, dict(self.headers), form, query, f"{stored.url}{self.path}")
+        stored.received.append(request)
+        time.sleep(stored.delay_seconds)
+        if stored.answers_after is not None:
+            stored.answers_after.wait(4)
+        if path in stored.answers:
+            status, headers, body = stored.answers[path]
+        elif path == "/authorize" and stored.lets_in is not None:
+            status, headers, body = 302, {"Location": stored.lets_in(stored.url + self.path)}, b""
         else:
-            answered = held.for_apps(request) if held.for_apps is not None else None
-            status, said = answered or held.answer(
+            answered = stored.for_apps(request) if stored.for_apps is not None else None
+            status, said = answered or stored.answer(
                 path, self.headers.get("Authorization", "").removeprefix("Bearer "), form
             )
             headers, body = {"Content-Type": "application/json"}, json.dumps(said).encode()
@@ -250,9 +250,9 @@ class _Handler(BaseHTTPRequestHandler):
             for name, value in {"Content-Length": str(len(body)), **headers}.items():
                 self.send_header(name, value)
             self.end_headers()
-            for part in [body[at : at + 1] for at in range(len(body))] if held.drip_seconds else [body]:
+            for part in [body[at : at + 1] for at in range(len(body))] if stored.drip_seconds else [body]:
                 self.wfile.write(part)
-                time.sleep(held.drip_seconds)
+                time.sleep(stored.drip_seconds)
         except OSError:
             self.close_connection = True  # the client has read enough
 
@@ -261,7 +261,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def provider(services: Services) -> Iterator[FakeProvider]:
+def provider(services: IdentityServices) -> Iterator[FakeProvider]:
     """Serve a provider at its own port, with the cache of its metadata cleared."""
     services.provider_metadata = ProviderMetadataCache(services.clock, services.provider_metadata.resolver)
     server = _Server(("127.0.0.1", 0), _Handler)
@@ -275,7 +275,7 @@ def provider(services: Services) -> Iterator[FakeProvider]:
 
 
 @pytest.fixture
-def fake_provider(services: Services) -> Iterator[FakeProvider]:
+def fake_provider(services: IdentityServices) -> Iterator[FakeProvider]:
     """Serve a provider for one test."""
-    with provider(services) as held:
-        yield held
+    with provider(services) as stored:
+        yield stored

@@ -18,7 +18,7 @@ STORED = "stored"
 """The name of the case that runs on PostgreSQL too."""
 
 
-class Line(Protocol):
+class VariantLine(Protocol):
     """One refusal: its operation and code as text, and how it is raised."""
 
     def check(self, make: NewTenantServer) -> None: ...
@@ -29,7 +29,7 @@ class Refusals:
     """The refusals of one operation."""
 
     name: str
-    lines: Sequence[Line]
+    lines: Sequence[VariantLine]
 
     def __str__(self) -> str:
         return self.name
@@ -59,9 +59,9 @@ class Variants:
                 self.answer.check(make, variant)
 
 
-def every_refusal(lines: Sequence[Line], *, stored: Collection[str] = ()) -> Callable[[Test], Test]:
+def every_refusal(lines: Sequence[VariantLine], *, stored: Collection[str] = ()) -> Callable[[Test], Test]:
     """Run the test with the `refusals` of each operation; those `stored`, such as "U02 1123", on PostgreSQL too."""
-    grouped: dict[str, list[Line]] = {}
+    grouped: dict[str, list[VariantLine]] = {}
     for line in lines:
         operation = str(line).rpartition(" ")[0]
         grouped.setdefault(STORED if str(line) in stored else operation, []).append(line)
@@ -73,10 +73,12 @@ def every_variant(answers: Sequence[Answer], *, stored: Collection[str] = ()) ->
     cases = []
     for answer in answers:
         spellings = list(answer.variants())
-        stored_ones = [one for one in spellings if answer.row in stored and FOR_THE_STORE & {*one.split(", ")}]
+        stored_ones = [
+            spelling for spelling in spellings if answer.row in stored and FOR_THE_STORE & {*spelling.split(", ")}
+        ]
         cases += [Variants(f"{answer} {STORED}", answer, stored_ones)] if stored_ones else []
-        cases += [Variants(str(answer), answer, [one for one in spellings if one not in stored_ones])]
-    return _table("variants", [one for one in cases if one.spellings])
+        cases += [Variants(str(answer), answer, [spelling for spelling in spellings if spelling not in stored_ones])]
+    return _table("variants", [case for case in cases if case.spellings])
 
 
 def _table(parameter: str, cases: Sequence[Refusals | Variants]) -> Callable[[Test], Test]:

@@ -13,14 +13,14 @@ import pytest
 from flask import Flask
 from werkzeug.test import Client, Cookie, TestResponse
 
-from app.identity.platform.services import Services
-from app.kit.server import Server
+from app.identity.platform.services import IdentityServices
+from app.kit.server import OperationServer
 from tests.support.oauth_world import World
 from tests.support.over_http import is_over_http, make_hub
 from tests.support.plain_client import PlainClient
 from tests.support.relying_party import RelyingParty
 
-MOST_HOPS = 8
+MAX_HOPS = 8
 
 
 @dataclass
@@ -41,31 +41,31 @@ class Forms:
 
     def __init__(self, html: str) -> None:
         self.found: list[Form] = []
-        elsewhere: list[tuple[str, str, tuple[str, str], str]] = []
+        other: list[tuple[str, str, tuple[str, str], str]] = []
         for tag in _TAGS.finditer(html):
-            given = {name.lower(): unescape(value) for name, value in _ATTRIBUTES.findall(tag["attributes"])}
+            values = {name.lower(): unescape(value) for name, value in _ATTRIBUTES.findall(tag["attributes"])}
             if tag["name"] == "form":
-                method = given.get("method", "get").lower()
-                self.found.append(Form(given.get("action", ""), method, id=given.get("id", "")))
+                method = values.get("method", "get").lower()
+                self.found.append(Form(values.get("action", ""), method, id=values.get("id", "")))
             elif tag["name"] == "input":
-                self._add_field(given)
-            elif given.get("type") == "submit" and not given.get("aria-hidden"):
-                button = given.get("name", ""), given.get("value", "")
+                self._add_field(values)
+            elif values.get("type") == "submit" and not values.get("aria-hidden"):
+                button = values.get("name", ""), values.get("value", "")
                 text = _TEXT.search(html, tag.end() - 1)
-                for label in filter(None, (given.get("aria-label"), text and unescape(text[1]).strip())):
-                    if owner := given.get("form"):  # the form that it names, wherever that stands
-                        elsewhere.append((owner, label, button, given.get("formaction", "")))
+                for label in filter(None, (values.get("aria-label"), text and unescape(text[1]).strip())):
+                    if owner := values.get("form"):  # the form that it names, wherever that stands
+                        other.append((owner, label, button, values.get("formaction", "")))
                     elif self.found:
                         self.found[-1].buttons[label] = button
-        for owner, label, button, action in elsewhere:
+        for owner, label, button, action in other:
             for form in (form for form in self.found if form.id == owner):
                 form.buttons[label] = button
                 form.actions[label] = action or form.action
 
-    def _add_field(self, given: dict[str, str]) -> None:
-        is_chosen = given.get("type") != "checkbox" and (given.get("type") != "radio" or "checked" in given)
-        if is_chosen and self.found and given.get("name"):
-            self.found[-1].fields[given["name"]] = given.get("value", "")
+    def _add_field(self, values: dict[str, str]) -> None:
+        is_chosen = values.get("type") != "checkbox" and (values.get("type") != "radio" or "checked" in values)
+        if is_chosen and self.found and values.get("name"):
+            self.found[-1].fields[values["name"]] = values.get("value", "")
 
 
 _TAGS = re.compile(r'<(?P<name>form|input|button)(?P<attributes>(?:\s[^">]*(?:"[^"]*"[^">]*)*)?)>')
@@ -118,8 +118,8 @@ class VisitedPage:
 
     @property
     def cost(self) -> dict[str, int]:
-        held = self.answer.headers.get("X-Gatehouse-Cost", "") if self.answer else ""
-        return {name: int(count) for name, count in (part.split("=") for part in held.split("; ") if part)}
+        stored = self.answer.headers.get("X-Gatehouse-Cost", "") if self.answer else ""
+        return {name: int(count) for name, count in (part.split("=") for part in stored.split("; ") if part)}
 
     def form(self, button: str) -> Form:
         """Return the form with this button."""
@@ -161,7 +161,7 @@ class Visitor:
 
     def send(self, method: str, address: str, sent: dict[str, Any] | None, **headers: str) -> VisitedPage:
         """Send a request and follow redirects within the tenant."""
-        for _hop in range(MOST_HOPS):
+        for _hop in range(MAX_HOPS):
             if not address.startswith(self.home + "/"):
                 return VisitedPage(self, address, None)
             answer = self.client.open(
@@ -175,9 +175,11 @@ class Visitor:
 
     def authorize(self, app: RelyingParty, **changed: str | None) -> VisitedPage:
         """Open an application's authorization request."""
-        asked = {name: value for name, value in app.authorization_parameters(**changed).items() if value is not None}
+        parameters = {
+            name: value for name, value in app.authorization_parameters(**changed).items() if value is not None
+        }
         path = f"/service/{app.protocol}/{app.app}/authorize" if app.app else "/service/oidc/authorize"
-        return self.open(f"{path}?{urlencode(asked)}")
+        return self.open(f"{path}?{urlencode(parameters)}")
 
     def cookies(self, part: str) -> list[str]:
         """Return the names of stored cookies that contain this text."""
@@ -185,7 +187,7 @@ class Visitor:
 
     def cookie(self, part: str) -> Cookie:
         """Return the stored cookie whose name contains this text."""
-        return next(one for one in (self.client._cookies or {}).values() if part in one.key)
+        return next(item for item in (self.client._cookies or {}).values() if part in item.key)
 
     def session_cookie(self) -> str:
         """Return the value of the session cookie."""
@@ -197,16 +199,16 @@ class Visitor:
 
     def forget(self, part: str) -> None:
         """Delete the cookies whose names contain this text."""
-        held = self.client._cookies or {}
-        for key in [key for key, cookie in held.items() if part in cookie.key]:
-            del held[key]
+        stored = self.client._cookies or {}
+        for key in [key for key, cookie in stored.items() if part in cookie.key]:
+            del stored[key]
 
 
-_HUBS: dict[tuple[int, bool], tuple[Server, Flask]] = {}
+_HUBS: dict[tuple[int, bool], tuple[OperationServer, Flask]] = {}
 
 
 @pytest.fixture
-def hub_app(request: pytest.FixtureRequest, services: Services, identity_app: Server) -> Flask:
+def hub_app(request: pytest.FixtureRequest, services: IdentityServices, identity_app: OperationServer) -> Flask:
     """Return the hub over this identity service, in one process; created once for each kind of calls."""
     over_http = is_over_http(request.path, is_all=request.config.getoption("--over-http"))
     key = id(identity_app), over_http

@@ -20,7 +20,7 @@ EXPECTED = {"Neither": "iss and aud", "Optional": "iss and aud", "Issuer": "aud"
 
 
 def write(folder: Path, names: list[str] | None) -> str:
-    providers = [{"app_name": one, "algo": "HS256", "key": "k" * 32, **PROVIDERS[one]} for one in names or ()]
+    providers = [{"app_name": name, "algo": "HS256", "key": "k" * 32, **PROVIDERS[name]} for name in names or ()]
     tenant = {"name": "acme", **({"jwt_providers": providers} if names is not None else {})}
     (folder / "acme.yaml").write_text(json.dumps({"tenants": [tenant]}))
     return "acme.yaml"

@@ -50,9 +50,9 @@ def test_worker_creates_coming_months_and_drops_old_ones(
     assert months <= parts(owner) <= months | {month(0), "audit_mid", "audit_other"}
     assert "audit_mid" in parts(owner)
     assert [entry_id for _, entry_id in rows(runtime, "globex")] == retained
-    held = parts(owner)
+    stored = parts(owner)
     keep(audit_database)
-    assert parts(owner) == held
+    assert parts(owner) == stored
     add(runtime, "acme", moment(62))
     assert places(runtime, "acme")[-1] in months
 
@@ -150,7 +150,7 @@ def test_rows_outside_all_months_are_found_and_removed(
     assert len(of_account(work, "u", 10)) == 3
     work.rollback()
     assert audit_retention.delete_expired(audit_database, "acme", moment(-365)) == 2
-    assert [len(rows(runtime, one)) for one in ("acme", "globex")] == [1, 1]
+    assert [len(rows(runtime, item)) for item in ("acme", "globex")] == [1, 1]
 
 
 def test_concurrent_purges_and_writes_do_not_deadlock(

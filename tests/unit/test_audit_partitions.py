@@ -35,15 +35,15 @@ from tests.support.servers import Postgres, PostgresUrls
 
 
 def test_rows_survive_upgrade_and_downgrade(unpartitioned: PostgresUrls, runtime: Connected) -> None:
-    held = {one: [add(runtime, one, moment(-days)) for days in (400, 30, 0)] for one in ("acme", "globex")}
+    existing = {item: [add(runtime, item, moment(-days)) for days in (400, 30, 0)] for item in ("acme", "globex")}
     up(unpartitioned)
-    for tenant, ids in held.items():
-        assert rows(runtime, tenant) == [("audit_before", one) for one in ids]
-    held["acme"] += [add(runtime, "acme", moment(days)) for days in (130, 4000)]
+    for tenant, ids in existing.items():
+        assert rows(runtime, tenant) == [("audit_before", item_id) for item_id in ids]
+    existing["acme"] += [add(runtime, "acme", moment(days)) for days in (130, 4000)]
     assert places(runtime, "acme")[3:] == ["audit_other", "audit_other"]
     down(unpartitioned)
-    for tenant, ids in held.items():
-        assert rows(runtime, tenant) == [("audit", one) for one in ids]
+    for tenant, ids in existing.items():
+        assert rows(runtime, tenant) == [("audit", item_id) for item_id in ids]
     runtime.execute("SELECT set_config('gatehouse.tenant', 'acme', true)")
     with pytest.raises(DENIED):
         runtime.execute("INSERT INTO audit VALUES ('globex', 'x', now(), 'e', null, null, null, null, '{}')")
@@ -55,18 +55,18 @@ def test_downgrade_restores_rows_without_the_first_partition(
     old(owner, audit_old=(500, 450))
     ids = [add(runtime, "acme", moment(-days)) for days in (460, 100)]
     down(partitioned)
-    assert rows(runtime, "acme") == [("audit", one) for one in ids]
+    assert rows(runtime, "acme") == [("audit", item_id) for item_id in ids]
     up(partitioned)
-    assert rows(runtime, "acme") == [("audit_before", one) for one in ids]
+    assert rows(runtime, "acme") == [("audit_before", item_id) for item_id in ids]
 
 
 def stored(connection: Connected, *names: str) -> list[Any]:
     found = connection.execute(
         "SELECT pg_relation_filenode(name::regclass) FROM unnest(%s::text[]) AS name", (list(names),)
     )
-    held = found.fetchall()
+    existing = found.fetchall()
     connection.commit()
-    return held
+    return existing
 
 
 def scans(server: Postgres, urls: PostgresUrls, table: str) -> int:
@@ -106,7 +106,7 @@ def test_exclusive_lock_covers_no_scan_and_no_index_build(
     up(unpartitioned)
     assert scans(postgres_server, unpartitioned, "audit_before") == scanned
     assert stored(owner, "audit_before", "pk_audit_before", "ix_audit_before_uid") == files
-    assert rows(runtime, "acme") == [("audit_before", one) for one in retained]
+    assert rows(runtime, "acme") == [("audit_before", item) for item in retained]
 
 
 def test_later_run_moves_the_bound_forward(unpartitioned: PostgresUrls, owner: Connected, runtime: Connected) -> None:
@@ -161,7 +161,7 @@ def test_concurrent_writes_and_reads_lose_nothing(unpartitioned: PostgresUrls) -
     """They keep their connections and their prepared statements, as instances of the version before do."""
     wrote = list[str]()
     with (
-        psycopg.connect(unpartitioned.runtime_url, prepare_threshold=0) as one,
+        psycopg.connect(unpartitioned.runtime_url, prepare_threshold=0) as item,
         psycopg.connect(unpartitioned.runtime_url, prepare_threshold=0) as two,
         psycopg.connect(unpartitioned.runtime_url, prepare_threshold=0) as three,
     ):
@@ -172,11 +172,11 @@ def test_concurrent_writes_and_reads_lose_nothing(unpartitioned: PostgresUrls) -
                 time.sleep(0.01)
 
         with beside(
-            lambda: wrote.append(add(one, "acme", moment(0))),
+            lambda: wrote.append(add(item, "acme", moment(0))),
             lambda: wrote.append(add(two, "acme", moment(0))),
             lambda: none(rows(three, "acme")),
         ):
             for step in (more, lambda: up(unpartitioned), more, lambda: down(unpartitioned), more):
                 step()
-        assert {entry_id for _, entry_id in rows(one, "acme")} == set(wrote)
+        assert {entry_id for _, entry_id in rows(item, "acme")} == set(wrote)
         assert len(wrote) == len(set(wrote)) >= 120

@@ -27,7 +27,7 @@ def test_mails_of_many_colours_keep_a_bounded_cache(cached: Any) -> None:
 
 
 def test_scripts_named_in_any_order_keep_a_bounded_cache(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(assets, "MOST_CACHED", 3)
+    monkeypatch.setattr(assets, "MAX_CACHED", 3)
     joined = assets.Assets(STATIC)
     scripts = sorted(path.stem for path in (STATIC / "js").glob("*.js"))[:3]
     for names in permutations(scripts):
@@ -38,7 +38,7 @@ def test_scripts_named_in_any_order_keep_a_bounded_cache(monkeypatch: pytest.Mon
 
 
 def test_keys_of_many_tenants_keep_a_bounded_cache(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(signing_keys, "MOST_TENANTS", 3)
+    monkeypatch.setattr(signing_keys, "MAX_TENANTS", 3)
     keys = StoredSigningKeys(Encryption((b"a secret of the tests, long enough",)), SystemClock())
     for number in range(10):
         keys.refresh_if_changed(f"tenant {number}", 1)

@@ -11,14 +11,14 @@ from sqlalchemy import Executable, Row, and_, case, delete, func, insert, litera
 from sqlalchemy.exc import IntegrityError
 
 from app.identity.directory.accounts.tables import accounts
-from app.identity.platform.continuation_tokens import tickets
+from app.identity.platform.continuation_tokens import token_table
 from app.identity.platform.store import built
 from app.identity.platform.store.compiled import insert_row
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit import UnitOfWork
 from tests.support.continuation_rows import AT, row
 
-T = tickets.c
+T = token_table.c
 OWN = T.tenant_id == "acme"
 both = pytest.mark.parametrize("own_database", ["sqlite", "postgres"], indirect=True)
 
@@ -26,7 +26,7 @@ both = pytest.mark.parametrize("own_database", ["sqlite", "postgres"], indirect=
 @pytest.fixture
 def work(own_database: Database) -> UnitOfWork:
     made = UnitOfWork(own_database, "acme")
-    made.run(insert_row(tickets), [row(), row("two", uid="", state="used"), row("three", uid="grace", facts={})])
+    made.run(insert_row(token_table), [row(), row("two", uid="", state="used"), row("three", uid="grace", facts={})])
     return made
 
 
@@ -35,21 +35,21 @@ def by_sqlalchemy(work: UnitOfWork, statement: Executable) -> Sequence[Row[Any]]
 
 
 SELECTS: dict[str, Executable] = {
-    "every column": select(tickets).where(OWN, T.ticket_hash == "one"),
-    "no row": select(tickets).where(OWN, T.ticket_hash == "none"),
+    "every column": select(token_table).where(OWN, T.ticket_hash == "one"),
+    "no row": select(token_table).where(OWN, T.ticket_hash == "none"),
     "no value": select(T.ticket_hash, accounts.c.email).outerjoin(accounts, accounts.c.email.is_(None)).where(OWN, T.uid == ""),
     "an instant": select(T.created_at).where(OWN, T.created_at >= AT).order_by(T.ticket_hash),
     "a member of JSON": select(T.facts["é"][0].as_integer().label("first")).where(OWN, T.ticket_hash == "one"),
     "a page": select(T.ticket_hash).where(OWN).order_by(T.ticket_hash).limit(1).offset(1),
     "the first ones": select(T.ticket_hash).where(OWN).order_by(T.ticket_hash).limit(2),
-    "a number": select(func.count()).select_from(tickets).where(OWN),
+    "a number": select(func.count()).select_from(token_table).where(OWN),
     "a constant beside": select(literal("x").label("mark"), T.ticket_hash).where(OWN).order_by(T.ticket_hash),
     "cases": select(case((T.state == "open", 1), else_=0).label("is_open")).where(OWN).order_by(T.ticket_hash),
     "either": select(T.ticket_hash).where(or_(and_(OWN, T.uid == "grace"), T.state == "used")).order_by(T.ticket_hash),
     "a list": select(T.ticket_hash).where(OWN, T.ticket_hash.in_(["one", "three"])).order_by(T.ticket_hash),
     "an inner one": select(T.ticket_hash).where(OWN, T.uid == select(T.uid).where(T.ticket_hash == "one").scalar_subquery()),
     "two together": union_all(select(T.ticket_hash).where(T.uid == "ada"), select(T.state).where(T.uid == "grace")),
-    "columns of one name": select(tickets, accounts).outerjoin(accounts, accounts.c.uid == T.uid).where(T.ticket_hash == "one"),
+    "columns of one name": select(token_table, accounts).outerjoin(accounts, accounts.c.uid == T.uid).where(T.ticket_hash == "one"),
     "text": text("SELECT 1 AS one"),
 }  # fmt: skip
 
@@ -61,8 +61,8 @@ def test_rows_equal_those_of_sqlalchemy(work: UnitOfWork, subtests: pytest.Subte
         for time in ("compiled", "found"):
             with subtests.test(f"{name}, {time}"):
                 own = work.all(statement)
-                assert [tuple(one) for one in own] == [tuple(one) for one in theirs]
-                assert [list(one._mapping) for one in own] == [list(one._mapping) for one in theirs]
+                assert [tuple(item) for item in own] == [tuple(item) for item in theirs]
+                assert [list(item._mapping) for item in own] == [list(item._mapping) for item in theirs]
 
 
 @both
@@ -70,25 +70,27 @@ def test_statements_of_one_form_bring_their_own_values(work: UnitOfWork) -> None
     for name, uid in (("one", "ada"), ("three", "grace"), ("four", None), ("two", "")):
         found = work.one(select(T.ticket_hash, T.uid).where(OWN, T.ticket_hash == name))
         assert found == (None if name == "four" else (name, uid))
-        work.run(update(tickets).where(OWN, T.ticket_hash == name).values(state=f"state of {name}", facts={"of": name}))
+        work.run(
+            update(token_table).where(OWN, T.ticket_hash == name).values(state=f"state of {name}", facts={"of": name})
+        )
     states: list[Any] = list(work.all(select(T.ticket_hash, T.state, T.facts).where(OWN).order_by(T.ticket_hash)))
     assert states == [(name, f"state of {name}", {"of": name}) for name in ("one", "three", "two")]
 
 
 @both
 def test_changes_count_and_return_their_rows(work: UnitOfWork) -> None:
-    made = work.run(insert(tickets).values(row("four", uid="eve")).returning(T.uid, T.created_at)).one()
+    made = work.run(insert(token_table).values(row("four", uid="eve")).returning(T.uid, T.created_at)).one()
     assert made == ("eve", AT)
-    assert work.changed(update(tickets).where(OWN, T.uid == "ada").values(expires_at=T.created_at, uid="bo")) == 1
-    assert work.changed(update(tickets).where(OWN, T.uid == "ada").values(uid="bo")) == 0
-    assert work.changed(delete(tickets).where(OWN, T.uid.in_(["bo", "eve"]))) == 2
-    assert work.changed(delete(tickets).where(OWN)) == 2
+    assert work.changed(update(token_table).where(OWN, T.uid == "ada").values(expires_at=T.created_at, uid="bo")) == 1
+    assert work.changed(update(token_table).where(OWN, T.uid == "ada").values(uid="bo")) == 0
+    assert work.changed(delete(token_table).where(OWN, T.uid.in_(["bo", "eve"]))) == 2
+    assert work.changed(delete(token_table).where(OWN)) == 2
 
 
 @both
 def test_second_row_of_a_key_is_an_integrity_error(work: UnitOfWork) -> None:
     with pytest.raises(IntegrityError):
-        work.run(insert(tickets).values(row()))
+        work.run(insert(token_table).values(row()))
     work.rollback()
 
 
@@ -108,9 +110,9 @@ def test_default_that_python_computes_is_filled_in(work: UnitOfWork) -> None:
 def test_no_value_of_a_statement_is_cached(work: UnitOfWork) -> None:
     personal = [secrets.token_hex(8), secrets.token_hex(8)]
     for value in personal:
-        work.run(insert(tickets).values(row(value, facts={"held": value})))
-        work.all(select(tickets).where(OWN, T.ticket_hash == value, T.uid == value).limit(7))
-        work.run(update(tickets).where(OWN, T.ticket_hash == value).values(uid=value))
+        work.run(insert(token_table).values(row(value, facts={"held": value})))
+        work.all(select(token_table).where(OWN, T.ticket_hash == value, T.uid == value).limit(7))
+        work.run(update(token_table).where(OWN, T.ticket_hash == value).values(uid=value))
     entries = work._database.built._shared._entries
     assert len(entries) == 3
     text = repr([(key, vars(shared.form), shared.places) for key, shared in entries.items()])
@@ -119,7 +121,7 @@ def test_no_value_of_a_statement_is_cached(work: UnitOfWork) -> None:
 
 
 def test_most_forms_are_bounded(own_database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(built, "MOST_FORMS", 2)
+    monkeypatch.setattr(built, "MAX_FORMS", 2)
     forms = built.BuiltStatements(own_database.engine.dialect)
     for column in (T.uid, T.state, T.kind):
         forms.find(select(column))

@@ -14,11 +14,11 @@ def test_every_registrable_method_is_served() -> None:
         == set(get_args(AuthMethod))
         == set(metadata(list(METHODS))["token_endpoint_auth_methods_supported"])
     )
-    assert [one.name for one in METHODS.values()] == list(METHODS)
+    assert [method.name for method in METHODS.values()] == list(METHODS)
 
 
 def test_every_registrable_algorithm_is_served() -> None:
-    assert {name: set(one.algorithms) for name, one in METHODS.items() if one.algorithms} == ALGORITHMS_OF
+    assert {name: set(method.algorithms) for name, method in METHODS.items() if method.algorithms} == ALGORITHMS_OF
     assert set(get_args(AssertionAlg)) == set(
         metadata(list(METHODS))["token_endpoint_auth_signing_alg_values_supported"]
     )

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from app.hub.brand import Brand
+from app.hub.brand import PageBranding
 from app.kit.colour import BLACK, WHITE, Colour, NotAColour
 from app.kit.package_files import HOME as ROOT
 from app.kit.palette import SHAPE, TEXT
@@ -26,7 +26,7 @@ YELLOW = Colour.parse("#ffd400")
 
 def tokens(colour: Colour, scene: str = "dusk", mode: int = 0) -> dict[str, Colour]:
     """The tokens as a browser would read them in a mode."""
-    light, dark = Brand("X", str(colour), scene=scene).tokens.split("@media(prefers-color-scheme:dark)")
+    light, dark = PageBranding("X", str(colour), scene=scene).tokens.split("@media(prefers-color-scheme:dark)")
     found = re.findall(r"(--[\w-]+):(#[0-9a-f]{3,8})", light + dark * mode)
     return {name: Colour.parse(value[:7]) for name, value in found}
 

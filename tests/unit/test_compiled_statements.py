@@ -8,17 +8,17 @@ from sqlalchemy import JSON, Column, MetaData, String, Table, bindparam, select,
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.exc import IntegrityError, NoResultFound
 
-from app.identity.platform.continuation_tokens import tickets
+from app.identity.platform.continuation_tokens import token_table
 from app.identity.platform.store.compiled import Compiled, insert_row
 from app.identity.platform.store.database import Database, StoreUnavailable
 from app.identity.platform.store.unit import UnitOfWork
 from tests.support.continuation_rows import AT, row
 
-T = tickets.c
-ADD = insert_row(tickets)
+T = token_table.c
+ADD = insert_row(token_table)
 KEY = (T.tenant_id == bindparam("tenant"), T.ticket_hash == bindparam("hash"))
-READ = Compiled(select(tickets).where(*KEY))
-LOCKING = Compiled(select(tickets).where(*KEY).with_for_update(key_share=True))
+READ = Compiled(select(token_table).where(*KEY))
+LOCKING = Compiled(select(token_table).where(*KEY).with_for_update(key_share=True))
 both = pytest.mark.parametrize("own_database", ["sqlite", "postgres"], indirect=True)
 
 
@@ -31,7 +31,7 @@ def work(own_database: Database) -> UnitOfWork:
 def test_rows_equal_those_of_sqlalchemy(work: UnitOfWork) -> None:
     work.run(ADD, [row(), row("two")])
     own = work.one(READ, {"tenant": "acme", "hash": "one"})
-    theirs = work.one(select(tickets).where(T.tenant_id == "acme", T.ticket_hash == "one"))
+    theirs = work.one(select(token_table).where(T.tenant_id == "acme", T.ticket_hash == "one"))
     assert own is not None
     assert theirs is not None
     assert own._mapping == dict(theirs._mapping) == row()
@@ -42,7 +42,7 @@ def test_rows_equal_those_of_sqlalchemy(work: UnitOfWork) -> None:
 def test_update_returns_rows_and_counts_them(work: UnitOfWork) -> None:
     work.run(ADD, row())
     spend = Compiled(
-        update(tickets).where(*KEY, T.state == "open").values(state="used").returning(T.facts, T.created_at)
+        update(token_table).where(*KEY, T.state == "open").values(state="used").returning(T.facts, T.created_at)
     )
     found = work.run(spend, {"tenant": "acme", "hash": "one"})
     assert (found.rowcount, found.one()) == (1, ({"é": [1, None]}, AT))
@@ -133,8 +133,8 @@ def test_column_that_is_not_given_gets_its_default_or_null() -> None:
     )  # fmt: skip
     form = insert_row(things).form(SQLiteDialect_pysqlite())
     assert form.parameters({"name": "one", "made_at": "then"}) == ["one", "next", None, "then"]
-    given = {"name": "one", "made_at": "then", "kind": "this", "facts": {"a": 1}}
-    assert form.parameters(given) == ["one", "this", '{"a": 1}', "then"]
+    values = {"name": "one", "made_at": "then", "kind": "this", "facts": {"a": 1}}
+    assert form.parameters(values) == ["one", "this", '{"a": 1}', "then"]
     with pytest.raises(KeyError):
         form.parameters({"name": "one"})
 

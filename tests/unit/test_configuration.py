@@ -160,7 +160,7 @@ def test_nested_yaml_aliases_do_not_expand() -> None:
 def test_huge_file_is_refused_unread(tmp_path: Path) -> None:
     file = tmp_path / "huge.yaml"
     with file.open("wb") as huge:
-        huge.truncate(document.MOST_BYTES + 1)
+        huge.truncate(document.MAX_BYTES + 1)
     with pytest.raises(ConfigurationError, match="at most 4 MiB"):
         read_file(file)
 

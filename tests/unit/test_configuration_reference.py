@@ -14,11 +14,15 @@ def test_written_reference_equals_the_models() -> None:
 
 
 def test_every_variable_has_a_description_and_an_example() -> None:
-    assert [one.name for one in configuration.variables() if not one.words.endswith(".") or not one.example] == []
+    assert [
+        variable.name
+        for variable in configuration.variables()
+        if not variable.words.endswith(".") or not variable.example
+    ] == []
 
 
 def test_every_example_is_a_valid_value(tmp_path: Path) -> None:
-    examples = {one.name: one.example for one in configuration.variables()}
+    examples = {variable.name: variable.example for variable in configuration.variables()}
     files = {"GATEHOUSE_LOCATIONS_FILE", "GATEHOUSE_SECRET_KEY_FILE"}
     for name in files:
         examples[name] = str(tmp_path / name)

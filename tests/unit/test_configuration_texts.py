@@ -56,6 +56,6 @@ def test_every_model_has_a_sentence() -> None:
 
 def test_no_text_is_stale() -> None:
     assert set(model_texts()) <= set(MODELS)
-    known = {f"{one}.{key}" for name, key in KEYS for one in names_of(name)}
+    known = {f"{item}.{key}" for name, key in KEYS for item in names_of(name)}
     described = {f"{name}.{key}" for name, keys in texts().items() for key in keys}
     assert described | set(examples()) <= known

@@ -20,17 +20,17 @@ def configured(**connections: Any) -> TenantSettings:
 
 
 def test_known_provider_needs_only_a_key() -> None:
-    held = configured(**{name: {"key": "k"} for name in PRESETS}).connections
-    whole = {name: resolved(name, one) for name, one in held.items()}
-    assert {one.key for one in whole.values()} == {"k"}
-    assert {name for name, one in whole.items() if one.trusts_email} == {"google", "github"}
-    assert {name for name, one in whole.items() if not one.pkce} == {"linkedin"}
+    stored = configured(**{name: {"key": "k"} for name in PRESETS}).connections
+    complete = {name: resolved(name, connection) for name, connection in stored.items()}
+    assert {item.key for item in complete.values()} == {"k"}
+    assert {name for name, item in complete.items() if item.trusts_email} == {"google", "github"}
+    assert {name for name, item in complete.items() if not item.pkce} == {"linkedin"}
 
 
 def test_known_provider_with_own_issuer_must_state_its_trust() -> None:
-    held = configured(google={"key": "k", "issuer": "https://evil.example"}).connections["google"]
-    whole = resolved("google", held)
-    assert (whole.title, whole.issuer, bool(whole.trusts_email)) == ("Google", "https://evil.example", False)
+    stored = configured(google={"key": "k", "issuer": "https://evil.example"}).connections["google"]
+    complete = resolved("google", stored)
+    assert (complete.title, complete.issuer, bool(complete.trusts_email)) == ("Google", "https://evil.example", False)
 
 
 @pytest.mark.parametrize(
@@ -101,6 +101,6 @@ def test_public_provider_cannot_have_local_endpoints(issuer: str, place: str, is
 def test_impossible_connection_in_a_file_is_named(tmp_path: Path, line: str, named: str) -> None:
     with pytest.raises(ConfigurationError) as refused:
         read(f"tenants:\n  - name: acme\n    {line}\n".encode(), "acme.yaml", tmp_path)
-    reported = "\n".join(str(one) for one in refused.value.problems)
+    reported = "\n".join(str(problem) for problem in refused.value.problems)
     assert named in reported, reported
     assert "hidden" not in reported

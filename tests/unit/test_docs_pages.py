@@ -70,7 +70,7 @@ def refusals(path: Path) -> Iterator[tuple[str, str]]:
             has_own_text.update(map(id, ast.walk(node.type)))
         if not isinstance(node, ast.Call) or not node.args:
             continue
-        name, texts = node.func, [written(one) for one in node.args]
+        name, texts = node.func, [written(arg) for arg in node.args]
         if isinstance(name, ast.Name) and name.id == "RefusedByRedirect" and len(texts) == 2:
             yield texts[0], texts[1]
         elif isinstance(name, ast.Attribute) and name.attr == "names" and (kind := kind_of(name.value)):
@@ -113,4 +113,4 @@ def test_explained_sentences_are_in_the_program(section: str) -> None:
     )
     plain = re.sub(r'"\s+f?"|\{[\w.()!\[\]]*\}', "", re.sub(r"\s+", " ", source)).replace("’", "'")
     assert len(sentences) >= 4
-    assert [one for one in sentences if one.replace("’", "'").strip("`") not in plain] == []
+    assert [sentence for sentence in sentences if sentence.replace("’", "'").strip("`") not in plain] == []

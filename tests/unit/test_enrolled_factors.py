@@ -12,5 +12,5 @@ from tests.unit.test_profile_of_account import ADA
 def test_no_authenticator_is_enrolled_without_credentials() -> None:
     account = replace(ADA, phone="+14155550100", phone_verified=True, username="ada")
     factors = AccountFactors(account, is_factor_required=True)
-    assert [kind for kind, one in AUTHENTICATORS.items() if one.is_enrolled(factors)] == []
+    assert [kind for kind, authenticator in AUTHENTICATORS.items() if authenticator.is_enrolled(factors)] == []
     assert service.enrolled_kinds(TenantSettings(), factors) == ()

@@ -43,13 +43,13 @@ def test_page_that_breaks_is_replaced_by_that_of_its_error(pages: ErrorPages, ra
 
 
 def test_exception_is_raised_once_all_its_pages_broke(pages: ErrorPages) -> None:
-    asked = []
+    requested = []
 
     @pages.answers(Exception, LookupError)
     def broken(problem: Exception) -> Response:
-        asked.append(type(problem))
+        requested.append(type(problem))
         raise KeyError("within")
 
     with pytest.raises(KeyError, match="within"):
         pages.page_of(LookupError())
-    assert asked == [LookupError]
+    assert requested == [LookupError]

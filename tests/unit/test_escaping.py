@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import Markup, escape
 
-from app.hub.escaping import written
+from app.hub.escaping import escape_value
 from app.hub.locale import lazy_gettext
 
 
@@ -17,7 +17,7 @@ class Text(str):
 
 @given(st.text())
 def test_text_is_escaped_as_by_markupsafe(text: str) -> None:
-    assert written(text) == escape(text)
+    assert escape_value(text) == escape(text)
 
 
 @pytest.mark.parametrize(
@@ -36,4 +36,4 @@ def test_text_is_escaped_as_by_markupsafe(text: str) -> None:
     ids=lambda value: type(value).__name__,
 )
 def test_value_is_escaped_as_by_markupsafe(value: Any) -> None:
-    assert str(written(value)) == str(escape(value))
+    assert str(escape_value(value)) == str(escape(value))

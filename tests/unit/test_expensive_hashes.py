@@ -14,7 +14,7 @@ import pytest
 from app.contract.configuration import Argon2
 from app.identity.credentials.passwords import hash_limiter, imported_hashes
 from app.identity.credentials.passwords.hash_limiter import ExpensiveLane, HashLimiter, MaxWaiting
-from app.identity.credentials.passwords.hashing import Hashing
+from app.identity.credentials.passwords.hashing import Argon2Hashing
 from app.identity.platform.hashing import HashingBusy
 
 CHEAP = Argon2(memory_kib=8_192, iterations=1)
@@ -38,7 +38,7 @@ class Occupied:
 
 
 def test_ordinary_hash_does_not_wait_for_an_expensive_one() -> None:
-    hashing = Hashing(1)
+    hashing = Argon2Hashing(1)
     occupied = Occupied(hashing._lane)
     assert not hashing.is_match(hashing.hash("pass", CHEAP), "path", CHEAP)
     assert not occupied.result.done()
@@ -46,7 +46,7 @@ def test_ordinary_hash_does_not_wait_for_an_expensive_one() -> None:
     assert occupied.result.result(10)
 
 
-ASKED: dict[str, Callable[[Hashing], object]] = {
+ASKED: dict[str, Callable[[Argon2Hashing], object]] = {
     "hash of another system": lambda hashing: hashing.is_match(EXPENSIVE, "pass", CHEAP),
     "new hash with the tenant's settings": lambda hashing: hashing.hash("pass", COSTLY),
     "unknown account in such a tenant": lambda hashing: hashing.is_match(None, "pass", COSTLY),
@@ -55,8 +55,8 @@ ASKED: dict[str, Callable[[Hashing], object]] = {
 
 @pytest.mark.parametrize("name", ASKED)
 def test_expensive_hash_waits_in_its_lane(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hash_limiter, "_MOST_IN_LANE", MaxWaiting(0, 0))
-    hashing = Hashing(1)
+    monkeypatch.setattr(hash_limiter, "_MAX_IN_LANE", MaxWaiting(0, 0))
+    hashing = Argon2Hashing(1)
     occupied = Occupied(hashing._lane)
     with pytest.raises(HashingBusy) as refusal:
         ASKED[name](hashing)
@@ -65,7 +65,7 @@ def test_expensive_hash_waits_in_its_lane(name: str, monkeypatch: pytest.MonkeyP
 
 
 def test_expensive_hash_is_verified_and_not_averaged() -> None:
-    hashing = Hashing(1)
+    hashing = Argon2Hashing(1)
     assert hashing.is_match(EXPENSIVE, "pass", CHEAP)
     assert not hashing.is_match(EXPENSIVE, "path", CHEAP)
     assert hashing.recent_seconds() == 0

@@ -89,8 +89,8 @@ def test_limiter_serves_the_quiet_tenant_in_the_first_round() -> None:
 
 def test_hash_after_the_longest_wait_is_refused_and_dequeued() -> None:
     limiter = HashLimiter(1, max_wait_seconds=0.05)
-    with ExitStack() as held:
-        held.enter_context(limiter.place("acme"))
+    with ExitStack() as stored:
+        stored.enter_context(limiter.place("acme"))
         with pytest.raises(HashingBusy), limiter.place("globex"):
             pass
         assert limiter.waiting == 0

@@ -19,7 +19,7 @@ from wtforms.validators import InputRequired, Length
 from wtforms.widgets import TextInput
 from wtforms.widgets.core import html_params
 
-from app.hub.control_attributes import attributes, quick
+from app.hub.control_attributes import attributes, with_cached_attributes
 
 VALUES: list[Any] = [
     True, False, None, "", 0, 7, "plain", "a\"b'c<d>&e", "ünï \u202e %s {k}", Markup('<b class="x">'),
@@ -29,8 +29,8 @@ VALUES: list[Any] = [
 
 @pytest.mark.parametrize("value", VALUES, ids=[f"value {number}" for number in range(len(VALUES))])
 def test_attributes_are_those_of_wtforms(value: Any) -> None:
-    given = {"value": value, "id": "x", "aria-label": value, "autofocus": True, "hidden": False}
-    assert attributes(**given) == html_params(**given)
+    values = {"value": value, "id": "x", "aria-label": value, "autofocus": True, "hidden": False}
+    assert attributes(**values) == html_params(**values)
 
 
 @pytest.mark.parametrize("value", ['" onfocus="alert(1)', Markup('" onfocus="alert(1)'), '"><script>', "'\"&<>"])
@@ -55,12 +55,12 @@ def test_every_kind_of_field_is_written_as_by_wtforms() -> None:
     form = EveryKind(data={"name": 'Ada "the" <Countess>', "agreed": True, "count": 3, "text": "<x>", "choice": "b"})
     for field in form:
         expected = str(field(class_="control", aria_label='"'))
-        field.widget = quick(field.widget)
+        field.widget = with_cached_attributes(field.widget)
         assert str(field(class_="control", aria_label='"')) == expected
-        assert quick(field.widget) is field.widget
+        assert with_cached_attributes(field.widget) is field.widget
 
 
 def test_shared_widgets_of_wtforms_stay_as_they_are() -> None:
     shared = TextInput()
-    assert quick(shared).html_params is attributes
+    assert with_cached_attributes(shared).html_params is attributes
     assert shared.html_params is html_params

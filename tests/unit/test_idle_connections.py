@@ -16,7 +16,7 @@ from app.identity.platform.store.database import Database
 from app.identity.platform.store.pool import IdlePool
 from app.identity.platform.store.unit import UnitOfWork
 
-IDLE, MOST = 2, 22
+IDLE, MAX_CONNECTIONS = 2, 22
 """How many stay open, and how many there are with the overflow of twenty."""
 READ = text("SELECT 1")
 
@@ -66,9 +66,9 @@ def test_next_unit_of_work_borrows_the_same_connection(database: Database, opene
 
 
 def test_spare_connections_close(database: Database, opened: Opened) -> None:
-    for unit in [reading(database) for _ in range(MOST)]:
+    for unit in [reading(database) for _ in range(MAX_CONNECTIONS)]:
         unit.rollback()
-    assert (opened.opened, opened.count) == (MOST, IDLE)
+    assert (opened.opened, opened.count) == (MAX_CONNECTIONS, IDLE)
 
 
 def test_failed_connection_is_not_borrowed_again(database: Database, opened: Opened) -> None:
@@ -119,6 +119,6 @@ def test_more_threads_than_connections_take_turns(database: Database, opened: Op
         finally:
             unit.rollback()
 
-    with ThreadPoolExecutor(2 * MOST) as threads:
+    with ThreadPoolExecutor(2 * MAX_CONNECTIONS) as threads:
         assert sum(threads.map(read, range(2000))) == 2000
-    assert opened.count <= MOST
+    assert opened.count <= MAX_CONNECTIONS

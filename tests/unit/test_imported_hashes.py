@@ -8,7 +8,7 @@ import pytest
 
 from app.contract.configuration import Argon2
 from app.identity.credentials.passwords import imported_hashes
-from app.identity.credentials.passwords.hashing import Hashing
+from app.identity.credentials.passwords.hashing import Argon2Hashing
 from app.identity.credentials.passwords.imported_hashes import UnusableHash
 
 OPENBSD = "$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW"
@@ -45,7 +45,7 @@ PARAMETERS = Argon2(memory_kib=8192, iterations=1)
 @pytest.mark.parametrize("name", MATCHES)
 def test_vector_matches_its_password_alone(name: str) -> None:
     stored, password = MATCHES[name]
-    hashing = Hashing(1)
+    hashing = Argon2Hashing(1)
     assert hashing.is_match(stored, password, PARAMETERS)
     assert not hashing.is_match(stored, f"{password}.", PARAMETERS)
     assert hashing.is_stale(stored, PARAMETERS)
@@ -59,11 +59,11 @@ def test_long_password_matches_by_what_bcrypt_reads() -> None:
 
 def test_malformed_bcrypt_hash_matches_nothing() -> None:
     """It may have been stored before hashes were checked on import."""
-    assert not Hashing(1).is_match(OPENBSD[:20], "U*U", PARAMETERS)
+    assert not Argon2Hashing(1).is_match(OPENBSD[:20], "U*U", PARAMETERS)
 
 
 def test_zero_byte_in_a_password_is_no_error() -> None:
-    assert not Hashing(1).is_match(OPENBSD, "U*\0U", PARAMETERS)
+    assert not Argon2Hashing(1).is_match(OPENBSD, "U*\0U", PARAMETERS)
 
 
 SALT, LONG_SALT, DERIVED, LONG = (base64.b64encode(b"x" * size).decode() for size in (16, 129, 32, 129))
@@ -126,7 +126,7 @@ def test_hash_at_its_bounds_can_be_computed(subtests: pytest.Subtests) -> None:
 
 def test_scrypt_that_nothing_computes_matches_nothing() -> None:
     """Imports of older versions stored it, and each sign-in failed."""
-    assert not Hashing(1).is_match(f"$scrypt$ln=16,r=1,p=1${SALT}${DERIVED}", "password", PARAMETERS)
+    assert not Argon2Hashing(1).is_match(f"$scrypt$ln=16,r=1,p=1${SALT}${DERIVED}", "password", PARAMETERS)
 
 
 def test_hash_beyond_a_bound_is_refused_by_its_name(subtests: pytest.Subtests) -> None:
@@ -156,8 +156,8 @@ def test_cost_is_a_multiple_of_our_own(name: str) -> None:
 
 def test_each_derived_block_costs_all_iterations() -> None:
     """As Keycloak derives 64 bytes with SHA-1, whose block has 20."""
-    one, four = (imported_hashes.read(imported_hashes.pbkdf2("sha1", 1_300_000, b"salt", b"x" * n)) for n in (20, 64))
-    assert four.cost == 4 * one.cost
+    item, four = (imported_hashes.read(imported_hashes.pbkdf2("sha1", 1_300_000, b"salt", b"x" * n)) for n in (20, 64))
+    assert four.cost == 4 * item.cost
 
 
 def test_bcrypt_cost_doubles_with_each_step() -> None:

@@ -83,7 +83,7 @@ def test_hostile_text_of_a_megabyte_is_read_in_one_pass(piece: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "character", [chr(one) for one in range(32) if chr(one) not in "\t\n\r"] + ["\x7f", "\ud800"], ids=ascii
+    "character", [chr(number) for number in range(32) if chr(number) not in "\t\n\r"] + ["\x7f", "\ud800"], ids=ascii
 )
 def test_control_character_is_found_however_it_is_written(character: str) -> None:
     texts = {json.dumps({"A": character}), json.dumps({"A": character}, ensure_ascii=not character.isascii())}

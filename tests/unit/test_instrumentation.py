@@ -18,7 +18,7 @@ from app.commands.server_metrics import surface_of
 from app.commands.serving import application
 from app.identity.entry import health as identity_health
 from app.identity.platform.store import migrate
-from app.kit.admission import Application
+from app.kit.admission import WsgiApp
 from app.kit.health import Health
 from app.kit.instrumentation import Instrumented
 from app.kit.logs import bound
@@ -61,13 +61,13 @@ def test_hanging_dependency_is_down_and_keeps_one_thread() -> None:
         released.wait(60)
 
     client = Client(Health(services, {"database": hangs, "redis": fine}))
-    asked: list[object] = []
-    probes = [threading.Thread(target=lambda: asked.append(client.get("/health/ready").json)) for _ in range(5)]
+    requested: list[object] = []
+    probes = [threading.Thread(target=lambda: requested.append(client.get("/health/ready").json)) for _ in range(5)]
     for probe in probes:
         probe.start()
     for probe in probes:
         probe.join(20)
-    assert asked == [{"status": "unavailable", "parts": {"database": "down", "redis": "ok"}}] * 5
+    assert requested == [{"status": "unavailable", "parts": {"database": "down", "redis": "ok"}}] * 5
     (check,) = [thread for thread in threading.enumerate() if thread.name == "health-database"]
     released.set()
     check.join(20)  # a probe that comes before its end shares its outcome
@@ -103,7 +103,7 @@ def test_process_whose_code_cannot_be_loaded_never_gets_ready(monkeypatch: pytes
         raise LookupError("operations without a handler: one")
 
     migrate.upgrade(sqlite_url)
-    monkeypatch.setattr(applications, "create_identity", lambda _: Application(services, load=broken))
+    monkeypatch.setattr(applications, "create_identity", lambda _: WsgiApp(services, load=broken))
     app = application(Settings(database_url=sqlite_url, secrets=(b"0" * 32,)), "identity")
     for _ in range(2):
         with pytest.raises(LookupError):

@@ -7,7 +7,7 @@ import pytest
 from app.contract.hub_models import RelyingPartyView
 from app.contract.steps import LoginStep, StepResponse
 from app.hub.encryption import CookieCipher
-from app.hub.interaction import MAX_ADDRESS_LENGTH, Interaction, InteractionCookies, interaction_from_step
+from app.hub.interaction import MAX_ADDRESS_LENGTH, HubInteraction, InteractionCookies, interaction_from_step
 
 CIPHER = CookieCipher([b"a secret of the tests, long enough"])
 COOKIES = InteractionCookies(CIPHER, "")
@@ -21,11 +21,11 @@ def test_cookie_of_the_previous_release_is_read() -> None:
     """A sign-in that began before an upgrade goes on after it."""
     name = COOKIES.name_of("i")
     read = COOKIES.read({name: CIPHER.encrypt(BEFORE, f"acme {name}")}, "acme", "i")
-    assert read == Interaction("i", "binding", *SHOP, ("de",), "ada", "", 1, 2)
+    assert read == HubInteraction("i", "binding", *SHOP, ("de",), "ada", "", 1, 2)
 
 
 def test_cookie_without_logo_is_read_by_the_previous_release() -> None:
-    name, value = COOKIES.write(Interaction("i", "binding", *SHOP, ("de",), "ada", "", 1, 2), "acme")
+    name, value = COOKIES.write(HubInteraction("i", "binding", *SHOP, ("de",), "ada", "", 1, 2), "acme")
     assert CIPHER.decrypt(value, f"acme {name}") == BEFORE
 
 

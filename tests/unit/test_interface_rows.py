@@ -8,7 +8,7 @@ import pytest
 
 from app.contract.resources import RESOURCES
 from tools import interface_rows, resource_lines
-from tools.interface_rows import Reason, Result, Row, Target, compare, rows_of, with_tests
+from tools.interface_rows import InterfaceRow, Reason, Result, Target, compare, rows_of, with_tests
 from tools.tested_addresses import asked_by, nearest
 
 TABLES = """# Books
@@ -35,22 +35,22 @@ TARGETS = [READ, WHOLE, LOANS, SHELF]
 
 def results(*reasons: Reason) -> dict[tuple[str, str], Result]:
     found = compare(rows_of("books", TABLES), TARGETS, reasons)
-    return {(one.row.id or one.row.method, one.row.path): one for one in found}
+    return {(item.row.id or item.row.method, item.row.path): item for item in found}
 
 
 def names(result: Result) -> list[str]:
-    return [one.name for one in result.targets]
+    return [target.name for target in result.targets]
 
 
 def test_every_pair_of_a_table_is_a_row() -> None:
     assert rows_of("books", TABLES) == [
-        Row("books", "B01", "GET", "/v2/books/{isbn}"),
-        Row("books", "B01", "PUT", "/v2/books/{isbn}/read"),
-        Row("books", "B02", "GET", "/v2/books/{id}"),
-        Row("books", "B03", "DELETE", "/v2/books/Loans/{Reader}"),
-        Row("books", "", "GET", "/shelf.aspx"),
-        Row("books", "", "POST", "/shelf.aspx"),
-        Row("books", "", "POST", "/v2/books"),
+        InterfaceRow("books", "B01", "GET", "/v2/books/{isbn}"),
+        InterfaceRow("books", "B01", "PUT", "/v2/books/{isbn}/read"),
+        InterfaceRow("books", "B02", "GET", "/v2/books/{id}"),
+        InterfaceRow("books", "B03", "DELETE", "/v2/books/Loans/{Reader}"),
+        InterfaceRow("books", "", "GET", "/shelf.aspx"),
+        InterfaceRow("books", "", "POST", "/shelf.aspx"),
+        InterfaceRow("books", "", "POST", "/v2/books"),
     ]
 
 
@@ -97,7 +97,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_calls_of_tests_name_operations(folder: Path) -> None:
-    tested = {one.name: one.tests for one in with_tests(TARGETS, asked_by(folder), frozenset({"books.read"}))}
+    tested = {row.name: row.tests for row in with_tests(TARGETS, asked_by(folder), frozenset({"books.read"}))}
     assert tested == {
         "books.read": (interface_rows.EVERY_RESOURCE,),
         "books.whole": ("test_books.py",),
@@ -115,14 +115,14 @@ def test_fixed_segment_is_nearer_than_a_parameter() -> None:
 
 
 def test_pages_and_operations_are_known_by_address() -> None:
-    rows = [Row("x", "", "POST", "/service/OIDC/{app}/logout"), Row("x", "", "GET", "/ciam/appinfo")]
+    rows = [InterfaceRow("x", "", "POST", "/service/OIDC/{app}/logout"), InterfaceRow("x", "", "GET", "/ciam/appinfo")]
     found = compare(rows, [*interface_rows.operation_targets(), *interface_rows.page_targets()], [])
-    assert [names(one) for one in found] == [["protocol.logout"], ["tenants.appinfo"]]
+    assert [names(item) for item in found] == [["protocol.logout"], ["tenants.appinfo"]]
 
 
 def test_every_resource_has_lines(folder: Path) -> None:
-    lines = {one.name: one for one in resource_lines.lines_per_resource(asked_by(folder))}
-    assert set(lines) == {one.kind for one in RESOURCES}
-    assert all(one.operations and one.contract for one in lines.values())
+    lines = {item.name: item for item in resource_lines.lines_per_resource(asked_by(folder))}
+    assert set(lines) == {resource.kind for resource in RESOURCES}
+    assert all(line.operations and line.contract for line in lines.values())
     assert lines["themes"].operations == 6
     assert lines["themes"].tests == 0

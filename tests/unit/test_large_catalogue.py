@@ -18,7 +18,7 @@ from app.kit.openapi import document
 from app.kit.operation import Catalogue, Documentation, ErrorProfile, Operation
 from app.kit.reading import RawRequest
 from app.kit.routing import Router, choose
-from app.kit.server import Server
+from app.kit.server import OperationServer
 from app.kit.wire import From, Wire
 
 AMOUNT = 500
@@ -26,15 +26,15 @@ METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH")
 PER_THING = 10
 
 
-class Wrong(ApiError):
-    code, status, message = 7, 400, "Wrong"
+class WrongOperation(ApiError):
+    code, status, message = 7, 400, "WrongOperation"
 
 
 class Odd(ApiError):
     code, status, message = 8, 409, "Odd"
 
 
-FAMILY = ErrorProfile("generated", Wrong, Wrong, Wrong, Wrong, Wrong)
+FAMILY = ErrorProfile("generated", WrongOperation, WrongOperation, WrongOperation, WrongOperation, WrongOperation)
 
 
 def declare(number: int) -> Operation[Any, Any]:
@@ -110,7 +110,7 @@ def client(catalogue: Catalogue, operations: list[Operation[Any, Any]]) -> Itera
     begun = monotonic()
     for number, operation in enumerate(operations):
         operation.implements(handler_of(operation, number))
-    server = Server(catalogue, Gate(), lambda _host: Host.API)
+    server = OperationServer(catalogue, Gate(), lambda _host: Host.API)
     print(f"{AMOUNT} operations served after {(monotonic() - begun) * 1000:.0f} ms")
     with httpx.Client(transport=httpx.WSGITransport(app=server), base_url="http://api.example.com") as http:
         yield Client(http_transport(http), lambda _method, _address, _body: {})
@@ -118,12 +118,12 @@ def client(catalogue: Catalogue, operations: list[Operation[Any, Any]]) -> Itera
 
 def asked(operation: Operation[Any, Any], text: str, *, loud: bool = False) -> Wire:
     """Return a request that holds the text once: in the path where it has one, else in the body."""
-    given: dict[str, Any] = {"loud": loud}
+    values: dict[str, Any] = {"loud": loud}
     if "thing_id" in operation.request.model_fields:
-        given["thing_id"] = text
+        values["thing_id"] = text
     if "first_name" in operation.request.model_fields:
-        given["first_name"] = "" if "thing_id" in given else text
-    request: Wire = operation.request(**given)
+        values["first_name"] = "" if "thing_id" in values else text
+    request: Wire = operation.request(**values)
     return request
 
 
@@ -142,7 +142,7 @@ def test_catalogue_holds_every_operation_as_declared(
 ) -> None:
     assert len(catalogue) == AMOUNT
     assert all(catalogue[operation.name] is operation for operation in operations)
-    assert all(held is operation for held, operation in zip(catalogue.on(Host.API), operations, strict=True))
+    assert all(item is operation for item, operation in zip(catalogue.on(Host.API), operations, strict=True))
     assert len(catalogue.on(Host.TENANT)) == 0
     with pytest.raises(ValueError, match="twice"):
         catalogue.add(operations[0])
@@ -159,8 +159,8 @@ def test_router_finds_exactly_one_operation(catalogue: Catalogue, operations: li
 
 
 def test_two_operations_at_one_address_are_refused(operations: list[Operation[Any, Any]]) -> None:
-    one = operations[5]
-    other = Operation("other", one.method, one.path, one.request, one.response, Host.API, FAMILY)
+    item = operations[5]
+    other = Operation("other", item.method, item.path, item.request, item.response, Host.API, FAMILY)
     with pytest.raises(ValueError, match="belongs to"):
         Router([*operations, other])
 
@@ -199,7 +199,7 @@ def test_each_operation_raises_its_declared_error_class(client: Client, operatio
 def test_refused_field_is_named(client: Client, operations: list[Operation[Any, Any]]) -> None:
     for operation in operations[1::97]:
         if has_body(operation):
-            with pytest.raises(Wrong, match="FirstName"):
+            with pytest.raises(WrongOperation, match="FirstName"):
                 client(operation, operation.request.model_construct(loud=False, first_name="x" * 41))
 
 

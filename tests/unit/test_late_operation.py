@@ -16,7 +16,7 @@ from tests.support.typed_handlers import PROFILE
 THREADS = 8
 
 
-class Asked(Wire):
+class LazyRequest(Wire):
     name: Annotated[str, From.PATH]
 
 
@@ -24,9 +24,9 @@ class Given(Wire):
     name: str
 
 
-def late(asked: list[Models], request: type[Wire] = Asked) -> LateOperation:
+def late(requested: list[Models], request: type[Wire] = LazyRequest) -> LateOperation:
     def models() -> Models:
-        asked.append((request, Given))
+        requested.append((request, Given))
         return request, Given
 
     return LateOperation(
@@ -36,26 +36,26 @@ def late(asked: list[Models], request: type[Wire] = Asked) -> LateOperation:
 
 
 def test_declaring_makes_no_models() -> None:
-    asked: list[Models] = []
-    one = late(asked)
-    assert one.every_error
-    assert asked == []
-    assert (one.request, one.response) == (Asked, Given)
-    assert len(asked) == 1
+    requested: list[Models] = []
+    item = late(requested)
+    assert item.every_error
+    assert requested == []
+    assert (item.request, item.response) == (LazyRequest, Given)
+    assert len(requested) == 1
 
 
 def test_threads_that_ask_at_once_get_the_same_models() -> None:
-    asked: list[Models] = []
-    one, together = late(asked), Barrier(THREADS)
+    requested: list[Models] = []
+    item, together = late(requested), Barrier(THREADS)
 
     def ask(_: int) -> type[Wire]:
         together.wait()
-        found: type[Wire] = one.request
+        found: type[Wire] = item.request
         return found
 
     with ThreadPoolExecutor(THREADS) as pool:
-        assert set(pool.map(ask, range(THREADS))) == {Asked}
-    assert len(asked) == 1
+        assert set(pool.map(ask, range(THREADS))) == {LazyRequest}
+    assert len(requested) == 1
 
 
 def test_operation_without_body_fields_reads_forms_too() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from app.kit import randomness, window_counts
 from app.kit.clock import FixedClock
-from app.kit.limits import Limits, OverLimit, Rate
+from app.kit.limits import OverLimit, Rate, RateLimits
 from app.kit.shared_store import SharedStore
 from tests.support.races import at_once
 
@@ -20,10 +20,10 @@ def clock() -> FixedClock:
     return FixedClock(datetime(2026, 1, 1, 12, 0, 1, tzinfo=UTC))
 
 
-def admitted(limits: Limits, asked: int = 6) -> int:
+def admitted(limits: RateLimits, requested: int = 6) -> int:
     """Return how many of the events are admitted."""
     count = 0
-    for _ in range(asked):
+    for _ in range(requested):
         try:
             limits.spend("tries", THREE_A_MINUTE, "acme")
         except OverLimit:
@@ -33,7 +33,7 @@ def admitted(limits: Limits, asked: int = 6) -> int:
 
 
 def test_limit_is_used_up_until_the_clock_moves(clock: FixedClock) -> None:
-    limits = Limits(clock=clock)
+    limits = RateLimits(clock=clock)
     assert admitted(limits) == 3
     with pytest.raises(OverLimit):
         limits.demand("tries", THREE_A_MINUTE, "acme")
@@ -44,7 +44,7 @@ def test_limit_is_used_up_until_the_clock_moves(clock: FixedClock) -> None:
 
 @pytest.mark.parametrize(("seconds", "expected"), [(58, 0), (60, 1), (78, 1), (80, 2), (98, 2), (100, 3)])
 def test_earlier_window_counts_by_its_share(clock: FixedClock, seconds: int, expected: int) -> None:
-    limits = Limits(clock=clock)
+    limits = RateLimits(clock=clock)
     assert admitted(limits) == 3
     clock.advance(seconds=seconds)
     assert admitted(limits) == expected
@@ -52,7 +52,7 @@ def test_earlier_window_counts_by_its_share(clock: FixedClock, seconds: int, exp
 
 @pytest.mark.parametrize("passed", [0, 45])
 def test_refusal_states_the_seconds_until_an_event_is_admitted(clock: FixedClock, passed: int) -> None:
-    limits = Limits(clock=clock)
+    limits = RateLimits(clock=clock)
     admitted(limits)
     clock.advance(seconds=passed)
     with pytest.raises(OverLimit) as refused:
@@ -61,7 +61,7 @@ def test_refusal_states_the_seconds_until_an_event_is_admitted(clock: FixedClock
 
 
 def test_all_events_of_a_request_count_or_none(clock: FixedClock) -> None:
-    limits = Limits(clock=clock)
+    limits = RateLimits(clock=clock)
     limits.spend("tries", THREE_A_MINUTE, "acme", count=2)
     with pytest.raises(OverLimit):
         limits.spend("tries", THREE_A_MINUTE, "acme", count=2)
@@ -69,7 +69,7 @@ def test_all_events_of_a_request_count_or_none(clock: FixedClock) -> None:
 
 
 def test_clock_put_back_admits_no_more(clock: FixedClock) -> None:
-    limits = Limits(clock=clock)
+    limits = RateLimits(clock=clock)
     assert admitted(limits) == 3
     clock.advance(hours=-1)
     clock.advance(hours=1)
@@ -77,11 +77,11 @@ def test_clock_put_back_admits_no_more(clock: FixedClock) -> None:
 
 
 @pytest.fixture(params=["memory", "redis"])
-def counters(request: pytest.FixtureRequest) -> Limits:
-    return Limits(SharedStore(request.getfixturevalue("redis_url")) if request.param == "redis" else None)
+def counters(request: pytest.FixtureRequest) -> RateLimits:
+    return RateLimits(SharedStore(request.getfixturevalue("redis_url")) if request.param == "redis" else None)
 
 
-def test_event_that_is_given_back_is_not_counted(counters: Limits) -> None:
+def test_event_that_is_given_back_is_not_counted(counters: RateLimits) -> None:
     what = randomness.token()
     for _ in range(10):
         counters.spend(what, THREE_A_MINUTE, "acme")
@@ -96,7 +96,7 @@ def test_event_that_is_given_back_is_not_counted(counters: Limits) -> None:
         counters.spend(what, THREE_A_MINUTE, "acme")
 
 
-def test_events_given_back_at_once_are_all_taken_back(counters: Limits) -> None:
+def test_events_given_back_at_once_are_all_taken_back(counters: RateLimits) -> None:
     what, rate = randomness.token(), Rate(20, 3_600)
     counters.spend(what, rate, "acme", count=20)
     at_once([lambda: counters.give_back(what, rate, "acme")] * 20)
@@ -106,7 +106,7 @@ def test_events_given_back_at_once_are_all_taken_back(counters: Limits) -> None:
 
 
 def test_event_of_earlier_window_is_taken_back_there(clock: FixedClock) -> None:
-    limits = Limits(clock=clock)
+    limits = RateLimits(clock=clock)
     assert admitted(limits) == 3
     clock.advance(seconds=60)
     for _ in range(3):
@@ -115,7 +115,7 @@ def test_event_of_earlier_window_is_taken_back_there(clock: FixedClock) -> None:
 
 
 def test_counters_of_many_callers_stay_below_their_bound(clock: FixedClock, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(window_counts, "MOST_COUNTERS", 100)
+    monkeypatch.setattr(window_counts, "MAX_COUNTERS", 100)
     counts = window_counts.WindowCounts(clock)
     for number in range(1_000):
         assert counts.spend(("tries", f"192.0.2.{number}"), 3, 60, 1) is None
@@ -123,8 +123,8 @@ def test_counters_of_many_callers_stay_below_their_bound(clock: FixedClock, monk
 
 
 def test_used_up_limit_outlives_counters_of_many_callers(clock: FixedClock, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(window_counts, "MOST_COUNTERS", 100)
-    limits = Limits(clock=clock)
+    monkeypatch.setattr(window_counts, "MAX_COUNTERS", 100)
+    limits = RateLimits(clock=clock)
     assert admitted(limits) == 3
     for number in range(1_000):
         limits.spend("tries", THREE_A_MINUTE, f"192.0.2.{number}")

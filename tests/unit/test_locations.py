@@ -46,21 +46,26 @@ def made(folder: Path, content: str | bytes, name: str = "places") -> str:
     ],
 )  # fmt: skip
 def test_database_gives_places_under_any_file_name(tmp_path: Path, record: Any, place: Place) -> None:
-    held = locations(made(tmp_path, database({"203.0.113.0/24": record, "2001:db8::/32": record}), "places.csv"))
-    assert held.place_of("203.0.113.7") == held.place_of("2001:db8::7") == held.place_of("::ffff:203.0.113.7") == place
-    assert [held.place_of(one) for one in ("203.0.114.7", "2001:db9::1", "none", "", "203.0.113.7, 1.1.1.1")] == [
+    stored = locations(made(tmp_path, database({"203.0.113.0/24": record, "2001:db8::/32": record}), "places.csv"))
+    assert (
+        stored.place_of("203.0.113.7")
+        == stored.place_of("2001:db8::7")
+        == stored.place_of("::ffff:203.0.113.7")
+        == place
+    )
+    assert [stored.place_of(item) for item in ("203.0.114.7", "2001:db9::1", "none", "", "203.0.113.7, 1.1.1.1")] == [
         UNKNOWN_PLACE
     ] * 5
 
 
 def test_ipv4_database_knows_no_ipv6_address(tmp_path: Path) -> None:
-    held = locations(made(tmp_path, database({"203.0.113.0/24": LINZ}, ip_version=4)))
-    assert (held.place_of("203.0.113.7").city, held.place_of("2001:db8::7")) == ("Linz", UNKNOWN_PLACE)
+    stored = locations(made(tmp_path, database({"203.0.113.0/24": LINZ}, ip_version=4)))
+    assert (stored.place_of("203.0.113.7").city, stored.place_of("2001:db8::7")) == ("Linz", UNKNOWN_PLACE)
 
 
 def test_network_list_gives_places(tmp_path: Path) -> None:
-    held = locations(made(tmp_path, LISTED, "places.mmdb"))
-    assert (held.place_of("203.0.113.7"), held.place_of("2001:db8::7")) == (
+    stored = locations(made(tmp_path, LISTED, "places.mmdb"))
+    assert (stored.place_of("203.0.113.7"), stored.place_of("2001:db8::7")) == (
         Place("Linz", "Austria"),
         Place("", "Spain"),
     )
@@ -95,8 +100,8 @@ def test_failing_location_plugin_does_not_stop_sign_in(
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: acme-places\nVersion: 1.0\n")
     (about / "entry_points.txt").write_text("[gatehouse.locations]\nacme = acme_places:Fixed\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    held = locations(made(tmp_path, b"ACME\x00"))
-    assert [held.place_of("203.0.113.7") for _ in range(3)] == [UNKNOWN_PLACE] * 3
-    assert [one.getMessage() for one in caplog.records] == ["the source of locations failed; this is told once"]
+    stored = locations(made(tmp_path, b"ACME\x00"))
+    assert [stored.place_of("203.0.113.7") for _ in range(3)] == [UNKNOWN_PLACE] * 3
+    assert [record.getMessage() for record in caplog.records] == ["the source of locations failed; this is told once"]
     sys.modules.pop("acme_places", None)
     assert locations(made(tmp_path, LISTED)).place_of("203.0.113.7").city == "Linz"

@@ -144,7 +144,7 @@ def test_all_problems_are_reported_with_their_lines() -> None:
         "<form></form>",
     ]
     found = problems("\n".join([*lines, "<![endif]-->", "<p onclick='a'>a</p>", "<img src='x' alt=''>"]))
-    assert [re.search(r"in its line (\d+)", one)[1] for one in found] == ["2", "3", "4", "7", "7", "9", "10"]  # type: ignore[index]  # each has a line
+    assert [re.search(r"in its line (\d+)", problem)[1] for problem in found] == ["2", "3", "4", "7", "7", "9", "10"]  # type: ignore[index]  # each has a line
 
 
 def test_more_than_twenty_problems_are_counted_out() -> None:

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from app.contract.branding import Brand
-from app.contract.messages import NEW_PLACE_TEXTS, MailKind, MailTemplate, SmsKind, SmsTemplate
+from app.contract.messages import NEW_PLACE_TEXTS, MailKind, MailTemplate, SmsKind, TextMessageTemplate
 from app.identity.messaging import placeholders
 from app.identity.messaging.message import Branding, RenderedMessage
 from app.identity.messaging.placeholders import RenderError
@@ -193,8 +193,8 @@ def test_paragraphs_are_framed_and_documents_are_sent_unchanged() -> None:
     assert framed.count("<html") == framed.count("<body") == 1
     assert 'class="card"' in framed
     assert re.search(r'<a class="button" href="https://a.example/" style="[^"]*background:#3b49d9', framed)
-    whole = '<!doctype html><html lang="en"><head><title>#TenantName#</title></head><body><p>Hi</p></body></html>'
-    assert drawn(whole, values={"TenantName": "Acme"}).html == whole.replace("#TenantName#", "Acme") + "\n"
+    complete = '<!doctype html><html lang="en"><head><title>#TenantName#</title></head><body><p>Hi</p></body></html>'
+    assert drawn(complete, values={"TenantName": "Acme"}).html == complete.replace("#TenantName#", "Acme") + "\n"
 
 
 @pytest.mark.parametrize(
@@ -234,9 +234,9 @@ def test_custom_field_of_the_tenant_is_a_placeholder() -> None:
 
 @pytest.mark.parametrize("kind", SmsKind)
 def test_sms_template_without_its_code_is_refused(kind: SmsKind) -> None:
-    problems = tenant_template(SmsTemplate(type=kind, text="Hello #Name#")).problems(())
+    problems = tenant_template(TextMessageTemplate(type=kind, text="Hello #Name#")).problems(())
     assert [key for key, _ in problems] == ([] if kind in (SmsKind.WELCOME, *NEW_PLACE_TEXTS) else ["text"])
-    assert tenant_template(SmsTemplate(type=kind, text="a\x07b #GUID#")).problems(())[0] == (
+    assert tenant_template(TextMessageTemplate(type=kind, text="a\x07b #GUID#")).problems(())[0] == (
         "text",
         "a placeholder of this kind; found #GUID#",
     )

@@ -12,7 +12,7 @@ import pytest
 from app.contract.branding import Brand
 from app.contract.messages import MailKind, SmsKind
 from app.identity.messaging import gsm7
-from app.identity.messaging.message import Branding, Facts, RenderedMessage, one_line, safe_name
+from app.identity.messaging.message import Branding, MessageFacts, RenderedMessage, one_line, safe_name
 from app.identity.messaging.rendering import format_duration, render
 from app.identity.messaging.samples import EMAIL_SAMPLES, SMS_SAMPLES
 from app.identity.messaging.text_message import render_sms
@@ -23,7 +23,9 @@ LOOK = Branding(
     "Acme", Brand(color="#ffd400", signature="Acme Platform", links={"privacy": "https://acme.example/privacy"})
 )
 _ALERT = "https://acme.example.com/n/"
-ALERTS = [kind for kind, states in EMAIL_SAMPLES.items() if any(one.url.startswith(_ALERT) for one in states.values())]
+ALERTS = [
+    kind for kind, states in EMAIL_SAMPLES.items() if any(state.url.startswith(_ALERT) for state in states.values())
+]
 
 
 class Read(HTMLParser):
@@ -39,12 +41,12 @@ class Read(HTMLParser):
         self.feed(html)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        held = dict(attrs)
+        stored = dict(attrs)
         self.tags.add(tag)
         if tag == "html":
-            self.root = held
-        self.addresses += [held["href"] or ""] if tag == "a" else []
-        self.pictures += [held["src"] or ""] if tag == "img" else []
+            self.root = stored
+        self.addresses += [stored["href"] or ""] if tag == "a" else []
+        self.pictures += [stored["src"] or ""] if tag == "img" else []
 
     def handle_data(self, data: str) -> None:
         self.words.append(data)
@@ -55,7 +57,7 @@ class Read(HTMLParser):
 
 
 @cache
-def drawn(kind: MailKind, state: str, tag: str) -> tuple[Facts, RenderedMessage, Read]:
+def drawn(kind: MailKind, state: str, tag: str) -> tuple[MessageFacts, RenderedMessage, Read]:
     facts = EMAIL_SAMPLES[kind][state]
     message = render(kind, LOOK, facts, LANGUAGES[tag])
     return facts, message, Read(message.html)
@@ -293,7 +295,7 @@ def test_mail_holds_nothing_of_the_mail_before(kind: MailKind) -> None:
     now = EMAIL_SAMPLES[MailKind.RESET]["link"].asked_at
     for owner, other in (("ada", "grace"), ("grace", "ada")):
         values: dict[str, Any] = {name: f"{name}-of-{owner}" for name in names}
-        facts = Facts(**values, minutes=60, factor="totp", change="added", asked_at=now)
+        facts = MessageFacts(**values, minutes=60, factor="totp", change="added", asked_at=now)
         message = render(kind, LOOK, facts, LANGUAGES["en"])
         assert facts.to in message.html
         assert f"-of-{other}" not in message.subject + message.text + message.html
@@ -332,7 +334,7 @@ def test_sms_starts_with_the_code_and_ends_with_the_origin_line(kind: SmsKind, t
 
 
 def test_name_in_another_script_stays_outside_gsm7() -> None:
-    assert "Ακμή" in render_sms(SmsKind.WELCOME, "Ακμή", Facts(to=""), LANGUAGES["en"], "h")
+    assert "Ακμή" in render_sms(SmsKind.WELCOME, "Ακμή", MessageFacts(to=""), LANGUAGES["en"], "h")
     assert gsm7.simplify("Café “Łódź” – ok") == "Café “Łódź” – ok"
     assert gsm7.simplify("“Châlet” – ok…") == '"Chalet" - ok...'
 

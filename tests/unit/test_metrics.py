@@ -11,7 +11,7 @@ from prometheus_client.registry import REGISTRY
 
 from app.commands.server_metrics import MetricsDirectory
 from app.kit import metrics
-from app.kit.serving.refusals import Reason, Refusals
+from app.kit.serving.refusals import Refusals, ServerRefusalReason
 from app.kit.throttled_log import ThrottledLog
 
 log = logging.getLogger("gatehouse.tests")
@@ -61,15 +61,15 @@ def test_folder_in_use_stays_while_one_process_of_it_lives() -> None:
 
 
 def test_foreign_files_in_the_folder_stay(temporary: Path) -> None:
-    elsewhere = temporary / "elsewhere"
-    elsewhere.mkdir()
-    (elsewhere / "lock").write_text("")
-    (temporary / "gatehouse-metrics-link").symlink_to(elsewhere)
+    other = temporary / "elsewhere"
+    other.mkdir()
+    (other / "lock").write_text("")
+    (temporary / "gatehouse-metrics-link").symlink_to(other)
     (temporary / "gatehouse-metrics-file").write_text("")
     (temporary / "gatehouse-metrics-unlocked").mkdir()
     MetricsDirectory().remove()
     assert len(list(temporary.iterdir())) == 4
-    assert (elsewhere / "lock").exists()
+    assert (other / "lock").exists()
 
 
 def test_live_metrics_of_an_ended_process_are_removed(tmp_path: Path) -> None:
@@ -101,8 +101,8 @@ def test_refusals_are_counted_by_reason_and_status(caplog: pytest.LogCaptureFixt
     refusals = Refusals(retry_after_seconds=2, on_refusal=metrics.count_refusals())
     with caplog.at_level(logging.WARNING, logger="gatehouse.serving"):
         for _ in range(3):
-            refusals.answer(431, Reason.LARGE_HEAD)
-        refusals.note(Reason.HASHES, 429)
+            refusals.answer(431, ServerRefusalReason.LARGE_HEAD)
+        refusals.note(ServerRefusalReason.HASHES, 429)
     assert REGISTRY.get_sample_value("gatehouse_refused_total", {"reason": "large_head", "status": "431"}) == 3
     assert REGISTRY.get_sample_value("gatehouse_refused_total", {"reason": "hashes", "status": "429"}) == 1
     written = [record.__dict__["reason"] for record in caplog.records if "reason" in record.__dict__]

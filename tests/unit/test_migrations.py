@@ -130,11 +130,11 @@ def test_partitions_have_columns_and_indexes_of_their_table(services: Database) 
     """They have its columns in its order, and its indexes; the comparison with the schema in code leaves them out."""
     with services.connect() as connection:
         seen = inspect(connection)
-        whole = shape(seen, "audit")
-        assert whole["indexes"]
+        complete = shape(seen, "audit")
+        assert complete["indexes"]
         assert partitions(connection) == PARTITIONS
-        for one in partitions(connection):
-            assert shape(seen, one) == whole
+        for partition in partitions(connection):
+            assert shape(seen, partition) == complete
 
 
 def shape(seen: Inspector, table: str) -> dict[str, Any]:
@@ -231,7 +231,7 @@ def test_each_migration_states_its_oldest_compatible_code(before: str, revision:
 def test_no_migration_breaks_its_oldest_compatible_code(fresh_postgres: PostgresUrls) -> None:
     """What takes something away raises `oldest_code` to the first code that does not use it any more (CONTRIBUTING.md)."""
     migrate.upgrade(fresh_postgres.migrate_url, revision=FIRST_ONLINE)
-    for before, revision in pairwise([one for one in REVISIONS if one >= FIRST_ONLINE]):
+    for before, revision in pairwise([item for item in REVISIONS if item >= FIRST_ONLINE]):
         with recorded_statements() as statements:
             migrate.upgrade(fresh_postgres.migrate_url, revision=revision)
         if oldest_code_of(revision) == oldest_code_of(before):
@@ -242,7 +242,7 @@ def test_no_migration_breaks_its_oldest_compatible_code(fresh_postgres: Postgres
 def test_code_serves_without_contracting_revisions() -> None:
     """Only revisions that raise `oldest_code` may lie between `OLDEST_SCHEMA` and `HEAD`: all others add what the code uses."""
     behind = [revision for revision in REVISIONS if revision > migrate.OLDEST_SCHEMA]
-    assert all(oldest_code_of(one) > oldest_code_of(migrate.OLDEST_SCHEMA) for one in behind)
+    assert all(oldest_code_of(revision) > oldest_code_of(migrate.OLDEST_SCHEMA) for revision in behind)
 
 
 def test_missing_role_is_named(fresh_postgres: PostgresUrls) -> None:

@@ -58,16 +58,20 @@ def test_claims_are_those_of_the_whole_profile(is_filled: bool) -> None:
         "Gender",
         "TimeZone",
     )
-    held: dict[str, Any] = {name: name.lower() for name in (*texts, "LocalLanguage")}
-    held |= {"BirthDate": "12-10-1815", "Addresses": [{"City": "Austin", "State": "TX"}], "FullName": "kept by mistake"}
+    stored: dict[str, Any] = {name: name.lower() for name in (*texts, "LocalLanguage")}
+    stored |= {
+        "BirthDate": "12-10-1815",
+        "Addresses": [{"City": "Austin", "State": "TX"}],
+        "FullName": "kept by mistake",
+    }
     known: dict[str, Any] = {
         "username": "ada",
         "phone": "+14155550100",
         "phone_verified": True,
         "profile_modified_at": NOW,
     }
-    account = replace(ADA, profile=held, **known) if is_filled else replace(ADA, emails=[])
-    wanted = claims.names(claims.SCOPES)
-    found = claims.of(claimable_of(account), wanted)
-    assert found == claims.of(profile_of(account), wanted)
-    assert set(found) == (set(wanted) if is_filled else {"updated_at"})
+    account = replace(ADA, profile=stored, **known) if is_filled else replace(ADA, emails=[])
+    expected = claims.names(claims.SCOPES)
+    found = claims.of(claimable_of(account), expected)
+    assert found == claims.of(profile_of(account), expected)
+    assert set(found) == (set(expected) if is_filled else {"updated_at"})

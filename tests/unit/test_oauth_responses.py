@@ -29,8 +29,8 @@ def test_state_returns_unchanged_and_adds_no_parameters(state: str) -> None:
         step = response.deliver(REDIRECT_URI, mode, sent).step
         assert isinstance(step, RedirectStep)
         address = step.address
-        held = parse_qsl(getattr(urlsplit(address), mode), keep_blank_values=True)
-        assert held == [("code", "a code"), ("state", state), ("iss", ISSUER)]
+        stored = parse_qsl(getattr(urlsplit(address), mode), keep_blank_values=True)
+        assert stored == [("code", "a code"), ("state", state), ("iss", ISSUER)]
 
 
 def test_form_post_response_has_fields_and_a_plain_uri() -> None:

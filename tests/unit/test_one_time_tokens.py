@@ -17,7 +17,7 @@ from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import MAIL_CODE, SMS_CODE, OneTimeToken, Purpose
 from app.identity.entry import cleaning
 from app.identity.platform.context import Context
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.kit.errors import ApiError
 from app.kit.typed_codes import typed_code
 from tests.support.callers import call_of
@@ -104,21 +104,21 @@ def wrong(code: str) -> str:
 
 def test_only_one_of_fifty_concurrent_link_uses_succeeds(holder: Holder) -> None:
     token = holder.link()
-    outcomes = holder.outcomes([lambda: holder.opens(token)] * 50)
-    assert outcomes == {"won": 1, "UsedLink": 49}
+    results = holder.outcomes([lambda: holder.opens(token)] * 50)
+    assert results == {"won": 1, "UsedLink": 49}
 
 
 def test_only_one_of_fifty_concurrent_code_uses_succeeds(holder: Holder) -> None:
     code = holder.code()
-    outcomes = holder.outcomes([lambda: holder.types(code)] * 50)
-    assert outcomes["won"] == 1
-    assert set(outcomes) <= {"won", "UsedMailCode", "ClosedMailCode"}
+    results = holder.outcomes([lambda: holder.types(code)] * 50)
+    assert results["won"] == 1
+    assert set(results) <= {"won", "UsedMailCode", "ClosedMailCode"}
 
 
 def test_only_five_of_fifty_concurrent_guesses_are_checked(holder: Holder) -> None:
     code = holder.code()
-    outcomes = holder.outcomes([lambda: holder.types(wrong(code))] * 50)
-    assert outcomes == {"WrongMailCode": 5, "ClosedMailCode": 45}
+    results = holder.outcomes([lambda: holder.types(wrong(code))] * 50)
+    assert results == {"WrongMailCode": 5, "ClosedMailCode": 45}
     with pytest.raises(e.ClosedMailCode):
         holder.types(code)
 
@@ -142,9 +142,9 @@ def test_raced_link_and_code_of_a_message_have_one_winner(holder: Holder, is_kno
     holder.uid = holder.uid if is_known else one_time_tokens.NOBODY
     for _ in range(3):
         link, code = holder.message()
-        outcomes = holder.outcomes([partial(holder.opens, link), partial(holder.types, code)] * 10)
-        assert outcomes["won"] == 1
-        assert set(outcomes) <= {"won", "UsedLink", "UsedMailCode", "ClosedMailCode"}
+        results = holder.outcomes([partial(holder.opens, link), partial(holder.types, code)] * 10)
+        assert results["won"] == 1
+        assert set(results) <= {"won", "UsedLink", "UsedMailCode", "ClosedMailCode"}
 
 
 def test_link_after_its_code_expired_spends_both(holder: Holder) -> None:
@@ -333,7 +333,7 @@ def test_correct_code_resets_the_failure_count(new_tenant_server: NewTenantServe
 
 
 @pytest.mark.database_alone
-def test_long_expired_tokens_are_removed(holder: Holder, services: Services) -> None:
+def test_long_expired_tokens_are_removed(holder: Holder, services: IdentityServices) -> None:
     clock = services.clock
     assert isinstance(clock, MovableClock)
     token = holder.link(minutes=10)

@@ -44,7 +44,7 @@ class ById(Wire):
     fields: Annotated[str | None, From.QUERY] = None
 
 
-class Change(ById):
+class ChangeRequest(ById):
     first_name: str = Field(max_length=50)
     nick_name: str | None = None
 
@@ -83,12 +83,12 @@ def described(*operations: Operation[Any, Any]) -> Any:
 
 
 READ = declared("things.read", "GET /things/{uid}", ById, K & S, also=("/older/{uid}",), errors=(Gone,))
-CHANGE = declared("things.change", "PUT /things/{uid}", Change, U)
+CHANGE = declared("things.change", "PUT /things/{uid}", ChangeRequest, U)
 
 
 def test_fields_are_documented_where_they_travel() -> None:
     entry = described(CHANGE)["paths"]["/things/{uid}"]["put"]
-    assert [(one["in"], one["name"], one["required"]) for one in entry["parameters"]] == [
+    assert [(item["in"], item["name"], item["required"]) for item in entry["parameters"]] == [
         ("path", "uid", True),
         ("query", "fields", False),
     ]
@@ -131,7 +131,7 @@ def test_described_field_keeps_its_description() -> None:
         publication=Publication(describe=lambda _, name: f"The {name}."),
     )
     entry = made["paths"]["/things/{uid}"]["put"]
-    assert [one["description"] for one in entry["parameters"]] == ["The uid.", "The fields."]
+    assert [item["description"] for item in entry["parameters"]] == ["The uid.", "The fields."]
     body = entry["requestBody"]["content"]["application/json"]["schema"]
     assert body["properties"]["FirstName"]["description"] == "The FirstName."
 
@@ -150,7 +150,7 @@ def test_operations_at_one_address_are_one_entry() -> None:
     entry = described(other, every)["paths"]["/things"]["get"]
     assert entry["operationId"] == described(every, other)["paths"]["/things"]["get"]["operationId"] == "things.all"
     assert entry["x-told-apart-by"] == {"things.find": ["email"], "things.all": []}
-    assert [(one["name"], one["required"]) for one in entry["parameters"]] == [("email", False)]
+    assert [(item["name"], item["required"]) for item in entry["parameters"]] == [("email", False)]
 
 
 def test_operation_on_the_tenant_host_names_its_server() -> None:
@@ -204,8 +204,8 @@ def test_access_needed_by_application_tokens_is_published() -> None:
         "/identity/v2/auth/access_token/sliding_token": ("get", {"scope": None, "freshProof": False}),
         "/service/oidc/userinfo": ("get", {"scope": "", "freshProof": False}),
     }
-    for path, (method, wanted) in said.items():
-        assert paths[path][method]["x-application-access"] == wanted, path
+    for path, (method, item) in said.items():
+        assert paths[path][method]["x-application-access"] == item, path
     assert "password" in paths["/identity/v2/auth/account"]["put"]["x-application-access"]["freshProof"]
     refused = paths["/identity/v2/auth/email"]["delete"]["responses"]["403"]["description"]
     assert "`1143` Access Unauthorized" in refused

@@ -11,13 +11,13 @@ import pytest
 from app.contract.auth import Host
 from app.kit.client import Client, ServiceUnavailable, http_transport
 from app.kit.operation import Catalogue, Operation
-from app.kit.server import Server
+from app.kit.server import OperationServer
 from app.kit.wire import Wire
-from tests.support.typed_handlers import PROFILE, Counted
+from tests.support.typed_handlers import PROFILE, CountedWords
 
 
-def declared(name: str = "things.count") -> Operation[Wire, Counted]:
-    return Operation(name, "GET", "/things", Wire, Counted, Host.API, PROFILE)
+def declared(name: str = "things.count") -> Operation[Wire, CountedWords]:
+    return Operation(name, "GET", "/things", Wire, CountedWords, Host.API, PROFILE)
 
 
 class Lifecycle:
@@ -45,11 +45,11 @@ class Lifecycle:
         return []
 
 
-def server(operation: Operation[Any, Any], number: int = 0) -> Server:
-    return Server(Catalogue([operation]), Lifecycle(number), lambda _raw: Host.API)
+def server(operation: Operation[Any, Any], number: int = 0) -> OperationServer:
+    return OperationServer(Catalogue([operation]), Lifecycle(number), lambda _raw: Host.API)
 
 
-def count(server: Server, operation: Operation[Wire, Counted]) -> int:
+def count(server: OperationServer, operation: Operation[Wire, CountedWords]) -> int:
     with httpx.Client(transport=httpx.WSGITransport(app=server), base_url="http://api.example.com") as http:
         return Client(http_transport(http), lambda *_: {})(operation, Wire()).number
 
@@ -57,7 +57,7 @@ def count(server: Server, operation: Operation[Wire, Counted]) -> int:
 class Handlers:
     """Implements an operation when it is told to load, as the areas' modules do."""
 
-    def __init__(self, operation: Operation[Wire, Counted]) -> None:
+    def __init__(self, operation: Operation[Wire, CountedWords]) -> None:
         self.operation = operation
         self.may_end = Event()
         self.has_begun = Event()
@@ -70,11 +70,11 @@ class Handlers:
         assert self.may_end.wait(30)
         if self.problems:
             raise self.problems.pop()
-        self.operation.implements(lambda _context, _req: Counted(number=7))
+        self.operation.implements(lambda _context, _req: CountedWords(number=7))
 
-    def server(self, early: str = "") -> Server:
+    def server(self, early: str = "") -> OperationServer:
         catalogue = Catalogue([self.operation])
-        return Server(catalogue, Lifecycle(0), lambda _raw: Host.API, load=self.load, early=frozenset({early}))
+        return OperationServer(catalogue, Lifecycle(0), lambda _raw: Host.API, load=self.load, early=frozenset({early}))
 
 
 def test_operation_without_handler_is_named_when_loading() -> None:
@@ -90,10 +90,10 @@ def test_requests_wait_until_the_handlers_are_loaded_once() -> None:
         loading = threads.submit(ours.load)
         assert handlers.has_begun.wait(30)
         assert not loading.done()
-        assert not any(one.done() for one in answers)
+        assert not any(answer.done() for answer in answers)
         handlers.may_end.set()
         loading.result(30)
-        assert [one.result(30) for one in answers] == [7, 7]
+        assert [answer.result(30) for answer in answers] == [7, 7]
     assert handlers.loads == 1
 
 
@@ -102,14 +102,14 @@ def test_a_handler_alone_opens_no_operation_before_the_rest() -> None:
     handlers = Handlers(declared())
     handlers.problems.append(RuntimeError("a hook is missing"))
     handlers.may_end.set()
-    handlers.operation.implements(lambda _context, _req: Counted(number=1))
+    handlers.operation.implements(lambda _context, _req: CountedWords(number=1))
     with pytest.raises(ServiceUnavailable):
         count(handlers.server(), handlers.operation)
 
 
 def test_early_operation_waits_for_no_other_handler() -> None:
     handlers = Handlers(declared())
-    handlers.operation.implements(lambda _context, _req: Counted(number=1))
+    handlers.operation.implements(lambda _context, _req: CountedWords(number=1))
     assert count(handlers.server(early="things.count"), handlers.operation) == 1
     assert handlers.loads == 0
 
@@ -130,10 +130,10 @@ def test_first_address_waits_for_the_rest_of_the_operations() -> None:
     def complete() -> None:
         declarations["runs"] += 1
         operation = declared()
-        operation.implements(lambda _context, _req: Counted(number=3))
+        operation.implements(lambda _context, _req: CountedWords(number=3))
         catalogue.add(operation)
 
-    ours = Server(catalogue, Lifecycle(0), lambda _raw: Host.API, complete)
+    ours = OperationServer(catalogue, Lifecycle(0), lambda _raw: Host.API, complete)
     assert (ours.is_complete, declarations["runs"]) == (False, 0)
     assert ours.owns(Host.API, "/things")
     assert count(ours, catalogue["things.count"]) == 3
@@ -142,17 +142,17 @@ def test_first_address_waits_for_the_rest_of_the_operations() -> None:
 
 def test_second_handler_is_refused() -> None:
     operation = declared()
-    operation.implements(lambda _context, _req: Counted(number=1))
+    operation.implements(lambda _context, _req: CountedWords(number=1))
     with pytest.raises(ValueError, match="implemented twice"):
-        operation.implements(lambda _context, _req: Counted(number=2))
+        operation.implements(lambda _context, _req: CountedWords(number=2))
 
 
 def test_two_servers_in_one_process_keep_their_contexts() -> None:
     operation = declared()
 
     @operation.implements
-    def handle(context: int, _req: Wire) -> Counted:
-        return Counted(number=context)
+    def handle(context: int, _req: Wire) -> CountedWords:
+        return CountedWords(number=context)
 
     first, second = server(operation, 1), server(operation, 2)
     assert [count(first, operation), count(second, operation), count(first, operation)] == [1, 2, 1]

@@ -93,11 +93,11 @@ def test_untrusted_address_takes_no_slot_of_providers(dripping: Dripping, monkey
 
 
 def test_untrusted_keys_do_not_evict_those_of_providers(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
+    requested: list[str] = []
     key = dict(ECKey.generate_key("P-256", {"kid": "1"}).as_dict(private=False))
 
     def answer(_: Resolver, address: str, **__: Any) -> dict[str, Any]:
-        asked.append(address)
+        requested.append(address)
         return {"keys": [key]}
 
     monkeypatch.setattr(outbound, "get_json_object", answer)
@@ -107,7 +107,7 @@ def test_untrusted_keys_do_not_evict_those_of_providers(monkeypatch: pytest.Monk
     for number in range(10):
         cache.keys(f"https://stranger{number}.example/keys", "1", is_untrusted=True)
     cache.keys("https://provider.example/keys", "1")
-    assert asked.count("https://provider.example/keys") == 1
+    assert requested.count("https://provider.example/keys") == 1
 
 
 class TestNames:

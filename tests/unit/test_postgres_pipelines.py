@@ -12,7 +12,7 @@ from psycopg.pq import PipelineStatus, TransactionStatus
 from sqlalchemy import String, bindparam, cast, func, literal, select, text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from app.identity.platform.continuation_tokens import tickets
+from app.identity.platform.continuation_tokens import token_table
 from app.identity.platform.store import pipeline
 from app.identity.platform.store.compiled import Compiled
 from app.identity.platform.store.database import Database, StoreUnavailable
@@ -22,9 +22,9 @@ from tests.support.continuation_rows import row
 from tests.unit.test_compiled_statements import ADD, KEY
 
 pytestmark = pytest.mark.parametrize("own_database", ["postgres"], indirect=True)
-READ = Compiled(select(tickets).where(*KEY))
-ALL = Compiled(select(tickets.c.tenant_id))
-READ_EACH = Compiled(select(tickets.c.ticket_hash, tickets.c.facts))
+READ = Compiled(select(token_table).where(*KEY))
+ALL = Compiled(select(token_table.c.tenant_id))
+READ_EACH = Compiled(select(token_table.c.ticket_hash, token_table.c.facts))
 TENANT = "SELECT current_setting('gatehouse.tenant', true)"
 SAY = Compiled(select(cast(bindparam("word"), String).label("word")))
 SLOW = Compiled(select(func.pg_sleep(20).label("nothing")))
@@ -75,7 +75,7 @@ def ends() -> list[Callable[[UnitOfWork], object]]:
     return [broken_write, broken_read, impossible_value, write, write_taken_back, read_by_sqlalchemy]
 
 
-@pytest.mark.parametrize("end", ends(), ids=lambda one: one.__name__)
+@pytest.mark.parametrize("end", ends(), ids=lambda item: item.__name__)
 def test_connection_comes_back_without_tenant(own_database: Database, end: Callable[[UnitOfWork], object]) -> None:
     work = UnitOfWork(own_database, "acme")
     assert work.all(ALL) == []
@@ -116,11 +116,11 @@ def test_late_answer_reaches_no_other_unit(own_database: Database) -> None:
     assert work.one(SAY, {"word": "first"}) == ("first",)
     work.begin()
     assert work.one(SAY, {"word": "mine"}) == ("mine",)
-    late = driver(work)
-    late.patience_seconds = 0.05
+    expired = driver(work)
+    expired.patience_seconds = 0.05
     with pytest.raises(StoreUnavailable, match="no answer"):
         work.one(SLOW)
-    assert late.closed
+    assert expired.closed
     work.rollback()
     other = UnitOfWork(own_database, "other")
     assert other.one(SAY, {"word": "second"}) == ("second",)
@@ -171,7 +171,7 @@ def test_statement_that_another_deallocated_is_prepared_anew(own_database: Datab
 
 
 def test_number_of_prepared_statements_is_bounded(own_database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pipeline, "MOST_PREPARED", 3)
+    monkeypatch.setattr(pipeline, "MAX_PREPARED", 3)
     work = UnitOfWork(own_database, "acme")
     for number in range(6):
         assert work.one(Compiled(select(literal(number).label(f"n{number}")))) == (number,)

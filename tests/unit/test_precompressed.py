@@ -19,11 +19,11 @@ TEXT = f"<p nonce={GIVEN['nonce']}>Grüße, مرحبا</p>" * 40 + f"<i>{GIVEN['
     ids=["page", "empty", "plain", "slot", "slots"],
 )
 def test_filled_text_has_the_other_values(text: str) -> None:
-    precompressed, wanted = PrecompressedText.of(text, GIVEN), text
+    precompressed, expected = PrecompressedText.of(text, GIVEN), text
     for name, value in GIVEN.items():
-        wanted = wanted.replace(value, OTHER[name])
-    assert precompressed.filled(OTHER).decode() == wanted
-    assert gzip.decompress(precompressed.compressed(OTHER)).decode() == wanted
+        expected = expected.replace(value, OTHER[name])
+    assert precompressed.with_values(OTHER).decode() == expected
+    assert gzip.decompress(precompressed.compressed(OTHER)).decode() == expected
 
 
 def test_compressed_form_is_nearly_as_small_as_whole() -> None:
@@ -44,6 +44,6 @@ def test_nul_byte_is_replaced_as_browsers_do() -> None:
 @pytest.mark.parametrize("value", ["short", "N" * 17, "ä" * 16], ids=["short", "long", "not ASCII"])
 def test_value_of_another_size_does_not_fit(value: str) -> None:
     precompressed = PrecompressedText.of(TEXT, GIVEN)
-    for fill in (precompressed.filled, precompressed.compressed):
+    for fill in (precompressed.with_values, precompressed.compressed):
         with pytest.raises(ValueError, match=r"nonce|ascii"):
             fill(GIVEN | {"nonce": value})

@@ -22,12 +22,12 @@ JSON = st.recursive(
 )
 
 
-def read(given: dict[str, Any], *, clears: bool = False, custom: tuple[str, ...] = ("shoe",)) -> profile_edits.Edits:
-    return profile_edits.read(given, ANYONE, clears=clears, custom_fields=custom, today=TODAY)
+def read(values: dict[str, Any], *, clears: bool = False, custom: tuple[str, ...] = ("shoe",)) -> profile_edits.Edits:
+    return profile_edits.read(values, ANYONE, clears=clears, custom_fields=custom, today=TODAY)
 
 
-def after(given: dict[str, Any], **profile: Any) -> dict[str, Any]:
-    return read(given).apply(profile)
+def after(values: dict[str, Any], **profile: Any) -> dict[str, Any]:
+    return read(values).apply(profile)
 
 
 @pytest.mark.parametrize(
@@ -105,10 +105,10 @@ def test_read_only_field_is_ignored() -> None:
 
 
 def test_null_clears_only_clearable_fields_on_request() -> None:
-    held = {"FirstName": "Ada", "Quote": "x", "Skills": [{"Name": "y"}], "Addresses": [{"Type": "Home"}]}
-    nothing: dict[str, Any] = dict.fromkeys(held)
-    assert read(nothing).apply(held) == held
-    assert read(nothing, clears=True).apply(held) == {"Quote": "x", "Skills": [{"Name": "y"}]}
+    stored = {"FirstName": "Ada", "Quote": "x", "Skills": [{"Name": "y"}], "Addresses": [{"Type": "Home"}]}
+    nothing: dict[str, Any] = dict.fromkeys(stored)
+    assert read(nothing).apply(stored) == stored
+    assert read(nothing, clears=True).apply(stored) == {"Quote": "x", "Skills": [{"Name": "y"}]}
 
 
 def test_deletions_match_elements_by_value() -> None:
@@ -124,6 +124,6 @@ def test_deletion_from_a_missing_list_succeeds() -> None:
 
 
 def test_edits_do_not_change_the_given_profile() -> None:
-    held = {"CustomFields": {"shoe": "38"}, "Addresses": [{"Type": "Home"}]}
-    read({"CustomFields": {"shoe": None}, "Addresses": [{"Type": "Home", "op": "delete"}]}).apply(held)
-    assert held == {"CustomFields": {"shoe": "38"}, "Addresses": [{"Type": "Home"}]}
+    stored = {"CustomFields": {"shoe": "38"}, "Addresses": [{"Type": "Home"}]}
+    read({"CustomFields": {"shoe": None}, "Addresses": [{"Type": "Home", "op": "delete"}]}).apply(stored)
+    assert stored == {"CustomFields": {"shoe": "38"}, "Addresses": [{"Type": "Home"}]}

@@ -115,7 +115,7 @@ def test_entered_part_agrees_with_the_whole_profile() -> None:
         "ImageUrl": "https://a.example/a.png",
     }
     account = replace(ADA, profile=typed, private={"pin": pin}, username="ada", phone="+442079460018")
-    whole, entered = profile_of(account), entered_of(account)
-    assert {name: whole[name] for name in entered} == entered
+    complete, entered = profile_of(account), entered_of(account)
+    assert {name: complete[name] for name in entered} == entered
     assert {*typed, "Email", "EmailVerified", "UserName", "PhoneIdVerified", "PIN"} <= set(entered)
     assert "argon2" not in str(entered)

@@ -63,8 +63,8 @@ def test_any_expression_gives_a_part_of_the_profile(fields: str) -> None:
 def test_list_of_names_selects_exactly_those(names: list[str]) -> None:
     chosen = project(PROFILE, ",".join(names))
     known = {name.lower(): name for name in PROFILE}
-    wanted = set(PROFILE) if "*" in names else {known[name.lower()] for name in names if name.lower() in known}
-    assert chosen == {name: PROFILE[name] for name in wanted}
+    expected = set(PROFILE) if "*" in names else {known[name.lower()] for name in names if name.lower() in known}
+    assert chosen == {name: PROFILE[name] for name in expected}
 
 
 @given(
@@ -87,6 +87,6 @@ def test_parsing_cost_is_bounded_by_the_text(attack: str) -> None:
 
 def depth(tree: Tree | None) -> int:
     deepest, level = 0, [tree]
-    while level := [inside for one in level if one for inside in one.values()]:
+    while level := [inside for item in level if item for inside in item.values()]:
         deepest += 1
     return deepest

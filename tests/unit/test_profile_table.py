@@ -5,7 +5,7 @@ import json
 import pytest
 
 from app.contract.accounts import CreateAccount, UpdateAccount
-from app.contract.profile import FIELDS, Kind, Member, Profile, Write
+from app.contract.profile import FIELDS, Kind, Profile, ProfileMember, Write
 from app.contract.profile.schema import of_member
 
 FLAGS = (
@@ -98,7 +98,7 @@ def of_kind(kind: Kind) -> set[str]:
     return {name for name, field in FIELDS.items() if field.kind is kind}
 
 
-def members(field: Member) -> set[str]:
+def members(field: ProfileMember) -> set[str]:
     return {member.name for member in field.members}
 
 
@@ -119,10 +119,10 @@ def test_every_shape_has_the_interface_members(name: str, expected: str) -> None
 
 
 def test_names_do_not_collide_in_lower_case() -> None:
-    def check(held: tuple[Member, ...]) -> None:
-        spelt = [name.lower() for member in held for name in (member.name, *member.also)]
+    def check(stored: tuple[ProfileMember, ...]) -> None:
+        spelt = [name.lower() for member in stored for name in (member.name, *member.also)]
         assert len(spelt) == len(set(spelt))
-        for member in held:
+        for member in stored:
             check(member.members)
 
     check(tuple(FIELDS.values()))
@@ -137,9 +137,18 @@ def test_computed_fields_are_read_only() -> None:
 
 
 def test_identity_has_only_the_social_fields() -> None:
-    held = members(FIELDS["Identities"])
-    assert {"Uid", "Password", "PIN", "CustomFields", "Roles", "Organizations", "Identities"} & held == set()
-    assert {"ID", "Provider", "Email", "Country", "Positions", "TokenSignSecret", "FirstLogin", "PreviousUids"} <= held
+    stored = members(FIELDS["Identities"])
+    assert {"Uid", "Password", "PIN", "CustomFields", "Roles", "Organizations", "Identities"} & stored == set()
+    assert {
+        "ID",
+        "Provider",
+        "Email",
+        "Country",
+        "Positions",
+        "TokenSignSecret",
+        "FirstLogin",
+        "PreviousUids",
+    } <= stored
 
 
 def test_published_schema_has_every_field_with_its_shape() -> None:

@@ -14,7 +14,7 @@ PROXY, CLIENT = "10.0.0.7", "198.51.100.9"
 
 
 @dataclass
-class VisitedPage:
+class ProxiedPage:
     """An application that remembers what it was given, and what came of it."""
 
     environ: dict[str, Any] = field(default_factory=dict)
@@ -40,13 +40,13 @@ def ask(
     path: str = "/login",
     query: str = "",
     **fields: str,
-) -> VisitedPage:
+) -> ProxiedPage:
     """Send one request through both; `fields` are header fields, `x_forwarded_for="..."`."""
     return through({}, peer, method=method, scheme=scheme, path=path, query=query, **fields)
 
 
-def through(settings: dict[str, Any], peer: str = CLIENT, **request: str) -> VisitedPage:
-    seen = VisitedPage()
+def through(settings: dict[str, Any], peer: str = CLIENT, **request: str) -> ProxiedPage:
+    seen = ProxiedPage()
     environ: dict[str, Any] = {"REQUEST_METHOD": request.pop("method", "GET"), "REMOTE_ADDR": peer}
     environ["PATH_INFO"], environ["QUERY_STRING"] = request.pop("path", "/login"), request.pop("query", "")
     environ["wsgi.url_scheme"] = request.pop("scheme", "http")
@@ -245,5 +245,5 @@ def test_default_port_is_no_part_of_the_host(scheme: str, fields: dict[str, str]
     assert ask(PROXY, scheme=scheme, **fields).environ["HTTP_HOST"] == expected
     environ = {"wsgi.url_scheme": scheme, "REMOTE_ADDR": PROXY, "HTTP_HOST": "acme.example.com"}
     environ |= {f"HTTP_{name.upper()}": value for name, value in fields.items()}
-    app = protect(VisitedPage(), scheme="https", domain="example.com", trusted_proxies=[PROXY])
+    app = protect(ProxiedPage(), scheme="https", domain="example.com", trusted_proxies=[PROXY])
     assert app.as_seen(environ)["HTTP_HOST"] == expected

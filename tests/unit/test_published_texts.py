@@ -160,8 +160,8 @@ def test_every_operation_has_a_unique_summary() -> None:
 @pytest.mark.parametrize(
     "lacks",
     [
-        pytest.param(lambda one: not one.documentation.description, id="description"),
-        pytest.param(lambda one: one.area == CHAPTERS.tag_of(one), id="chapter"),
+        pytest.param(lambda item: not item.documentation.description, id="description"),
+        pytest.param(lambda item: item.area == CHAPTERS.tag_of(item), id="chapter"),
     ],
 )
 def test_no_operation_is_without(lacks: Any) -> None:
@@ -175,9 +175,13 @@ def test_descriptions_are_sentences() -> None:
 
 def test_every_chapter_has_operations_and_a_description() -> None:
     made = published_interface()
-    assert {one["name"] for one in made["tags"]} == {one for group in made["x-tagGroups"] for one in group["tags"]}
-    assert [one["name"] for one in made["tags"] if len(one["description"]) < 20] == []
-    assert {one.name for group in GROUPS for one in group.chapters} == {one["name"] for one in made["tags"]}
+    assert {item["name"] for item in made["tags"]} == {
+        element for group in made["x-tagGroups"] for element in group["tags"]
+    }
+    assert [element["name"] for element in made["tags"] if len(element["description"]) < 20] == []
+    assert {chapter.name for group in GROUPS for chapter in group.chapters} == {
+        element["name"] for element in made["tags"]
+    }
 
 
 def test_every_field_and_parameter_has_a_description() -> None:
@@ -188,8 +192,8 @@ def undescribed(found: Any, at: str = "") -> Iterator[str]:
     """Yield the location of each property and parameter without a description."""
     if isinstance(found, dict):
         properties = found.get("properties")
-        for name, one in properties.items() if isinstance(properties, dict) else ():
-            if "description" not in one:
+        for name, item in properties.items() if isinstance(properties, dict) else ():
+            if "description" not in item:
                 yield f"{at}.{name}"
         if "in" in found and "schema" in found and "description" not in found:
             yield f"{at}({found['name']})"

@@ -79,7 +79,7 @@ def test_every_operation_has_a_page_and_a_document_of_its_own() -> None:
         document = json.loads(gzip.decompress(documents()[listed[name]]))
         assert list(document["paths"]) == [path]
         drawn = document["paths"][path][method]
-        samples = [{**one, "source": one["source"].removesuffix("\n")} for one in drawn["x-code-samples"]]
+        samples = [{**item, "source": item["source"].removesuffix("\n")} for item in drawn["x-code-samples"]]
         assert samples == stated["x-codeSamples"]
         assert set(drawn["responses"]) == set(stated["responses"])
 
@@ -187,9 +187,9 @@ def test_required_fields_and_those_of_the_example_are_first() -> None:
 
 
 def test_parameters_that_must_be_sent_are_filled_in() -> None:
-    parameters = {one["name"]: one for one in drawn("accounts.read_by_uid")["parameters"]}
+    parameters = {item["name"]: item for item in drawn("accounts.read_by_uid")["parameters"]}
     assert parameters["uid"]["schema"]["default"] == parameters["uid"]["example"]
-    assert all("default" not in one["schema"] for one in parameters.values() if not one["required"])
+    assert all("default" not in parameter["schema"] for parameter in parameters.values() if not parameter["required"])
 
 
 def test_server_of_a_tenant_is_an_address() -> None:

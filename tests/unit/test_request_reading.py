@@ -7,9 +7,9 @@ import h11
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from app.kit.serving.bodies import HeldBodies
+from app.kit.serving.bodies import BodyBudget
 from app.kit.serving.environ import environ_of_connection
-from app.kit.serving.limits import Limits
+from app.kit.serving.limits import ServerLimits
 from app.kit.serving.requests import RequestReader
 
 COMMON: Final = environ_of_connection(("127.0.0.1", 8000), ("127.0.0.1", 5000), is_one_of_many=False)
@@ -43,10 +43,10 @@ def edited(message: tuple[list[bytes], list[tuple[int, int, bytes]]]) -> bytes:
 
 def read(parts: Iterable[bytes]) -> tuple[list[tuple[str, bytes]], bool]:
     """Return method and body of each request, and whether what follows is refused."""
-    reader = RequestReader(COMMON, Limits(), HeldBodies(1_000_000))
+    reader = RequestReader(COMMON, ServerLimits(), BodyBudget(1_000_000))
     for part in parts:
         reader.feed(part)
-    requests = [(one.environ["REQUEST_METHOD"], one.environ["wsgi.input"].getvalue()) for one in reader.complete]
+    requests = [(item.environ["REQUEST_METHOD"], item.environ["wsgi.input"].getvalue()) for item in reader.complete]
     return requests, reader.problem is not None
 
 
@@ -90,5 +90,5 @@ def test_reading_does_not_depend_on_the_packets(
     message: tuple[list[bytes], list[tuple[int, int, bytes]]], size: int
 ) -> None:
     text = edited(message)
-    whole = read([text])
-    assert read(text[at : at + size] for at in range(0, len(text), size)) == whole
+    complete = read([text])
+    assert read(text[at : at + size] for at in range(0, len(text), size)) == complete

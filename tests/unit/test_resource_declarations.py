@@ -20,17 +20,17 @@ from app.kit.resource import (
     REPLACE,
     SECRET,
     UPDATE,
-    Action,
     InSettings,
     Key,
+    ResourceAction,
     ResourceError,
     StoredAs,
 )
 from app.kit.wire import Wire
 
 
-class Refused(ApiError):
-    code, status, message = 9600, 400, "Refused"
+class SampleRefused(ApiError):
+    code, status, message = 9600, 400, "SampleRefused"
 
 
 class Plain(Wire):
@@ -81,7 +81,7 @@ class Deep(Wire):
     first: Annotated[str, StoredAs("a.b")]
 
 
-BOTH: dict[str, Any] = {"exists": Refused, "unknown": Refused}
+BOTH: dict[str, Any] = {"exists": SampleRefused, "unknown": SampleRefused}
 ALL: Verbs = (LIST, CREATE, READ, UPDATE, DELETE)
 
 
@@ -98,20 +98,25 @@ ALL: Verbs = (LIST, CREATE, READ, UPDATE, DELETE)
         (SecretNumber, ALL, BOTH, "a secret is text; Pin is not"),
         (OneKeyTwice, ALL, BOTH, "Second and First are kept under one key"),
         (Deep, ALL, BOTH, "First is kept at 'a.b': declare the model"),
-        (Named, ALL, {"unknown": Refused}, "declare the error `exists` of /v2/manage/x"),
-        (Named, ALL, {"exists": Refused}, "declare the error `unknown` of /v2/manage/x"),
+        (Named, ALL, {"unknown": SampleRefused}, "declare the error `exists` of /v2/manage/x"),
+        (Named, ALL, {"exists": SampleRefused}, "declare the error `unknown` of /v2/manage/x"),
         (Plain, (LIST, REPLACE), BOTH, "none may be minted"),
-        (Plain, ALL, {**BOTH, "unset": Refused}, "`unset` belongs to singletons"),
+        (Plain, ALL, {**BOTH, "unset": SampleRefused}, "`unset` belongs to singletons"),
         (Plain, ALL, {**BOTH, "unique": ("nothing",)}, "`unique` names nothing"),
         (Plain, ALL, {**BOTH, "unique": ("token",)}, "`unique` names token, which is a secret"),
-        (Plain, ALL, {**BOTH, "most": 0}, "`most` is at least 1"),
+        (Plain, ALL, {**BOTH, "max_items": 0}, "`max_items` is at least 1"),
         (Plain, ALL, {**BOTH, "backing": InSettings()}, "needs its key there"),
         (Plain, ALL, {**BOTH, "backing": InSettings("custom_objects"), "file_key": "x"}, "without `file_key`"),
         (Plain, ALL, {**BOTH, "also": ("/v2/manage/{orgId}/x",)}, "look at orgId"),
         (
             Plain,
             ALL,
-            {**BOTH, "actions": (Action("rotate", "PUT /v2/manage/x/{itemId}/rotate", "Rotate.", renews=("token",)),)},
+            {
+                **BOTH,
+                "actions": (
+                    ResourceAction("rotate", "PUT /v2/manage/x/{itemId}/rotate", "Rotate.", renews=("token",)),
+                ),
+            },
             "the action rotate renews token, which is not marked ONCE",
         ),
     ],
@@ -126,8 +131,10 @@ def test_contradictory_declaration_is_refused(
 
 
 def test_valid_declaration_is_accepted() -> None:
-    held = resource("x", "/v2/manage/x", Plain, ALL, noun="thing", kind="x", exists=Refused, unknown=Refused)
-    assert len(bound(held, Catalogue())) == 5
+    stored = resource(
+        "x", "/v2/manage/x", Plain, ALL, noun="thing", kind="x", exists=SampleRefused, unknown=SampleRefused
+    )
+    assert len(bound(stored, Catalogue())) == 5
 
 
 class Switch(Wire):
@@ -139,7 +146,7 @@ class Switch(Wire):
     [
         ((READ, LIST), {"backing": InSettings("risk")}, "a singleton has no LIST"),
         ((READ,), {}, "a singleton is kept in the settings"),
-        ((READ,), {"backing": InSettings("risk"), "exists": Refused}, "`exists` belongs to collections"),
+        ((READ,), {"backing": InSettings("risk"), "exists": SampleRefused}, "`exists` belongs to collections"),
         ((READ, UPDATE), {"backing": InSettings("risk")}, "the settings have no key risk.is_on for IsOn"),
     ],
 )

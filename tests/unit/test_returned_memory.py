@@ -26,9 +26,9 @@ def resident_bytes() -> int:
 
 
 def test_gaps_between_used_blocks_are_returned() -> None:
-    held = [(bytearray(BLOCK), bytearray(BLOCK)) for _ in range(BLOCKS)]
-    used = [second for _, second in held]
-    del held
+    stored = [(bytearray(BLOCK), bytearray(BLOCK)) for _ in range(BLOCKS)]
+    used = [second for _, second in stored]
+    del stored
     before, once = resident_bytes(), Once()
     return_free_memory(once)
     assert once.rounds == 2

@@ -123,7 +123,9 @@ def installed(request: pytest.FixtureRequest) -> Settings:
         url, owner = f"sqlite:///{shutil.copy(migrated_sqlite(), folder / 'gatehouse.db')}", ""
     else:
         urls = request.getfixturevalue("copied_postgres")
-        url, owner = (one.replace("postgresql:", "postgresql+psycopg:") for one in (urls.runtime_url, urls.migrate_url))
+        url, owner = (
+            item.replace("postgresql:", "postgresql+psycopg:") for item in (urls.runtime_url, urls.migrate_url)
+        )
     return Settings(database_url=url, migrate_url=owner, secrets=(b"x" * 32,))
 
 
@@ -216,7 +218,7 @@ def test_two_concurrent_migrations_run_one_after_another(fresh_postgres: Postgre
     """Building an index waits for every older snapshot, so a waiting migration must hold none."""
     with ThreadPoolExecutor(3) as threads:
         each = [threads.submit(migrate.upgrade, fresh_postgres.migrate_url) for _ in range(3)]
-        assert [one.result(60).revision for one in each] == [HEAD] * 3
+        assert [item.result(60).revision for item in each] == [HEAD] * 3
 
 
 def test_index_is_built_outside_a_transaction(fresh_postgres: PostgresUrls) -> None:
@@ -230,7 +232,7 @@ def test_index_is_built_outside_a_transaction(fresh_postgres: PostgresUrls) -> N
             context = MigrationContext.configure(connection, opts={"transaction_per_migration": True})
             with Operations.context(context), context.begin_transaction(_per_migration=True):
                 change()
-            return "ix_slow" in {one["name"] for one in inspect(connection).get_indexes("outbox")}
+            return "ix_slow" in {index["name"] for index in inspect(connection).get_indexes("outbox")}
 
     assert [run(lambda: add_index("ix_slow", "outbox", ["tenant_id", "kind"])) for _ in range(2)] == [True, True]
     assert [run(lambda: drop_index("ix_slow", "outbox")) for _ in range(2)] == [False, False]

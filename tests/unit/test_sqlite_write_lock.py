@@ -34,5 +34,5 @@ def test_lock_holder_gets_connection_from_waiting_threads(tmp_path: Path) -> Non
         while not database.writing.locked() and not first.done():
             pass
         written = [first, *[pool.submit(write, unit) for unit in units]]
-        assert [each.exception() for each in written] == [None] * (CONNECTIONS + 1)
+        assert [item.exception() for item in written] == [None] * (CONNECTIONS + 1)
     database.dispose()

@@ -23,7 +23,7 @@ from app.identity.directory.accounts.tables import accounts, identifiers
 from app.identity.directory.tenants.tables import tenants
 from app.identity.entry import health
 from app.identity.platform.audit import audit
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.database import Database, DiskFull, StoreUnavailable
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import metrics, randomness, time_budget
@@ -40,10 +40,10 @@ TENANT, KEY, SECRET = "faulty", "11111111-1111-1111-1111-111111111111", "2222222
 BOOKS = (accounts, identifiers, audit)
 
 
-class Place:
+class FaultPoint:
     """One tenant in a house whose database can be spoilt."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: IdentityServices) -> None:
         self.services = services
         self.client = Client(create_app(create_service(services)))
         self._pragma: str | None = None
@@ -93,11 +93,11 @@ class Place:
 
 
 @pytest.fixture
-def place(tmp_path: Path, migrated_file: Path) -> Iterator[Place]:
+def place(tmp_path: Path, migrated_file: Path) -> Iterator[FaultPoint]:
     settings = Settings(data_dir=tmp_path, secrets=(b"a secret of the tests, long enough to be one",))
     shutil.copy(migrated_file, tmp_path / "gatehouse.db")
     services = create_services(settings)
-    made = Place(services)
+    made = FaultPoint(services)
     assert made.create("first@example.test").status_code == 200
     yield made
     services.database.dispose()
@@ -108,25 +108,25 @@ NAMED = {"full": r"the disk of \S+gatehouse\.db is full", "read-only": r"\S+gate
 LARGE = {"text": "x" * 60_000}
 
 
-def entry(place: Place, facts: dict[str, str]) -> dict[str, Any]:
+def entry(place: FaultPoint, facts: dict[str, str]) -> dict[str, Any]:
     """Return a row of the audit trail."""
     at = place.services.clock.now()
     return {"tenant_id": TENANT, "entry_id": randomness.token(18), "at": at, "event": "test", "facts": facts}
 
 
-def write(work: UnitOfWork, place: Place, facts: dict[str, str], times: int) -> None:
+def write(work: UnitOfWork, place: FaultPoint, facts: dict[str, str], times: int) -> None:
     for _ in range(times):
         work.run(insert(audit), entry(place, facts))
 
 
-def write_apart(place: Place, facts: dict[str, str], times: int) -> None:
+def write_apart(place: FaultPoint, facts: dict[str, str], times: int) -> None:
     """Write rows each in a transaction of its own."""
     for _ in range(times):
         with UnitOfWork(place.services.database, TENANT).separate_transaction() as work:
             write(work, place, facts, 1)
 
 
-def spoilt(place: Place, fault: str) -> None:
+def spoilt(place: FaultPoint, fault: str) -> None:
     """Spoil the database; a full one has not even room in the pages that it has."""
     place.spoil(FAULTS[fault])
     for facts in (LARGE, {}):
@@ -139,7 +139,7 @@ def is_unavailable(answer: TestResponse) -> bool:
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_write_is_refused_with_503_and_leaves_nothing(place: Place, fault: str) -> None:
+def test_write_is_refused_with_503_and_leaves_nothing(place: FaultPoint, fault: str) -> None:
     spoilt(place, fault)
     before = place.rows()
     answer = place.create("second@example.test")
@@ -151,14 +151,14 @@ def test_write_is_refused_with_503_and_leaves_nothing(place: Place, fault: str) 
     assert place.create("second@example.test").status_code == 200
 
 
-def test_reads_continue_while_writes_fail(place: Place) -> None:
+def test_reads_continue_while_writes_fail(place: FaultPoint) -> None:
     place.spoil(FAULTS["read-only"])
     query = {"apikey": KEY, "apisecret": SECRET, "email": "first@example.test"}
     base = f"http://{place.services.settings.api_hostname}"
     assert place.client.get(MANAGE, query_string=query, base_url=base).status_code == 200
 
 
-def test_no_password_is_checked_without_counting_it(place: Place) -> None:
+def test_no_password_is_checked_without_counting_it(place: FaultPoint) -> None:
     place.spoil(FAULTS["read-only"])
     assert is_unavailable(place.sign_in("first@example.test", "Not-the-one-17"))
     assert is_unavailable(place.sign_in("first@example.test"))
@@ -169,7 +169,7 @@ def test_no_password_is_checked_without_counting_it(place: Place) -> None:
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_transaction_is_atomic(place: Place, fault: str) -> None:
+def test_transaction_is_atomic(place: FaultPoint, fault: str) -> None:
     before = place.rows()
     place.spoil(FAULTS[fault])
     work = UnitOfWork(place.services.database, TENANT)
@@ -182,7 +182,7 @@ def test_transaction_is_atomic(place: Place, fault: str) -> None:
     assert place.rows()[-1] == before[-1] + 1
 
 
-def test_fault_halfway_rolls_back_earlier_writes(place: Place) -> None:
+def test_fault_halfway_rolls_back_earlier_writes(place: FaultPoint) -> None:
     before = place.rows()
     work = UnitOfWork(place.services.database, TENANT)
     write(work, place, {}, 3)
@@ -201,7 +201,7 @@ def hurried(ask: Callable[[], Any]) -> Any:
 
 
 def test_locked_database_is_waited_for_then_refused(
-    place: Place,
+    place: FaultPoint,
 ) -> None:
     before = place.rows()
     file = str(place.services.database.engine.url.database)
@@ -216,7 +216,7 @@ def test_locked_database_is_waited_for_then_refused(
     assert place.create("third@example.test").status_code == 200
 
 
-def test_unwritable_database_is_not_ready(place: Place) -> None:
+def test_unwritable_database_is_not_ready(place: FaultPoint) -> None:
     def read_only(connection: Any, _record: Any) -> None:
         connection.execute(FAULTS["read-only"])
 
@@ -233,13 +233,13 @@ def _probed(settings: Settings) -> Health:
     return Health(lambda *_: [], health.checks(settings), disk=health.disk(settings))
 
 
-def ready(services: Services) -> tuple[int, Any]:
+def ready(services: IdentityServices) -> tuple[int, Any]:
     """Return the status and the parts of a readiness probe."""
     answer = Client(_probed(services.settings)).get("/health/ready")
     return answer.status_code, answer.get_json()["parts"]
 
 
-def test_full_disk_is_named_and_leaves_the_process_ready(place: Place) -> None:
+def test_full_disk_is_named_and_leaves_the_process_ready(place: FaultPoint) -> None:
     assert ready(place.services) == (200, {"database": "ok"})
     spoilt(place, "full")
     assert ready(place.services) == (200, {"database": "ok", "disk": "full"})
@@ -248,7 +248,7 @@ def test_full_disk_is_named_and_leaves_the_process_ready(place: Place) -> None:
     assert place.client.get(MANAGE, query_string=query, base_url=base).status_code == 200
 
 
-def test_refused_writes_of_a_full_disk_are_counted(place: Place) -> None:
+def test_refused_writes_of_a_full_disk_are_counted(place: FaultPoint) -> None:
     metrics.count_full_disk()
     assert REGISTRY.get_sample_value("gatehouse_disk_full_total") == 0
     spoilt(place, "full")
@@ -276,14 +276,14 @@ def test_full_disk_of_a_server_is_named(own_postgres: Postgres) -> None:
     database.dispose()
 
 
-def test_database_locked_by_a_writer_is_ready(place: Place) -> None:
+def test_database_locked_by_a_writer_is_ready(place: FaultPoint) -> None:
     with place.services.database.connect() as connection:
         connection.execute(text("BEGIN IMMEDIATE"))
         assert health.checks(place.services.settings)["database"]() is None
         connection.execute(text("ROLLBACK"))
 
 
-def test_probes_rarely_write(place: Place) -> None:
+def test_probes_rarely_write(place: FaultPoint) -> None:
     check = health.checks(place.services.settings)["database"]
     check()
     before = changes_of(place)
@@ -292,18 +292,18 @@ def test_probes_rarely_write(place: Place) -> None:
     assert changes_of(place) == before
 
 
-def changes_of(place: Place) -> int:
+def changes_of(place: FaultPoint) -> int:
     """Return SQLite's own count of what others committed."""
     with place.services.database.connect() as connection:
         return int(connection.execute(text("PRAGMA data_version")).scalar_one())
 
 
-def test_deleted_data_does_not_stay_in_the_file(place: Place) -> None:
+def test_deleted_data_does_not_stay_in_the_file(place: FaultPoint) -> None:
     with place.services.database.engine.connect() as connection:
         assert connection.exec_driver_sql("PRAGMA secure_delete").scalar_one() == 1
 
 
-def test_outage_is_one_line_and_a_count_without_tracebacks(place: Place, caplog: pytest.LogCaptureFixture) -> None:
+def test_outage_is_one_line_and_a_count_without_tracebacks(place: FaultPoint, caplog: pytest.LogCaptureFixture) -> None:
     spoilt(place, "read-only")
     with caplog.at_level(logging.WARNING, logger="gatehouse.api"):
         assert {place.create(f"{number}@example.test").status_code for number in range(20)} == {503}

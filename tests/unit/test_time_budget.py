@@ -146,12 +146,12 @@ def test_doubt_opens_the_circuit_of_what_hangs_alone() -> None:
 
 @on_postgres
 def test_wait_for_a_connection_ends_with_the_budget(own_database: Database) -> None:
-    held = [own_database.connect() for _ in range(40)]
+    stored = [own_database.connect() for _ in range(40)]
     begun = time.monotonic()
     with pytest.raises(StoreUnavailable, match="in use"):
         within(0.2, lambda: ask(own_database, "SELECT 1"))
     assert time.monotonic() - begun < 1.5
-    for connection in held:
+    for connection in stored:
         connection.close()
     assert within(1.0, lambda: ask(own_database, "SELECT 1")) == 1
 
@@ -186,8 +186,8 @@ def test_part_of_the_budget_is_taken_from_the_whole() -> None:
             time_budget.spend(0.2)
         return within_part, time_budget.remaining_seconds(9.0)
 
-    part, whole = copy_context().run(request)
-    assert (part, round(whole, 3)) == (0.3, 0.8)
+    part, complete = copy_context().run(request)
+    assert (part, round(complete, 3)) == (0.3, 0.8)
 
 
 def test_only_waits_count_against_the_budget() -> None:

@@ -54,7 +54,7 @@ def test_absent_claims_are_not_stored() -> None:
 @pytest.mark.parametrize("value", ["text", ["list"], {"a": 1}, None, 1.5], ids=str)
 def test_value_of_another_type_is_absent(value: object) -> None:
     claims = TokenClaims.from_stored(dict.fromkeys(STORED, value))
-    known = {name: one for name, one in vars(claims).items() if one is not None and name != "others"}
-    assert all(one == (tuple(value) if isinstance(value, list) else value) for one in known.values())
+    known = {name: var for name, var in vars(claims).items() if var is not None and name != "others"}
+    assert all(item == (tuple(value) if isinstance(value, list) else value) for item in known.values())
     assert claims.ends_at is None
     assert claims.auth_time is None

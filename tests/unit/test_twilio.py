@@ -21,7 +21,7 @@ class Gateway(HTTPServer):
     received: dict[str, object] = {}
 
 
-class Answer(BaseHTTPRequestHandler):
+class ProviderHandler(BaseHTTPRequestHandler):
     server: Gateway
 
     def do_POST(self) -> None:
@@ -37,7 +37,7 @@ class Answer(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def gateway() -> Iterator[Gateway]:
-    with Gateway(("127.0.0.1", 0), Answer) as server:
+    with Gateway(("127.0.0.1", 0), ProviderHandler) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
         yield server

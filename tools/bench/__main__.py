@@ -5,7 +5,7 @@ import os
 import sys
 import time
 
-from tools.bench.measure import Line
+from tools.bench.measure import MeasuredLine
 from tools.bench.rows import ORDER
 from tools.bench.scene import Scene
 from tools.bench.servers import DidNotStart
@@ -15,18 +15,18 @@ from tools.bench.visitor import Unexpected
 
 def main() -> int:
     """Measure the rows asked for, or all."""
-    asked = _arguments()
-    options = frozenset(name for name in ("full", "scale") if getattr(asked, name))
+    requested = _arguments()
+    options = frozenset(name for name in ("full", "scale") if getattr(requested, name))
     try:
         scene = Scene.open(options)
     except (DidNotStart, Unexpected) as error:
         print(f"There is nothing to measure: {error}", file=sys.stderr)
         return 1
-    lines: list[Line] = []
+    lines: list[MeasuredLine] = []
     unmeasured: list[str] = []
     try:
         for name, row in ORDER:
-            if asked.rows and name not in asked.rows:
+            if requested.rows and name not in requested.rows:
                 continue
             began = time.monotonic()
             try:

@@ -5,17 +5,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from statistics import median
 
-from tools.bench.servers import Server
-from tools.bench.visitor import Visitor
+from tools.bench.servers import BenchServer
+from tools.bench.visitor import BenchVisitor
 
 TURNS = 6
 """The least busy one counts: other work on the machine only adds."""
 TURN_SECONDS = 0.5
-FEWEST_PER_TURN, MOST_PER_TURN = 40, 4000
+FEWEST_PER_TURN, MAX_PER_TURN = 40, 4000
 
 
 @dataclass(frozen=True)
-class Line:
+class MeasuredLine:
     """One line of the table."""
 
     operation: str
@@ -50,12 +50,12 @@ class Spent:
     def ratio(self) -> float:
         return self.cpu_ms / self.bare_ms
 
-    def line(self, operation: str, budget: Budget) -> Line:
+    def line(self, operation: str, budget: Budget) -> MeasuredLine:
         """Compare it with its budget."""
         excess = [name for name, most in budget.counts.items() if self.counts.get(name, 0.0) > most]
         shown = [f"{name} {self.counts[name]:g}" for name in self.counts if self.counts[name] or name in budget.counts]
         bounds = ", ".join(f"{name} ≤ {most}" for name, most in budget.counts.items())
-        return Line(
+        return MeasuredLine(
             operation=operation,
             counts=", ".join(shown) + (f"  ({bounds})" if bounds else ""),
             measured=f"{self.cpu_ms:.2f} ms = {self.ratio:.1f} ×",
@@ -68,13 +68,13 @@ class Spent:
 
 HASHING = "hash_us"
 """Reported time of password hashes: budgeted in a row of its own and subtracted elsewhere."""
-Operation = Callable[[int], Visitor | None]
+Operation = Callable[[int], BenchVisitor | None]
 """Does the operation once, the n-th time; returns the visitor whose costs are counted."""
 
 
-def measure(product: Server, bare: Server, operation: Operation, warm: int = 20, views: int = 2000) -> Spent:
+def measure(product: BenchServer, bare: BenchServer, operation: Operation, warm: int = 20, views: int = 2000) -> Spent:
     """Do `operation` in turns with the bare view, and take the least busy turn of each."""
-    visitor = Visitor(bare.port, "bare.localhost")
+    visitor = BenchVisitor(bare.port, "bare.localhost")
 
     def view(_: int) -> None:
         visitor.get("/")
@@ -94,14 +94,16 @@ def measure(product: Server, bare: Server, operation: Operation, warm: int = 20,
     return Spent(min(own), min(measured_bare), counts)
 
 
-def beside(one: Server, operation: Operation, other: Server, same: Operation, warm: int = 20) -> tuple[float, float]:
+def beside(
+    item: BenchServer, operation: Operation, other: BenchServer, same: Operation, warm: int = 20
+) -> tuple[float, float]:
     """Do the same on two servers in turns; return the milliseconds of CPU of each in its least busy turn."""
     done = _warm(operation, warm)
     _warm(same, warm)
     times = _times(operation, done)
     spent_ms: list[tuple[float, float]] = []
     for _ in range(TURNS):
-        spent_ms.append((_turn(one, operation, done, times)[0], _turn(other, same, done, times)[0]))
+        spent_ms.append((_turn(item, operation, done, times)[0], _turn(other, same, done, times)[0]))
         done += times
     return min(first for first, _ in spent_ms), min(second for _, second in spent_ms)
 
@@ -117,10 +119,10 @@ def _times(operation: Operation, done: int) -> int:
     began = time.perf_counter()
     _counts(operation(done))
     once = max(time.perf_counter() - began, 0.0001)
-    return min(MOST_PER_TURN, max(FEWEST_PER_TURN, int(TURN_SECONDS / once)))
+    return min(MAX_PER_TURN, max(FEWEST_PER_TURN, int(TURN_SECONDS / once)))
 
 
-def _turn(server: Server, operation: Operation, done: int, times: int) -> tuple[float, dict[str, float]]:
+def _turn(server: BenchServer, operation: Operation, done: int, times: int) -> tuple[float, dict[str, float]]:
     """Return CPU per operation, and what one usually counts: the tenant's copy is asked for anew every few seconds."""
     counted: dict[str, list[int]] = {}
     before = server.cpu_seconds()
@@ -132,7 +134,7 @@ def _turn(server: Server, operation: Operation, done: int, times: int) -> tuple[
     return spent_ms / times, {name: float(median(counts)) for name, counts in counted.items()}
 
 
-def _counts(visitor: Visitor | None) -> dict[str, int]:
+def _counts(visitor: BenchVisitor | None) -> dict[str, int]:
     """Return what the operation counted, and begin anew."""
     if visitor is None:
         return {}

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from tests.support.servers import PostgresUrls
-from tools.bench.servers import Server, free_port
-from tools.bench.visitor import Answer, Unexpected, Visitor, form_of
+from tools.bench.servers import BenchServer, free_port
+from tools.bench.visitor import BenchVisitor, MeasuredResponse, Unexpected, form_of
 
 ROOT = Path(__file__).resolve().parents[2]
 GATEHOUSE = Path(sys.executable).with_name("gatehouse")
@@ -109,8 +109,8 @@ class Scene:
 
     folder: Path
     port: int
-    product: Server
-    bare: Server
+    product: BenchServer
+    bare: BenchServer
     options: frozenset[str] = field(default_factory=frozenset)
     database: PostgresUrls = ON_SQLITE
 
@@ -122,7 +122,7 @@ class Scene:
         try:
             prepare(folder, port, database)
             bare_command = [sys.executable, "-m", "tools.bench.bare", f"127.0.0.1:{bare_port}"]
-            bare = Server.start(bare_command, bare_port, folder / "bare.log")
+            bare = BenchServer.start(bare_command, bare_port, folder / "bare.log")
             try:
                 return cls(folder, port, start_product(folder, port, database), bare, options, database)
             except BaseException:
@@ -163,7 +163,7 @@ class Scene:
             "--dir",
             str(self.folder),
         ]
-        shared = Server.start(redis, redis_port, self.folder / "redis.log")
+        shared = BenchServer.start(redis, redis_port, self.folder / "redis.log")
         self.product.stop()
         try:
             address = f"redis://127.0.0.1:{redis_port}/0"
@@ -174,23 +174,23 @@ class Scene:
             shared.stop()
             self.product = start_product(self.folder, self.port, self.database)
 
-    def visitor(self, tenant: str = TENANT) -> Visitor:
+    def visitor(self, tenant: str = TENANT) -> BenchVisitor:
         """Return a visitor without cookies."""
-        return Visitor(self.port, f"{tenant}.localhost:{self.port}")
+        return BenchVisitor(self.port, f"{tenant}.localhost:{self.port}")
 
-    def password(self, visitor: Visitor, number: int) -> Answer:
+    def password(self, visitor: BenchVisitor, number: int) -> MeasuredResponse:
         """The page, and its form with a password."""
         form = form_of(visitor.get("/login").expect(200), "current-password")
         sent = form.filled(username=email(number), current_password=PASSWORD)
         return visitor.post(form.action, sent).expect(302, 303)
 
-    def answers(self, visitor: Visitor, challenge: Answer) -> Answer:
+    def answers(self, visitor: BenchVisitor, challenge: MeasuredResponse) -> MeasuredResponse:
         """The page of the second factor, and its form with an answer to each question."""
         form = form_of(visitor.follow(challenge).expect(200), "off")
-        given = {f"answer.{name}": f"an answer about the {name}" for name in QUESTIONS}
-        return visitor.post(form.action, {**form.carried, **given}).expect(302, 303)
+        provided = {f"answer.{name}": f"an answer about the {name}" for name in QUESTIONS}
+        return visitor.post(form.action, {**form.carried, **provided}).expect(302, 303)
 
-    def sign_in(self, visitor: Visitor, number: int, *, has_two_steps: bool = False) -> Answer:
+    def sign_in(self, visitor: BenchVisitor, number: int, *, has_two_steps: bool = False) -> MeasuredResponse:
         """The page, the form, those of the second factor, and the page it leads to."""
         answer = self.password(visitor, number)
         landing = visitor.follow(self.answers(visitor, answer) if has_two_steps else answer)
@@ -236,8 +236,8 @@ def prepare(folder: Path, port: int, database: PostgresUrls) -> None:
             raise Unexpected(f"gatehouse {command[0]} failed:\n{completed.stdout[-1500:]}\n{completed.stderr[-1500:]}")
 
 
-def start_product(folder: Path, port: int, database: PostgresUrls, *options: str, redis: str = "") -> Server:
+def start_product(folder: Path, port: int, database: PostgresUrls, *options: str, redis: str = "") -> BenchServer:
     """Start `gatehouse serve` on the scene's data."""
     command = [str(GATEHOUSE), "serve", "--bind", f"127.0.0.1:{port}", *options]
     stated = {**environment(folder, port, database), "GATEHOUSE_REDIS_URL": redis}
-    return Server.start(command, port, folder / "product.log", stated)
+    return BenchServer.start(command, port, folder / "product.log", stated)

@@ -18,7 +18,7 @@ class DidNotStart(Exception):
 
 
 @dataclass
-class Server:
+class BenchServer:
     """A running server on a port of its own."""
 
     process: "subprocess.Popen[bytes]"

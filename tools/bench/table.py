@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from tools.bench.measure import Line
+from tools.bench.measure import MeasuredLine
 
 HEAD = ("operation", "counted", "measured", "bar", "aim", "")
 
 
-def printed(lines: Sequence[Line]) -> str:
+def printed(lines: Sequence[MeasuredLine]) -> str:
     """Columns as wide as their widest cell."""
     rows = [HEAD, *(_cells(line) for line in lines)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEAD))]
@@ -15,7 +15,7 @@ def printed(lines: Sequence[Line]) -> str:
     return "\n".join(_joined(row, widths) for row in (rows[0], rule, *rows[1:]))
 
 
-def _cells(line: Line) -> tuple[str, ...]:
+def _cells(line: MeasuredLine) -> tuple[str, ...]:
     if not line.bar:
         verdict = ""
     elif line.is_over:

@@ -21,7 +21,7 @@ IDLE_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
-class Answer:
+class MeasuredResponse:
     """One response, its body as it came over the wire."""
 
     path: str
@@ -53,7 +53,7 @@ class Answer:
         return self
 
 
-class Visitor:
+class BenchVisitor:
     """One browser at one host; the connection goes to 127.0.0.1, since `*.localhost` resolves in few places."""
 
     def __init__(self, port: int, host: str) -> None:
@@ -65,22 +65,22 @@ class Visitor:
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
         self._answered_at = 0.0
 
-    def another(self) -> "Visitor":
+    def another(self) -> "BenchVisitor":
         """The same host, seen for the first time."""
-        return Visitor(self._port, self._host)
+        return BenchVisitor(self._port, self._host)
 
     def close(self) -> None:
         self._connection.close()
 
-    def get(self, path: str, **fields: str) -> Answer:
+    def get(self, path: str, **fields: str) -> MeasuredResponse:
         return self.ask("GET", path, b"", fields)
 
-    def post(self, path: str, form: dict[str, str], **fields: str) -> Answer:
+    def post(self, path: str, form: dict[str, str], **fields: str) -> MeasuredResponse:
         fields.setdefault("Content-Type", FORM)
         fields.setdefault("Origin", f"http://{self._host}")
         return self.ask("POST", path, urlencode(form).encode(), fields)
 
-    def follow(self, answer: Answer) -> Answer:
+    def follow(self, answer: MeasuredResponse) -> MeasuredResponse:
         """Go where redirects lead, as long as that is here."""
         for _ in range(10):
             if answer.status not in (302, 303, 307) or not self._is_here(answer.location):
@@ -88,7 +88,7 @@ class Visitor:
             answer = self.get(path_of(answer.location))
         raise Unexpected(f"{answer.path} redirects without end")
 
-    def ask(self, method: str, path: str, body: bytes, fields: dict[str, str]) -> Answer:
+    def ask(self, method: str, path: str, body: bytes, fields: dict[str, str]) -> MeasuredResponse:
         headers = {"Host": self._host, "Accept": "text/html,*/*;q=0.8", "Accept-Language": "en", **fields}
         if self.cookies:
             headers["Cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
@@ -96,12 +96,12 @@ class Visitor:
             self._connection.close()  # http.client opens it anew
         self._connection.request(method, path, body or None, headers)
         response = self._connection.getresponse()
-        answer = Answer(path, response.status, response.headers, response.read())
+        answer = MeasuredResponse(path, response.status, response.headers, response.read())
         self._answered_at = time.monotonic()
         self.take(answer)
         return answer
 
-    def take(self, answer: Answer) -> None:
+    def take(self, answer: MeasuredResponse) -> None:
         """Keep what an answer leaves behind: cookies, and its reported cost."""
         self._take_cookies(answer)
         self._count(answer)
@@ -110,7 +110,7 @@ class Visitor:
         netloc = urlsplit(location).netloc
         return not netloc or netloc == self._host
 
-    def _take_cookies(self, answer: Answer) -> None:
+    def _take_cookies(self, answer: MeasuredResponse) -> None:
         for line in answer.headers.get_all("Set-Cookie", []):
             pair, *attributes = line.split(";")
             name, _, value = pair.strip().partition("=")
@@ -120,7 +120,7 @@ class Visitor:
             else:
                 self.cookies[name] = value
 
-    def _count(self, answer: Answer) -> None:
+    def _count(self, answer: MeasuredResponse) -> None:
         for part in answer.headers.get("X-Gatehouse-Cost", "").split(";"):
             name, equals, number = part.strip().partition("=")
             if equals:
@@ -134,7 +134,7 @@ def path_of(address: str) -> str:
 
 
 @dataclass
-class Form:
+class BenchForm:
     """A form of a page: where it goes, what it carries, and the names of its fields by type and autocomplete."""
 
     action: str = ""
@@ -143,41 +143,43 @@ class Form:
 
     def filled(self, **values: str) -> dict[str, str]:
         """What is sent; `values` go by the field's autocomplete or type, `current_password="..."`."""
-        given = {self._name(key): value for key, value in values.items()}
-        return {**self.carried, **given}
+        provided = {self._name(key): value for key, value in values.items()}
+        return {**self.carried, **provided}
 
     def _name(self, key: str) -> str:
-        wanted = key.replace("_", "-")
-        if wanted not in self.names:
-            raise Unexpected(f"the form has no {wanted} field, only {sorted(self.names)}")
-        return self.names[wanted]
+        requested = key.replace("_", "-")
+        if requested not in self.names:
+            raise Unexpected(f"the form has no {requested} field, only {sorted(self.names)}")
+        return self.names[requested]
 
 
 class _Forms(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
-        self.found: list[Form] = []
+        self.found: list[BenchForm] = []
         self.linked: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given: dict[str, Any] = {name: value or "" for name, value in attrs}
+        provided: dict[str, Any] = {name: value or "" for name, value in attrs}
         if tag == "form":
-            self.found.append(Form(given.get("action", "") if given.get("method", "").lower() == "post" else "GET"))
-        elif tag in {"input", "button"} and self.found and given.get("name"):
-            self._field(self.found[-1], given)
-        linked = given.get("src") if tag in {"script", "img"} else given.get("href") if tag == "link" else None
-        if linked and given.get("rel") not in {"canonical", "alternate"}:
+            self.found.append(
+                BenchForm(provided.get("action", "") if provided.get("method", "").lower() == "post" else "GET")
+            )
+        elif tag in {"input", "button"} and self.found and provided.get("name"):
+            self._field(self.found[-1], provided)
+        linked = provided.get("src") if tag in {"script", "img"} else provided.get("href") if tag == "link" else None
+        if linked and provided.get("rel") not in {"canonical", "alternate"}:
             self.linked.append(linked)
 
-    def _field(self, form: Form, given: dict[str, Any]) -> None:
-        if given.get("type") == "hidden":
-            form.carried[given["name"]] = given.get("value", "")
+    def _field(self, form: BenchForm, provided: dict[str, Any]) -> None:
+        if provided.get("type") == "hidden":
+            form.carried[provided["name"]] = provided.get("value", "")
             return
-        for token in [given.get("type", "text"), *given.get("autocomplete", "").split()]:
-            form.names.setdefault(token, given["name"])
+        for token in [provided.get("type", "text"), *provided.get("autocomplete", "").split()]:
+            form.names.setdefault(token, provided["name"])
 
 
-def form_of(page: Answer, with_field: str) -> Form:
+def form_of(page: MeasuredResponse, with_field: str) -> BenchForm:
     """The form of `page` that has a field of this type or autocomplete."""
     for form in _parsed(page).found:
         if with_field in form.names and form.action != "GET":
@@ -186,12 +188,12 @@ def form_of(page: Answer, with_field: str) -> Form:
     raise Unexpected(f"{page.path} has no form with a {with_field} field")
 
 
-def linked_from(page: Answer) -> list[str]:
+def linked_from(page: MeasuredResponse) -> list[str]:
     """What a browser fetches to draw `page`, inline data left out."""
     return list(dict.fromkeys(link for link in _parsed(page).linked if not link.startswith("data:")))
 
 
-def _parsed(page: Answer) -> _Forms:
+def _parsed(page: MeasuredResponse) -> _Forms:
     parser = _Forms()
     parser.feed(page.text)
     return parser

@@ -7,9 +7,9 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.auth import CREDENTIALS, READ, K, M, S, U
 from app.contract.error_groups import PASSKEY, UID_ERRORS
-from app.contract.groups import AT, Deleted
+from app.contract.groups import AccessTokenQuery, Deleted
 from app.contract.operations import operation
-from app.contract.passkeys.shapes import PKC, ListedPasskeys, OwnRegisterBegin
+from app.contract.passkeys.shapes import CredentialParameter, ListedPasskeys, OwnRegisterBegin
 from app.contract.second_factors.account import ManagedFactor
 from app.kit.operation import Accept
 from app.kit.wire import From
@@ -18,11 +18,11 @@ _OWN, _MANAGED = "/identity/v2/auth/account", "/identity/v2/manage/account/passk
 Id = Annotated[str, From.PATH, Field(max_length=100)]
 
 
-class AddPasskey(AT, PKC):
+class AddPasskey(AccessTokenQuery, CredentialParameter):
     """A new credential of a browser."""
 
 
-class RemoveOwnPasskey(AT):
+class RemoveOwnPasskey(AccessTokenQuery):
     passkey_id: Id
 
 
@@ -31,7 +31,7 @@ class ManagedPasskey(ManagedFactor):
 
 
 begin = operation(
-    "passkeys.begin", f"GET {_OWN}/register/passkey/begin", AT, OwnRegisterBegin, auth=K & U, access=CREDENTIALS, row="M57",
+    "passkeys.begin", f"GET {_OWN}/register/passkey/begin", AccessTokenQuery, OwnRegisterBegin, auth=K & U, access=CREDENTIALS, row="M57",
     errors=(e.PasskeysOff, e.PasskeyMisconfigured, e.PasskeyNeedsEmail, e.TooManyRequests),
     summary="Start adding a passkey",
     description="Returns the options for `navigator.credentials.create()`, for the signed-in account. Send the result to `POST "
@@ -44,7 +44,7 @@ add = operation(
     description="Adds the new passkey to the signed-in account and returns all its passkeys.",
 )  # fmt: skip
 listed = operation(
-    "passkeys.listed", f"GET {_OWN}/passkey", AT, ListedPasskeys, auth=K & U, access=READ, row="M59",
+    "passkeys.listed", f"GET {_OWN}/passkey", AccessTokenQuery, ListedPasskeys, auth=K & U, access=READ, row="M59",
     errors=(e.PasskeysOff, e.NoPasskey),
     summary="List passkeys",
     description="Returns the passkeys of the signed-in account with the authenticator’s name and when each was created.",

@@ -5,12 +5,12 @@ from typing import Annotated
 from app.contract import errors as e
 from app.contract.auth import CREDENTIALS, K, M, S, U
 from app.contract.error_groups import UID_ERRORS
-from app.contract.groups import AT, Deleted
+from app.contract.groups import AccessTokenQuery, Deleted
 from app.contract.operations import operation
 from app.contract.passkeys.account import AddPasskey
-from app.contract.passkeys.shapes import PKC, ListedPasskey, LoginBegin, RegisterBegin
+from app.contract.passkeys.shapes import CredentialParameter, ListedPasskey, LoginBegin, RegisterBegin
 from app.contract.second_factors.account import ManagedFactor
-from app.contract.second_factors.challenge import MT, TOKEN_ERRORS, FactorLogin
+from app.contract.second_factors.challenge import TOKEN_ERRORS, ChallengeToken, FactorLogin
 from app.contract.second_factors.signing_in import ChallengeAnswer
 from app.kit.operation import Accept
 from app.kit.wire import From
@@ -19,13 +19,13 @@ _LOGIN, _OWN = "/identity/v2/auth/login/2fa", "/identity/v2/auth/account/2fa"
 _MANAGED = "/identity/v2/manage/account/2fa"
 
 
-class EnrolmentBegin(AT):
+class EnrolmentBegin(AccessTokenQuery):
     """The token of a challenge, or an access token as at row M29."""
 
     second_factor_authentication_token: Annotated[str | None, From.QUERY] = None
 
 
-class PasskeyVerification(ChallengeAnswer, PKC):
+class PasskeyVerification(ChallengeAnswer, CredentialParameter):
     """A credential with a challenge's token."""
 
 
@@ -46,7 +46,7 @@ enrol = operation(
     description="Adds the passkey as a second factor and finishes the sign-in: the response is a session.",
 )  # fmt: skip
 begin = operation(
-    "second_factors.begin_passkey", f"GET {_LOGIN}/passkey/begin", MT, LoginBegin, auth=K, row="M17",
+    "second_factors.begin_passkey", f"GET {_LOGIN}/passkey/begin", ChallengeToken, LoginBegin, auth=K, row="M17",
     errors=(*TOKEN_ERRORS, e.PasskeyFactorOff, e.PasskeyMisconfigured, e.PasskeyFactorNotEnrolled, e.TooManyRequests),
     summary="Start answering with a passkey",
     description="Returns the options for `navigator.credentials.get()`, with the passkeys of the account that signs in.",
@@ -58,8 +58,8 @@ prove = operation(
     description="Answers a challenge with the result of `navigator.credentials.get()` and returns the session.",
 )  # fmt: skip
 begin_own = operation(
-    "second_factors.begin_own_passkey", f"GET {_OWN}/register/passkey/begin", AT, RegisterBegin, auth=K & U, access=CREDENTIALS,
-    row="M29", errors=(e.PasskeyFactorOff, e.PasskeyMisconfigured, e.TooManyRequests),
+    "second_factors.begin_own_passkey", f"GET {_OWN}/register/passkey/begin", AccessTokenQuery, RegisterBegin, auth=K & U,
+    access=CREDENTIALS, row="M29", errors=(e.PasskeyFactorOff, e.PasskeyMisconfigured, e.TooManyRequests),
     summary="Start setting up a passkey factor",
     description="Returns the options for `navigator.credentials.create()`, to set up a passkey as second factor of the signed-in "
     "account.",
@@ -71,7 +71,7 @@ enrol_own = operation(
     description="Adds the passkey as a second factor of the signed-in account and returns it.",
 )  # fmt: skip
 remove_own = operation(
-    "second_factors.remove_passkey", f"DELETE {_OWN}/passkey", AT, Deleted, auth=K & U, access=CREDENTIALS,
+    "second_factors.remove_passkey", f"DELETE {_OWN}/passkey", AccessTokenQuery, Deleted, auth=K & U, access=CREDENTIALS,
     also=(f"{_OWN}/authenticator/passkey",), row="M37", errors=(e.PasskeyFactorOff, e.PasskeyFactorNotEnrolled),
     summary="Remove passkey factors",
     description="Removes every passkey that is a second factor of the signed-in account. Passkeys for signing in stay.",

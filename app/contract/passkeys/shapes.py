@@ -53,7 +53,7 @@ class PresentedCredential(Wire):
     response: CredentialResponse = Field(alias="response")
 
 
-class PKC(Lower):
+class CredentialParameter(Lower):
     """A credential under `PasskeyCredential`, or bare."""
 
     passkey_credential: PresentedCredential | None = Field(default=None, alias="PasskeyCredential")

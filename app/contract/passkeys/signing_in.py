@@ -7,9 +7,9 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.auth import K
 from app.contract.error_groups import CAPTCHA, EMAIL_SENDING, LINK, PASSKEY, SESSION_ERRORS
-from app.contract.groups import CAP, MF, PW, F, Posted
+from app.contract.groups import CaptchaSolution, FieldSelection, Posted, SecondFactorOptions, WebhookSuppression
 from app.contract.operations import HASHES_IN_BULK, operation
-from app.contract.passkeys.shapes import PKC, LoginBegin, PresentedCredential, RegisterBegin
+from app.contract.passkeys.shapes import CredentialParameter, LoginBegin, PresentedCredential, RegisterBegin
 from app.contract.registration import REGISTRATION_ERRORS, Registered, RegistrationModel
 from app.contract.second_factors.challenge import FactorLogin
 from app.kit.wire import From, Lower
@@ -39,7 +39,7 @@ class SignInBegin(Lower):
     email_template: Template = None
 
 
-class SignInFinish(PKC, F, PW, MF):
+class SignInFinish(CredentialParameter, FieldSelection, WebhookSuppression, SecondFactorOptions):
     """The templates are for a second factor, if one is still required."""
 
 
@@ -47,7 +47,7 @@ class AutofillBegin(Lower):
     """No parameters; the browser offers the passkeys of this device."""
 
 
-class Forgot(CAP):
+class ForgotPasskey(CaptchaSolution):
     email: Annotated[str | None, Field(max_length=320)] = None
     reset_passkey_url: Annotated[str | None, Query, Field(max_length=2_000)] = None
     email_template: Template = None
@@ -57,7 +57,7 @@ class ResetBegin(Lower):
     vtoken: Token
 
 
-class ResetFinish(PKC):
+class ResetFinish(CredentialParameter):
     vtoken: Token
 
 
@@ -117,7 +117,7 @@ _FORGOT_ERRORS = (
     e.TooManyRequests,
 )  # fmt: skip
 forgot = operation(
-    "passkeys.forgot", f"POST {_A}/passkey/forgot", Forgot, Posted, auth=K, row="M54", errors=_FORGOT_ERRORS,
+    "passkeys.forgot", f"POST {_A}/passkey/forgot", ForgotPasskey, Posted, auth=K, row="M54", errors=_FORGOT_ERRORS,
     summary="Email a passkey reset link",
     description="Emails a link that replaces lost passkeys. The response is the same whether or not an account has the address.",
 )  # fmt: skip

@@ -9,7 +9,7 @@ from pydantic import ConfigDict
 
 from app.contract.profile.fields import FIELDS, PROVIDER_TOKENS, Field, Write
 from app.contract.profile.schema import describe_answer
-from app.contract.profile.shapes import Kind, Member
+from app.contract.profile.shapes import Kind, ProfileMember
 from app.kit.wire import Wire
 
 
@@ -35,4 +35,4 @@ class Profiles(Wire):
     data: list[Profile]
 
 
-__all__ = ["FIELDS", "PROVIDER_TOKENS", "Field", "Kind", "Member", "Profile", "Profiles", "Write"]
+__all__ = ["FIELDS", "PROVIDER_TOKENS", "Field", "Kind", "ProfileMember", "Profile", "Profiles", "Write"]

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
-from app.contract.profile.shapes import Kind, Member, many, one, shape
+from app.contract.profile.shapes import Kind, ProfileMember, many, one, shape
 
 
 class Write(Enum):
@@ -24,7 +24,7 @@ class Write(Enum):
 
 
 @dataclass(frozen=True)
-class Field(Member):
+class Field(ProfileMember):
     """One field of the profile.
 
     `key` names the members by which an element with `Operation: delete` is known; `is_cleared` tells that a null
@@ -49,7 +49,7 @@ def _flat(names: str, kind: Kind, write: Write, *, is_cleared: bool = False) -> 
     return (Field(name, kind, (), (), write, is_cleared) for name in names.split())
 
 
-def _lists(write: Write, *members: Member) -> Iterable[Field]:
+def _lists(write: Write, *members: ProfileMember) -> Iterable[Field]:
     return (Field(member.name, member.kind, member.members, member.also, write) for member in members)
 
 
@@ -192,7 +192,11 @@ _ACCOUNT_HALF = (
     "Organizations PasskeyLogin SessionLimit Suggestions"
 )
 _IDENTITY = (
-    *(Member(field.name, field.kind, field.members) for field in _OUTER if field.name not in _ACCOUNT_HALF.split()),
+    *(
+        ProfileMember(field.name, field.kind, field.members)
+        for field in _OUTER
+        if field.name not in _ACCOUNT_HALF.split()
+    ),
     *shape("TokenSignSecret", one("Suggestions", "SuggestedFriends:texts")),
 )
 

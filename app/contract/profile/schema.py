@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from app.contract.profile.fields import FIELDS, Field, Write
-from app.contract.profile.shapes import Kind, Member
+from app.contract.profile.shapes import Kind, ProfileMember
 
 _FLAT: dict[Kind, dict[str, Any]] = {
     Kind.TEXT: {"type": ["string", "null"]},
@@ -19,7 +19,7 @@ _FLAT: dict[Kind, dict[str, Any]] = {
 }
 
 
-def of_member(member: Member) -> dict[str, Any]:
+def of_member(member: ProfileMember) -> dict[str, Any]:
     """Return the schema of one member."""
     if member.kind is Kind.OBJECT:
         return {"type": ["object", "null"], "properties": of_members(member.members)}
@@ -29,7 +29,7 @@ def of_member(member: Member) -> dict[str, Any]:
     return dict(_FLAT[member.kind])
 
 
-def of_members(members: Iterable[Member]) -> dict[str, Any]:
+def of_members(members: Iterable[ProfileMember]) -> dict[str, Any]:
     """Return the schemas of members by their names."""
     return {member.name: of_member(member) for member in members}
 

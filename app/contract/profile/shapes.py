@@ -21,32 +21,32 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True)
-class Member:
+class ProfileMember:
     """One member of an object. `also` are spellings that are read but never written."""
 
     name: str
     kind: Kind = Kind.TEXT
-    members: tuple[Member, ...] = ()
+    members: tuple[ProfileMember, ...] = ()
     also: tuple[str, ...] = ()
 
 
-def shape(names: str, *nested: Member) -> tuple[Member, ...]:
+def shape(names: str, *nested: ProfileMember) -> tuple[ProfileMember, ...]:
     """Return members from their names: `"Type IsCurrent:flag Operation|op"`; a bare name is a text."""
     flat = []
     for word in names.split():
         spelt, _, kind = word.partition(":")
         name, *also = spelt.split("|")
-        flat.append(Member(name, Kind(kind or "text"), (), tuple(also)))
+        flat.append(ProfileMember(name, Kind(kind or "text"), (), tuple(also)))
     return (*flat, *nested)
 
 
-def one(name: str, names: str, *nested: Member) -> Member:
+def one(name: str, names: str, *nested: ProfileMember) -> ProfileMember:
     """Return a member that is an object."""
     spelt, *also = name.split("|")
-    return Member(spelt, Kind.OBJECT, shape(names, *nested), tuple(also))
+    return ProfileMember(spelt, Kind.OBJECT, shape(names, *nested), tuple(also))
 
 
-def many(name: str, names: str, *nested: Member) -> Member:
+def many(name: str, names: str, *nested: ProfileMember) -> ProfileMember:
     """Return a member that is a list of objects."""
     spelt, *also = name.split("|")
-    return Member(spelt, Kind.LIST, shape(names, *nested), tuple(also))
+    return ProfileMember(spelt, Kind.LIST, shape(names, *nested), tuple(also))

@@ -7,7 +7,14 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.auth import CREDENTIALS, K, M, S, U
 from app.contract.error_groups import LOCK_CHALLENGES, UID_ERRORS
-from app.contract.groups import AT, CAP, LOCK, PW, Deleted, F
+from app.contract.groups import (
+    AccessTokenQuery,
+    CaptchaSolution,
+    Deleted,
+    FieldSelection,
+    LockAnswers,
+    WebhookSuppression,
+)
 from app.contract.operations import operation
 from app.contract.profile import Profile
 from app.contract.second_factors.challenge import DUO_REDIRECT, AuthenticatorCode, Factors
@@ -18,7 +25,7 @@ _OWN, _MANAGED = "/identity/v2/auth/account/2fa", "/identity/v2/manage/account/2
 READ, WRITE, CREATE_CODES = "profile:read", "profile:update", "backupcode:create"
 
 
-class OwnFactorsRead(AT):
+class OwnFactorsRead(AccessTokenQuery):
     """The template of the SMS that this operation sends, and the redirect address of Duo."""
 
     is_voice_otp: Annotated[bool, Query] = Field(default=False, alias="isvoiceotp")
@@ -38,13 +45,13 @@ class ManagedFactor(Lower):
     uid: Annotated[str, Query]
 
 
-class OwnTotp(AT, F, PW, CAP, LOCK, AuthenticatorCode):
+class OwnTotp(AccessTokenQuery, FieldSelection, WebhookSuppression, CaptchaSolution, LockAnswers, AuthenticatorCode):
     """The first code enrols the authenticator app; a later one is only verified."""
 
     sms_template: Annotated[str | None, Query] = None
 
 
-class LegacyRemoval(AT):
+class LegacyRemoval(AccessTokenQuery):
     """The authenticator to remove."""
 
     authenticator: bool = False
@@ -78,20 +85,20 @@ prove_totp = operation(
     "it shows.",
 )  # fmt: skip
 make_backup_codes = operation(
-    "second_factors.make_backup_codes", f"GET {_OWN}/backupcode", AT, BackupCodes, auth=K & U, access=CREDENTIALS, row="M27",
+    "second_factors.make_backup_codes", f"GET {_OWN}/backupcode", AccessTokenQuery, BackupCodes, auth=K & U, access=CREDENTIALS, row="M27",
     errors=(e.BackupCodesMade, e.NoSecondFactor),
     summary="Create backup codes",
     description="Creates ten backup codes and returns them once. If the account has codes already, use `GET "
     "/identity/v2/auth/account/2fa/backupcode/reset`.",
 )  # fmt: skip
 renew_backup_codes = operation(
-    "second_factors.renew_backup_codes", f"GET {_OWN}/backupcode/reset", AT, BackupCodes, auth=K & U, access=CREDENTIALS,
+    "second_factors.renew_backup_codes", f"GET {_OWN}/backupcode/reset", AccessTokenQuery, BackupCodes, auth=K & U, access=CREDENTIALS,
     row="M28", errors=(e.NoSecondFactor, e.NoBackupCodes),
     summary="Replace backup codes",
     description="Creates ten new backup codes and returns them once. The old ones stop working.",
 )  # fmt: skip
 remove_totp = operation(
-    "second_factors.remove_totp", f"DELETE {_OWN}/totp", AT, Deleted, auth=K & U, access=CREDENTIALS, row="M31",
+    "second_factors.remove_totp", f"DELETE {_OWN}/totp", AccessTokenQuery, Deleted, auth=K & U, access=CREDENTIALS, row="M31",
     errors=(e.TotpNotEnrolled,),
     summary="Remove the authenticator app",
     description="Removes the authenticator app from the signed-in account. If it was the last second factor, the backup codes are "

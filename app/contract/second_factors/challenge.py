@@ -88,7 +88,7 @@ class AuthenticatorCode(Lower):
         return self.authenticator_code or self.google_authenticator_code
 
 
-class MT(Lower):
+class ChallengeToken(Lower):
     """The token of a challenge."""
 
     second_factor_authentication_token: Annotated[str, Query]

@@ -7,7 +7,7 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.auth import CREDENTIALS, K, M, S, U
 from app.contract.error_groups import LOCK_CHALLENGES, UID_ERRORS
-from app.contract.groups import AT, Deleted, F
+from app.contract.groups import AccessTokenQuery, Deleted, FieldSelection
 from app.contract.operations import operation
 from app.contract.profile import Profile
 from app.contract.second_factors.account import WRITE, ManagedFactor
@@ -32,7 +32,7 @@ class DuoVerification(ChallengeAnswer, DuoCallback):
     """Duo's redirect parameters."""
 
 
-class OwnDuo(AT, F, DuoCallback):
+class OwnDuo(AccessTokenQuery, FieldSelection, DuoCallback):
     pass
 
 
@@ -53,7 +53,7 @@ prove_duo = operation(
     "`DuoAuthEndpoint` that `GET /identity/v2/auth/account/2fa` returns.",
 )  # fmt: skip
 remove_duo = operation(
-    "second_factors.remove_duo", f"DELETE {_OWN}/duo", AT, Deleted, auth=K & U, access=CREDENTIALS,
+    "second_factors.remove_duo", f"DELETE {_OWN}/duo", AccessTokenQuery, Deleted, auth=K & U, access=CREDENTIALS,
     also=(f"{_OWN}/authenticator/duo",), row="M35", errors=(e.DuoOff, e.DuoNotEnrolled),
     summary="Remove Duo",
     description="Removes Duo from the second factors of the signed-in account.",

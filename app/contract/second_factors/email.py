@@ -7,12 +7,12 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.auth import CREDENTIALS, K, M, S, U
 from app.contract.error_groups import ACCOUNT_EMAIL, EMAIL_CODE, LOCK_CHALLENGES, UID_ERRORS
-from app.contract.groups import AT, CAP, LOCK, Deleted, F, Posted
+from app.contract.groups import AccessTokenQuery, CaptchaSolution, Deleted, FieldSelection, LockAnswers, Posted
 from app.contract.operations import operation
 from app.contract.passwords import Address
 from app.contract.profile import Profile
 from app.contract.second_factors.account import WRITE, ManagedFactor
-from app.contract.second_factors.challenge import MT, TOKEN_ERRORS, Code, FactorLogin
+from app.contract.second_factors.challenge import TOKEN_ERRORS, ChallengeToken, Code, FactorLogin
 from app.contract.second_factors.signing_in import ChallengeAnswer
 from app.kit.wire import From
 
@@ -22,7 +22,7 @@ _MANAGED = "/identity/v2/manage/account/2fa"
 Template = Annotated[str | None, Query]
 
 
-class SendEmailCode(MT):
+class SendEmailCode(ChallengeToken):
     """The address, in the clear or as the challenge masks it."""
 
     email_id: Address = None
@@ -47,14 +47,14 @@ class EmailVerification(ChallengeAnswer):
         return self.email_id or self.email or None
 
 
-class SendOwnEmailCode(AT):
+class SendOwnEmailCode(AccessTokenQuery):
     """With an access token for its account, else for the account that has the address."""
 
     email_id: Annotated[str | None, Query, Field(max_length=320)] = None
     email_template_2fa: Template = Field(default=None, alias="emailtemplate2fa")
 
 
-class OwnEmail(AT, F, CAP, LOCK):
+class OwnEmail(AccessTokenQuery, FieldSelection, CaptchaSolution, LockAnswers):
     email_id: Address = None
     otp: Code = None
 
@@ -87,7 +87,7 @@ prove_email = operation(
     description="Sets up email as a second factor with the code that was emailed.",
 )  # fmt: skip
 remove_email = operation(
-    "second_factors.remove_email", f"DELETE {_OWN}/email", AT, Deleted, auth=K & U, access=CREDENTIALS,
+    "second_factors.remove_email", f"DELETE {_OWN}/email", AccessTokenQuery, Deleted, auth=K & U, access=CREDENTIALS,
     also=(f"{_OWN}/authenticator/otp/email",), row="M33", errors=(e.FactorRemovalRefused, e.EmailFactorOff),
     summary="Remove the email factor",
     description="Removes email from the second factors of the signed-in account. The address stays in the profile.",

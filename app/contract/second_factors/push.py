@@ -7,10 +7,10 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.auth import CREDENTIALS, K, M, S, U
 from app.contract.error_groups import UID_ERRORS
-from app.contract.groups import AT, Deleted, F, Posted, Uid
+from app.contract.groups import AccessTokenQuery, Deleted, FieldSelection, Posted, Uid
 from app.contract.operations import operation
 from app.contract.second_factors.account import WRITE, ManagedFactor
-from app.contract.second_factors.challenge import MT, TOKEN_ERRORS, FactorLogin
+from app.contract.second_factors.challenge import TOKEN_ERRORS, ChallengeToken, FactorLogin
 from app.kit.wire import Document, From, Lower, Wire
 
 Query = From.QUERY
@@ -21,7 +21,7 @@ REGISTRATION = f"{_AUTH}/push/device"
 PICTURE = f"{_AUTH}/qr-code"
 
 
-class PushPing(MT, F):
+class PushPing(ChallengeToken, FieldSelection):
     """Polled about every three seconds."""
 
 
@@ -57,7 +57,7 @@ class DeviceRegistered(Wire):
 
 
 resend = operation(
-    "second_factors.resend_push", f"POST {_LOGIN}", MT, Posted, auth=K, when=("secondfactorauthenticationtoken",), row="M02",
+    "second_factors.resend_push", f"POST {_LOGIN}", ChallengeToken, Posted, auth=K, when=("secondfactorauthenticationtoken",), row="M02",
     errors=(*TOKEN_ERRORS, e.PushMisconfigured, e.PushOff, e.PushNotEnrolled),
     summary="Resend the push notification",
     description="Sends the push notification of a challenge again. The earlier request stops working.",
@@ -93,7 +93,7 @@ register_device = operation(
     description="Registers the device that scanned the QR code: its name, its token for notifications and its public key.",
 )  # fmt: skip
 remove_push = operation(
-    "second_factors.remove_push", f"DELETE {_OWN}/push", AT, Deleted, auth=K & U, access=CREDENTIALS,
+    "second_factors.remove_push", f"DELETE {_OWN}/push", AccessTokenQuery, Deleted, auth=K & U, access=CREDENTIALS,
     also=(f"{_OWN}/authenticator/push",), row="M36", errors=(e.PushOff, e.PushNotEnrolled),
     summary="Remove the push device",
     description="Removes the registered device from the second factors of the signed-in account.",

@@ -8,7 +8,7 @@ from app.contract import errors as e
 from app.contract.auth import CREDENTIALS, K, M, S, U
 from app.contract.configuration_model import Words
 from app.contract.error_groups import LOCK_CHALLENGES, UID_ERRORS
-from app.contract.groups import AT, Deleted, F, Posted, SecurityAnswer
+from app.contract.groups import AccessTokenQuery, Deleted, FieldSelection, Posted, SecurityAnswer
 from app.contract.operations import HASHES, operation
 from app.contract.resources import collection
 from app.contract.second_factors.account import WRITE, ManagedFactor
@@ -33,7 +33,7 @@ SECURITY_QUESTIONS = collection(
     noun="security question",
     about="People choose their questions from these.",
     scope="security", backing=InSettings("security_questions", value="question"),
-    unique=("question",), fold=folded_sentence, most=50, exists=e.SecurityQuestionExists, unknown=e.UnknownSecurityQuestion,
+    unique=("question",), fold=folded_sentence, max_items=50, exists=e.SecurityQuestionExists, unknown=e.UnknownSecurityQuestion,
 )  # fmt: skip
 
 
@@ -51,7 +51,7 @@ class Answers(Lower):
 
     @property
     def by_question(self) -> dict[str, str]:
-        return {one.question_id: one.answer for one in self.security_question_answer}
+        return {item.question_id: item.answer for item in self.security_question_answer}
 
 
 class EnrolAnswersAtLogin(ChallengeAnswer, Answers):
@@ -62,7 +62,7 @@ class ProveAnswersAtLogin(ChallengeAnswer, Answers):
     is_voice_otp: Voice = Field(default=False, alias="isvoiceotp")
 
 
-class OwnAnswers(AT, F, Answers):
+class OwnAnswers(AccessTokenQuery, FieldSelection, Answers):
     """Existing answers are replaced only with `ReplaceSecurityQuestionAnswer`."""
 
     replace_security_question_answer: bool = Field(default=False, alias="ReplaceSecurityQuestionAnswer")
@@ -89,7 +89,7 @@ keep_answers = operation(
     "earlier ones.",
 )  # fmt: skip
 remove_questions = operation(
-    "second_factors.remove_questions", f"DELETE {_OWN}/{_NAME}", AT, Deleted, auth=K & U, access=CREDENTIALS,
+    "second_factors.remove_questions", f"DELETE {_OWN}/{_NAME}", AccessTokenQuery, Deleted, auth=K & U, access=CREDENTIALS,
     also=(f"{_OWN}/authenticator/{_NAME}",), row="M34", errors=(e.FactorRemovalRefused, e.QuestionFactorOff),
     summary="Remove security questions",
     description="Removes security questions from the second factors of the signed-in account.",

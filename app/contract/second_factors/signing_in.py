@@ -2,15 +2,24 @@
 
 from app.contract import errors as e
 from app.contract.auth import K
-from app.contract.groups import CAP, LOCK, PW, RBQ, F
+from app.contract.groups import CaptchaSolution, FieldSelection, LockAnswers, RiskMessageTemplates, WebhookSuppression
 from app.contract.operations import HASHES, operation
-from app.contract.second_factors.challenge import DUO_REDIRECT, MT, TOKEN_ERRORS, AuthenticatorCode, Code, FactorLogin
+from app.contract.second_factors.challenge import (
+    DUO_REDIRECT,
+    TOKEN_ERRORS,
+    AuthenticatorCode,
+    ChallengeToken,
+    Code,
+    FactorLogin,
+)
 from app.contract.sign_in import LOGIN_ERRORS, PasswordLogin
 
 _LOGIN = "/identity/v2/auth/login/2fa"
 
 
-class ChallengeAnswer(MT, F, PW, CAP, LOCK, RBQ):
+class ChallengeAnswer(
+    ChallengeToken, FieldSelection, WebhookSuppression, CaptchaSolution, LockAnswers, RiskMessageTemplates
+):
     """Parameters of every answer to a challenge."""
 
 

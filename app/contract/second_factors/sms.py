@@ -7,11 +7,20 @@ from pydantic import Field
 from app.contract import errors as e
 from app.contract.auth import CREDENTIALS, K, M, S, U
 from app.contract.error_groups import LOCK_CHALLENGES, SMS_CODE, SMS_SENDING, UID_ERRORS
-from app.contract.groups import AT, CAP, LOCK, PW, Deleted, F, Options, SmsSent
+from app.contract.groups import (
+    AccessTokenQuery,
+    CaptchaSolution,
+    Deleted,
+    FieldSelection,
+    LockAnswers,
+    SmsSent,
+    SuppressedMessages,
+    WebhookSuppression,
+)
 from app.contract.operations import operation
 from app.contract.profile import Profile
 from app.contract.second_factors.account import WRITE, ManagedFactor
-from app.contract.second_factors.challenge import MT, TOKEN_ERRORS, Code, FactorLogin
+from app.contract.second_factors.challenge import TOKEN_ERRORS, ChallengeToken, Code, FactorLogin
 from app.contract.second_factors.signing_in import ChallengeAnswer
 from app.kit.operation import Accept
 from app.kit.wire import From, Lower
@@ -21,14 +30,14 @@ _LOGIN, _OWN = "/identity/v2/auth/login/2fa", "/identity/v2/auth/account/2fa"
 _MANAGED = "/identity/v2/manage/account/2fa"
 
 
-class SmsOptions(Lower):
+class FactorSmsOptions(Lower):
     """The template of the SMS, or a voice call instead."""
 
     sms_template_2fa: Annotated[str | None, Query] = Field(default=None, alias="smstemplate2fa")
     is_voice_otp: Annotated[bool, Query] = Field(default=False, alias="isvoiceotp")
 
 
-class Number(SmsOptions, Options):
+class Number(FactorSmsOptions, SuppressedMessages):
     phone_no_2fa: Annotated[str | None, Field(max_length=64)] = Field(default=None, alias="phoneno2fa")
 
 
@@ -37,21 +46,21 @@ class SmsVerification(ChallengeAnswer):
     sms_template_2fa: Annotated[str | None, Query] = Field(default=None, alias="smstemplate2fa")
 
 
-class SetNumberAtLogin(MT, Number):
+class SetNumberAtLogin(ChallengeToken, Number):
     """The number that receives codes, while no second factor is enrolled."""
 
 
-class ResendSms(MT, SmsOptions):
+class ResendSms(ChallengeToken, FactorSmsOptions):
     """Another code to the number of the challenge."""
 
 
-class OwnSms(AT, F, PW, CAP, LOCK):
+class OwnSms(AccessTokenQuery, FieldSelection, WebhookSuppression, CaptchaSolution, LockAnswers):
     """The code verifies the number that was set last, which then replaces the previous one."""
 
     otp: Code = None
 
 
-class OwnNumber(AT, Number):
+class OwnNumber(AccessTokenQuery, Number):
     """The number that receives codes once it is verified."""
 
 
@@ -91,7 +100,7 @@ set_own_number = operation(
     "/identity/v2/auth/account/2fa/sms`.",
 )  # fmt: skip
 remove_sms = operation(
-    "second_factors.remove_sms", f"DELETE {_OWN}/sms", AT, Deleted, auth=K & U, access=CREDENTIALS, row="M32",
+    "second_factors.remove_sms", f"DELETE {_OWN}/sms", AccessTokenQuery, Deleted, auth=K & U, access=CREDENTIALS, row="M32",
     errors=(e.NoPhoneRegistered,),
     summary="Remove the text message factor",
     description="Removes the phone number from the second factors of the signed-in account. The number stays in the profile.",

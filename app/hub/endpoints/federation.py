@@ -16,7 +16,7 @@ from app.contract.errors import federation as refusals
 from app.contract.steps import CONNECTION_METHOD
 from app.hub import journey
 from app.hub.parts.error_pages import ErrorPage, RequestError
-from app.hub.parts.keep_account import offer_to_restore
+from app.hub.parts.keep_account import offer_restore
 from app.hub.parts.login_view import render_after_refusal
 from app.hub.parts.sign_in_methods import begin_method
 from app.hub.parts.sign_in_refusals import reason_for
@@ -47,16 +47,16 @@ def start() -> Response:
 @views.get("/requesthandler.aspx")
 def start_for_application() -> Response:
     """Redirect to a provider for an application that links directly to it, then back to the application."""
-    given = {name.lower(): value for name, value in current_visit().query.items()}
+    provided = {name.lower(): value for name, value in current_visit().query.items()}
     request_body = contract.ConnectionHandler(
-        provider=given.get("provider", "")[:100],
-        api_key=given.get("apikey"),
-        callback=given.get("callback", "")[:2_000] or None,
-        callback_type=given.get("callbacktype", "")[:20],
-        is_access_token=given.get("is_access_token", "").lower() in _TRUE_VALUES,
-        ac_linking=given.get("ac_linking", "").lower() in _TRUE_VALUES,
-        disable_sign_up=given.get("disablesignup", "").lower() in _TRUE_VALUES,
-        callback_guid=(given.get("callbackguid") or given.get("clientguid") or "")[:100] or None,
+        provider=provided.get("provider", "")[:100],
+        api_key=provided.get("apikey"),
+        callback=provided.get("callback", "")[:2_000] or None,
+        callback_type=provided.get("callbacktype", "")[:20],
+        is_access_token=provided.get("is_access_token", "").lower() in _TRUE_VALUES,
+        ac_linking=provided.get("ac_linking", "").lower() in _TRUE_VALUES,
+        disable_sign_up=provided.get("disablesignup", "").lower() in _TRUE_VALUES,
+        callback_guid=(provided.get("callbackguid") or provided.get("clientguid") or "")[:100] or None,
     )
     try:
         return journey.follow(api()(contract.handle, request_body))
@@ -75,7 +75,7 @@ def finish() -> Response:
     try:
         return journey.follow(api()(contract.finish, contract.ConnectionCallback(**answer)))
     except e.AccountLeaving as refusal:
-        return offer_to_restore(refusal)
+        return offer_restore(refusal)
     except ApiError as refusal:
         return render_after_refusal(reason_for(refusal), status=refusal.status)
 

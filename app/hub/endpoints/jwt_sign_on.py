@@ -11,7 +11,7 @@ from app.contract import errors as e
 from app.contract import jwt_sign_on as contract
 from app.hub import journey
 from app.hub.parts.error_pages import ErrorPage, RequestError
-from app.hub.parts.keep_account import offer_to_restore
+from app.hub.parts.keep_account import offer_restore
 from app.hub.parts.login_view import render_after_refusal
 from app.hub.parts.sign_in_refusals import reason_for
 from app.hub.services import api
@@ -21,7 +21,7 @@ from app.kit.errors import ApiError
 views = Blueprint("jwt_sign_on", __name__)
 
 ACCESS: Final = "/access/jwt"
-_MOST_PARAMETERS: Final = 20
+_MAX_PARAMETERS: Final = 20
 
 
 @views.get("/service/jwt/authorize", defaults={"app": ""})
@@ -34,21 +34,21 @@ def authorize(app: str) -> Response:
 @views.get("/sso/jwt/redirect/token")
 def authorize_older() -> Response:
     """The older address, which names the app in its query."""
-    given = {name.lower(): value for name, value in current_visit().query.items()}
-    return _authorize(given.get("jwtapp", ""))
+    provided = {name.lower(): value for name, value in current_visit().query.items()}
+    return _authorize(provided.get("jwtapp", ""))
 
 
 def _authorize(app: str) -> Response:
     visit = current_visit()
-    given = {name.lower(): value for name, value in visit.query.items()}
-    wanted = contract.JwtAuthorize(
+    provided = {name.lower(): value for name, value in visit.query.items()}
+    requested = contract.JwtAuthorize(
         app=app[:100],
-        client_id=(given.get("client_id") or given.get("apikey") or "")[:100],
-        redirect_uri=(given.get("redirect_uri") or given.get("return_url") or "")[:2_000],
-        nonce=given.get("nonce", "")[:500] or None,
+        client_id=(provided.get("client_id") or provided.get("apikey") or "")[:100],
+        redirect_uri=(provided.get("redirect_uri") or provided.get("return_url") or "")[:2_000],
+        nonce=provided.get("nonce", "")[:500] or None,
     )
     try:
-        return journey.follow(api()(contract.authorize, wanted))
+        return journey.follow(api()(contract.authorize, requested))
     except (e.JwtAppNameMissing, e.JwtConfigurationInvalid) as refusal:
         page = ErrorPage(RequestError.UNKNOWN_APPLICATION, 400, visit.reference, detail=str(refusal.code))
         return page.render(400)
@@ -58,7 +58,7 @@ def _authorize(app: str) -> Response:
 def access() -> Response:
     """Sign in by the JWT of another identity provider. The next address has no token."""
     visit = current_visit()
-    pairs = [(name[:200], text) for name, text in visit.query.items() if len(text) <= 8_000][:_MOST_PARAMETERS]
+    pairs = [(name[:200], text) for name, text in visit.query.items() if len(text) <= 8_000][:_MAX_PARAMETERS]
     scheme, _, bearer = visit.headers.get("Authorization", "").partition(" ")
     received = contract.JwtAccess(
         parameters=pairs,
@@ -70,7 +70,7 @@ def access() -> Response:
     except (e.JwtRefused, e.JwtWithoutSubject) as refusal:
         return journey.redirect_to(f"{ACCESS}/error?{urlencode({'code': refusal.code})}")
     except e.AccountLeaving as refusal:
-        return offer_to_restore(refusal)
+        return offer_restore(refusal)
     except ApiError as refusal:
         return render_after_refusal(reason_for(refusal), status=refusal.status)
 

@@ -57,12 +57,12 @@ def auth() -> Response:
     if visit.query.get("vtype") or action not in _START_ACTIONS:
         raise NotFound
     organization = next((text for name in ORGANIZATION if (text := visit.query.get(name, "").strip())), "")
-    wanted = contract.ReturnRequest(
+    requested = contract.ReturnRequest(
         return_url=_for_organization(return_url, organization),
         action=action or "login",
         organization=organization[:_MAX_ORGANIZATION] or None,
     )
-    response = api()(contract.open_return, wanted)
+    response = api()(contract.open_return, requested)
     return journey.follow(response.model_copy(update=_given_parameters("ui_locales", "login_hint")))
 
 

@@ -26,7 +26,7 @@ _OWN_SCRIPT: Final = ("same-origin", "empty")
 """Site and destination of a request that a script of our page makes; a link, a redirect or a frame has another destination."""
 _TRUE: Final = ("true", "1", "yes")
 _NO_ORIGIN: Final = "null"
-_LONGEST: Final = 300
+_MAX_ORIGIN_LENGTH: Final = 300
 
 
 @views.get("/ssologin/login")
@@ -68,8 +68,8 @@ def set_custom_token() -> Response:
 @views.get("/ssologin/setsafaritoken")
 def set_safari_token() -> Response:
     """As set_token for a browser that comes itself, from a page of a site; it goes on to `callback`."""
-    given = _given()
-    callback = given.get("callback", "")[:2_000]
+    provided = _given()
+    callback = provided.get("callback", "")[:2_000]
     begun = _ask(contract.begin, _by_token(_referring_origin(), callback=callback))
     if isinstance(begun, Response):
         return begun
@@ -110,20 +110,20 @@ def _begin(*, remember: bool) -> Response:
 
 
 def _by_token(origin: str, *, remember: bool = False, callback: str | None = None) -> contract.SessionByToken:
-    given = _given()
+    provided = _given()
     return contract.SessionByToken(
-        token=given.get("token", "")[:8_000],
-        api_key=given.get("apikey", "")[:100],
+        token=provided.get("token", "")[:8_000],
+        api_key=provided.get("apikey", "")[:100],
         origin=origin,
         remember=remember,
         callback=callback,
     )
 
 
-def _ask(operation: Any, wanted: Any) -> Any:
+def _ask(operation: Any, requested: Any) -> Any:
     """Call an operation; a refusal is a response, which no other site may read."""
     try:
-        return api()(operation, wanted)
+        return api()(operation, requested)
     except (e.EndpointForbidden, e.UnknownKey) as refusal:
         return _refusal(refusal)
 
@@ -167,4 +167,4 @@ def _referring_origin() -> str:
 
 
 def _site(origin: str) -> str:
-    return origin if 0 < len(origin) <= _LONGEST else _NO_ORIGIN
+    return origin if 0 < len(origin) <= _MAX_ORIGIN_LENGTH else _NO_ORIGIN

@@ -6,11 +6,11 @@ from flask_babel import lazy_pgettext
 
 from app.contract.hub_second_factors import FactorPrompt
 from app.contract.second_factors.challenge import FactorKind
-from app.hub.factors.presentation import CodeForm, FactorPresentation
+from app.hub.factors.presentation import FactorCodeForm, FactorPresentation
 from app.hub.locale import lazy_gettext as _l
 
 
-class EmailForm(CodeForm):
+class EmailForm(FactorCodeForm):
     """The mailed code."""
 
     wrong = _l("Wrong or expired code. Enter the latest one.")

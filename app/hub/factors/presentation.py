@@ -45,7 +45,7 @@ class FactorForm(HubForm):
         return True
 
 
-class CodeForm(FactorForm):
+class FactorCodeForm(FactorForm):
     """A code; spaces, dashes and digits of any script are accepted."""
 
     code = CodeField(_l("6-digit code"), [InputRequired(_l("Enter the code."))])

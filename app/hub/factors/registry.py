@@ -13,8 +13,8 @@ from app.hub.factors.presentation import FactorPresentation
 
 PRESENTATIONS: Final[Mapping[FactorKind, FactorPresentation]] = MappingProxyType(
     {
-        one.PRESENTATION.kind: one.PRESENTATION
-        for one in (passkey, totp, push, sms, email, security_questions, duo, backup_code)
+        item.PRESENTATION.kind: item.PRESENTATION
+        for item in (passkey, totp, push, sms, email, security_questions, duo, backup_code)
     }
 )
 

@@ -16,7 +16,7 @@ ANSWER: Final = "answer."
 _MAX_ANSWERS, _MAX_CHARACTERS = 10, 500
 
 
-class QuestionsForm(FactorForm):
+class FactorAnswersForm(FactorForm):
     """Answers to the questions that the page shows. Typed answers are not rendered again."""
 
     wrong = _l("Wrong answer. Capitalization and spaces don’t matter.")
@@ -39,8 +39,8 @@ class QuestionsForm(FactorForm):
 def typed_answers(fields: Mapping[str, str]) -> dict[str, str]:
     """Return the answers of a posted form by question id, without empty ones."""
     typed = {name: text.strip()[:_MAX_CHARACTERS] for name, text in fields.items() if name.startswith(ANSWER)}
-    given = [(name.removeprefix(ANSWER), text) for name, text in typed.items() if text]
-    return dict(given[:_MAX_ANSWERS])
+    provided = [(name.removeprefix(ANSWER), text) for name, text in typed.items() if text]
+    return dict(provided[:_MAX_ANSWERS])
 
 
 _ASKED: Final = [
@@ -53,7 +53,7 @@ PRESENTATION: Final = FactorPresentation(
     name=_l("Security questions"),
     hint=_l("Answer your security questions"),
     icon="note",
-    form=QuestionsForm,
+    form=FactorAnswersForm,
     samples={
         "enrolled": FactorPrompt(kind=FactorKind.QUESTIONS, is_enrolled=True, questions=_ASKED[:2], answers_needed=2),
         "to enrol": FactorPrompt(kind=FactorKind.QUESTIONS, questions=_ASKED, answers_needed=2),

@@ -7,12 +7,12 @@ from wtforms import StringField
 from app.contract import errors as e
 from app.contract.hub_second_factors import FactorPrompt
 from app.contract.second_factors.challenge import FactorKind
-from app.hub.factors.presentation import CodeForm, FactorPresentation
+from app.hub.factors.presentation import FactorCodeForm, FactorPresentation
 from app.hub.locale import lazy_gettext as _l
 from app.kit.errors import ApiError
 
 
-class SmsForm(CodeForm):
+class SmsForm(FactorCodeForm):
     """The code, or the phone number before one is sent."""
 
     target = StringField(_l("Phone number"), render_kw={"type": "tel", "autocomplete": "tel", "dir": "ltr"})

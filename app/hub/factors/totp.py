@@ -4,7 +4,7 @@ from typing import Final
 
 from app.contract.hub_second_factors import FactorPrompt
 from app.contract.second_factors.challenge import FactorKind
-from app.hub.factors.presentation import CodeForm, FactorPresentation
+from app.hub.factors.presentation import FactorCodeForm, FactorPresentation
 from app.hub.locale import lazy_gettext as _l
 
 _SECRET: Final = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXPJBSW"
@@ -16,7 +16,7 @@ PRESENTATION: Final = FactorPresentation(
     hint=_l("6-digit code from your app"),
     icon="clock",
     is_on_phone=True,
-    form=CodeForm,
+    form=FactorCodeForm,
     scripts=("copy",),
     samples={
         "enrolled": FactorPrompt(kind=FactorKind.TOTP, is_enrolled=True),

@@ -12,7 +12,7 @@ from wtforms.validators import InputRequired, Length, ValidationError
 from app.contract import errors as e
 from app.contract.credential_settings import Pins
 from app.contract.hub import AccountView
-from app.contract.visit import MOST_PASSWORD_CHARACTERS
+from app.contract.visit import MAX_PASSWORD_CHARACTERS
 from app.hub import journey
 from app.hub.forms.code import ENOUGH_TEXTS
 from app.hub.forms.tenant_forms import tenant_form
@@ -37,8 +37,8 @@ class PasswordConfirmationForm(HubForm):
 
     def validate_password(self, field: Field) -> None:
         """Refuse what no visit can carry."""
-        if len(field.data or "") > MOST_PASSWORD_CHARACTERS:
-            raise ValidationError(too_long(MOST_PASSWORD_CHARACTERS))
+        if len(field.data or "") > MAX_PASSWORD_CHARACTERS:
+            raise ValidationError(too_long(MAX_PASSWORD_CHARACTERS))
 
     @property
     def first_fields(self) -> tuple[str, ...]:
@@ -148,7 +148,7 @@ class PinForm(PasswordConfirmationForm):
     def add_refusal(self, refusal: ApiError) -> bool:
         """Add the refusal to its field; return whether it belongs to one."""
         if isinstance(refusal, e.BadParameter):
-            rules, digits = current_visit().tenant.pin, sum(one.isdigit() for one in self.pin.data or "")
+            rules, digits = current_visit().tenant.pin, sum(item.isdigit() for item in self.pin.data or "")
             is_long_enough = rules.min_length <= digits <= rules.max_length
             self.add_error("pin", _easy_pin(rules) if is_long_enough else _pin_length(rules))
             return True
@@ -185,13 +185,13 @@ def pin_hint(rules: Pins) -> Any:
 Questions = tuple[tuple[str, str], ...]
 
 
-class QuestionsForm(HubForm):
+class SecurityAnswersForm(HubForm):
     """A form with a field per question, built as a subclass by `of`."""
 
     questions: ClassVar[Questions] = ()
 
     @classmethod
-    def of(cls, questions: Questions, **given: Any) -> Self:
+    def of(cls, questions: Questions, **provided: Any) -> Self:
         """Return the form with these questions."""
 
         def members() -> dict[str, Any]:
@@ -205,7 +205,7 @@ class QuestionsForm(HubForm):
             }
             return {**widgets, "questions": questions}
 
-        return tenant_form(cls, (), members, questions)(**given)
+        return tenant_form(cls, (), members, questions)(**provided)
 
     @property
     def rows(self) -> list[Any]:

@@ -13,8 +13,8 @@ from typing import Any, Final
 from flask_babel import lazy_pgettext, pgettext
 from wtforms import StringField
 
-from app.contract.captcha import CaptchaAnswer, Challenge, Question
-from app.hub.captcha_widget import Widget
+from app.contract.captcha import CaptchaAnswer, CaptchaChallenge, CaptchaQuestion
+from app.hub.captcha_widget import WidgetView
 from app.hub.locale import lazy_gettext as _l
 from app.hub.visit import current_visit
 
@@ -56,8 +56,8 @@ class CaptchaField(StringField):
 
     is_replaced_by_script = True
     """The question gives place to the provider's widget, or to the browser's own work; its error is in the summary."""
-    challenge: Challenge | None = None
-    provider_widget: Widget | None = None
+    challenge: CaptchaChallenge | None = None
+    provider_widget: WidgetView | None = None
     """The widget of the tenant's provider, with the question or alone."""
     was_answered: bool = False
     """Whether the previous question was answered in words."""
@@ -65,18 +65,18 @@ class CaptchaField(StringField):
     def process(self, formdata: Any, data: Any = None, extra_filters: Any = None) -> None:
         """Read the answer and the challenge that it belongs to."""
         super().process(formdata, data, extra_filters)
-        given = {part: (formdata or {}).get(f"{self.name}_{part}", "") for part in _PARTS}
-        if given["asked"]:
-            self._set(_read(given["challenge"], given["asked"]), current_visit().tenant.captcha)
-        self.work, self.proof, self.randstr = given["work"], given["proof"], given["randstr"]
+        provided = {part: (formdata or {}).get(f"{self.name}_{part}", "") for part in _PARTS}
+        if provided["asked"]:
+            self._set(_read(provided["challenge"], provided["asked"]), current_visit().tenant.captcha)
+        self.work, self.proof, self.randstr = provided["work"], provided["proof"], provided["randstr"]
 
-    def ask(self, challenge: Challenge | None, widget: Widget | None = None) -> None:
+    def ask(self, challenge: CaptchaChallenge | None, widget: WidgetView | None = None) -> None:
         """Show a new challenge or the tenant's widget; the previous answer is dropped."""
         self.was_answered = bool(self.data)
         self._set(challenge, widget or current_visit().tenant.captcha)
         self.data = self.work = self.proof = self.randstr = ""
 
-    def _set(self, challenge: Challenge | None, widget: Widget | None) -> None:
+    def _set(self, challenge: CaptchaChallenge | None, widget: WidgetView | None) -> None:
         self.challenge, self.provider_widget = challenge, widget
         if challenge is not None and challenge.question is not None:
             self.label.text = question_text(challenge.question)
@@ -125,7 +125,7 @@ _FAILED: Final = _l("We couldn’t verify that. Try again, or answer this questi
 _WIDGET_FAILED: Final = _l("We couldn’t verify that you’re human. Try again.")
 
 
-def _read(token: str, encoded: str) -> Challenge | None:
+def _read(token: str, encoded: str) -> CaptchaChallenge | None:
     """Parse the challenge of a posted form, which is untrusted: it can hold nothing but numbers and only affects rendering."""
     found = _CHALLENGE.fullmatch(encoded)
     if found is None or not token or len(token) > 600:
@@ -133,11 +133,13 @@ def _read(token: str, encoded: str) -> Challenge | None:
     numbers = [int(part) for part in found["numbers"].split(".")[1:]]
     if any(number >= len(NUMBERS) for number in numbers) or (found["kind"] == "nth" and not 0 < numbers[0] < 5):
         return None
-    question = Question.model_validate({"kind": found["kind"], "numbers": numbers})
-    return Challenge(token=token, work_seed=found["seed"], work_bits=min(int(found["bits"]), 22), question=question)
+    question = CaptchaQuestion.model_validate({"kind": found["kind"], "numbers": numbers})
+    return CaptchaChallenge(
+        token=token, work_seed=found["seed"], work_bits=min(int(found["bits"]), 22), question=question
+    )
 
 
-def question_text(question: Question) -> Any:
+def question_text(question: CaptchaQuestion) -> Any:
     """Return the text of a question; numbers are spelt out for screen readers."""
     words = [str(NUMBERS[number]) for number in question.numbers]
     if question.kind == "sum":
@@ -165,7 +167,7 @@ SAMPLE_WORK: Final = "103"
 """The solution of the sample with 8 bits."""
 
 
-def sample(*, kind: str = "sum", numbers: tuple[int, ...] = (17, 5), work_bits: int = 22) -> Challenge:
+def sample(*, kind: str = "sum", numbers: tuple[int, ...] = (17, 5), work_bits: int = 22) -> CaptchaChallenge:
     """Return a sample challenge; `SAMPLE_WORK` solves one of 8 bits."""
-    question = Question.model_validate({"kind": kind, "numbers": list(numbers)})
-    return Challenge(token="sample", work_seed="0" * 22, work_bits=work_bits, question=question)
+    question = CaptchaQuestion.model_validate({"kind": kind, "numbers": list(numbers)})
+    return CaptchaChallenge(token="sample", work_seed="0" * 22, work_bits=work_bits, question=question)

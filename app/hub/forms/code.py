@@ -20,7 +20,7 @@ from app.hub.parts.webmail import Webmail, webmail_of
 from app.kit.errors import ApiError
 
 WRONG_CODE: Final = _l("Wrong or expired code. Enter the latest one.")
-GONE: Final = "over"
+LINK_CLOSED: Final = "over"
 """What the script of a waiting page reads once the interaction no longer waits."""
 AGAIN: Final = "again"
 """Value of `do` of the resend button, and of `sent` in the address of the page after it."""
@@ -39,7 +39,7 @@ class ButtonForm(HubForm):
     """A button without fields."""
 
 
-class Outcome(StrEnum):
+class CodePageNotice(StrEnum):
     """The outcome of the last action."""
 
     SENT = "sent"
@@ -62,7 +62,7 @@ class CodePage(Page):
     is_text: bool = False
     """Whether it was sent by SMS, which has no link."""
     resend_in_seconds: int = 0
-    outcome: Outcome | None = None
+    outcome: CodePageNotice | None = None
     number: str = ""
     """The number to type where the link is opened in another browser; empty if the message has no link of ours."""
     carries: str = "both"
@@ -72,18 +72,18 @@ class CodePage(Page):
     query: ClassVar[dict[str, int]] = {**Page.query, "sent": 8}
 
     def __post_init__(self) -> None:
-        if self.outcome is Outcome.WRONG and not self.form.errors:
+        if self.outcome is CodePageNotice.WRONG and not self.form.errors:
             self.form.add_error("code", WRONG_CODE)
 
     @property
     def notice(self) -> Notice | None:
-        if self.outcome is Outcome.TOO_SOON:
+        if self.outcome is CodePageNotice.TOO_SOON:
             return Notice(_l("Code sent") if self.is_text else _l("Email sent"), self.wait, "note")
-        if self.outcome is Outcome.ENOUGH and self.is_text:
+        if self.outcome is CodePageNotice.ENOUGH and self.is_text:
             return ENOUGH_TEXTS
-        if self.outcome is Outcome.SENT and not self.is_text:
+        if self.outcome is CodePageNotice.SENT and not self.is_text:
             return EMAIL_RESENT
-        if self.outcome is Outcome.UNOPENED and self.carries == "link":
+        if self.outcome is CodePageNotice.UNOPENED and self.carries == "link":
             return UNOPENED_LINK
         return _NOTICES.get(self.outcome) or super().notice if self.outcome else super().notice
 
@@ -139,12 +139,12 @@ def redisplayed(form: HubForm) -> CodeForm:
     return fresh.with_token_error() if form.is_token_invalid else fresh
 
 
-def outcome_for(form: HubForm, refusal: ApiError) -> Outcome:
+def outcome_for(form: HubForm, refusal: ApiError) -> CodePageNotice:
     """Return the outcome of a refusal; those that could reveal the account, such as a lock, are WRONG."""
     if isinstance(refusal, e.TooManyRequests):
         waits = SentTo.model_validate(refusal.data or {}).resend_in_seconds
-        return Outcome.TOO_SOON if waits and not isinstance(form, CodeForm) else Outcome.TOO_MANY
-    return next((outcome for kind, outcome in _REASONS.items() if isinstance(refusal, kind)), Outcome.WRONG)
+        return CodePageNotice.TOO_SOON if waits and not isinstance(form, CodeForm) else CodePageNotice.TOO_MANY
+    return next((outcome for kind, outcome in _REASONS.items() if isinstance(refusal, kind)), CodePageNotice.WRONG)
 
 
 ENOUGH_TEXTS: Final = Notice(
@@ -160,28 +160,28 @@ EMAIL_RESENT: Final = Notice(_l("Email resent"), _l("Only the latest email works
 UNOPENED_LINK: Final = Notice(_l("Link not opened yet"), _l("Open the link in the email first."), "note")
 """Of an email without a code."""
 _NOTICES: Final = {
-    Outcome.SENT: Notice(_l("Code resent"), _l("Only the latest code works."), "ok"),
-    Outcome.UNOPENED: Notice(
+    CodePageNotice.SENT: Notice(_l("Code resent"), _l("Only the latest code works."), "ok"),
+    CodePageNotice.UNOPENED: Notice(
         _l("Link not opened yet"), _l("Open the link in the email first, or enter the code."), "note"
     ),
-    Outcome.ENOUGH: ENOUGH_MAILS,
-    Outcome.NO_TEXTS: NO_TEXTS,
-    Outcome.TOO_MANY: Notice(_l("Too many attempts"), _l("Try again in a few minutes.")),
-    Outcome.CLOSED: Notice(
+    CodePageNotice.ENOUGH: ENOUGH_MAILS,
+    CodePageNotice.NO_TEXTS: NO_TEXTS,
+    CodePageNotice.TOO_MANY: Notice(_l("Too many attempts"), _l("Try again in a few minutes.")),
+    CodePageNotice.CLOSED: Notice(
         _l("Your account is secured"),
         _l("We signed everyone out. Reset your password to sign in again."),
         "ok",
     ),
-    Outcome.TAKEN: Notice(
+    CodePageNotice.TAKEN: Notice(
         _l("Number already in use"),
         _l("It’s verified on another account. Use another number, or sign in to that account."),
     ),
 }
-_REASONS: Final[dict[type[ApiError], Outcome]] = {
-    e.EmailUnverified: Outcome.UNOPENED,
-    e.MailLimitReached: Outcome.ENOUGH,
-    e.SmsLimitReached: Outcome.ENOUGH,
-    e.SharedSmsLimitReached: Outcome.ENOUGH,
-    e.NoSmsConfiguration: Outcome.NO_TEXTS,
-    e.PhoneTaken: Outcome.TAKEN,
+_REASONS: Final[dict[type[ApiError], CodePageNotice]] = {
+    e.EmailUnverified: CodePageNotice.UNOPENED,
+    e.MailLimitReached: CodePageNotice.ENOUGH,
+    e.SmsLimitReached: CodePageNotice.ENOUGH,
+    e.SharedSmsLimitReached: CodePageNotice.ENOUGH,
+    e.NoSmsConfiguration: CodePageNotice.NO_TEXTS,
+    e.PhoneTaken: CodePageNotice.TAKEN,
 }

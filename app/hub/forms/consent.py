@@ -46,7 +46,7 @@ class BoxesForm(HubForm):
     options: tuple[ConsentOption, ...] = ()
 
     @classmethod
-    def of(cls, options: Iterable[ConsentOption], agreed: Iterable[str] = (), **given: Any) -> BoxesForm:
+    def of(cls, options: Iterable[ConsentOption], agreed: Iterable[str] = (), **provided: Any) -> BoxesForm:
         """Return the form with these options; those agreed to are checked."""
         by_id = {option.id: option for option in options}
         ticked = {_PREFIX + option for option in agreed}
@@ -54,7 +54,7 @@ class BoxesForm(HubForm):
         def boxes() -> dict[str, Any]:
             return {_PREFIX + option: BooleanField(default=_PREFIX + option in ticked) for option in by_id}
 
-        form = tenant_form(cls, (), boxes, *by_id, frozenset(ticked))(**given)
+        form = tenant_form(cls, (), boxes, *by_id, frozenset(ticked))(**provided)
         form.options = tuple(by_id.values())
         return form
 
@@ -95,10 +95,10 @@ def sections(forms: Iterable[ConsentForm], form: BoxesForm) -> tuple[Section, ..
     """Return the sections to render; an option of several forms is shown with the first."""
     rendered: set[str] = set()
     all_sections = []
-    for one in forms:
-        options = [option for option in options_of([one]) if option.id not in rendered]
+    for item in forms:
+        options = [option for option in options_of([item]) if option.id not in rendered]
         rendered |= {option.id for option in options}
-        texts = localized(one.title), localized(one.text)
+        texts = localized(item.title), localized(item.text)
         all_sections.append(Section(*texts, tuple(_box(option, form.box(option)) for option in options)))
     return tuple(section for section in all_sections if section.boxes)
 

@@ -10,7 +10,7 @@ from wtforms.validators import InputRequired
 
 from app.hub.hub_form import HubForm
 from app.hub.locale import lazy_gettext as _l
-from app.hub.tenancy import Identifier
+from app.hub.tenancy import IdentifierKind
 
 
 class _Required(InputRequired):
@@ -25,36 +25,36 @@ class IdentifierForm(HubForm):
     """A form with the identifier field."""
 
     first_fields: tuple[str, ...] = ("identifier",)
-    identifiers: Collection[Identifier] = (Identifier.EMAIL,)
+    identifiers: Collection[IdentifierKind] = (IdentifierKind.EMAIL,)
     identifier = StringField(_l("Email"), [_Required()])
 
-    def accept_identifiers(self, identifiers: Collection[Identifier]) -> Self:
+    def accept_identifiers(self, identifiers: Collection[IdentifierKind]) -> Self:
         """Return the form with label and error text for these kinds of identifiers."""
         self.identifiers = identifiers
         self.identifier.label.text, _, _ = _texts(identifiers)
         return self
 
 
-def identifier_attributes(identifiers: tuple[Identifier, ...]) -> dict[str, str]:
+def identifier_attributes(identifiers: tuple[IdentifierKind, ...]) -> dict[str, str]:
     """Return the HTML attributes of the field, for keyboards and password managers.
 
     HTML has no `autocapitalize` for `type=email`; no keyboard capitalizes it.
     """
     common = {"autocomplete": "username", "spellcheck": "false"}
-    if identifiers == (Identifier.EMAIL,):
+    if identifiers == (IdentifierKind.EMAIL,):
         return {**common, "type": "email"}
     typed = {**common, "type": "text", "autocapitalize": "none"}
-    if identifiers == (Identifier.PHONE,):
+    if identifiers == (IdentifierKind.PHONE,):
         return {**typed, "inputmode": "tel", "dir": "ltr"}
     return {**typed, "dir": "auto"}
 
 
-def wrong_pair_text(identifiers: Collection[Identifier]) -> Any:
+def wrong_pair_text(identifiers: Collection[IdentifierKind]) -> Any:
     """Return the text for a wrong identifier or password, which doesn't tell which of them is wrong."""
     return _texts(identifiers)[2]
 
 
-_EMAIL, _PHONE, _USERNAME = Identifier.EMAIL, Identifier.PHONE, Identifier.USERNAME
+_EMAIL, _PHONE, _USERNAME = IdentifierKind.EMAIL, IdentifierKind.PHONE, IdentifierKind.USERNAME
 _TEXTS: Final = {
     frozenset({_EMAIL}): (_l("Email"), _l("Enter your email."), _l("Wrong email or password.")),
     frozenset({_PHONE}): (_l("Phone number"), _l("Enter your phone number."), _l("Wrong phone number or password.")),
@@ -82,6 +82,6 @@ _TEXTS_OF_ALL: Final = (
 )
 
 
-def _texts(identifiers: Collection[Identifier]) -> tuple[Any, Any, Any]:
+def _texts(identifiers: Collection[IdentifierKind]) -> tuple[Any, Any, Any]:
     """Return the label of the field, the error of an empty one, and the error of a wrong one or a wrong password."""
     return _TEXTS.get(frozenset(identifiers), _TEXTS_OF_ALL)

@@ -8,16 +8,16 @@ from wtforms import BooleanField, Field, HiddenField, PasswordField, StringField
 from wtforms.validators import InputRequired
 
 from app.contract import hub as contract
-from app.contract.captcha import Lock
+from app.contract.captcha import LockChallenge
 from app.hub.forms.captcha import CaptchaField
 from app.hub.forms.identifier import IdentifierForm
 from app.hub.hub_form import HubForm
 from app.hub.locale import lazy_gettext as _l
-from app.hub.tenancy import Identifier
+from app.hub.tenancy import IdentifierKind
 from app.hub.visit import current_visit
 
 
-class ChoiceForm(HubForm):
+class MethodChoiceForm(HubForm):
     """Another method or page, chosen on the sign-in page, and what was typed there."""
 
     identifier = StringField()
@@ -53,7 +53,7 @@ class LoginForm(IdentifierForm):
             connects=bool(self.connects.data),
         )
 
-    def ask(self, lock: Lock, *, by_captcha: bool) -> None:
+    def ask(self, lock: LockChallenge, *, by_captcha: bool) -> None:
         """Show the challenge of a lock; previous answers are dropped."""
         if lock.captcha is not None or by_captcha:
             self.captcha.ask(lock.captcha)
@@ -69,9 +69,9 @@ class LoginForm(IdentifierForm):
         self.security_answer.label.text = text or ""
 
     @classmethod
-    def of(cls, identifiers: tuple[Identifier, ...], **given: Any) -> LoginForm:
+    def of(cls, identifiers: tuple[IdentifierKind, ...], **provided: Any) -> LoginForm:
         """Return the form for the tenant's kinds of identifiers."""
-        form = cls(**given).accept_identifiers(identifiers)
+        form = cls(**provided).accept_identifiers(identifiers)
         if form.security_question.data:
             form.ask_question(form.security_question.data, current_visit().tenant.security_questions)
         return form

@@ -22,13 +22,13 @@ class FieldsForm(HubForm):
     form_fields: ClassVar[tuple[FormField, ...]] = ()
 
     @classmethod
-    def of(cls, fields: tuple[FormField, ...], **given: Any) -> FieldsForm:
+    def of(cls, fields: tuple[FormField, ...], **provided: Any) -> FieldsForm:
         """Return a form with these fields in this order."""
 
         def members() -> dict[str, Any]:
             return {**{field.name: widget(field, is_second_name=False) for field in fields}, "form_fields": fields}
 
-        return tenant_form(cls, fields, members)(**given)
+        return tenant_form(cls, fields, members)(**provided)
 
     @property
     def rows(self) -> list[tuple[FormField, Any]]:

@@ -9,7 +9,7 @@ from wtforms import BooleanField, Field, PasswordField, SelectField, StringField
 from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  # newer than its stubs
 from wtforms.validators import InputRequired, Length, Optional
 
-from app.contract.registration_form import CUSTOM, MOST_LETTERS, TERMS, FormField
+from app.contract.registration_form import CUSTOM, MAX_LETTERS, TERMS, FormField
 from app.hub import locale
 from app.hub.hub_form import too_long
 from app.hub.locale import lazy_gettext as _l
@@ -82,12 +82,12 @@ def widget(field: FormField, *, is_second_name: bool) -> Field:
         length = Length(max=field.max_length, message=too_long(field.max_length))
         return PasswordField(label, [*required, length], render_kw={**_ATTRIBUTES["password"], "maxlength": False})
     if field.type == "option":
-        offered = [(one.value, localized(one.text) or one.value) for one in field.options]
+        offered = [(option.value, localized(option.text) or option.value) for option in field.options]
         choices = [SelectChoice(value, text) for value, text in [("", _l("Choose")), *offered]]
         return SelectField(label, required, choices=choices, validate_choice=False)
     checks = [*(required or [Optional()]), Length(max=field.max_length, message=too_long(field.max_length))]
     attributes: dict[str, Any] = dict(_ATTRIBUTES.get(field.name, _LINE))
-    if field.max_length == MOST_LETTERS:
+    if field.max_length == MAX_LETTERS:
         attributes["maxlength"] = False  # the default, not set by the tenant
     if is_second_name and attributes.get("autocomplete") == "username":
         attributes["autocomplete"] = "email" if field.name == "email" else "nickname"

@@ -10,10 +10,10 @@ from app.hub.hub_form import HubForm
 from app.hub.visit import current_visit
 from app.kit.lru_cache import LruCache
 
-_MOST: Final = 200
+_MAX_ENTRIES: Final = 200
 Form = TypeVar("Form", bound=HubForm)
 
-_kinds: Final[LruCache[Hashable, tuple[tuple[object, ...], Any]]] = LruCache(_MOST)
+_kinds: Final[LruCache[Hashable, tuple[tuple[object, ...], Any]]] = LruCache(_MAX_ENTRIES)
 """With the fields of each class, so that no other field gets the identity of one of them."""
 
 

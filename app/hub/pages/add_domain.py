@@ -30,7 +30,7 @@ from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 ADD: Final = f"{ADDRESS}/add"
-_LONGEST: Final = 253
+_MAX_DOMAIN_LENGTH: Final = 253
 
 
 class AddDomainForm(PasswordConfirmationForm):
@@ -39,7 +39,7 @@ class AddDomainForm(PasswordConfirmationForm):
     own_fields = ("name",)
     name = StringField(
         _l("Domain"),
-        [InputRequired(_l("Enter a domain.")), Length(max=_LONGEST, message=too_long(_LONGEST))],
+        [InputRequired(_l("Enter a domain.")), Length(max=_MAX_DOMAIN_LENGTH, message=too_long(_MAX_DOMAIN_LENGTH))],
         render_kw={"autocapitalize": "none", "spellcheck": "false", "inputmode": "url", "dir": "ltr"},
     )
     organization = HiddenField()
@@ -98,19 +98,19 @@ def submit_add_domain() -> Response:
     if not form.validate():
         status = form.error_status
     else:
-        given = {
+        provided = {
             "organization": organization,
             "name": (form.name.data or "").strip(),
             "password": form.current_password,
         }
         try:
-            outcome = api()(contract.add, contract.AddDomainRequest.model_validate(given))
+            response = api()(contract.add, contract.AddDomainRequest.model_validate(provided))
         except (e.NotAuthenticated, e.UnknownOrganization) as refusal:
             return leave(refusal, address_of(ADD, organization))
         except ApiError as refusal:
             problem, status = _add_refusal(form, refusal), refusal.status
         else:
-            current_visit().renew(outcome.session)
+            current_visit().renew(response.session)
             return to_list(organization, "added")
     view = read(organization, address_of(ADDRESS, organization))
     if isinstance(view, Response):

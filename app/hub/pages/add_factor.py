@@ -81,16 +81,16 @@ class ConfirmPasswordPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, ConfirmPasswordPage]:
-        given, name = (
+        provided, name = (
             {"account": "ada@example.com", "kind": "totp", "asks": NEEDED},
             PRESENTATIONS[FactorKind.TOTP].name,
         )
-        wrong = ChosenForm(data={**given, "password": "x"})
+        wrong = ChosenForm(data={**provided, "password": "x"})
         wrong.add_refusal(e.WrongCurrentPassword())
         return {
-            "fresh": cls(ChosenForm(data=given), name),
+            "fresh": cls(ChosenForm(data=provided), name),
             "wrong password": cls(wrong, name),
-            "locked": cls(ChosenForm(data=given), name, refusal_notice(e.LockedForAWhile())),
+            "locked": cls(ChosenForm(data=provided), name, refusal_notice(e.LockedForAWhile())),
         }
 
 
@@ -171,8 +171,8 @@ def _begin(kind: FactorKind) -> Response:
 
 
 def _initial_data(form: ChosenForm, kind: FactorKind) -> dict[str, str]:
-    given = {name: (form[name].data or "")[:320] for name in ("asks", "account", "target")}
-    return {**given, "kind": kind.value}
+    provided = {name: (form[name].data or "")[:320] for name in ("asks", "account", "target")}
+    return {**provided, "kind": kind.value}
 
 
 def _render_invalid(kind: FactorKind, form: FactorForm) -> Response:

@@ -38,7 +38,7 @@ class RevokeForm(HubForm):
 
 
 @dataclass(frozen=True)
-class Application:
+class AuthorizedApplication:
     """An application in the list."""
 
     client_id: str
@@ -57,7 +57,7 @@ class ApplicationsPage(Page):
     query = {"done": 8}
 
     form: RevokeForm
-    applications: tuple[Application, ...]
+    applications: tuple[AuthorizedApplication, ...]
     is_revoked: bool = False
     has_to_do: bool = False
     """Whether the security check-up has something to do."""
@@ -69,7 +69,7 @@ class ApplicationsPage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, ApplicationsPage]:
         day, scopes = formatting.short_day("2026-11-12T10:00:00+00:00"), ("openid", "profile", "email")
-        shop = Application(
+        shop = AuthorizedApplication(
             "shop",
             "Acme Shop",
             tuple(map(Scope, scopes)),
@@ -77,7 +77,7 @@ class ApplicationsPage(Page):
             "shop.example.com",
             opens="https://shop.example.com/start",
         )
-        own = Application(
+        own = AuthorizedApplication(
             "desk", "The Analytical Desk", (Scope("orders"), Scope("offline_access"), Scope(ACCOUNT_READ)), day
         )
         return {
@@ -124,8 +124,10 @@ def _render(form: RevokeForm, status: int = 200) -> Response:
     )
 
 
-def _application_row(view: contract.ApplicationView) -> Application:
+def _application_row(view: contract.ApplicationView) -> AuthorizedApplication:
     scopes = sorted((Scope(scope.name, scope.description or "") for scope in view.scopes), key=attrgetter("rank"))
     host = host_of(view.home)
     shown = tuple(scopes) or DEFAULT_SCOPES
-    return Application(view.client_id, view.name, shown, formatting.short_day(view.since), host, view.opens or "")
+    return AuthorizedApplication(
+        view.client_id, view.name, shown, formatting.short_day(view.since), host, view.opens or ""
+    )

@@ -32,7 +32,7 @@ _MISSING: Final = _l("Enter the number shown on the other device.")
 _WRONG: Final = _l("Wrong number. Enter the one on your other device, or choose “Not me”.")
 
 
-class NumberForm(HubForm):
+class NumberMatchForm(HubForm):
     """The number that the other browser shows."""
 
     number = CodeField(_l("Number on the other device"))
@@ -45,7 +45,7 @@ class ApproveSignInPage(Page):
     template = "pages/approve_sign_in.html"
     query = {**Page.query, "said": 10}
 
-    form: NumberForm
+    form: NumberMatchForm
     outcome: str = ""
     """approved, denied, used or expired; empty while it asks."""
     account: str = ""
@@ -71,18 +71,18 @@ class ApproveSignInPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, ApproveSignInPage]:
-        given: dict[str, Any] = {"account": "ada@example.com", "device": "Firefox, Linux", "ip": "203.0.113.7"}
-        common = {**given, "relying_party": "Acme Shop", "place": "Berlin, Germany"}
-        empty, wrong = NumberForm(), NumberForm(data={"number": "12"})
+        details: dict[str, Any] = {"account": "ada@example.com", "device": "Firefox, Linux", "ip": "203.0.113.7"}
+        common = {**details, "relying_party": "Acme Shop", "place": "Berlin, Germany"}
+        empty, wrong = NumberMatchForm(), NumberMatchForm(data={"number": "12"})
         empty.add_error("number", _MISSING)
         wrong.add_error("number", _WRONG)
         return {
-            "asked": cls(NumberForm(), **common),
-            "without an application": cls(NumberForm(), **given),
+            "asked": cls(NumberMatchForm(), **common),
+            "without an application": cls(NumberMatchForm(), **details),
             "empty": cls(empty, **common),
             "wrong": cls(wrong, **common),
-            "token": cls(NumberForm().with_token_error(), **common),
-            **{outcome: cls(NumberForm(), outcome) for outcome in _OUTCOMES},
+            "token": cls(NumberMatchForm().with_token_error(), **common),
+            **{outcome: cls(NumberMatchForm(), outcome) for outcome in _OUTCOMES},
         }
 
 
@@ -97,13 +97,15 @@ def open_code() -> Response:
 @pages.get(ADDRESS)
 def show_approval() -> Response:
     outcome = current_visit().query.get("said", "")
-    return ApproveSignInPage(NumberForm(), outcome).render() if outcome in _OUTCOMES else _render(NumberForm())
+    return (
+        ApproveSignInPage(NumberMatchForm(), outcome).render() if outcome in _OUTCOMES else _render(NumberMatchForm())
+    )
 
 
 @pages.post(ADDRESS)
 def submit_approval() -> Response:
     visit = current_visit()
-    interaction, form = journey.require_interaction(), NumberForm()
+    interaction, form = journey.require_interaction(), NumberMatchForm()
     if not form.validate():
         return _render(form, form.error_status)
     number, is_approved = (form.number.data or "").strip()[:20], visit.form.get("do") == "yes"
@@ -120,7 +122,7 @@ def submit_approval() -> Response:
     return journey.follow(response)
 
 
-def _render(form: NumberForm, status: int = 200) -> Response:
+def _render(form: NumberMatchForm, status: int = 200) -> Response:
     interaction = journey.require_interaction()
     response = api()(hub_contract.resume, hub_contract.InteractionRequest(interaction_id=interaction.id))
     if not isinstance(response.step, ApproveSignInStep) or response.step.outcome is not None:
@@ -128,7 +130,7 @@ def _render(form: NumberForm, status: int = 200) -> Response:
     return _page(form, response.step, response.relying_party).render(status)
 
 
-def _page(form: NumberForm, step: ApproveSignInStep, relying_party: RelyingPartyView | None) -> ApproveSignInPage:
+def _page(form: NumberMatchForm, step: ApproveSignInStep, relying_party: RelyingPartyView | None) -> ApproveSignInPage:
     current_visit().use_account_language(step.person)
     device = step.device or RequestingDevice(name="")
     return ApproveSignInPage(

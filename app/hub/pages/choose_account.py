@@ -22,7 +22,7 @@ from app.hub.services import api
 from app.hub.visit import current_visit
 
 ADDRESS: Final = "/choose-account"
-MOST: Final = 5
+MAX_ACCOUNTS: Final = 5
 """Accounts of one browser."""
 
 
@@ -39,7 +39,7 @@ class AccountForm(HubForm):
 
 
 @dataclass(frozen=True)
-class Account:
+class AccountRow:
     """An account in the list."""
 
     id: str
@@ -59,29 +59,29 @@ class ChooseAccountPage(Page):
     template = "pages/choose_account.html"
 
     form: AccountForm
-    accounts: tuple[Account, ...]
+    accounts: tuple[AccountRow, ...]
     relying_party: str = ""
 
     @property
     def can_add(self) -> bool:
-        return len(self.accounts) < MOST
+        return len(self.accounts) < MAX_ACCOUNTS
 
     @property
     def notice(self) -> Notice | None:
         if self.can_add or self.form.errors:
             return super().notice
         return Notice(
-            _l("You’re signed in to %(count)s accounts", count=MOST),
+            _l("You’re signed in to %(count)s accounts", count=MAX_ACCOUNTS),
             _l("Sign out of one to use another account."),
             "info",
         )
 
     @classmethod
     def samples(cls) -> Mapping[str, ChooseAccountPage]:
-        ada = Account("s1", "ada@example.com", "Ada Lovelace")
-        work = Account("s2", "ada@work.example.com", "Ada Lovelace")
-        phone = Account("s3", "+49 30 123456")
-        long = Account(
+        ada = AccountRow("s1", "ada@example.com", "Ada Lovelace")
+        work = AccountRow("s2", "ada@work.example.com", "Ada Lovelace")
+        phone = AccountRow("s3", "+49 30 123456")
+        long = AccountRow(
             "s4",
             "head.of.regional.procurement@northern-association-of-landscape-architects.example.com",
             "A. Long-Name",
@@ -90,7 +90,7 @@ class ChooseAccountPage(Page):
             "one": cls(AccountForm(), (ada,), "Acme Shop"),
             "several": cls(AccountForm(), (ada, work, phone), "Acme Shop"),
             "the most": cls(
-                AccountForm(), (ada, work, phone, long, Account("s5", "grace", "Grace Hopper")), "Acme Shop"
+                AccountForm(), (ada, work, phone, long, AccountRow("s5", "grace", "Grace Hopper")), "Acme Shop"
             ),
             "no application": cls(AccountForm(), (ada, work)),
             "token": cls(AccountForm().with_token_error(), (ada, work), "Acme Shop"),
@@ -127,5 +127,5 @@ def _page(form: AccountForm, step: SelectAccountStep, application: RelyingPartyV
     )
 
 
-def _account(option: AccountOption) -> Account:
-    return Account(option.id, option.label, option.name or "")
+def _account(option: AccountOption) -> AccountRow:
+    return AccountRow(option.id, option.label, option.name or "")

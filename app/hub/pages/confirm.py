@@ -23,7 +23,7 @@ from app.kit.errors import ApiError
 ADDRESS: Final = "/confirm"
 
 
-class ConfirmForm(PasswordConfirmationForm):
+class ReauthenticationForm(PasswordConfirmationForm):
     """The password."""
 
     def to_request(self) -> WithPassword:
@@ -38,7 +38,7 @@ class ConfirmPage(Page):
     scripts = (*Page.scripts, "reveal")
     query = {"next": 100}
 
-    form: ConfirmForm
+    form: ReauthenticationForm
     landing: str = "/security"
     problem: Notice | None = None
 
@@ -49,13 +49,13 @@ class ConfirmPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, ConfirmPage]:
-        given = {"account": "ada@example.com", "asks": NEEDED}
-        wrong = ConfirmForm(data={**given, "password": "x"})
+        common = {"account": "ada@example.com", "asks": NEEDED}
+        wrong = ReauthenticationForm(data={**common, "password": "x"})
         wrong.add_refusal(e.WrongCurrentPassword())
         return {
-            "fresh": cls(ConfirmForm(data=given)),
+            "fresh": cls(ReauthenticationForm(data=common)),
             "wrong password": cls(wrong),
-            "locked": cls(ConfirmForm(data=given), problem=refusal_notice(e.LockedForAWhile())),
+            "locked": cls(ReauthenticationForm(data=common), problem=refusal_notice(e.LockedForAWhile())),
         }
 
 
@@ -79,12 +79,12 @@ def show_confirm() -> Response:
         return journey.redirect_to(landing)
     if not view.has_password:
         return oidc_client.start_login(landing, reauthenticate=True)
-    return ConfirmPage(ConfirmForm(data={"asks": NEEDED, "account": view.person.label}), landing).render()
+    return ConfirmPage(ReauthenticationForm(data={"asks": NEEDED, "account": view.person.label}), landing).render()
 
 
 @pages.post(ADDRESS)
 def submit_confirm() -> Response:
-    form, landing = ConfirmForm(), _landing()
+    form, landing = ReauthenticationForm(), _landing()
     form.require_password()
     if not form.validate():
         return ConfirmPage(form, landing).render(form.error_status)

@@ -27,7 +27,7 @@ from app.kit.proxies import hostname_of, is_local
 from app.kit.web_addresses import host_of
 
 
-class ConsentForm(HubForm):
+class ApplicationConsentForm(HubForm):
     """Two buttons named `decision`, with the values `allow` and `deny`.
 
     An optional scope has a checkbox `keep.SCOPE`, and `optional` lists them all.
@@ -73,7 +73,7 @@ class ConsentPage(Page):
 
     template = "pages/consent.html"
 
-    form: ConsentForm
+    form: ApplicationConsentForm
     relying_party: str
     account: str
     """The label of the account."""
@@ -118,14 +118,18 @@ class ConsentPage(Page):
         access = tuple(Scope(name) for name in INTERFACE_SCOPES)
         special = (*scopes, Scope("offline_access"), Scope("orders", "See what you ordered in the last 12 months"))
         policy, terms = "https://shop.example.com/privacy", "https://shop.example.com/terms"
-        shop, ink = partial(cls, ConsentForm(), "Acme Shop", "ada@example.com"), "paperandink.example"
+        shop, ink = partial(cls, ApplicationConsentForm(), "Acme Shop", "ada@example.com"), "paperandink.example"
         known = partial(shop, home="shop.example.com")
-        device = partial(cls, ConsentForm(), "Code Editor", "ada@example.com", destination="com.example.editor:")
-        calendar = partial(cls, ConsentForm(), "Calendar", "ada@example.com", destination="calendar.example")
+        device = partial(
+            cls, ApplicationConsentForm(), "Code Editor", "ada@example.com", destination="com.example.editor:"
+        )
+        calendar = partial(cls, ApplicationConsentForm(), "Calendar", "ada@example.com", destination="calendar.example")
         optional = (Scope("openid"), *(Scope(name, is_optional=True) for name in ("profile", "email", "phone")))
         return {
             "default": known(scopes, policy=policy, terms=terms),
-            "with a logo": cls(ConsentForm(), "Paper & Ink", "ada@example.com", scopes, logo=_LOGO, home=ink),
+            "with a logo": cls(
+                ApplicationConsentForm(), "Paper & Ink", "ada@example.com", scopes, logo=_LOGO, home=ink
+            ),
             "to know who it is": known(DEFAULT_SCOPES),
             "with access to the account": shop((*scopes, *access)),
             "with roles": shop((*scopes, Scope("roles"), Scope("permissions"))),
@@ -134,7 +138,7 @@ class ConsentPage(Page):
             "for a payment": known((), scopes, (Detail(SAMPLE_PAYMENT),)),
             "self-registered": calendar(scopes, policy=policy, terms=terms),
             "described by a document": cls(
-                ConsentForm(),
+                ApplicationConsentForm(),
                 "Code Editor",
                 "ada@example.com",
                 scopes,
@@ -153,13 +157,13 @@ def show_consent() -> Response:
     response = api()(contract.resume, contract.InteractionRequest(interaction_id=interaction.id))
     if not isinstance(response.step, ConsentStep):
         return journey.follow(response)
-    return _page(ConsentForm(), response.step, response.relying_party).render()
+    return _page(ApplicationConsentForm(), response.step, response.relying_party).render()
 
 
 @pages.post("/consent")
 def submit_consent() -> Response:
     interaction = journey.require_interaction()
-    form = ConsentForm()
+    form = ApplicationConsentForm()
     if not form.validate():
         response = api()(contract.resume, contract.InteractionRequest(interaction_id=interaction.id))
         if not isinstance(response.step, ConsentStep):
@@ -191,20 +195,20 @@ def _destination(relying_party: RelyingPartyView) -> str:
     return host_of(origin) or origin
 
 
-def _page(form: ConsentForm, step: ConsentStep, application: RelyingPartyView | None) -> ConsentPage:
+def _page(form: ApplicationConsentForm, step: ConsentStep, application: RelyingPartyView | None) -> ConsentPage:
     current_visit().use_account_language(step.person)
     relying_party = application or RelyingPartyView(name="", client_id="")
-    shown = [(one, Scope(one.name, one.description or "", one.is_optional)) for one in step.scopes]
-    wanted = tuple(scope for one, scope in shown if not one.is_granted)
-    granted = tuple(scope for one, scope in shown if one.is_granted)
+    shown = [(scope, Scope(scope.name, scope.description or "", scope.is_optional)) for scope in step.scopes]
+    requested = tuple(scope for item, scope in shown if not item.is_granted)
+    granted = tuple(scope for item, scope in shown if item.is_granted)
     return ConsentPage(
         form,
         relying_party=relying_party.name,
         account=step.person.label if step.person else "",
         uid=step.person.uid if step.person else "",
-        scopes=wanted or (() if granted or step.details else DEFAULT_SCOPES),
+        scopes=requested or (() if granted or step.details else DEFAULT_SCOPES),
         granted=granted,
-        details=tuple(Detail(one) for one in step.details),
+        details=tuple(Detail(detail) for detail in step.details),
         logo=relying_party.logo or "",
         home=_host(relying_party),
         policy=relying_party.policy or "",

@@ -44,12 +44,12 @@ _DAYS: Final = (1, 7, 30)
 _MAX_LENGTH: Final = 2_000
 
 
-class LinkForm(InvitingForm):
+class CreateLinkForm(InvitingForm):
     """Role, end, and optional limits of a link."""
 
     role = SelectField(_l("Role"), [InputRequired(_l("Choose a role."))], choices=[], validate_choice=False)
     days = SelectField(
-        _l("Expires in"), choices=[SelectChoice(str(one), _n("%(num)d day", "%(num)d days", one)) for one in _DAYS], default="7",
+        _l("Expires in"), choices=[SelectChoice(str(day), _n("%(num)d day", "%(num)d days", day)) for day in _DAYS], default="7",
         validate_choice=False,
     )  # fmt: skip
     most = StringField(
@@ -70,7 +70,7 @@ class LinkForm(InvitingForm):
     @property
     def listed_domains(self) -> list[str]:
         """The typed domains; an @ before one is left out."""
-        return [one.lstrip("@")[:253] for one in re.split(r"[\s,;،؛]+", self.domains.data or "") if one.strip("@")]
+        return [part.lstrip("@")[:253] for part in re.split(r"[\s,;،؛]+", self.domains.data or "") if part.strip("@")]
 
     @property
     def max_uses(self) -> int | None:
@@ -87,7 +87,7 @@ class LinkForm(InvitingForm):
         return not self.errors
 
     def to_change(self) -> contract.CreateLinkRequest:
-        days = self.days.data if self.days.data in {str(one) for one in _DAYS} else "7"
+        days = self.days.data if self.days.data in {str(day) for day in _DAYS} else "7"
         return contract.CreateLinkRequest(
             organization=(self.organization.data or "")[:64],
             role=(self.role.data or "")[:64],
@@ -112,7 +112,7 @@ class CreateLinkPage(Page):
     scripts = (*Page.scripts, "reveal")
     query = {"id": 64}
 
-    form: LinkForm
+    form: CreateLinkForm
     organization: str
     name: str
     problem: Notice | None = None
@@ -120,7 +120,7 @@ class CreateLinkPage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, CreateLinkPage]:
         def page(**data: str) -> CreateLinkPage:
-            form = LinkForm(data={"account": "ada@example.com", "organization": "org_9", "days": "7", **data})
+            form = CreateLinkForm(data={"account": "ada@example.com", "organization": "org_9", "days": "7", **data})
             roles = [RoleView(id="a", name="Editor"), RoleView(id="b", name="Manager")]
             return cls(form.with_roles(roles, "a"), "org_9", "Globex Gardens")
 
@@ -168,13 +168,13 @@ def show_create_link() -> Response:
     if (redirect := require_confirmation(view, landing)) is not None:
         return redirect
     data = {**confirmation_data(view), "organization": organization, "days": "7"}
-    form = LinkForm(formdata=None, data=data).with_roles(view.link_roles, view.default_role)
+    form = CreateLinkForm(formdata=None, data=data).with_roles(view.link_roles, view.default_role)
     return CreateLinkPage(form, organization, view.organization.name).render()
 
 
 @pages.post(NEW)
 def submit_create_link() -> Response:
-    form = LinkForm()
+    form = CreateLinkForm()
     organization = (form.organization.data or "")[:64]
     problem, status = None, 422
     if not form.validate():

@@ -30,23 +30,23 @@ from app.hub.pages import pages
 from app.hub.parts import mailed_link
 from app.hub.parts.account import read_profile
 from app.hub.parts.formatting import format_day
-from app.hub.parts.keep_account import KeepAccountPage, KeepForm
+from app.hub.parts.keep_account import KeepAccountPage, RestoreForm
 from app.hub.services import api
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 ADDRESS: Final = "/delete-account"
-KEEP: Final = "/keep-account"
+RESTORE: Final = "/keep-account"
 _UNCONFIRMED: Final = Notice(
     _l("Verify your email first"), _l("We can only send the confirmation link to a verified email.")
 )
 
 
-class RequestForm(PasswordConfirmationForm):
+class RequestDeletionForm(PasswordConfirmationForm):
     """Requests the mail that confirms the deletion."""
 
 
-class ConfirmForm(HubForm):
+class ConfirmDeletionForm(HubForm):
     """Confirms the deletion."""
 
 
@@ -57,7 +57,7 @@ class DeleteAccountPage(Page):
     template = "pages/delete_account.html"
     scripts = (*Page.scripts, "reveal")
 
-    form: RequestForm
+    form: RequestDeletionForm
     problem: Notice | None = None
     has_email: bool = True
 
@@ -69,18 +69,18 @@ class DeleteAccountPage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, DeleteAccountPage]:
         prompted, wrong = (
-            RequestForm(data={"account": "ada@example.com"}),
-            RequestForm(data={"asks": NEEDED, "account": "ada@example.com", "password": "x"}),
+            RequestDeletionForm(data={"account": "ada@example.com"}),
+            RequestDeletionForm(data={"asks": NEEDED, "account": "ada@example.com", "password": "x"}),
         )
         prompted.add_refusal(e.WrongCurrentPassword())
         wrong.add_refusal(e.WrongCurrentPassword())
         return {
-            "fresh": cls(RequestForm()),
+            "fresh": cls(RequestDeletionForm()),
             "with the password": cls(prompted),
             "wrong password": cls(wrong),
-            "enough mail": cls(RequestForm(), refusal_notice(e.MailLimitReached())),
-            "no address": cls(RequestForm(), has_email=False),
-            "not confirmed": cls(RequestForm(), _UNCONFIRMED),
+            "enough mail": cls(RequestDeletionForm(), refusal_notice(e.MailLimitReached())),
+            "no address": cls(RequestDeletionForm(), has_email=False),
+            "not confirmed": cls(RequestDeletionForm(), _UNCONFIRMED),
         }
 
 
@@ -120,15 +120,15 @@ class ConfirmDeletionPage(mailed_link.LinkPage):
     template = "pages/confirm_deletion.html"
     path = ADDRESS
 
-    form: ConfirmForm
+    form: ConfirmDeletionForm
     state: DeletionState
     days: int = 0
 
     @classmethod
     def samples(cls) -> Mapping[str, ConfirmDeletionPage]:
-        samples = {state.value: cls(ConfirmForm(), state, token="a-token") for state in DeletionState}
-        samples["open"] = cls(ConfirmForm(), DeletionState.OPEN, "ada@example.com", "a-token", 14)
-        samples["open, for good"] = cls(ConfirmForm(), DeletionState.OPEN, "ada@example.com", "a-token", 0)
+        samples = {state.value: cls(ConfirmDeletionForm(), state, token="a-token") for state in DeletionState}
+        samples["open"] = cls(ConfirmDeletionForm(), DeletionState.OPEN, "ada@example.com", "a-token", 14)
+        samples["open, for good"] = cls(ConfirmDeletionForm(), DeletionState.OPEN, "ada@example.com", "a-token", 0)
         return samples
 
 
@@ -152,7 +152,7 @@ class AccountDeletedPage(Page):
 def show_delete_account() -> Response:
     token = mailed_link.link_token()
     if token:
-        return _render_link(ConfirmForm(formdata=None), token)
+        return _render_link(ConfirmDeletionForm(formdata=None), token)
     if "mailed" in current_visit().query:
         return DeletionMailedPage().render()
     if "left" in current_visit().query:
@@ -160,7 +160,7 @@ def show_delete_account() -> Response:
     view = read_profile()
     if view is None:
         return oidc_client.start_login(ADDRESS)
-    form = RequestForm(data=confirmation_data(view))
+    form = RequestDeletionForm(data=confirmation_data(view))
     page = DeleteAccountPage(form, has_email=bool(view.profile.get("Email")))
     return require_confirmation(view, ADDRESS) or page.render()
 
@@ -169,7 +169,7 @@ def show_delete_account() -> Response:
 def submit_delete_account() -> Response:
     if token := mailed_link.link_token():
         return _delete(token)
-    form = RequestForm()
+    form = RequestDeletionForm()
     if not form.validate():
         return DeleteAccountPage(form).render(form.error_status)
     try:
@@ -182,17 +182,17 @@ def submit_delete_account() -> Response:
     return journey.redirect_to(f"{ADDRESS}?mailed=1")
 
 
-@pages.get(KEEP)
+@pages.get(RESTORE)
 def show_account_restored() -> Response:
     """Confirm the reverted deletion; without one, redirect to the login page."""
     if "kept" not in current_visit().query:
         return journey.redirect_to("/login")
-    return KeepAccountPage(KeepForm(formdata=None), "", is_restored=True).render()
+    return KeepAccountPage(RestoreForm(formdata=None), "", is_restored=True).render()
 
 
-@pages.post(KEEP)
+@pages.post(RESTORE)
 def submit_keep_account() -> Response:
-    form = KeepForm()
+    form = RestoreForm()
     if not form.validate():
         return KeepAccountPage(form, "").render(form.error_status)
     try:
@@ -201,7 +201,7 @@ def submit_keep_account() -> Response:
         return KeepAccountPage(form, "", is_expired=True).render(refusal.status)
     interaction = current_visit().interaction
     return journey.redirect_to(
-        f"{KEEP}?{urlencode({'kept': 1, **({'attempt': interaction.id} if interaction else {})})}"
+        f"{RESTORE}?{urlencode({'kept': 1, **({'attempt': interaction.id} if interaction else {})})}"
     )
 
 
@@ -209,7 +209,7 @@ def _problem(refusal: ApiError) -> Notice:
     return _UNCONFIRMED if isinstance(refusal, e.NotProcessable) else refusal_notice(refusal)
 
 
-def _render_link(form: ConfirmForm, token: str, status: int = 200) -> Response:
+def _render_link(form: ConfirmDeletionForm, token: str, status: int = 200) -> Response:
     try:
         view = api()(contract.read_deletion, contract.DeletionLinkRequest(token=token))
     except tuple(kind for kind, _ in _STATES) as refusal:
@@ -218,7 +218,7 @@ def _render_link(form: ConfirmForm, token: str, status: int = 200) -> Response:
 
 
 def _delete(token: str) -> Response:
-    form = ConfirmForm()
+    form = ConfirmDeletionForm()
     if not form.validate():
         return _render_link(form, token, form.error_status)
     try:
@@ -234,4 +234,4 @@ def _delete(token: str) -> Response:
 
 def _refused_link(refusal: ApiError, token: str) -> Response:
     state = next(state for kind, state in _STATES if isinstance(refusal, kind))
-    return ConfirmDeletionPage(ConfirmForm(formdata=None), state, token=token).render(refusal.status)
+    return ConfirmDeletionPage(ConfirmDeletionForm(formdata=None), state, token=token).render(refusal.status)

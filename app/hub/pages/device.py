@@ -105,7 +105,7 @@ class DevicePage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, DevicePage]:
-        given: dict[str, Any] = {"relying_party": "Acme TV", "account": "ada@example.com", "user_code": "WDJB-MJHT"}
+        common: dict[str, Any] = {"relying_party": "Acme TV", "account": "ada@example.com", "user_code": "WDJB-MJHT"}
         scopes = (Scope("openid"), Scope("profile"), Scope("offline_access"))
         known: dict[str, Any] = {
             "device": "Chrome, Android",
@@ -114,12 +114,12 @@ class DevicePage(Page):
             "scopes": scopes,
         }
         return {
-            "asked": cls(ButtonForm(), **given, **known),
-            "asks for a payment": cls(ButtonForm(), **given, **known, details=(Detail(SAMPLE_PAYMENT),)),
-            "little known": cls(ButtonForm(), **given, ip="203.0.113.7", scopes=scopes[:1]),
-            "self-registered": cls(ButtonForm(), **given, **known, is_self_registered=True),
-            "described by a document": cls(ButtonForm(), **given, **known, is_self_registered=True, home="tv.example"),
-            "token": cls(ButtonForm().with_token_error(), **given, **known),
+            "asked": cls(ButtonForm(), **common, **known),
+            "asks for a payment": cls(ButtonForm(), **common, **known, details=(Detail(SAMPLE_PAYMENT),)),
+            "little known": cls(ButtonForm(), **common, ip="203.0.113.7", scopes=scopes[:1]),
+            "self-registered": cls(ButtonForm(), **common, **known, is_self_registered=True),
+            "described by a document": cls(ButtonForm(), **common, **known, is_self_registered=True, home="tv.example"),
+            "token": cls(ButtonForm().with_token_error(), **common, **known),
         }
 
 
@@ -140,8 +140,8 @@ class DeviceDonePage(Page):
 @pages.get(ADDRESS)
 def show_device_code() -> Response:
     """Show the form; the code of a QR code's address is filled in, and still has to be compared (section 3.3.1)."""
-    given = current_visit().query.get("user_code", "")[:_MAX_CODE]
-    return DeviceCodePage(UserCodeForm(data={"user_code": given})).render()
+    provided = current_visit().query.get("user_code", "")[:_MAX_CODE]
+    return DeviceCodePage(UserCodeForm(data={"user_code": provided})).render()
 
 
 @pages.get("/service/oidc/device/authorize", defaults={"protocol": "oidc", "app": None})

@@ -15,7 +15,7 @@ from app.contract import hub_account as contract
 from app.contract.hub_models import SentTo
 from app.hub import journey, oidc_client
 from app.hub.forms import code
-from app.hub.forms.code import AGAIN, CodePage, Outcome
+from app.hub.forms.code import AGAIN, CodePage, CodePageNotice
 from app.hub.hub_form import HubForm
 from app.hub.page import with_retry_after
 from app.hub.pages import pages
@@ -30,17 +30,17 @@ _PARTS: Final = frozenset({"link", "otp"})
 _NOT_PENDING_ERRORS: Final = (e.EmailNotOnProfile, e.EmailVerificationOff, e.MalformedEmail)
 
 
-class CodeForm(code.CodeForm):
+class EmailCodeForm(code.CodeForm):
     """The code from the mail."""
 
     email = HiddenField()
     carries = HiddenField()
 
-    def to_request(self) -> contract.EmailCode:
-        return contract.EmailCode(email=_address(self), code=(self.code.data or "")[:64])
+    def to_request(self) -> contract.EmailCodeRequest:
+        return contract.EmailCodeRequest(email=_address(self), code=(self.code.data or "")[:64])
 
 
-class ResendForm(code.ButtonForm):
+class ResendEmailForm(code.ButtonForm):
     """Resends the mail."""
 
     email = HiddenField()
@@ -64,13 +64,16 @@ class EmailCodePage(CodePage):
 
     @classmethod
     def samples(cls) -> Mapping[str, EmailCodePage]:
-        mail, outcomes = "countess@example.org", [Outcome.SENT, Outcome.WRONG, Outcome.TOO_SOON, Outcome.ENOUGH]
+        mail, outcomes = (
+            "countess@example.org",
+            [CodePageNotice.SENT, CodePageNotice.WRONG, CodePageNotice.TOO_SOON, CodePageNotice.ENOUGH],
+        )
         return {
-            "sent": cls(CodeForm(), mail),
-            "a moment ago": cls(CodeForm(), mail, resend_in_seconds=27),
-            "link only": cls(CodeForm(), mail, carries="link"),
-            "code only": cls(CodeForm(), mail, carries="otp"),
-            "a long address": cls(CodeForm(), f"{'countess.of.' * 4}lovelace@example.org"),
+            "sent": cls(EmailCodeForm(), mail),
+            "a moment ago": cls(EmailCodeForm(), mail, resend_in_seconds=27),
+            "link only": cls(EmailCodeForm(), mail, carries="link"),
+            "code only": cls(EmailCodeForm(), mail, carries="otp"),
+            "a long address": cls(EmailCodeForm(), f"{'countess.of.' * 4}lovelace@example.org"),
             "empty": cls(code.sample_empty_form(), mail),
             "token": cls(code.sample_filled_form().with_token_error(), mail),
             **{outcome.value: cls(code.sample_filled_form(), mail, False, 21, outcome) for outcome in outcomes},
@@ -86,18 +89,18 @@ def show_email_code() -> Response:
     pending = next((entry for entry in view.addresses if entry.can_resend and entry.email.lower() == requested), None)
     if pending is None:
         return journey.redirect_to(EMAILS)
-    outcome = Outcome.SENT if current_visit().query.get("sent") else None
-    form, seconds = CodeForm(formdata=None), pending.resend_in_seconds
+    outcome = CodePageNotice.SENT if current_visit().query.get("sent") else None
+    form, seconds = EmailCodeForm(formdata=None), pending.resend_in_seconds
     return EmailCodePage(form, pending.email, False, seconds, outcome, carries=pending.carries).render()
 
 
 @pages.post(EMAIL_CODE)
 def submit_email_code() -> Response:
     """Verify the code, or resend the mail."""
-    form: Any = ResendForm() if current_visit().form.get("do") == AGAIN else CodeForm()
+    form: Any = ResendEmailForm() if current_visit().form.get("do") == AGAIN else EmailCodeForm()
     if not form.validate():
         return _render_again(form, None, form.error_status)
-    operation: Any = contract.resend_email if isinstance(form, ResendForm) else contract.confirm_email
+    operation: Any = contract.resend_email if isinstance(form, ResendEmailForm) else contract.confirm_email
     try:
         api()(operation, form.to_request())
     except e.NotAuthenticated:
@@ -109,19 +112,19 @@ def submit_email_code() -> Response:
     except ApiError as refusal:
         return _refused(form, refusal)
     return journey.redirect_to(
-        email_code_address(_address(form), sent=AGAIN) if isinstance(form, ResendForm) else _CONFIRMED
+        email_code_address(_address(form), sent=AGAIN) if isinstance(form, ResendEmailForm) else _CONFIRMED
     )
 
 
 def _refused(form: HubForm, refusal: ApiError) -> Response:
-    if isinstance(form, ResendForm) and not isinstance(refusal, (e.TooManyRequests, e.MailLimitReached)):
+    if isinstance(form, ResendEmailForm) and not isinstance(refusal, (e.TooManyRequests, e.MailLimitReached)):
         return journey.redirect_to(f"{EMAILS}?done=not_sent")
     mailed = SentTo.model_validate(refusal.data or {})
     page = _render_again(form, code.outcome_for(form, refusal), refusal.status, mailed)
     return with_retry_after(page, refusal)
 
 
-def _render_again(form: Any, outcome: Outcome | None, status: int, mailed: SentTo | None = None) -> Response:
+def _render_again(form: Any, outcome: CodePageNotice | None, status: int, mailed: SentTo | None = None) -> Response:
     """Render the page for the posted address, after checking that it is an address and not injected text."""
     email = _address(form)
     if not re.fullmatch(r"[^\s@]+@[^\s@]+", email):

@@ -36,7 +36,7 @@ ADD, CHANGE = "/emails/add", "/emails/change"
 REMOVE, PRIMARY = "remove", "primary"
 
 
-class ChooseForm(HubForm):
+class PrimaryEmailForm(HubForm):
     """A button beside an address."""
 
     address = HiddenField()
@@ -44,7 +44,7 @@ class ChooseForm(HubForm):
     account = HiddenField()
 
 
-class AddForm(PasswordConfirmationForm):
+class AddEmailForm(PasswordConfirmationForm):
     """A new address, with the password if required."""
 
     own_fields = ("email",)
@@ -65,7 +65,7 @@ class AddForm(PasswordConfirmationForm):
         return message is not None or super().add_refusal(refusal)
 
 
-class ChangeForm(PasswordConfirmationForm):
+class ChangeEmailForm(PasswordConfirmationForm):
     """Confirms the removal or the new primary address."""
 
     address = HiddenField()
@@ -84,7 +84,7 @@ _EMAIL_ERRORS: Final[dict[type[ApiError], Any]] = {
 
 
 @dataclass(frozen=True)
-class Address:
+class EmailRow:
     """An address in the list."""
 
     email: str
@@ -112,8 +112,8 @@ class EmailsPage(Page):
     scripts = (*Page.scripts, "wait")
     query = {"done": 8}
 
-    form: ChooseForm
-    addresses: tuple[Address, ...]
+    form: PrimaryEmailForm
+    addresses: tuple[EmailRow, ...]
     done: str = ""
 
     @property
@@ -127,22 +127,24 @@ class EmailsPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, EmailsPage]:
-        new = Address("ada@example.com", is_first=True, is_confirmed=False, can_resend=True)
-        pending = Address("countess@example.org", is_confirmed=False, is_pending=True, can_resend=True)
+        new = EmailRow("ada@example.com", is_first=True, is_confirmed=False, can_resend=True)
+        pending = EmailRow("countess@example.org", is_confirmed=False, is_pending=True, can_resend=True)
         first, long_address = (
-            Address("ada@example.com", is_first=True),
-            Address(f"{'countess.of.' * 4}lovelace@example.org"),
+            EmailRow("ada@example.com", is_first=True),
+            EmailRow(f"{'countess.of.' * 4}lovelace@example.org"),
         )
         return {
-            "one": cls(ChooseForm(), (first,)),
-            "three": cls(ChooseForm(), (first, Address("countess@example.org"), long_address)),
-            "not confirmed": cls(ChooseForm(), (new,)),
-            "not confirmed, a moment ago": cls(ChooseForm(), (replace(new, resend_in_seconds=27),)),
-            "not to be confirmed": cls(ChooseForm(), (replace(new, can_resend=False),)),
-            "one is asked for": cls(ChooseForm(), (first, pending)),
-            "all kinds": cls(ChooseForm(), (first, replace(new, email=long_address.email, is_first=False), pending)),
-            "none": cls(ChooseForm(), ()),
-            **{done: cls(ChooseForm(), (first, Address("countess@example.org")), done) for done in _DONE},
+            "one": cls(PrimaryEmailForm(), (first,)),
+            "three": cls(PrimaryEmailForm(), (first, EmailRow("countess@example.org"), long_address)),
+            "not confirmed": cls(PrimaryEmailForm(), (new,)),
+            "not confirmed, a moment ago": cls(PrimaryEmailForm(), (replace(new, resend_in_seconds=27),)),
+            "not to be confirmed": cls(PrimaryEmailForm(), (replace(new, can_resend=False),)),
+            "one is asked for": cls(PrimaryEmailForm(), (first, pending)),
+            "all kinds": cls(
+                PrimaryEmailForm(), (first, replace(new, email=long_address.email, is_first=False), pending)
+            ),
+            "none": cls(PrimaryEmailForm(), ()),
+            **{done: cls(PrimaryEmailForm(), (first, EmailRow("countess@example.org")), done) for done in _DONE},
         }
 
 
@@ -161,21 +163,21 @@ class AddEmailPage(Page):
     template = "pages/add_email.html"
     scripts = (*Page.scripts, "reveal")
 
-    form: AddForm
+    form: AddEmailForm
     problem: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, AddEmailPage]:
-        wrong = AddForm(data={"email": "ada"})
+        wrong = AddEmailForm(data={"email": "ada"})
         wrong.add_refusal(e.MalformedEmail())
-        pending = AddForm(data={"email": "countess@example.org", "account": "ada@example.com"})
+        pending = AddEmailForm(data={"email": "countess@example.org", "account": "ada@example.com"})
         pending.add_refusal(e.WrongCurrentPassword())
         return {
-            "fresh": cls(AddForm()),
+            "fresh": cls(AddEmailForm()),
             "refused": cls(wrong),
             "with the password": cls(pending),
-            "enough mail": cls(AddForm(data={"email": "a@b.example"}), refusal_notice(e.MailLimitReached())),
-            "not confirmed": cls(AddForm(data={"email": "a@b.example"}), refusal_notice(e.EmailNotAddable())),
+            "enough mail": cls(AddEmailForm(data={"email": "a@b.example"}), refusal_notice(e.MailLimitReached())),
+            "not confirmed": cls(AddEmailForm(data={"email": "a@b.example"}), refusal_notice(e.EmailNotAddable())),
         }
 
 
@@ -186,38 +188,38 @@ class ChangeEmailPage(Page):
     template = "pages/change_email.html"
     scripts = (*Page.scripts, "reveal")
 
-    form: ChangeForm
+    form: ChangeEmailForm
     problem: Notice | None = None
     days: int = field(default_factory=lambda: ALERT_LINK_DAYS)
     """How long the mailed link undoes the change."""
 
     @classmethod
     def samples(cls) -> Mapping[str, ChangeEmailPage]:
-        given = {"address": "countess@example.org", "account": "ada@example.com"}
-        pending = ChangeForm(data={**given, "action": REMOVE})
+        common = {"address": "countess@example.org", "account": "ada@example.com"}
+        pending = ChangeEmailForm(data={**common, "action": REMOVE})
         pending.add_refusal(e.WrongCurrentPassword())
         return {
-            "remove": cls(ChangeForm(data={**given, "action": REMOVE})),
+            "remove": cls(ChangeEmailForm(data={**common, "action": REMOVE})),
             "remove with the password": cls(pending),
-            "undone within a day": cls(ChangeForm(data={**given, "action": REMOVE}), days=1),
-            "make first": cls(ChangeForm(data={**given, "action": PRIMARY})),
-            "only one": cls(ChangeForm(data={**given, "action": REMOVE}), refusal_notice(e.LastEmail())),
+            "undone within a day": cls(ChangeEmailForm(data={**common, "action": REMOVE}), days=1),
+            "make first": cls(ChangeEmailForm(data={**common, "action": PRIMARY})),
+            "only one": cls(ChangeEmailForm(data={**common, "action": REMOVE}), refusal_notice(e.LastEmail())),
         }
 
 
 @pages.get(EMAILS)
 def show_emails() -> Response:
-    return _render_list(ChooseForm(formdata=None))
+    return _render_list(PrimaryEmailForm(formdata=None))
 
 
 @pages.post(EMAILS)
 def choose_email() -> Response:
     """Ask to confirm the chosen action, without an API call."""
-    form, action = ChooseForm(), current_visit().form.get("action", "")
+    form, action = PrimaryEmailForm(), current_visit().form.get("action", "")
     if not form.validate() or action not in (REMOVE, PRIMARY):
         return _render_list(form, form.error_status)
-    given = {name: (form[name].data or "")[:320] for name in ("address", "asks", "account")}
-    return ChangeEmailPage(ChangeForm(formdata=None, data={**given, "action": action})).render()
+    provided = {name: (form[name].data or "")[:320] for name in ("address", "asks", "account")}
+    return ChangeEmailPage(ChangeEmailForm(formdata=None, data={**provided, "action": action})).render()
 
 
 @pages.get(ADD)
@@ -225,12 +227,12 @@ def show_add_email() -> Response:
     view = read_profile()
     if view is None:
         return oidc_client.start_login(ADD)
-    return require_confirmation(view, ADD) or AddEmailPage(AddForm(data=confirmation_data(view))).render()
+    return require_confirmation(view, ADD) or AddEmailPage(AddEmailForm(data=confirmation_data(view))).render()
 
 
 @pages.post(ADD)
 def submit_add_email() -> Response:
-    form = AddForm()
+    form = AddEmailForm()
     if not form.validate():
         return AddEmailPage(form).render(form.error_status)
     try:
@@ -251,7 +253,7 @@ def show_change_email() -> Response:
 
 @pages.post(CHANGE)
 def submit_change_email() -> Response:
-    form = ChangeForm()
+    form = ChangeEmailForm()
     if not form.validate():
         return ChangeEmailPage(form).render(form.error_status)
     action = PRIMARY if form.action.data == PRIMARY else REMOVE
@@ -270,13 +272,13 @@ def submit_change_email() -> Response:
     return journey.redirect_to(f"{EMAILS}?done={action}")
 
 
-def _render_list(form: ChooseForm, status: int = 200) -> Response:
+def _render_list(form: PrimaryEmailForm, status: int = 200) -> Response:
     view = read_profile(with_addresses=True)
     if view is None:
         return oidc_client.start_login(EMAILS)
     form.asks.data, form.account.data = confirmation_data(view).values()
     addresses = tuple(
-        Address(**address.model_dump(exclude={"is_asked", "carries"}), is_pending=address.is_asked)
+        EmailRow(**address.model_dump(exclude={"is_asked", "carries"}), is_pending=address.is_asked)
         for address in view.addresses
     )
     return EmailsPage(form, addresses, current_visit().query.get("done", "")).render(status)

@@ -20,11 +20,11 @@ from app.hub import journey
 from app.hub.cached_pages import cached_page
 from app.hub.forms.code import (
     CLOSED,
-    GONE,
+    LINK_CLOSED,
     ButtonForm,
     CodeForm,
     CodePage,
-    Outcome,
+    CodePageNotice,
     outcome_for,
     redisplayed,
     sample_empty_form,
@@ -41,7 +41,7 @@ from app.hub.parts.sign_in_methods import begin_method
 from app.hub.parts.sign_in_refusals import RefusalReason, sign_in_notice
 from app.hub.parts.typed_identifier import prefilled_identifier
 from app.hub.services import api
-from app.hub.tenancy import Identifier
+from app.hub.tenancy import IdentifierKind
 from app.hub.visit import current_visit, interaction_address, requested_interaction_id
 from app.kit.errors import ApiError
 
@@ -77,10 +77,10 @@ class ForgotForm(IdentifierForm):
 
     @classmethod
     def of(
-        cls, identifiers: tuple[Identifier, ...], credential: ResettableCredential = PASSWORD, **given: Any
+        cls, identifiers: tuple[IdentifierKind, ...], credential: ResettableCredential = PASSWORD, **provided: Any
     ) -> ForgotForm:
         """Return the form for the tenant's kinds of identifiers."""
-        form = cls(**given).accept_identifiers(identifiers)
+        form = cls(**provided).accept_identifiers(identifiers)
         form.credential = credential
         return form
 
@@ -93,7 +93,7 @@ class ForgotPage(Page):
     scripts = (*Page.scripts, "tabs")
 
     form: ForgotForm
-    identifiers: tuple[Identifier, ...] = (Identifier.EMAIL,)
+    identifiers: tuple[IdentifierKind, ...] = (IdentifierKind.EMAIL,)
     refusal: RefusalReason | None = None
     wait_seconds: int = 0
     credential: ResettableCredential = PASSWORD
@@ -107,9 +107,9 @@ class ForgotPage(Page):
     @property
     def send_label(self) -> Any:
         """The button's text: what the tenant's identifiers let us send."""
-        if self.identifiers == (Identifier.PHONE,):
+        if self.identifiers == (IdentifierKind.PHONE,):
             return _l("Send code")
-        return _l("Continue") if Identifier.PHONE in self.identifiers else _l("Send reset link")
+        return _l("Continue") if IdentifierKind.PHONE in self.identifiers else _l("Send reset link")
 
     @property
     def attributes(self) -> dict[str, str]:
@@ -118,20 +118,20 @@ class ForgotPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, ForgotPage]:
-        email, phone, username = Identifier.EMAIL, Identifier.PHONE, Identifier.USERNAME
-        given: dict[str, Any] = {"data": {"identifier": "ada@example.com"}}
+        email, phone, username = IdentifierKind.EMAIL, IdentifierKind.PHONE, IdentifierKind.USERNAME
+        common: dict[str, Any] = {"data": {"identifier": "ada@example.com"}}
         empty = ForgotForm.of((email,))
         empty.add_error("identifier", _l("Enter your email."))
         return {
             "fresh": cls(ForgotForm.of((email,))),
-            "filled in": cls(ForgotForm.of((email,), **given)),
+            "filled in": cls(ForgotForm.of((email,), **common)),
             "by phone": cls(ForgotForm.of((phone,)), (phone,)),
             "by any name": cls(ForgotForm.of((email, phone, username)), (email, phone, username)),
             "empty": cls(empty),
             "a PIN": cls(ForgotForm.of((email,)), credential=PIN),
-            "a PIN, with questions": cls(ForgotForm.of((email,), **given), credential=PIN, has_questions=True),
-            "too many": cls(ForgotForm.of((email,), **given), refusal=RefusalReason.TOO_MANY, wait_seconds=50),
-            "token": cls(ForgotForm.of((email,), **given).with_token_error()),
+            "a PIN, with questions": cls(ForgotForm.of((email,), **common), credential=PIN, has_questions=True),
+            "too many": cls(ForgotForm.of((email,), **common), refusal=RefusalReason.TOO_MANY, wait_seconds=50),
+            "token": cls(ForgotForm.of((email,), **common).with_token_error()),
         }
 
 
@@ -151,12 +151,18 @@ class ResetSentPage(CodePage):
     @property
     def is_known(self) -> bool:
         """Whether the visitor knows that the account exists, because a security alert led here."""
-        return self.outcome is Outcome.CLOSED
+        return self.outcome is CodePageNotice.CLOSED
 
     @classmethod
     def samples(cls) -> Mapping[str, ResetSentPage]:
         mail, number = "ada@example.com", "+44 20 7946 0018"
-        outcome = [Outcome.SENT, Outcome.WRONG, Outcome.TOO_SOON, Outcome.TOO_MANY, Outcome.CLOSED]
+        outcome = [
+            CodePageNotice.SENT,
+            CodePageNotice.WRONG,
+            CodePageNotice.TOO_SOON,
+            CodePageNotice.TOO_MANY,
+            CodePageNotice.CLOSED,
+        ]
         return {
             "fresh": cls(CodeForm(), mail, number="47"),
             "at a webmail service": cls(CodeForm(), "ada@gmail.com", False, 27, number="47"),
@@ -235,9 +241,9 @@ def show_sent(name: str) -> Response:
     if not isinstance(step, _BY_NAME[name].step):
         return journey.follow(response)
     outcome = (
-        Outcome.SENT
+        CodePageNotice.SENT
         if current_visit().query.get("sent")
-        else Outcome.CLOSED
+        else CodePageNotice.CLOSED
         if current_visit().query.get(CLOSED)
         else None
     )
@@ -271,14 +277,14 @@ def reset_state() -> Response:
     """Return the state of the waiting page as one word for its script."""
     interaction = current_visit().interaction
     step = api()(contract.read_recovery, InteractionOnly(interaction_id=interaction.id)).step if interaction else None
-    state = step.state if isinstance(step, PASSWORD.step) else GONE
+    state = step.state if isinstance(step, PASSWORD.step) else LINK_CLOSED
     return Response(state, content_type="text/plain; charset=utf-8")
 
 
 def _continue(response: StepResponse) -> Response:
     """Follow the step after a reset; until then, render the page."""
     if isinstance(response.step, ResetSentStep):
-        return _sent(CodeForm(formdata=None), response.step, Outcome.UNOPENED).render()
+        return _sent(CodeForm(formdata=None), response.step, CodePageNotice.UNOPENED).render()
     is_login = isinstance(response.step, LoginStep)
     return journey.follow(response, reset="done") if is_login else journey.follow_home(response)
 
@@ -289,14 +295,16 @@ def _forgot(form: ForgotForm, refusal: RefusalReason | None = None, wait_seconds
     return ForgotPage(form, tenant.identifiers, refusal, wait_seconds, form.credential, has_questions)
 
 
-def _sent(form: CodeForm, step: ResetSentStep | PinSentStep, outcome: Outcome | None = None) -> ResetSentPage:
+def _sent(form: CodeForm, step: ResetSentStep | PinSentStep, outcome: CodePageNotice | None = None) -> ResetSentPage:
     credential = PIN if isinstance(step, PinSentStep) else PASSWORD
     is_text = step.channel is Channel.SMS
     number = step.number if credential is PASSWORD and not is_text else ""
     return ResetSentPage(form, step.sent_to, is_text, step.resend_in_seconds, outcome, number, step.carries, credential)
 
 
-def _render_again(form: HubForm, interaction_id: str, outcome: Outcome | None = None, status: int = 0) -> Response:
+def _render_again(
+    form: HubForm, interaction_id: str, outcome: CodePageNotice | None = None, status: int = 0
+) -> Response:
     response = api()(contract.read_recovery, InteractionOnly(interaction_id=interaction_id))
     if not isinstance(response.step, ResetSentStep | PinSentStep):
         return journey.follow(response)
@@ -306,7 +314,7 @@ def _render_again(form: HubForm, interaction_id: str, outcome: Outcome | None = 
 def _refused(form: HubForm, refusal: ApiError, interaction_id: str) -> Response:
     """Show one message and status for every refused code, including a locked account."""
     if not isinstance(refusal, e.TooManyRequests):
-        return _render_again(form, interaction_id, Outcome.WRONG, 403)
+        return _render_again(form, interaction_id, CodePageNotice.WRONG, 403)
     response = _render_again(form, interaction_id, outcome_for(form, refusal), 429)
     response.headers["Retry-After"] = str(refusal.retry_after_seconds or 60)
     return response

@@ -34,13 +34,13 @@ ADD: Final = f"{ADDRESS}/add"
 REMOVE: Final = f"{ADDRESS}/remove"
 
 
-class LinkForm(PasswordConfirmationForm):
+class LinkIdentityForm(PasswordConfirmationForm):
     """Starts linking at the provider."""
 
     provider = HiddenField()
 
 
-class UnlinkForm(PasswordConfirmationForm):
+class UnlinkIdentityForm(PasswordConfirmationForm):
     """Confirms the unlinking."""
 
     identity = HiddenField()
@@ -66,7 +66,7 @@ class LinkedIdentity:
 
 
 @dataclass(frozen=True)
-class Provider:
+class ProviderOption:
     """A provider whose identities can be linked."""
 
     name: str
@@ -82,7 +82,7 @@ class IdentitiesPage(Page):
     query = {"done": 8, "problem": 8}
 
     linked: tuple[LinkedIdentity, ...]
-    providers: tuple[Provider, ...] = ()
+    providers: tuple[ProviderOption, ...] = ()
     result: str = ""
     """The result of the last unlinking or of the provider's callback: a key of `_RESULTS`."""
 
@@ -94,7 +94,7 @@ class IdentitiesPage(Page):
     def samples(cls) -> Mapping[str, IdentitiesPage]:
         google = LinkedIdentity.sample()
         linked = (google, LinkedIdentity("b", "GitHub", "ada-l", google.since, mark="github"))
-        providers = (Provider("google", "Google", "google"), Provider("initech", "Initech"))
+        providers = (ProviderOption("google", "Google", "google"), ProviderOption("initech", "Initech"))
         return {
             "none": cls((), providers),
             "none possible": cls(()),
@@ -128,7 +128,7 @@ class AddIdentityPage(Page):
     scripts = (*Page.scripts, "reveal")
     query = {"provider": 60}
 
-    form: LinkForm
+    form: LinkIdentityForm
     provider: str
     """The title of the provider."""
     problem: Notice | None = None
@@ -141,9 +141,9 @@ class AddIdentityPage(Page):
     def samples(cls) -> Mapping[str, AddIdentityPage]:
         data = {"account": "ada@example.com", "provider": "google"}
         return {
-            "fresh": cls(LinkForm(data=data), "Google"),
-            "with the password": cls(LinkForm(data={**data, "asks": NEEDED}), "Google"),
-            "not reached": cls(LinkForm(data=data), "Google", _RESULTS["broken"]),
+            "fresh": cls(LinkIdentityForm(data=data), "Google"),
+            "with the password": cls(LinkIdentityForm(data={**data, "asks": NEEDED}), "Google"),
+            "not reached": cls(LinkIdentityForm(data=data), "Google", _RESULTS["broken"]),
         }
 
 
@@ -155,7 +155,7 @@ class RemoveIdentityPage(Page):
     scripts = (*Page.scripts, "reveal")
     query = {"id": 40}
 
-    form: UnlinkForm
+    form: UnlinkIdentityForm
     identity: LinkedIdentity
     is_last_method: bool = False
     """Whether it is the last sign-in method, which cannot be unlinked."""
@@ -164,14 +164,14 @@ class RemoveIdentityPage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, RemoveIdentityPage]:
         data, identity = {"account": "ada@example.com", "identity": "a"}, LinkedIdentity.sample()
-        wrong = UnlinkForm(data={**data, "asks": NEEDED, "password": "x"})
+        wrong = UnlinkIdentityForm(data={**data, "asks": NEEDED, "password": "x"})
         wrong.add_refusal(e.WrongCurrentPassword())
         return {
-            "fresh": cls(UnlinkForm(data=data), identity),
-            "the only way in": cls(UnlinkForm(data=data), identity, is_last_method=True),
-            "with the password": cls(UnlinkForm(data={**data, "asks": NEEDED}), identity),
+            "fresh": cls(UnlinkIdentityForm(data=data), identity),
+            "the only way in": cls(UnlinkIdentityForm(data=data), identity, is_last_method=True),
+            "with the password": cls(UnlinkIdentityForm(data={**data, "asks": NEEDED}), identity),
             "wrong password": cls(wrong, identity),
-            "locked": cls(UnlinkForm(data=data), identity, problem=refusal_notice(e.LockedForAWhile())),
+            "locked": cls(UnlinkIdentityForm(data=data), identity, problem=refusal_notice(e.LockedForAWhile())),
         }
 
 
@@ -181,7 +181,7 @@ def show_identities() -> Response:
     if view is None:
         return oidc_client.start_login(ADDRESS)
     result = current_visit().query.get("done") or current_visit().query.get("problem", "")
-    providers = tuple(Provider(identity.name, identity.title, identity.mark) for identity in view.connections)
+    providers = tuple(ProviderOption(identity.name, identity.title, identity.mark) for identity in view.connections)
     return IdentitiesPage(tuple(_identity_row(identity) for identity in view.identities), providers, result).render()
 
 
@@ -196,14 +196,14 @@ def show_add_identity() -> Response:
         return journey.redirect_to(ADDRESS)
     if (redirect := require_confirmation(view, landing)) is not None:
         return redirect
-    form = LinkForm(formdata=None, data={**confirmation_data(view), "provider": requested})
+    form = LinkIdentityForm(formdata=None, data={**confirmation_data(view), "provider": requested})
     return AddIdentityPage(form, title).render()
 
 
 @pages.post(ADD)
 def submit_add_identity() -> Response:
     """Redirect to the provider, which calls back at /socialauth/validate.sauth."""
-    form = LinkForm()
+    form = LinkIdentityForm()
     requested = (form.provider.data or "")[:60]
     problem, status = None, form.error_status
     if form.validate():
@@ -231,7 +231,7 @@ def show_remove_identity() -> Response:
         return oidc_client.start_login(ADDRESS)
     requested = current_visit().query.get("id", "")
     page = _removal_page(
-        view, UnlinkForm(formdata=None, data={**confirmation_data(view), "identity": requested}), requested
+        view, UnlinkIdentityForm(formdata=None, data={**confirmation_data(view), "identity": requested}), requested
     )
     if page is None:
         return journey.redirect_to(ADDRESS)
@@ -245,12 +245,12 @@ def show_remove_identity() -> Response:
 
 @pages.post(REMOVE)
 def submit_remove_identity() -> Response:
-    form = UnlinkForm()
+    form = UnlinkIdentityForm()
     requested = (form.identity.data or "")[:64]
     problem, status = None, form.error_status
     if form.validate():
         try:
-            outcome = api()(
+            response = api()(
                 contract.disconnect, contract.UnlinkIdentityRequest(id=requested, password=form.current_password)
             )
         except e.NotAuthenticated:
@@ -258,7 +258,7 @@ def submit_remove_identity() -> Response:
         except ApiError as refusal:
             problem, status = _problem(form, refusal), refusal.status
         else:
-            current_visit().renew(outcome.session)
+            current_visit().renew(response.session)
             return journey.redirect_to(f"{ADDRESS}?done=removed")
     view = read_identities()
     page = _removal_page(view, form, requested) if view is not None else None
@@ -288,7 +288,7 @@ def _provider_title(view: contract.OwnIdentities, requested: str) -> str | None:
     return next((identity.title for identity in view.connections if identity.name == requested), None)
 
 
-def _removal_page(view: contract.OwnIdentities, form: UnlinkForm, requested: str) -> RemoveIdentityPage | None:
+def _removal_page(view: contract.OwnIdentities, form: UnlinkIdentityForm, requested: str) -> RemoveIdentityPage | None:
     identity = next((identity for identity in view.identities if identity.id == requested), None)
     return RemoveIdentityPage(form, _identity_row(identity), identity.is_last_way) if identity is not None else None
 

@@ -16,7 +16,7 @@ from app.contract import hub_invitations as contract
 from app.contract.hub_invitations import InvitationRole, InvitationState, InvitationView
 from app.contract.hub_models import MAX_RETURN_URL
 from app.hub import journey
-from app.hub.brand import Brand
+from app.hub.brand import PageBranding
 from app.hub.forms.code import ButtonForm
 from app.hub.page import Page, provider_redirect_targets
 from app.hub.pages import pages
@@ -83,7 +83,7 @@ class InvitationPage(Page):
         return provider_redirect_targets() if self.return_url else super().form_targets
 
     @property
-    def brand(self) -> Brand:
+    def brand(self) -> PageBranding:
         """The tenant's branding in the organization's colour: the page shows its logo and its name by itself."""
         brand = current_visit().tenant.brand
         return brand.for_organization("", "", self.invitation.color or "")
@@ -162,9 +162,9 @@ def submit_invitation() -> Response:
         elif action in _OF_SESSION and _is_of_another(reference):
             return _render(ButtonForm(formdata=None))
         elif action in _ACTIONS:
-            given = {**reference.model_dump(), "action": action, "return_url": _return_url() or None}
-            wanted = contract.ContinueInvitation.model_validate(given)
-            return journey.follow(api()(contract.go_on, wanted))
+            provided = {**reference.model_dump(), "action": action, "return_url": _return_url() or None}
+            requested = contract.ContinueInvitation.model_validate(provided)
+            return journey.follow(api()(contract.go_on, requested))
     except e.ClosedInvitation as refusal:
         return _render(ButtonForm(formdata=None), refusal.status)
     return _render(ButtonForm(formdata=None))
@@ -188,5 +188,5 @@ def _reference() -> contract.InvitationReference:
 
 
 def _return_url() -> str:
-    given = current_visit().query.get("return_url", "")
-    return given if len(given) <= MAX_RETURN_URL else ""
+    provided = current_visit().query.get("return_url", "")
+    return provided if len(provided) <= MAX_RETURN_URL else ""

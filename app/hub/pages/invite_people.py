@@ -58,8 +58,8 @@ class InviteForm(InvitingForm):
     def validate(self, extra_validators: Any = None) -> bool:
         if not super().validate(extra_validators):
             return False
-        if len(self.addresses) > contract.MOST_PEOPLE:
-            self.add_error("emails", _l("Invite up to %(most)s people at once.", most=contract.MOST_PEOPLE))
+        if len(self.addresses) > contract.MAX_PEOPLE:
+            self.add_error("emails", _l("Invite up to %(most)s people at once.", most=contract.MAX_PEOPLE))
         elif not self.addresses:
             self.add_error("emails", _l("Enter at least one email."))
         return not self.errors
@@ -70,9 +70,9 @@ def addresses_in(text: str) -> list[str]:
     found: dict[str, str] = {}
     for part in re.split(r"[,;،؛\n\r]+", text):
         named = re.search(r"<([^<>]*)>\s*$", part)
-        for one in [named[1].strip()] if named else part.split():
-            if one:
-                found.setdefault(one.casefold(), one[:320])
+        for item in [named[1].strip()] if named else part.split():
+            if item:
+                found.setdefault(item.casefold(), item[:320])
     return list(found.values())
 
 
@@ -152,22 +152,22 @@ def submit_invite_people() -> Response:
     organization = (form.organization.data or "")[:64]
     if not form.validate():
         return _page(form, organization, None, form.error_status)
-    wanted = contract.InvitePeopleRequest(
+    requested = contract.InvitePeopleRequest(
         organization=organization,
         emails=form.addresses,
         role=(form.role.data or "")[:64],
         password=form.current_password,
     )
     try:
-        outcome = api()(contract.invite, wanted)
+        response = api()(contract.invite, requested)
     except (e.NotAuthenticated, e.UnknownOrganization) as refusal:
         return leave(refusal, address_of(ADDRESS, organization))
     except ApiError as refusal:
         problem = None if form.add_refusal(refusal) else _notice(refusal)
         return _page(form, organization, problem, refusal.status)
-    current_visit().renew(outcome.session)
-    sent = sum(not one.problem for one in outcome.results)
-    refused = tuple((one.email, one.problem) for one in outcome.results if one.problem in _PROBLEMS)
+    current_visit().renew(response.session)
+    sent = sum(not result.problem for result in response.results)
+    refused = tuple((result.email, result.problem) for result in response.results if result.problem in _PROBLEMS)
     if refused:
         return _page(form, organization, None, 422, refused, sent)
     return journey.redirect_to(address_of(ADDRESS, organization, done="sent", count=sent))

@@ -49,7 +49,7 @@ class DecisionForm(PasswordConfirmationForm):
 
 
 @dataclass(frozen=True)
-class JoinRequest:
+class JoinRequestRow:
     """A row of the list."""
 
     id: str
@@ -62,11 +62,11 @@ class JoinRequest:
         return initials(self.label)
 
     @classmethod
-    def of(cls, view: contract.RequestView) -> JoinRequest:
+    def of(cls, view: contract.RequestView) -> JoinRequestRow:
         return cls(view.id, view.label, view.domain, formatting.short_day(view.since))
 
     @classmethod
-    def samples(cls) -> tuple[JoinRequest, ...]:
+    def samples(cls) -> tuple[JoinRequestRow, ...]:
         day = formatting.short_day("2026-11-12T10:00:00+00:00")
         long = "countess.of.lovelace@analytical-engines.example.org"
         return cls("a", "grace@globex.example", "globex.example", day), cls(
@@ -86,7 +86,7 @@ class JoinRequestsPage(Page):
     """Its id."""
     name: str
     people: Any
-    requests: tuple[JoinRequest, ...]
+    requests: tuple[JoinRequestRow, ...]
     number: int = 1
     """Of the page."""
     has_more: bool = False
@@ -100,7 +100,7 @@ class JoinRequestsPage(Page):
     @classmethod
     def samples(cls) -> Mapping[str, JoinRequestsPage]:
         form = DecisionForm(data={"organization": "org_9"})
-        some = cls(form, "org_9", "Globex Gardens", people(24), JoinRequest.samples())
+        some = cls(form, "org_9", "Globex Gardens", people(24), JoinRequestRow.samples())
         return {
             "some": some,
             "none": replace(some, requests=()),
@@ -142,9 +142,9 @@ def submit_join_request() -> Response:
     organization, decision = (form.organization.data or "")[:64], form.decision
     if not form.validate() or decision is None:
         return _list(form, organization, 1, None, form.error_status)
-    asked, is_approved = decision
+    join_request, is_approved = decision
     change = contract.DecideRequest(
-        organization=organization, request=asked, is_approved=is_approved, password=form.current_password
+        organization=organization, request=join_request, is_approved=is_approved, password=form.current_password
     )
     try:
         decided = api()(contract.decide, change)
@@ -170,8 +170,8 @@ def submit_join_request() -> Response:
 def _list(
     form: DecisionForm | None, organization: str, number: int, notice: Notice | None, status: int = 200
 ) -> Response:
-    asked = contract.RequestsRequest(organization=organization or "-", page=number)
-    view = read(contract.read, asked, address_of(ADDRESS, organization))
+    request = contract.RequestsRequest(organization=organization or "-", page=number)
+    view = read(contract.read, request, address_of(ADDRESS, organization))
     if isinstance(view, Response):
         return view
     own = view.organization
@@ -181,7 +181,7 @@ def _list(
         own.id,
         own.name,
         people(own.people),
-        tuple(map(JoinRequest.of, view.requests)),
+        tuple(map(JoinRequestRow.of, view.requests)),
         number,
         view.has_more,
         tabs_of(own),

@@ -9,16 +9,16 @@ from flask import Response
 
 from app.contract import errors as e
 from app.contract import hub as contract
-from app.contract.captcha import Lock
+from app.contract.captcha import LockChallenge
 from app.contract.step_reasons import LoginReason
 from app.contract.steps import LoginStep, RegisterStep, StepResponse
 from app.hub import journey
 from app.hub.cached_pages import cached_page
-from app.hub.forms.login import ChoiceForm, LoginForm
+from app.hub.forms.login import LoginForm, MethodChoiceForm
 from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Page
 from app.hub.pages import first_page, pages
-from app.hub.parts.keep_account import offer_to_restore
+from app.hub.parts.keep_account import offer_restore
 from app.hub.parts.login_page import ALL_METHODS, CONNECTS, WRONG_ANSWER
 from app.hub.parts.login_view import login_page, new_login_form
 from app.hub.parts.reauthentication import Reauthentication, current_reauthentication
@@ -85,7 +85,7 @@ def submit_login() -> Response:
     try:
         response = api()(contract.sign_in, form.request)
     except e.AccountLeaving as refusal:
-        return offer_to_restore(refusal)
+        return offer_restore(refusal)
     except ApiError as refusal:
         return _refused(form, refusal)
     followed = journey.follow(response)
@@ -104,7 +104,7 @@ def show_choice() -> Response:
 def choose_method() -> Response:
     """Redirect to another method's page with what was typed. It makes no API call, so it says nothing about accounts."""
     journey.refuse_unknown_interaction()
-    form = ChoiceForm()
+    form = MethodChoiceForm()
     path, _, query = _CHOICES.get(form.to.data or "", "/login").partition("?")
     address = interaction_address(path)
     response = journey.redirect_to(f"{address}{'&' if '?' in address else '?'}{query}" if query else address)
@@ -118,7 +118,7 @@ def _resume_without_interaction() -> StepResponse:
 def _refused(form: LoginForm, refusal: ApiError) -> Response:
     """Render the page with the refusal; a lock shows its challenge at once, a wrong answer its field error."""
     had_challenge = form.captcha.is_shown or form.asks_question
-    form.ask(Lock.model_validate(refusal.data or {}), by_captcha=isinstance(refusal, _CAPTCHA_ERRORS))
+    form.ask(LockChallenge.model_validate(refusal.data or {}), by_captcha=isinstance(refusal, _CAPTCHA_ERRORS))
     reason = reason_for(refusal)
     for field, message in _field_errors(form, refusal) if had_challenge else ():
         form.add_error(field, message)

@@ -15,7 +15,7 @@ from app.hub.forms.code import ButtonForm
 from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.parts.organization_domains import ADDRESS, Domain, read, to_list
+from app.hub.parts.organization_domains import ADDRESS, DomainRow, read, to_list
 from app.hub.parts.organization_pages import LIST, address_of, leave, requested_organization
 from app.hub.parts.organizations import TABS, Tab, ids_in, tabs_of
 from app.hub.services import api
@@ -37,7 +37,7 @@ class OrganizationDomainsPage(Page):
     organization: str
     """Its id."""
     name: str
-    domains: tuple[Domain, ...]
+    domains: tuple[DomainRow, ...]
     tabs: tuple[Tab, ...] = TABS
     result: str = ""
     """The result of the last change: a key of `_RESULTS`."""
@@ -48,7 +48,7 @@ class OrganizationDomainsPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, OrganizationDomainsPage]:
-        listed, globex = Domain.samples_of_list(), ("org_9", "Globex Gardens")
+        listed, globex = DomainRow.samples_of_list(), ("org_9", "Globex Gardens")
         first = cls(ButtonForm(), *globex, listed[:2])
         return {
             "some": first,
@@ -113,7 +113,10 @@ def _show_list(organization: str, form: ButtonForm | None = None, status: int = 
     view = read(organization, address_of(ADDRESS, organization))
     if isinstance(view, Response):
         return view
-    listed, result = tuple(Domain.of(organization, one) for one in view.domains), current_visit().query.get("done", "")
+    listed, result = (
+        tuple(DomainRow.of(organization, domain) for domain in view.domains),
+        current_visit().query.get("done", ""),
+    )
     shown = form or ButtonForm(formdata=None)
     return OrganizationDomainsPage(
         shown, organization, view.organization.name, listed, tabs_of(view.organization), result

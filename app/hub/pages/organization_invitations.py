@@ -30,7 +30,7 @@ from app.kit.errors import ApiError
 
 REVOKE: Final = f"{ADDRESS}/revoke"
 _COOL_DOWN_SECONDS: Final = 60  # between two emails of one invitation
-_MOST_SENT: Final = 3  # digits
+_MAX_SENT: Final = 3  # digits
 
 
 class InvitationForm(HubForm):
@@ -98,7 +98,7 @@ class OrganizationInvitationsPage(Page):
     """Lists the open invitations, with pages, and the active links."""
 
     template = "pages/organization_invitations.html"
-    query = {"id": 64, "page": 6, "done": 8, "count": _MOST_SENT}
+    query = {"id": 64, "page": 6, "done": 8, "count": _MAX_SENT}
     form: InvitationForm
     organization: str
     """Its id."""
@@ -194,7 +194,7 @@ def _wait(seconds: int) -> Notice:
 @pages.get(ADDRESS)
 def show_organization_invitations() -> Response:
     count = current_visit().query.get("count", "")
-    sent = int(count) if count.isascii() and count.isdecimal() and len(count) <= _MOST_SENT else 0
+    sent = int(count) if count.isascii() and count.isdecimal() and len(count) <= _MAX_SENT else 0
     return _list(requested_organization(), result(current_visit().query.get("done", ""), sent))
 
 
@@ -250,8 +250,8 @@ def _list(organization: str, problem: Notice | None, status: int = 200, form: In
         form or InvitationForm(formdata=None),
         organization,
         view.organization.name,
-        tuple(Pending.of(organization, one) for one in view.invitations),
-        tuple(Pending.of_link(organization, one) for one in view.links) if number == 1 else (),
+        tuple(Pending.of(organization, invitation) for invitation in view.invitations),
+        tuple(Pending.of_link(organization, link) for link in view.links) if number == 1 else (),
         view.free_seats,
         number,
         view.has_more,
@@ -264,8 +264,8 @@ def _confirm(form: InvitationForm, organization: str, invitation: str, status: i
     view = read(organization, address_of(ADDRESS, organization), 1, invitation or "-")
     if isinstance(view, Response):
         return view
-    found = [Pending.of(organization, one) for one in view.invitations]
-    found += [Pending.of_link(organization, one) for one in view.links]
+    found = [Pending.of(organization, item) for item in view.invitations]
+    found += [Pending.of_link(organization, link) for link in view.links]
     if not found:
         return journey.redirect_to(address_of(ADDRESS, organization, done="gone"))
     problem = None if found[0].can_change else OWNERS_ONLY

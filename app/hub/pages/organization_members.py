@@ -42,7 +42,7 @@ ADDRESS: Final = f"{LIST}/members"
 EDIT: Final = f"{ADDRESS}/edit"
 REMOVE: Final = f"{ADDRESS}/remove"
 _ROLE: Final = "role-"
-_MOST_ROLES: Final = 50
+_MAX_ROLES: Final = 50
 
 
 class RolesForm(PasswordConfirmationForm):
@@ -53,7 +53,7 @@ class RolesForm(PasswordConfirmationForm):
     @property
     def chosen(self) -> list[str]:
         names = [name.removeprefix(_ROLE) for name in current_visit().form if name.startswith(_ROLE)]
-        return [name[:64] for name in names if name][:_MOST_ROLES]
+        return [name[:64] for name in names if name][:_MAX_ROLES]
 
 
 class RemovalForm(PasswordConfirmationForm):
@@ -63,7 +63,7 @@ class RemovalForm(PasswordConfirmationForm):
 
 
 @dataclass(frozen=True)
-class Member:
+class MemberRow:
     """A member in the list. `key`: organization and account, as addresses and forms name them."""
 
     key: str
@@ -80,7 +80,7 @@ class Member:
         return initials(self.label)
 
     @classmethod
-    def of(cls, organization: str, view: contract.MemberView) -> Member:
+    def of(cls, organization: str, view: contract.MemberView) -> MemberRow:
         return cls(
             f"{organization}-{view.uid}",
             view.label,
@@ -93,7 +93,7 @@ class Member:
         )
 
     @classmethod
-    def samples_of_list(cls) -> tuple[Member, ...]:
+    def samples_of_list(cls) -> tuple[MemberRow, ...]:
         """Return an owner, the account itself, and a member."""
         day = formatting.short_day("2026-11-12T10:00:00+00:00")
         return (
@@ -114,7 +114,7 @@ class OrganizationMembersPage(Page):
     """Its id."""
     name: str
     people: Any
-    members: tuple[Member, ...]
+    members: tuple[MemberRow, ...]
     search: str = ""
     number: int = 1
     """Of the page."""
@@ -134,7 +134,7 @@ class OrganizationMembersPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, OrganizationMembersPage]:
-        listed_people = Member.samples_of_list()
+        listed_people = MemberRow.samples_of_list()
         globex = ("org_9", "Globex Gardens")
         first = cls(*globex, people(3), listed_people)
         return {
@@ -156,7 +156,7 @@ _RESULTS: Final = {
 
 
 @dataclass(frozen=True)
-class Role:
+class RoleChoice:
     """A checkbox."""
 
     id: str
@@ -177,19 +177,19 @@ class MemberRolesPage(Page):
     form: RolesForm
     organization: str
     name: str
-    member: Member
-    roles: tuple[Role, ...]
+    member: MemberRow
+    roles: tuple[RoleChoice, ...]
     problem: Notice | None = None
     can_transfer: bool = False
     """Whether the account can make the member an owner."""
 
     @classmethod
     def samples(cls) -> Mapping[str, MemberRolesPage]:
-        data, (owner, _, member) = {"account": "ada@example.com", "member": "org_9-c"}, Member.samples_of_list()
+        data, (owner, _, member) = {"account": "ada@example.com", "member": "org_9-c"}, MemberRow.samples_of_list()
         roles = (
-            Role("a", "Editor", "Plans gardens and orders plants.", is_checked=True),
-            Role("b", "Manager", "Invites and removes people."),
-            Role("c", "Owner", can_change=False),
+            RoleChoice("a", "Editor", "Plans gardens and orders plants.", is_checked=True),
+            RoleChoice("b", "Manager", "Invites and removes people."),
+            RoleChoice("c", "Owner", can_change=False),
         )
         globex = ("org_9", "Globex Gardens")
         return {
@@ -220,12 +220,12 @@ class RemoveMemberPage(Page):
     form: RemovalForm
     organization: str
     name: str
-    member: Member
+    member: MemberRow
     problem: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, RemoveMemberPage]:
-        data, (owner, _, member) = {"account": "ada@example.com", "member": "org_9-c"}, Member.samples_of_list()
+        data, (owner, _, member) = {"account": "ada@example.com", "member": "org_9-c"}, MemberRow.samples_of_list()
         globex = ("org_9", "Globex Gardens")
         return {
             "fresh": cls(RemovalForm(data=data), *globex, member),
@@ -238,15 +238,15 @@ class RemoveMemberPage(Page):
 def show_organization_members() -> Response:
     requested, number = requested_organization(), page_number()
     search = current_visit().query.get("search", "").strip()[:100]
-    asked = contract.MembersRequest(organization=requested, search=search, page=number)
-    view = read(contract.members, asked, address_of(ADDRESS, requested))
+    request = contract.MembersRequest(organization=requested, search=search, page=number)
+    view = read(contract.members, request, address_of(ADDRESS, requested))
     if isinstance(view, Response):
         return view
     return OrganizationMembersPage(
         requested,
         view.organization.name,
         people(view.organization.people),
-        tuple(Member.of(requested, one) for one in view.members),
+        tuple(MemberRow.of(requested, member) for member in view.members),
         search,
         number,
         view.has_more,
@@ -308,14 +308,14 @@ def _submit(address: str, form: PasswordConfirmationForm, operation: Any, change
         status = form.error_status
     else:
         try:
-            outcome = api()(operation, change)
+            response = api()(operation, change)
         except e.NotAuthenticated:
             return sign_in(address_of(ADDRESS, change.organization))
         except ApiError as refusal:
             shown = _NOTICES.get(type(refusal)) or refusal_notice(refusal)
             problem, status = None if form.add_refusal(refusal) else shown, refusal.status
         else:
-            current_visit().renew(outcome.session)
+            current_visit().renew(response.session)
             return journey.redirect_to(address_of(ADDRESS, change.organization, done=result))
     return _page(address, form, change.organization, change.uid, problem, status)
 
@@ -330,13 +330,13 @@ def _page(
 
 
 def _render(address: str, form: Any, view: contract.MemberResponse, problem: Notice | None, status: int) -> Response:
-    organization, member = view.organization, Member.of(view.organization.id, view.member)
+    organization, member = view.organization, MemberRow.of(view.organization.id, view.member)
     if address == REMOVE:
         return RemoveMemberPage(form, organization.id, organization.name, member, problem).render(status)
     chosen = form.chosen if current_visit().is_post else view.member.role_ids
     roles = tuple(
-        Role(one.id, one.name, one.description, one.id in chosen, one.can_change and view.member.can_change)
-        for one in view.roles
+        RoleChoice(role.id, role.name, role.description, role.id in chosen, role.can_change and view.member.can_change)
+        for role in view.roles
     )
     can_transfer = organization.is_owner and not member.is_self
     return MemberRolesPage(form, organization.id, organization.name, member, roles, problem, can_transfer).render(
@@ -346,5 +346,5 @@ def _render(address: str, form: Any, view: contract.MemberResponse, problem: Not
 
 def _read(organization: str, uid: str, landing: str) -> contract.MemberResponse | Response:
     """Return the member; without a session, or where there is none that the account may see, where to go instead."""
-    asked = contract.MemberRequest(organization=organization or "-", uid=uid or "-")
-    return read(contract.member, asked, landing, address_of(ADDRESS, organization))
+    request = contract.MemberRequest(organization=organization or "-", uid=uid or "-")
+    return read(contract.member, request, landing, address_of(ADDRESS, organization))

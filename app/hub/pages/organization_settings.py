@@ -149,7 +149,7 @@ class OrganizationSettingsPage(Page):
         color.color.data = "green"
         color.color.errors = [_l("Enter a color such as #0b7a5b.")]
         look = {"logo": "https://globex.example/logo.png", "color": "#0b7a5b"}
-        asked = SettingsForm(data={**data, **look, "asks": NEEDED})
+        confirming = SettingsForm(data={**data, **look, "asks": NEEDED})
         return {
             "fresh": cls(SettingsForm(data=data), *known),
             "saved": cls(SettingsForm(data=data), *known, problem=_SAVED),
@@ -157,7 +157,7 @@ class OrganizationSettingsPage(Page):
             "misleading": cls(misleading, *known),
             "wrong logo": cls(logo, *known),
             "wrong color": cls(color, *known),
-            "with the password": cls(asked, *known),
+            "with the password": cls(confirming, *known),
             "manager": replace(cls(SettingsForm(data=data), *known), is_owner=False, tabs=TABS[:2]),
         }
 
@@ -229,11 +229,11 @@ def show_organization_settings() -> Response:
 @pages.post(ADDRESS)
 def submit_organization_settings() -> Response:
     form = SettingsForm()
-    outcome = _submit(form, contract.change)
-    if outcome is None:
+    response = _submit(form, contract.change)
+    if response is None:
         return journey.redirect_to(address_of(ADDRESS, form.organization.data or "", done="saved"))
     view = _read((form.organization.data or "")[:64], LIST)
-    return view if isinstance(view, Response) else _settings(form, view, *outcome)
+    return view if isinstance(view, Response) else _settings(form, view, *response)
 
 
 @pages.get(DELETE)
@@ -254,11 +254,11 @@ def show_delete_organization() -> Response:
 @pages.post(DELETE)
 def submit_delete_organization() -> Response:
     form = DeletionForm()
-    outcome = _submit(form, contract.delete)
-    if outcome is None:
+    response = _submit(form, contract.delete)
+    if response is None:
         return journey.redirect_to(f"{LIST}?done=deleted")
     view = _read((form.organization.data or "")[:64], LIST)
-    return view if isinstance(view, Response) else _deletion(form, view, *outcome)
+    return view if isinstance(view, Response) else _deletion(form, view, *response)
 
 
 def _submit(form: SettingsForm | DeletionForm, operation: Any) -> tuple[Notice | None, int] | None:
@@ -266,17 +266,17 @@ def _submit(form: SettingsForm | DeletionForm, operation: Any) -> tuple[Notice |
     if not form.validate():
         return None, form.error_status
     try:
-        outcome = api()(operation, form.request)
+        response = api()(operation, form.request)
     except e.OwnersOnly as refusal:
         return OWNERS_ONLY, refusal.status
     except ApiError as refusal:
         return None if form.add_refusal(refusal) else refusal_notice(refusal), refusal.status
-    current_visit().renew(outcome.session)
+    current_visit().renew(response.session)
     return None
 
 
 def _settings(
-    form: SettingsForm, view: contract.OrganizationSettings, problem: Notice | None = None, status: int = 200
+    form: SettingsForm, view: contract.OrganizationSettingsView, problem: Notice | None = None, status: int = 200
 ) -> Response:
     own = view.organization
     page = OrganizationSettingsPage(form, own.id, own.name, people(own.people), own.is_owner, problem, tabs_of(own))
@@ -284,12 +284,12 @@ def _settings(
 
 
 def _deletion(
-    form: DeletionForm, view: contract.OrganizationSettings, problem: Notice | None = None, status: int = 200
+    form: DeletionForm, view: contract.OrganizationSettingsView, problem: Notice | None = None, status: int = 200
 ) -> Response:
     own = view.organization
     parts = _parts(own.people, view.domains, view.connections, view.invitations)
     return DeleteOrganizationPage(form, own.id, own.name, *parts, problem).render(status)
 
 
-def _read(organization: str, landing: str) -> contract.OrganizationSettings | Response:
+def _read(organization: str, landing: str) -> contract.OrganizationSettingsView | Response:
     return read(contract.read, contract.OrganizationSettingsRequest(organization=organization or "-"), landing)

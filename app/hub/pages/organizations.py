@@ -49,7 +49,7 @@ class LeaveForm(PasswordConfirmationForm):
 
 
 @dataclass(frozen=True)
-class Organization:
+class OrganizationRow:
     """An organization in the list."""
 
     tile: Tile
@@ -60,7 +60,7 @@ class Organization:
     is_last_owner: bool = False
 
     @classmethod
-    def of(cls, view: contract.OwnOrganization) -> Organization:
+    def of(cls, view: contract.OwnOrganization) -> OrganizationRow:
         return cls(
             Tile(view.name, view.id, view.logo or ""),
             listed(view.roles),
@@ -71,7 +71,7 @@ class Organization:
         )
 
     @classmethod
-    def samples_of_two(cls) -> tuple[Organization, Organization]:
+    def samples_of_two(cls) -> tuple[OrganizationRow, OrganizationRow]:
         """Return one that the account owns alone, and one that it can leave."""
         day = formatting.short_day("2026-11-12T10:00:00+00:00")
         globex = cls(Tile("Globex Gardens", "org_9"), "Editor", people(24), day)
@@ -85,7 +85,7 @@ class OrganizationsPage(Page):
     template = "pages/organizations.html"
     query = {"done": 8}
 
-    organizations: tuple[Organization, ...]
+    organizations: tuple[OrganizationRow, ...]
     result: str = ""
     """The result of the last change: a key of `_RESULTS`."""
     can_create: bool = False
@@ -100,11 +100,13 @@ class OrganizationsPage(Page):
 
     @property
     def pictures(self) -> tuple[str, ...]:
-        return logos([*(one.tile for one in self.organizations), *(one.tile for one in self.joinable)])
+        return logos(
+            [*(organization.tile for organization in self.organizations), *(item.tile for item in self.joinable)]
+        )
 
     @classmethod
     def samples(cls) -> Mapping[str, OrganizationsPage]:
-        both = Organization.samples_of_two()
+        both = OrganizationRow.samples_of_two()
         long = replace(both[1], tile=Tile("Northern Association of Independent Garden Architects", "org_4"))
         return {
             "some": cls(both),
@@ -138,12 +140,12 @@ class LeavePage(Page):
     query = {"id": 64}
 
     form: LeaveForm
-    organization: Organization
+    organization: OrganizationRow
     problem: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, LeavePage]:
-        data, (own, other) = {"account": "ada@example.com", "organization": "org_9"}, Organization.samples_of_two()
+        data, (own, other) = {"account": "ada@example.com", "organization": "org_9"}, OrganizationRow.samples_of_two()
         wrong = LeaveForm(data={**data, "asks": NEEDED, "password": "x"})
         wrong.add_refusal(e.WrongCurrentPassword())
         return {
@@ -187,7 +189,7 @@ def submit_ask_to_join() -> Response:
 
 
 def _list(view: contract.OwnOrganizations, form: HubForm, status: int = 200) -> Response:
-    organizations, joinable = tuple(map(Organization.of, view.organizations)), tuple(map(Joinable.of, view.joinable))
+    organizations, joinable = tuple(map(OrganizationRow.of, view.organizations)), tuple(map(Joinable.of, view.joinable))
     result, invitations = current_visit().query.get("done", ""), InvitationsRow.of(view.invitations)
     return OrganizationsPage(organizations, result, view.can_create, invitations, joinable, form).render(status)
 
@@ -215,7 +217,7 @@ def submit_leave_organization() -> Response:
         status = form.error_status
     else:
         try:
-            outcome = api()(contract.leave, form.to_request())
+            response = api()(contract.leave, form.to_request())
         except e.NotAuthenticated:
             return oidc_client.start_login(ADDRESS)
         except (e.UnknownOrganization, e.LastOwner) as refusal:  # the page explains the only owner by itself
@@ -223,7 +225,7 @@ def submit_leave_organization() -> Response:
         except ApiError as refusal:
             problem, status = None if form.add_refusal(refusal) else refusal_notice(refusal), refusal.status
         else:
-            current_visit().renew(outcome.session)
+            current_visit().renew(response.session)
             return journey.redirect_to(f"{ADDRESS}?done=left")
     view = _read()
     organization = _find(view, form.organization.data or "") if view is not None else None
@@ -244,5 +246,7 @@ def _read() -> contract.OwnOrganizations | None:
     return view
 
 
-def _find(view: contract.OwnOrganizations, requested: str) -> Organization | None:
-    return next((Organization.of(one) for one in view.organizations if one.id == requested), None)
+def _find(view: contract.OwnOrganizations, requested: str) -> OrganizationRow | None:
+    return next(
+        (OrganizationRow.of(organization) for organization in view.organizations if organization.id == requested), None
+    )

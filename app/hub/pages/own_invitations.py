@@ -37,7 +37,7 @@ class AnswerForm(HubForm):
 
 
 @dataclass(frozen=True)
-class Offer:
+class ReceivedInvitationRow:
     """An invitation in the list."""
 
     id: str
@@ -55,7 +55,7 @@ class Offer:
         return text
 
     @classmethod
-    def of(cls, view: contract.OwnInvitation) -> Offer:
+    def of(cls, view: contract.OwnInvitation) -> ReceivedInvitationRow:
         tile = Tile(view.organization, view.organization_id, view.logo or "")
         return cls(view.id, tile, listed(view.roles), view.expires_at, view.email, view.inviter)
 
@@ -70,7 +70,7 @@ class OwnInvitationsPage(Page):
     form: AnswerForm
     account: str
     """The label of the account."""
-    offers: tuple[Offer, ...]
+    offers: tuple[ReceivedInvitationRow, ...]
     problem: Notice | None = None
 
     @property
@@ -79,28 +79,30 @@ class OwnInvitationsPage(Page):
 
     @property
     def pictures(self) -> tuple[str, ...]:
-        return logos(one.tile for one in self.offers)
+        return logos(offer.tile for offer in self.offers)
 
     @classmethod
     def samples(cls) -> Mapping[str, OwnInvitationsPage]:
         soon = (services().clock.now() + timedelta(days=6, hours=1)).isoformat()
-        hazel = Offer("a", Tile("Hazel Labs", "org_2"), "Editor", soon, "ada@example.com", "Grace Hopper")
-        long = Offer(
+        hazel = ReceivedInvitationRow(
+            "a", Tile("Hazel Labs", "org_2"), "Editor", soon, "ada@example.com", "Grace Hopper"
+        )
+        long = ReceivedInvitationRow(
             "b",
             Tile("Northern Association of Independent Garden and Landscape Architects", "org_4"),
             "Billing administrator, Head of regional procurement",
             soon,
             "countess.of.lovelace@analytical-engines.example.org",
         )
-        one = cls(AnswerForm(), "ada@example.com", (hazel,))
+        item = cls(AnswerForm(), "ada@example.com", (hazel,))
         return {
-            "one": one,
-            "several": replace(one, offers=(hazel, long)),
-            "none": replace(one, offers=()),
-            "after declining": replace(one, offers=(), problem=_DECLINED),
-            "no seats": replace(one, problem=_PROBLEMS[e.NoSeatLeft]),
-            "ended": replace(one, offers=(), problem=_ENDED),
-            "token": replace(one, form=AnswerForm().with_token_error()),
+            "one": item,
+            "several": replace(item, offers=(hazel, long)),
+            "none": replace(item, offers=()),
+            "after declining": replace(item, offers=(), problem=_DECLINED),
+            "no seats": replace(item, problem=_PROBLEMS[e.NoSeatLeft]),
+            "ended": replace(item, offers=(), problem=_ENDED),
+            "token": replace(item, form=AnswerForm().with_token_error()),
         }
 
 
@@ -150,7 +152,7 @@ def _render(form: AnswerForm, problem: Notice | None, status: int = 200) -> Resp
     if view is None:
         return oidc_client.start_login(ADDRESS)
     current_visit().use_account_language(view.person)
-    offers = tuple(map(Offer.of, view.invitations))
+    offers = tuple(map(ReceivedInvitationRow.of, view.invitations))
     return OwnInvitationsPage(form, view.person.label, offers, problem).render(status)
 
 

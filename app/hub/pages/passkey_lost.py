@@ -22,7 +22,7 @@ from app.hub.parts import mailed_link
 from app.hub.parts.typed_identifier import prefilled_identifier
 from app.hub.services import api
 from app.hub.short_links import PARAMETER
-from app.hub.tenancy import Identifier
+from app.hub.tenancy import IdentifierKind
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
@@ -41,9 +41,9 @@ class LostForm(IdentifierForm):
         )
 
     @classmethod
-    def of(cls, identifiers: tuple[Identifier, ...], **given: Any) -> LostForm:
+    def of(cls, identifiers: tuple[IdentifierKind, ...], **provided: Any) -> LostForm:
         """Return the form for the tenant's kinds of identifiers."""
-        return cls(**given).accept_identifiers(identifiers)
+        return cls(**provided).accept_identifiers(identifiers)
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class LostPasskeyPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, LostPasskeyPage]:
-        email = (Identifier.EMAIL,)
+        email = (IdentifierKind.EMAIL,)
         names, empty = identifier_attributes(email), LostForm.of(email)
         empty.add_error("identifier", _l("Enter your email."))
         return {

@@ -61,7 +61,7 @@ def show_passkey_offer() -> Response:
     visit = current_visit()
     interaction_id = visit.interaction_id
     try:
-        offer = api()(contract.read_offer, contract.OfferRequest(interaction_id=interaction_id))
+        offer = api()(contract.read_offer, contract.PasskeyOfferRequest(interaction_id=interaction_id))
     except e.NotAuthenticated:
         return oidc_client.start_login("/profile")
     if offer.next is not None:
@@ -85,7 +85,9 @@ def submit_passkey_offer() -> Response:
     interaction_id = visit.interaction_id
     try:
         return journey.follow(
-            api()(contract.answer_offer, contract.OfferAnswer(interaction_id=interaction_id, credential=credential))
+            api()(
+                contract.answer_offer, contract.PasskeyOfferAnswer(interaction_id=interaction_id, credential=credential)
+            )
         )
     except e.NotAuthenticated:
         return oidc_client.start_login("/profile")
@@ -96,7 +98,7 @@ def submit_passkey_offer() -> Response:
 def _account() -> str:
     """Return the label of the account, for a page that is rendered again."""
     try:
-        offer = api()(contract.read_offer, contract.OfferRequest(interaction_id=current_visit().interaction_id))
+        offer = api()(contract.read_offer, contract.PasskeyOfferRequest(interaction_id=current_visit().interaction_id))
     except e.NotAuthenticated:
         return ""
     return offer.person.label if offer.person else ""

@@ -13,7 +13,7 @@ from app.contract.hub_models import NoParameters
 from app.hub import journey
 from app.hub.forms.passkey import CredentialForm, options_response, read_credential
 from app.hub.pages import pages
-from app.hub.parts.keep_account import offer_to_restore
+from app.hub.parts.keep_account import offer_restore
 from app.hub.parts.login_view import new_login_form, render_after_refusal
 from app.hub.parts.sign_in_methods import ADDRESSES, PASSKEY, begin_method
 from app.hub.parts.sign_in_refusals import RefusalReason, reason_for
@@ -62,7 +62,7 @@ def submit_passkey_sign_in() -> Response:
         response = api()(contract.sign_in, assertion)
         return begin_method(journey.follow(response), response, PASSKEY)
     except e.AccountLeaving as refusal:
-        return offer_to_restore(refusal)
+        return offer_restore(refusal)
     except (e.PasskeyRefused, e.PasskeysOff, e.PasskeyMisconfigured) as refusal:
         unknown = str((refusal.data or {}).get("UnknownPasskey") or "")
         return render_after_refusal(RefusalReason.PASSKEY, form=login_form, status=refusal.status, unknown=unknown)

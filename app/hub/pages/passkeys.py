@@ -50,20 +50,20 @@ EDIT: Final = f"{ADDRESS}/edit"
 _UNUSED: Final = timedelta(days=365)
 
 
-class AddForm(PasswordConfirmationForm):
+class AddPasskeyForm(PasswordConfirmationForm):
     """A new passkey, with the password if required."""
 
     credential = HiddenField()
 
 
-class NameForm(HubForm):
+class RenamePasskeyForm(HubForm):
     """A new name for a passkey."""
 
     passkey = HiddenField()
     name = StringField(_l("Name"), render_kw={"dir": "auto", "maxlength": 60})
 
 
-class RemoveForm(PasswordConfirmationForm):
+class RemovePasskeyForm(PasswordConfirmationForm):
     """Confirms the removal."""
 
     passkey = HiddenField()
@@ -140,17 +140,17 @@ class AddPasskeyPage(Page):
     scripts = (*Page.scripts, "reveal", "passkey")
     allows_fetch = True
 
-    form: AddForm
+    form: AddPasskeyForm
     problem: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, AddPasskeyPage]:
         data = {"account": "ada@example.com"}
         return {
-            "fresh": cls(AddForm(data=data)),
-            "with the password": cls(AddForm(data={**data, "asks": NEEDED})),
-            "refused": cls(AddForm(data=data), FAILED),
-            "without a script": cls(AddForm(data=data), SCRIPTLESS),
+            "fresh": cls(AddPasskeyForm(data=data)),
+            "with the password": cls(AddPasskeyForm(data={**data, "asks": NEEDED})),
+            "refused": cls(AddPasskeyForm(data=data), FAILED),
+            "without a script": cls(AddPasskeyForm(data=data), SCRIPTLESS),
         }
 
 
@@ -162,8 +162,8 @@ class EditPasskeyPage(Page):
     scripts = (*Page.scripts, "reveal")
     query = {"id": 40}
 
-    form: RemoveForm
-    name_form: NameForm
+    form: RemovePasskeyForm
+    name_form: RenamePasskeyForm
     passkey: PasskeyRow
     is_last: bool = False
     problem: Notice | None = None
@@ -174,12 +174,14 @@ class EditPasskeyPage(Page):
             PasskeyRow("a", "Apple Passwords", formatting.format_day("2026-11-12T10:00:00+00:00"), is_synced=True),
             {"account": "ada@example.com", "passkey": "a"},
         )
-        name_form = NameForm(data={"name": passkey.name, "passkey": "a"})
+        name_form = RenamePasskeyForm(data={"name": passkey.name, "passkey": "a"})
         return {
-            "fresh": cls(RemoveForm(data=data), name_form, passkey),
-            "the last one": cls(RemoveForm(data=data), name_form, passkey, is_last=True),
-            "with the password": cls(RemoveForm(data={**data, "asks": NEEDED}), name_form, passkey),
-            "locked": cls(RemoveForm(data=data), name_form, passkey, problem=refusal_notice(e.LockedForAWhile())),
+            "fresh": cls(RemovePasskeyForm(data=data), name_form, passkey),
+            "the last one": cls(RemovePasskeyForm(data=data), name_form, passkey, is_last=True),
+            "with the password": cls(RemovePasskeyForm(data={**data, "asks": NEEDED}), name_form, passkey),
+            "locked": cls(
+                RemovePasskeyForm(data=data), name_form, passkey, problem=refusal_notice(e.LockedForAWhile())
+            ),
         }
 
 
@@ -207,12 +209,12 @@ def show_add_passkey() -> Response:
         return journey.redirect_to(ADDRESS)
     if (redirect := require_confirmation(view, ADD)) is not None:
         return redirect
-    return AddPasskeyPage(AddForm(formdata=None, data=confirmation_data(view))).render()
+    return AddPasskeyPage(AddPasskeyForm(formdata=None, data=confirmation_data(view))).render()
 
 
 @pages.post(ADD)
 def submit_add_passkey() -> Response:
-    form = AddForm()
+    form = AddPasskeyForm()
     page = AddPasskeyPage(form)
     if not form.validate():
         return page.render(form.error_status)
@@ -240,7 +242,7 @@ def show_edit_passkey() -> Response:
         return journey.redirect_to(ADDRESS)
     if (redirect := require_confirmation(view, f"{EDIT}?{urlencode({'id': passkey_id})}")) is not None:
         return redirect
-    form = RemoveForm(formdata=None, data={**confirmation_data(view), "passkey": passkey_id})
+    form = RemovePasskeyForm(formdata=None, data={**confirmation_data(view), "passkey": passkey_id})
     return _edit_page(view, form, passkey_id).render()
 
 
@@ -293,7 +295,7 @@ def _require_passkeys() -> None:
 
 
 def _rename() -> Response:
-    form = NameForm()
+    form = RenamePasskeyForm()
     if not form.validate():
         return journey.redirect_to(ADDRESS)
     name, passkey = (form.name.data or "").strip()[:60], (form.passkey.data or "")[:100]
@@ -307,7 +309,7 @@ def _rename() -> Response:
 
 
 def _remove() -> Response:
-    form = RemoveForm()
+    form = RemovePasskeyForm()
     passkey_id = (form.passkey.data or "")[:100]
     if not (passkey_id.isascii() and passkey_id.isalnum()):
         return journey.redirect_to(ADDRESS)  # no id of ours, and no segment of a path
@@ -349,10 +351,10 @@ def _list_page(view: contract.OwnPasskeys) -> PasskeysPage:
     return PasskeysPage(passkeys, json.dumps(signals), view.obstacle, current_visit().query.get("done", ""))
 
 
-def _edit_page(view: contract.OwnPasskeys, form: RemoveForm, passkey_id: str) -> EditPasskeyPage:
+def _edit_page(view: contract.OwnPasskeys, form: RemovePasskeyForm, passkey_id: str) -> EditPasskeyPage:
     listed = zip(view.passkeys, view.accepted.ids, strict=True)
     passkey = next(_row(passkey, shown) for passkey, shown in listed if passkey.id == passkey_id)
-    name_form = NameForm(formdata=None, data={"name": passkey.name, "passkey": passkey.id})
+    name_form = RenamePasskeyForm(formdata=None, data={"name": passkey.name, "passkey": passkey.id})
     return EditPasskeyPage(form, name_form, passkey, len(view.passkeys) == 1)
 
 

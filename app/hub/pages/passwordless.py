@@ -25,7 +25,7 @@ from app.hub.forms.code import (
     ButtonForm,
     CodeForm,
     CodePage,
-    Outcome,
+    CodePageNotice,
     outcome_for,
     redisplayed,
     resend_hint,
@@ -44,7 +44,7 @@ from app.hub.parts.sign_in_refusals import RefusalReason, sign_in_notice
 from app.hub.parts.typed_identifier import is_phone, prefilled_identifier
 from app.hub.parts.webmail import Webmail, webmail_of
 from app.hub.services import api
-from app.hub.tenancy import Identifier
+from app.hub.tenancy import IdentifierKind
 from app.hub.visit import current_visit, interaction_address, requested_interaction_id
 from app.kit.errors import ApiError
 
@@ -67,9 +67,9 @@ class PasswordlessForm(IdentifierForm):
         )
 
     @classmethod
-    def of(cls, method: str, identifiers: tuple[Identifier, ...], **given: Any) -> PasswordlessForm:
+    def of(cls, method: str, identifiers: tuple[IdentifierKind, ...], **provided: Any) -> PasswordlessForm:
         """Return the form of a method for the tenant's kinds of identifiers."""
-        form = cls(**given).accept_identifiers({Identifier.PHONE} if method == SMS else identifiers)
+        form = cls(**provided).accept_identifiers({IdentifierKind.PHONE} if method == SMS else identifiers)
         form.method = method
         return form
 
@@ -82,7 +82,7 @@ class PasswordlessPage(Page):
 
     form: PasswordlessForm
     method: str
-    identifiers: tuple[Identifier, ...] = (Identifier.EMAIL,)
+    identifiers: tuple[IdentifierKind, ...] = (IdentifierKind.EMAIL,)
     has_remember_me: bool = True
     creates_account: bool = False
     """Whether an unknown identifier gets an account (one-touch)."""
@@ -100,23 +100,23 @@ class PasswordlessPage(Page):
     @property
     def attributes(self) -> dict[str, str]:
         """The identifier field's HTML attributes for keyboards and password managers."""
-        return identifier_attributes((Identifier.PHONE,) if self.method == SMS else self.identifiers)
+        return identifier_attributes((IdentifierKind.PHONE,) if self.method == SMS else self.identifiers)
 
     @classmethod
     def samples(cls) -> Mapping[str, PasswordlessPage]:
-        email, given = (Identifier.EMAIL,), {"data": {"identifier": "ada@example.com"}}
+        email, common = (IdentifierKind.EMAIL,), {"data": {"identifier": "ada@example.com"}}
         empty = PasswordlessForm.of(MAIL, email)
         empty.add_error("identifier", _l("Enter your email."))
         return {
             "by mail": cls(PasswordlessForm.of(MAIL, email), MAIL),
-            "by mail, one-touch": cls(PasswordlessForm.of(MAIL, email, **given), MAIL, creates_account=True),
+            "by mail, one-touch": cls(PasswordlessForm.of(MAIL, email, **common), MAIL, creates_account=True),
             "by text message": cls(PasswordlessForm.of(SMS, email), SMS),
-            "on another device": cls(PasswordlessForm.of(DEVICE, email, **given), DEVICE, has_remember_me=False),
+            "on another device": cls(PasswordlessForm.of(DEVICE, email, **common), DEVICE, has_remember_me=False),
             "empty": cls(empty, MAIL),
             "too many": cls(
-                PasswordlessForm.of(MAIL, email, **given), MAIL, refusal=RefusalReason.TOO_MANY, wait_seconds=50
+                PasswordlessForm.of(MAIL, email, **common), MAIL, refusal=RefusalReason.TOO_MANY, wait_seconds=50
             ),
-            "token": cls(PasswordlessForm.of(MAIL, email, **given).with_token_error(), MAIL),
+            "token": cls(PasswordlessForm.of(MAIL, email, **common).with_token_error(), MAIL),
         }
 
 
@@ -138,7 +138,7 @@ class SignInSentPage(CodePage):
     @classmethod
     def samples(cls) -> Mapping[str, SignInSentPage]:
         mail, number = "ada@example.com", "+44 20 7946 0018"
-        answer = [Outcome.WRONG, Outcome.TOO_SOON, Outcome.TOO_MANY]
+        answer = [CodePageNotice.WRONG, CodePageNotice.TOO_SOON, CodePageNotice.TOO_MANY]
         return {
             "fresh": cls(CodeForm(), mail, number="47"),
             "at a webmail service": cls(CodeForm(), "ada@gmail.com", False, 27, number="47"),
@@ -149,7 +149,7 @@ class SignInSentPage(CodePage):
             "link only, to a name": cls(CodeForm(), "ada", number="47", carries="link"),
             "code only, to a name": cls(CodeForm(), "ada", carries="otp"),
             "empty": cls(sample_empty_form(), mail),
-            "sent": cls(CodeForm(), mail, False, 21, Outcome.SENT),
+            "sent": cls(CodeForm(), mail, False, 21, CodePageNotice.SENT),
             **{outcome.value: cls(sample_filled_form(), mail, False, 21, outcome) for outcome in answer},
             "token": cls(sample_filled_form().with_token_error(), mail),
         }
@@ -170,11 +170,11 @@ class DeviceApprovalPage(Page):
     state: str = "waits"
     """waits, approved, denied or over."""
     resend_in_seconds: int = 0
-    outcome: Outcome | None = None
+    outcome: CodePageNotice | None = None
 
     @property
     def notice(self) -> Notice | None:
-        if self.outcome is Outcome.TOO_SOON:
+        if self.outcome is CodePageNotice.TOO_SOON:
             return Notice(_l("Email sent"), self.wait, "note")
         return _NOTICES.get(self.outcome) if self.outcome else super().notice
 
@@ -206,10 +206,10 @@ class DeviceApprovalPage(Page):
         mail = "ada@example.com"
         return {
             "waits": cls(ButtonForm(), mail, "47", resend_in_seconds=27),
-            "not yet": cls(ButtonForm(), mail, "47", outcome=Outcome.UNOPENED),
-            "too soon": cls(ButtonForm(), mail, "47", "waits", 21, Outcome.TOO_SOON),
-            "too many": cls(ButtonForm(), mail, "47", outcome=Outcome.TOO_MANY),
-            "sent again": cls(ButtonForm(), mail, "47", outcome=Outcome.SENT),
+            "not yet": cls(ButtonForm(), mail, "47", outcome=CodePageNotice.UNOPENED),
+            "too soon": cls(ButtonForm(), mail, "47", "waits", 21, CodePageNotice.TOO_SOON),
+            "too many": cls(ButtonForm(), mail, "47", outcome=CodePageNotice.TOO_MANY),
+            "sent again": cls(ButtonForm(), mail, "47", outcome=CodePageNotice.SENT),
             "approved": cls(ButtonForm(), mail, "47", "approved"),
             "denied": cls(ButtonForm(), mail, "47", "denied"),
             "over": cls(ButtonForm(), mail, "47", "over"),
@@ -218,13 +218,13 @@ class DeviceApprovalPage(Page):
 
 
 _NOTICES: Final = {
-    Outcome.UNOPENED: Notice(
+    CodePageNotice.UNOPENED: Notice(
         _l("Not approved yet"),
         _l("Open the link in the email, enter the number shown here, then continue."),
         "note",
     ),
-    Outcome.TOO_MANY: Notice(_l("Too many attempts"), _l("Try again in a few minutes.")),
-    Outcome.SENT: EMAIL_RESENT,
+    CodePageNotice.TOO_MANY: Notice(_l("Too many attempts"), _l("Try again in a few minutes.")),
+    CodePageNotice.SENT: EMAIL_RESENT,
 }
 
 
@@ -274,7 +274,7 @@ def show_sign_in_sent() -> Response:
     if interaction is None:
         return journey.start_again() if requested_interaction_id() else journey.redirect_to("/login")
     response = api()(contract.read_state, InteractionOnly(interaction_id=interaction.id))
-    return _render_state(response, CodeForm(), Outcome.SENT if current_visit().query.get("sent") else None, 200)
+    return _render_state(response, CodeForm(), CodePageNotice.SENT if current_visit().query.get("sent") else None, 200)
 
 
 @pages.get(WAITING)
@@ -340,16 +340,16 @@ def _continue(response: StepResponse) -> Response:
     if not isinstance(response.step, SignInSentStep):
         return journey.follow_home(response)
     is_undecided = response.step.state is WaitingState.WAITS
-    return _sent(response.step, CodeForm(formdata=None), Outcome.UNOPENED if is_undecided else None, 200)
+    return _sent(response.step, CodeForm(formdata=None), CodePageNotice.UNOPENED if is_undecided else None, 200)
 
 
-def _render_state(response: StepResponse, form: CodeForm, outcome: Outcome | None, status: int) -> Response:
+def _render_state(response: StepResponse, form: CodeForm, outcome: CodePageNotice | None, status: int) -> Response:
     if not isinstance(response.step, SignInSentStep):
         return journey.follow(response)
     return _sent(response.step, form, outcome, status)
 
 
-def _sent(step: SignInSentStep, form: CodeForm, outcome: Outcome | None, status: int) -> Response:
+def _sent(step: SignInSentStep, form: CodeForm, outcome: CodePageNotice | None, status: int) -> Response:
     name, resend_seconds = step.sent_to, step.resend_in_seconds
     if step.channel is Channel.DEVICE:
         button_form = ButtonForm(formdata=None)
@@ -364,7 +364,7 @@ def _sent(step: SignInSentStep, form: CodeForm, outcome: Outcome | None, status:
 def _refused(form: HubForm, refusal: ApiError, interaction_id: str) -> Response:
     """Show one message and status for every refused code, including a locked account."""
     is_rate_limited = isinstance(refusal, e.TooManyRequests)
-    outcome = outcome_for(form, refusal) if is_rate_limited else Outcome.WRONG
+    outcome = outcome_for(form, refusal) if is_rate_limited else CodePageNotice.WRONG
     answer = SentTo.model_validate(refusal.data or {})
     if answer.sent_to and answer.channel is not Channel.DEVICE:
         is_text, seconds = answer.channel is Channel.SMS, answer.resend_in_seconds

@@ -18,14 +18,14 @@ from app.contract.hub_models import SentTo
 from app.hub import journey, oidc_client
 from app.hub.forms import code
 from app.hub.forms.account import PasswordConfirmationForm, confirmation_data, refusal_notice, require_confirmation
-from app.hub.forms.code import AGAIN, CodePage, Outcome
+from app.hub.forms.code import AGAIN, CodePage, CodePageNotice
 from app.hub.hub_form import HubForm
 from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page, with_retry_after
 from app.hub.pages import pages
 from app.hub.parts.account import read_profile
 from app.hub.services import api
-from app.hub.tenancy import Identifier
+from app.hub.tenancy import IdentifierKind
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
@@ -34,7 +34,7 @@ _NUMBER: Final = re.compile(r"\+[0-9 ()/.-]{5,40}")
 _SAMPLE: Final = "+44 20 7946 0018"
 
 
-class NumberForm(PasswordConfirmationForm):
+class PhoneNumberForm(PasswordConfirmationForm):
     """A new number, with the password if required."""
 
     own_fields = ("phone",)
@@ -55,14 +55,14 @@ class NumberForm(PasswordConfirmationForm):
         return message is not None or super().add_refusal(refusal)
 
 
-class CodeForm(code.CodeForm):
+class PhoneCodeForm(code.CodeForm):
     """The texted code."""
 
-    def to_request(self) -> contract.PhoneCode:
-        return contract.PhoneCode(code=(self.code.data or "")[:64])
+    def to_request(self) -> contract.PhoneCodeRequest:
+        return contract.PhoneCodeRequest(code=(self.code.data or "")[:64])
 
 
-class ResendForm(code.ButtonForm):
+class ResendPhoneCodeForm(code.ButtonForm):
     """Resends the message."""
 
     phone = HiddenField()
@@ -71,7 +71,7 @@ class ResendForm(code.ButtonForm):
         return contract.PhoneRequest(phone=(self.phone.data or "")[:64])
 
 
-class RemoveForm(PasswordConfirmationForm):
+class RemovePhoneForm(PasswordConfirmationForm):
     """Confirms the removal."""
 
 
@@ -125,25 +125,25 @@ class ChangePhonePage(Page):
     template = "pages/change_phone.html"
     scripts = (*Page.scripts, "reveal")
 
-    form: NumberForm
+    form: PhoneNumberForm
     problem: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, ChangePhonePage]:
-        wrong, own = NumberForm(data={"phone": "12"}), NumberForm(data={"phone": _SAMPLE})
+        wrong, own = PhoneNumberForm(data={"phone": "12"}), PhoneNumberForm(data={"phone": _SAMPLE})
         wrong.add_refusal(e.MalformedPhone())
         own.add_refusal(e.PhoneRegistered())
-        pending = NumberForm(data={"phone": _SAMPLE, "account": "ada@example.com"})
+        pending = PhoneNumberForm(data={"phone": _SAMPLE, "account": "ada@example.com"})
         pending.add_refusal(e.WrongCurrentPassword())
-        given = {"phone": _SAMPLE}
+        common = {"phone": _SAMPLE}
         return {
-            "fresh": cls(NumberForm()),
+            "fresh": cls(PhoneNumberForm()),
             "no number": cls(wrong),
             "one's own": cls(own),
             "with the password": cls(pending),
-            "enough messages": cls(NumberForm(data=given), refusal_notice(e.SmsLimitReached())),
-            "no messages": cls(NumberForm(data=given), refusal_notice(e.NoSmsConfiguration())),
-            "locked": cls(NumberForm(data=given), refusal_notice(e.LockedForAWhile())),
+            "enough messages": cls(PhoneNumberForm(data=common), refusal_notice(e.SmsLimitReached())),
+            "no messages": cls(PhoneNumberForm(data=common), refusal_notice(e.NoSmsConfiguration())),
+            "locked": cls(PhoneNumberForm(data=common), refusal_notice(e.LockedForAWhile())),
         }
 
 
@@ -158,12 +158,19 @@ class PhoneCodePage(CodePage):
 
     @classmethod
     def samples(cls) -> Mapping[str, PhoneCodePage]:
-        outcomes = [Outcome.SENT, Outcome.WRONG, Outcome.TOO_SOON, Outcome.ENOUGH, Outcome.TOO_MANY, Outcome.TAKEN]
+        outcomes = [
+            CodePageNotice.SENT,
+            CodePageNotice.WRONG,
+            CodePageNotice.TOO_SOON,
+            CodePageNotice.ENOUGH,
+            CodePageNotice.TOO_MANY,
+            CodePageNotice.TAKEN,
+        ]
         return {
-            "fresh": cls(CodeForm(), _SAMPLE),
+            "fresh": cls(PhoneCodeForm(), _SAMPLE),
             "empty": cls(code.sample_empty_form(), _SAMPLE),
             "token": cls(code.sample_filled_form().with_token_error(), _SAMPLE),
-            "a moment ago": cls(CodeForm(), _SAMPLE, resend_in_seconds=27),
+            "a moment ago": cls(PhoneCodeForm(), _SAMPLE, resend_in_seconds=27),
             **{outcome.value: cls(code.sample_filled_form(), _SAMPLE, True, 21, outcome) for outcome in outcomes},
         }
 
@@ -175,17 +182,17 @@ class RemovePhonePage(Page):
     template = "pages/remove_phone.html"
     scripts = (*Page.scripts, "reveal")
 
-    form: RemoveForm
+    form: RemovePhoneForm
     problem: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, RemovePhonePage]:
-        pending = RemoveForm(data={"account": "ada@example.com"})
+        pending = RemovePhoneForm(data={"account": "ada@example.com"})
         pending.add_refusal(e.WrongCurrentPassword())
         return {
-            "fresh": cls(RemoveForm()),
+            "fresh": cls(RemovePhoneForm()),
             "with the password": cls(pending),
-            "only name": cls(RemoveForm(), _ONLY_IDENTIFIER),
+            "only name": cls(RemovePhoneForm(), _ONLY_IDENTIFIER),
         }
 
 
@@ -208,13 +215,13 @@ def show_change_phone() -> Response:
     if not _has_phone_login():
         return journey.redirect_to("/profile")
     unconfirmed = "" if view.profile.get("PhoneIdVerified") else view.phone or ""
-    page = ChangePhonePage(NumberForm(data={"phone": unconfirmed, **confirmation_data(view)}))
+    page = ChangePhonePage(PhoneNumberForm(data={"phone": unconfirmed, **confirmation_data(view)}))
     return require_confirmation(view, CHANGE) or page.render()
 
 
 @pages.post(CHANGE)
 def submit_change_phone() -> Response:
-    form = NumberForm()
+    form = PhoneNumberForm()
     if not form.validate():
         return ChangePhonePage(form).render(form.error_status)
     try:
@@ -235,18 +242,18 @@ def show_phone_code() -> Response:
         return oidc_client.start_login(SHOWN)
     if not view.asked_phone:
         return journey.redirect_to(SHOWN)
-    outcome = Outcome.SENT if current_visit().query.get("sent") else None
+    outcome = CodePageNotice.SENT if current_visit().query.get("sent") else None
     resend_seconds = view.resend_in_seconds
-    return PhoneCodePage(CodeForm(formdata=None), view.asked_phone, True, resend_seconds, outcome).render()
+    return PhoneCodePage(PhoneCodeForm(formdata=None), view.asked_phone, True, resend_seconds, outcome).render()
 
 
 @pages.post(CODE)
 def submit_phone_code() -> Response:
     """Verify the code, or resend the message."""
-    form: Any = ResendForm() if current_visit().form.get("do") == AGAIN else CodeForm()
+    form: Any = ResendPhoneCodeForm() if current_visit().form.get("do") == AGAIN else PhoneCodeForm()
     if not form.validate():
         return _render_code_page(form, None, form.error_status)
-    operation: Any = contract.resend_phone_code if isinstance(form, ResendForm) else contract.confirm_phone
+    operation: Any = contract.resend_phone_code if isinstance(form, ResendPhoneCodeForm) else contract.confirm_phone
     try:
         api()(operation, form.to_request())
     except e.NotAuthenticated:
@@ -258,7 +265,9 @@ def submit_phone_code() -> Response:
         return with_retry_after(
             _render_code_page(form, code.outcome_for(form, refusal), refusal.status, resend_seconds), refusal
         )
-    return journey.redirect_to(f"{CODE}?sent={AGAIN}" if isinstance(form, ResendForm) else f"{SHOWN}?done=saved")
+    return journey.redirect_to(
+        f"{CODE}?sent={AGAIN}" if isinstance(form, ResendPhoneCodeForm) else f"{SHOWN}?done=saved"
+    )
 
 
 @pages.get(REMOVE)
@@ -268,12 +277,12 @@ def show_remove_phone() -> Response:
         return oidc_client.start_login(REMOVE)
     if not (view.phone and _has_phone_login()):
         return journey.redirect_to(SHOWN)
-    return require_confirmation(view, REMOVE) or RemovePhonePage(RemoveForm(data=confirmation_data(view))).render()
+    return require_confirmation(view, REMOVE) or RemovePhonePage(RemovePhoneForm(data=confirmation_data(view))).render()
 
 
 @pages.post(REMOVE)
 def submit_remove_phone() -> Response:
-    form = RemoveForm()
+    form = RemovePhoneForm()
     if not form.validate():
         return RemovePhonePage(form).render(form.error_status)
     try:
@@ -292,10 +301,10 @@ def submit_remove_phone() -> Response:
 
 def _has_phone_login() -> bool:
     """Return whether the tenant allows sign-in by phone number."""
-    return Identifier.PHONE in current_visit().tenant.identifiers
+    return IdentifierKind.PHONE in current_visit().tenant.identifiers
 
 
-def _render_code_page(form: HubForm, outcome: Outcome | None, status: int, resend_seconds: int = 0) -> Response:
+def _render_code_page(form: HubForm, outcome: CodePageNotice | None, status: int, resend_seconds: int = 0) -> Response:
     """Render the page for the posted number, after checking that it is a number and not injected text."""
     number = current_visit().form.get("phone", "")
     if not _NUMBER.fullmatch(number):

@@ -14,10 +14,10 @@ from app.contract.hub_models import InteractionOnly
 from app.contract.step_reasons import QrCodeState
 from app.contract.steps import QrCodeStep
 from app.hub import journey
-from app.hub.forms.code import GONE, ButtonForm
+from app.hub.forms.code import LINK_CLOSED, ButtonForm
 from app.hub.page import Page
 from app.hub.pages import pages
-from app.hub.parts.keep_account import offer_to_restore
+from app.hub.parts.keep_account import offer_restore
 from app.hub.parts.login_view import render_after_refusal
 from app.hub.parts.mailed_link import link_read
 from app.hub.parts.qr_codes import QrCode, qr_code
@@ -125,7 +125,7 @@ def phone_sign_in_state() -> Response:
     """Return the state as one word for the page's script."""
     interaction = current_visit().interaction
     step = api()(contract.read_state, InteractionOnly(interaction_id=interaction.id)).step if interaction else None
-    state = step.state if isinstance(step, QrCodeStep) else GONE
+    state = step.state if isinstance(step, QrCodeStep) else LINK_CLOSED
     return Response(state, content_type="text/plain; charset=utf-8")
 
 
@@ -133,7 +133,7 @@ def _finish() -> Response:
     try:
         return journey.follow(api()(contract.finish, InteractionOnly(interaction_id=journey.require_interaction().id)))
     except e.AccountLeaving as refusal:
-        return offer_to_restore(refusal)
+        return offer_restore(refusal)
     except e.TooManyRequests:
         raise
     except ApiError as refusal:

@@ -15,21 +15,21 @@ from app.contract import errors as e
 from app.contract import hub_pins as contract
 from app.contract.credential_settings import Pins
 from app.hub import journey
-from app.hub.forms.account import PinForm, QuestionsForm, pin_hint
+from app.hub.forms.account import PinForm, SecurityAnswersForm, pin_hint
 from app.hub.forms.identifier import IdentifierForm, identifier_attributes
 from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts.sign_in_refusals import RefusalReason, sign_in_notice
 from app.hub.services import api
-from app.hub.tenancy import Identifier
+from app.hub.tenancy import IdentifierKind
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 ADDRESS: Final = "/forgot-pin/questions"
 
 
-class PinAnswersForm(QuestionsForm, IdentifierForm, PinForm):
+class PinAnswersForm(SecurityAnswersForm, IdentifierForm, PinForm):
     """The identifier, the answers and the new PIN."""
 
     def to_request(self) -> contract.PinByAnswers:
@@ -49,7 +49,7 @@ class PinQuestionsPage(Page):
 
     form: PinAnswersForm
     rule: Any
-    identifiers: tuple[Identifier, ...] = (Identifier.EMAIL,)
+    identifiers: tuple[IdentifierKind, ...] = (IdentifierKind.EMAIL,)
     problem: Notice | None = None
 
     @property

@@ -19,7 +19,7 @@ from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts.account import read_profile
 from app.hub.parts.formatting import long_date
-from app.hub.tenancy import Identifier, Tenant
+from app.hub.tenancy import HubTenant, IdentifierKind
 from app.hub.visit import current_visit
 from app.kit.web_addresses import is_web_address
 
@@ -141,7 +141,7 @@ def _format_date(text: str) -> str:
         return text
 
 
-def _about(view: contract.ProfileResponse, tenant: Tenant) -> tuple[Fact, ...]:
+def _about(view: contract.ProfileResponse, tenant: HubTenant) -> tuple[Fact, ...]:
     """Return who the account is of; each row leads to the form if the tenant's form has the field."""
     profile = view.profile
     fields = {field.name for field in editable(tenant.form)}
@@ -157,7 +157,7 @@ def _about(view: contract.ProfileResponse, tenant: Tenant) -> tuple[Fact, ...]:
     return (*facts, *((_CONSENTS,) if has_consents else ()))
 
 
-def _contact(view: contract.ProfileResponse, tenant: Tenant) -> tuple[Fact, ...]:
+def _contact(view: contract.ProfileResponse, tenant: HubTenant) -> tuple[Fact, ...]:
     """Return addresses, phone number and username; the account's own flag applies to its primary address."""
     profile, identifiers = view.profile, tenant.identifiers
     entries = [entry for entry in profile.get("Email") or () if isinstance(entry, dict) and entry.get("Value")]
@@ -171,9 +171,9 @@ def _contact(view: contract.ProfileResponse, tenant: Tenant) -> tuple[Fact, ...]
     ]
     if not entries:
         facts.append(_NO_EMAIL)
-    if view.phone or Identifier.PHONE in identifiers:
+    if view.phone or IdentifierKind.PHONE in identifiers:
         facts.append(_phone(view.phone or "", is_verified=bool(profile.get("PhoneIdVerified"))))
-    if profile.get("UserName") or Identifier.USERNAME in identifiers:
+    if profile.get("UserName") or IdentifierKind.USERNAME in identifiers:
         facts.append(_username(str(profile.get("UserName") or "")))
     return tuple(facts)
 
@@ -185,7 +185,7 @@ def _email(address: Any, *, is_verified: bool, is_first: bool = False) -> Fact:
 def _phone(number: Any, *, is_verified: bool) -> Fact:
     if not number:
         return Fact(_PHONE, _l("Add one to sign in with"), "phone", "/phone", _NOT_SET)
-    page = "/phone" if Identifier.PHONE in current_visit().tenant.identifiers else ""
+    page = "/phone" if IdentifierKind.PHONE in current_visit().tenant.identifiers else ""
     return Fact(_PHONE, number, "phone", page, *_VERIFIED[is_verified])
 
 

@@ -10,7 +10,7 @@ from flask import Response
 
 from app.contract import errors as e
 from app.contract import hub as contract
-from app.contract.captcha import Lock
+from app.contract.captcha import LockChallenge
 from app.contract.configuration import PasswordPolicy
 from app.contract.hub_connections import ConnectedProfile, ConnectedProfileRequest, read_profile
 from app.contract.hub_models import NoParameters
@@ -20,7 +20,7 @@ from app.contract.registration_form import TERMS, FormField, Option
 from app.contract.steps import LoginStep, RegisterStep, StepResponse
 from app.hub import journey
 from app.hub.cached_pages import cached_page
-from app.hub.captcha_widget import Widget
+from app.hub.captcha_widget import WidgetView
 from app.hub.forms import captcha
 from app.hub.forms.passkey import options_response, read_credential
 from app.hub.forms.password_rules import Rule, problem_of, rules_of, sample_refusals
@@ -35,7 +35,7 @@ from app.hub.parts.sign_in_methods import SignInMethod
 from app.hub.parts.sign_in_refusals import RefusalReason, sign_in_notice
 from app.hub.parts.typed_identifier import is_phone, prefilled_identifier
 from app.hub.services import api
-from app.hub.tenancy import Identifier, Registration, Tenant
+from app.hub.tenancy import HubTenant, IdentifierKind, RegistrationView
 from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
@@ -93,9 +93,9 @@ class RegisterPage(Page):
         wrong_captcha.captcha.ask(captcha.sample(kind="largest", numbers=(4, 19, 7)))
         wrong_captcha.add_error("captcha", captcha.OTHER_QUESTION)
         with_widget, widget_refused, widget_only = (RegisterForm.of(_DEFAULT_FIELDS, typed) for _ in range(3))
-        with_widget.captcha.ask(captcha.sample(), Widget("hcaptcha", "a key"))
-        widget_refused.captcha.ask(captcha.sample(), Widget("recaptcha_v2", "a key"))
-        widget_only.captcha.ask(None, Widget("hcaptcha", "a key", has_question=False))
+        with_widget.captcha.ask(captcha.sample(), WidgetView("hcaptcha", "a key"))
+        widget_refused.captcha.ask(captcha.sample(), WidgetView("recaptcha_v2", "a key"))
+        widget_only.captcha.ask(None, WidgetView("hcaptcha", "a key", has_question=False))
         for form in (widget_refused, widget_only):
             form.add_error(*form.captcha.refused)
         return {
@@ -206,7 +206,7 @@ def show_register() -> Response:
     return first_register_page()
 
 
-def _asks_captcha(tenant: Tenant) -> bool:
+def _asks_captcha(tenant: HubTenant) -> bool:
     return tenant.registration is not None and tenant.registration.has_captcha
 
 
@@ -252,14 +252,14 @@ def submit_register() -> Response:
     )
 
 
-def _without_script(registration: Registration, form: RegisterForm) -> Response:
+def _without_script(registration: RegistrationView, form: RegisterForm) -> Response:
     """Show the form's errors, which the script leaves to the page; without errors, that JavaScript is missing."""
     api()(begin_with_passkey, form.to_request())
     register_form = _with_captcha(form) if registration.has_captcha else form
     return replace(_page(register_form), problem=_SCRIPTLESS).render(422)
 
 
-def _typed_fields(registration: Registration) -> dict[str, str]:
+def _typed_fields(registration: RegistrationView) -> dict[str, str]:
     """Return the field of the form that takes what was typed on the sign-in page, or the application's login hint."""
     identifier = prefilled_identifier()
     name = "email" if "@" in identifier else "phone" if is_phone(identifier) else "username"
@@ -283,10 +283,10 @@ def _with_captcha(form: RegisterForm) -> RegisterForm:
     return form
 
 
-def _has_passkeys(registration: Registration) -> bool:
+def _has_passkeys(registration: RegistrationView) -> bool:
     tenant = current_visit().tenant
     names = {field.name for field in registration.form}
-    return bool(tenant.passkeys) and "email" in names and Identifier.EMAIL in tenant.identifiers
+    return bool(tenant.passkeys) and "email" in names and IdentifierKind.EMAIL in tenant.identifiers
 
 
 def _resume() -> StepResponse:
@@ -316,9 +316,9 @@ def _page(
     return kind(form, rules, relying_party, refusal, wait_seconds, connections=sign_in_methods.connection_methods())
 
 
-def _refused(registration: Registration, form: RegisterForm, refusal: ApiError) -> Response:
+def _refused(registration: RegistrationView, form: RegisterForm, refusal: ApiError) -> Response:
     """Render the form again with an error at each refused field."""
-    lock = Lock.model_validate(refusal.data or {})
+    lock = LockChallenge.model_validate(refusal.data or {})
     if lock.captcha is not None or isinstance(refusal, e.WrongCaptcha):
         form.captcha.ask(lock.captcha)
     reason = RefusalReason.TOO_MANY if isinstance(refusal, e.TooManyRequests) else None
@@ -332,7 +332,7 @@ def _refused(registration: Registration, form: RegisterForm, refusal: ApiError) 
     return replace(page, problem=problem).render_refusal(refusal)
 
 
-def _field_errors(registration: Registration, refusal: ApiError) -> list[tuple[str, Any]]:
+def _field_errors(registration: RegistrationView, refusal: ApiError) -> list[tuple[str, Any]]:
     """Return the refused fields, each with its message."""
     by_wire = {field.wire_name.lower(): field.name for field in registration.form}
     if isinstance(refusal, e.FieldsRefused):

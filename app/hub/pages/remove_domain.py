@@ -21,7 +21,7 @@ from app.hub.forms.account import (
 from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice, Page
 from app.hub.pages import pages
-from app.hub.parts.organization_domains import ADDRESS, Domain, find, read, to_list
+from app.hub.parts.organization_domains import ADDRESS, DomainRow, find, read, to_list
 from app.hub.parts.organization_pages import address_of, leave
 from app.hub.parts.organizations import ids_in
 from app.hub.services import api
@@ -48,12 +48,12 @@ class RemoveDomainPage(Page):
     form: RemoveDomainForm
     organization: str
     name: str
-    domain: Domain
+    domain: DomainRow
     problem: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, RemoveDomainPage]:
-        data, (used, pending, *_) = {"account": "ada@example.com", "domain": "org_9-a"}, Domain.samples_of_list()
+        data, (used, pending, *_) = {"account": "ada@example.com", "domain": "org_9-a"}, DomainRow.samples_of_list()
         globex = ("org_9", "Globex Gardens")
         return {
             "verified": cls(RemoveDomainForm(data=data), *globex, replace(used, is_in_use=False)),
@@ -94,9 +94,9 @@ def submit_remove_domain() -> Response:
     if not form.validate():
         status = form.error_status
     else:
-        given = {"organization": organization, "domain": domain_id, "password": form.current_password}
+        provided = {"organization": organization, "domain": domain_id, "password": form.current_password}
         try:
-            outcome = api()(contract.remove, contract.RemoveDomainRequest.model_validate(given))
+            response = api()(contract.remove, contract.RemoveDomainRequest.model_validate(provided))
         except (e.NotAuthenticated, e.UnknownOrganization) as refusal:
             return leave(refusal, address_of(ADDRESS, organization))
         except e.UnknownOrganizationDomain:  # removed already, by a double submit or another tab
@@ -105,7 +105,7 @@ def submit_remove_domain() -> Response:
             shown = _IN_USE if isinstance(refusal, e.DomainInUse) else refusal_notice(refusal)
             problem, status = None if form.add_refusal(refusal) else shown, refusal.status
         else:
-            current_visit().renew(outcome.session)
+            current_visit().renew(response.session)
             return to_list(organization, "removed")
     view = read(organization, address_of(ADDRESS, organization))
     if isinstance(view, Response):

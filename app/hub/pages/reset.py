@@ -44,7 +44,7 @@ class ResetForm(NewPasswordForm):
     number = mailed_link.number_field()
 
 
-class Reason(StrEnum):
+class ResetReason(StrEnum):
     """Why a new password is asked for."""
 
     FORGOTTEN = ""
@@ -61,7 +61,7 @@ class ResetPage(NewPasswordPage):
 
     form: ResetForm
     token: str = ""
-    reason: Reason = Reason.FORGOTTEN
+    reason: ResetReason = ResetReason.FORGOTTEN
     is_rate_limited: bool = False
     is_awaited: bool = False
     """Whether a page in another browser waits for the link, and shows a number."""
@@ -91,7 +91,7 @@ class ResetPage(NewPasswordPage):
         return {
             "fresh": fresh,
             "awaited in another browser": replace(fresh, is_awaited=True),
-            "expired": replace(fresh, reason=Reason.EXPIRED),
+            "expired": replace(fresh, reason=ResetReason.EXPIRED),
             "every rule": replace(
                 fresh,
                 rules=rules_of(
@@ -109,7 +109,7 @@ class RenewForm(HubForm):
     """A button."""
 
 
-class LinkState(StrEnum):
+class ResetLinkState(StrEnum):
     """Why a link is refused."""
 
     USED = "used"
@@ -126,12 +126,12 @@ class ResetLinkPage(mailed_link.LinkPage):
     path = ADDRESS
 
     form: RenewForm
-    state: LinkState
+    state: ResetLinkState
     relying_party: str = ""
 
     @classmethod
     def samples(cls) -> Mapping[str, ResetLinkPage]:
-        return {state.value: cls(RenewForm(), state, token="a-token") for state in LinkState}
+        return {state.value: cls(RenewForm(), state, token="a-token") for state in ResetLinkState}
 
 
 @pages.get(ADDRESS)
@@ -189,8 +189,8 @@ def _render_form(
 ) -> Response:
     link = api()(contract.read_reset, mailed_link.link_read(token))
     if link.state != "open":
-        return _render_refused_link(LinkState(link.state), token, 403 if current_visit().is_post else 200)
-    reason = Reason(link.reason) if link.reason in set(Reason) else Reason.FORGOTTEN
+        return _render_refused_link(ResetLinkState(link.state), token, 403 if current_visit().is_post else 200)
+    reason = ResetReason(link.reason) if link.reason in set(ResetReason) else ResetReason.FORGOTTEN
     wait = limit.retry_after_seconds or 0 if limit else 0
     return ResetPage(
         form,
@@ -205,7 +205,7 @@ def _render_form(
     ).render(status)
 
 
-def _render_refused_link(state: LinkState, token: str, status: int, form: RenewForm | None = None) -> Response:
+def _render_refused_link(state: ResetLinkState, token: str, status: int, form: RenewForm | None = None) -> Response:
     page = ResetLinkPage(
         form or RenewForm(formdata=None), state, token=token, relying_party=current_visit().relying_party
     )
@@ -222,12 +222,12 @@ def _refused(token: str, form: ResetForm, refusal: ApiError) -> Response:
         response = _render_form(token, form, 429, limit=refusal)
         response.headers["Retry-After"] = str(refusal.retry_after_seconds or 60)
         return response
-    states: dict[type[ApiError], LinkState] = {
-        e.UsedLink: LinkState.USED,
-        e.ExpiredLink: LinkState.EXPIRED,
-        e.AccountBlocked: LinkState.BLOCKED,
+    states: dict[type[ApiError], ResetLinkState] = {
+        e.UsedLink: ResetLinkState.USED,
+        e.ExpiredLink: ResetLinkState.EXPIRED,
+        e.AccountBlocked: ResetLinkState.BLOCKED,
     }
-    state = next((state for kind, state in states.items() if isinstance(refusal, kind)), LinkState.UNKNOWN)
+    state = next((state for kind, state in states.items() if isinstance(refusal, kind)), ResetLinkState.UNKNOWN)
     return _render_refused_link(state, token, refusal.status)
 
 
@@ -235,10 +235,10 @@ def _renew(token: str) -> Response:
     form = RenewForm()
     if not form.validate():
         link = api()(contract.read_reset, LinkLookup(token=token))
-        state = LinkState(link.state) if link.state in set(LinkState) else LinkState.EXPIRED
+        state = ResetLinkState(link.state) if link.state in set(ResetLinkState) else ResetLinkState.EXPIRED
         return _render_refused_link(state, token, form.error_status, form)
     try:
         response = api()(contract.renew_reset, LinkRequest(token=token, interaction_id=current_visit().interaction_id))
     except e.UnknownLink:
-        return _render_refused_link(LinkState.UNKNOWN, "", 403)
+        return _render_refused_link(ResetLinkState.UNKNOWN, "", 403)
     return journey.follow(response)

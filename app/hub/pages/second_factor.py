@@ -36,7 +36,7 @@ _SAMPLE: Final = "ada@example.com"
 ANSWERED: Final = f"{ADDRESS}/answered"
 
 
-class ChoiceForm(HubForm):
+class FactorChoiceForm(HubForm):
     """The chosen factor, and the target of an enrolment code."""
 
     kind = HiddenField()
@@ -56,7 +56,7 @@ class ChooseFactorPage(Page):
 
     template = "pages/choose_factor.html"
 
-    form: ChoiceForm
+    form: FactorChoiceForm
     choices: tuple[FactorChoiceRow, ...]
     must_enrol: bool = False
     problem: Notice | None = None
@@ -69,7 +69,7 @@ class ChooseFactorPage(Page):
 
     @property
     def form_targets(self) -> tuple[str, ...]:
-        return (*super().form_targets, *choice_redirect_targets(*(way.kind for way in self.choices)))
+        return (*super().form_targets, *choice_redirect_targets(*(choice.kind for choice in self.choices)))
 
     @classmethod
     def samples(cls) -> Mapping[str, ChooseFactorPage]:
@@ -77,9 +77,9 @@ class ChooseFactorPage(Page):
         hints = {"sms": "**********23", "email": "a*a@e*****e.c*m", "backup_code": "8"}
         own = tuple(FactorChoiceRow.of(kind, hints.get(kind.value)) for kind in PRESENTATIONS)
         return {
-            "other ways": cls(ChoiceForm(), own, account=_SAMPLE),
-            "to enrol one": cls(ChoiceForm(), choices, must_enrol=True, account=_SAMPLE),
-            "not now": cls(ChoiceForm(), own, problem=_TOO_SOON, account=_SAMPLE),
+            "other ways": cls(FactorChoiceForm(), own, account=_SAMPLE),
+            "to enrol one": cls(FactorChoiceForm(), choices, must_enrol=True, account=_SAMPLE),
+            "not now": cls(FactorChoiceForm(), own, problem=_TOO_SOON, account=_SAMPLE),
         }
 
 
@@ -245,7 +245,7 @@ def address(interaction_id: str, kind: str = "") -> str:
 
 
 def _choose() -> Response:
-    form, interaction = ChoiceForm(), journey.require_interaction()
+    form, interaction = FactorChoiceForm(), journey.require_interaction()
     if not form.validate():
         return journey.redirect_to(address(interaction.id, CHOOSE))
     choice = form.to_request()
@@ -302,7 +302,7 @@ def _page(
         choices = tuple(
             FactorChoiceRow.of(item.kind, item.hint) for item in (*present, *view.choices) if item.kind in PRESENTATIONS
         )
-        return ChooseFactorPage(ChoiceForm(formdata=None), choices, view.must_enrol, problem, account)
+        return ChooseFactorPage(FactorChoiceForm(formdata=None), choices, view.must_enrol, problem, account)
     return SecondFactorPage(
         form or fresh_form(presentation), presentation, view.shown, bool(view.choices), view.must_enrol, view.is_elsewhere,
         view.trust_days, problem, view.landing, account,

@@ -44,7 +44,7 @@ class Effect(StrEnum):
     NOTHING = "nothing"
 
 
-class RemoveForm(PasswordConfirmationForm):
+class RemoveFactorForm(PasswordConfirmationForm):
     """Confirms the removal."""
 
     kind = HiddenField()
@@ -56,7 +56,7 @@ class RemoveForm(PasswordConfirmationForm):
 
 
 @dataclass(frozen=True)
-class EnrolledFactor:
+class FactorRow:
     """An enrolled factor."""
 
     kind: str
@@ -75,7 +75,7 @@ class FactorsPage(Page):
     query = {"done": 8}
 
     form: ChosenForm
-    enrolled: tuple[EnrolledFactor, ...]
+    enrolled: tuple[FactorRow, ...]
     available: tuple[FactorChoiceRow, ...]
     backup_codes: int | None = None
     """How many are left; None if the tenant has no backup codes."""
@@ -94,9 +94,7 @@ class FactorsPage(Page):
     def samples(cls) -> Mapping[str, FactorsPage]:
         choices = tuple(FactorChoiceRow.of(presentation.kind) for presentation in _sample_presentations())
         day = formatting.format_day("2026-11-12T10:00:00+00:00")
-        enrolled = tuple(
-            EnrolledFactor(choice.kind, choice.name, choice.icon, since=day, used=day) for choice in choices
-        )
+        enrolled = tuple(FactorRow(choice.kind, choice.name, choice.icon, since=day, used=day) for choice in choices)
         visit = cls(ChosenForm(), enrolled, (), 8)
         return {
             "all": visit,
@@ -125,19 +123,22 @@ class RemoveFactorPage(Page):
     scripts = (*Page.scripts, "reveal")
     query = {"kind": 24}
 
-    form: RemoveForm
+    form: RemoveFactorForm
     name: Any
     effect: Effect
     problem: Notice | None = None
 
     @classmethod
     def samples(cls) -> Mapping[str, RemoveFactorPage]:
-        name, given = PRESENTATIONS[FactorKind.TOTP].name, {"account": "ada@example.com", "kind": "totp"}
-        with_password, wrong = RemoveForm(data=given), RemoveForm(data={**given, "asks": NEEDED, "password": "x"})
+        name, common = PRESENTATIONS[FactorKind.TOTP].name, {"account": "ada@example.com", "kind": "totp"}
+        with_password, wrong = (
+            RemoveFactorForm(data=common),
+            RemoveFactorForm(data={**common, "asks": NEEDED, "password": "x"}),
+        )
         with_password.add_refusal(e.WrongCurrentPassword())
         wrong.add_refusal(e.WrongCurrentPassword())
         return {
-            **{effect.value: cls(RemoveForm(data=given), name, effect) for effect in Effect},
+            **{effect.value: cls(RemoveFactorForm(data=common), name, effect) for effect in Effect},
             "with the password": cls(with_password, name, Effect.OTHERS),
             "wrong password": cls(wrong, name, Effect.NOTHING),
             "locked": cls(wrong, name, Effect.NOTHING, refusal_notice(e.LockedForAWhile())),
@@ -168,13 +169,13 @@ def show_remove_factor() -> Response:
     if (redirect := require_confirmation(view, landing)) is not None:
         return redirect
     effect = _effect(view)
-    form = RemoveForm(data={"kind": kind.value, "effect": effect.value, **confirmation_data(view)})
+    form = RemoveFactorForm(data={"kind": kind.value, "effect": effect.value, **confirmation_data(view)})
     return RemoveFactorPage(form, PRESENTATIONS[kind].name, effect).render()
 
 
 @pages.post(REMOVE)
 def submit_remove_factor() -> Response:
-    form = RemoveForm()
+    form = RemoveFactorForm()
     kind = kind_of(form.kind.data)
     if kind is None or kind not in PRESENTATIONS:
         return journey.redirect_to(ACCOUNT_FACTORS)
@@ -198,16 +199,16 @@ def _page(view: contract.FactorsView) -> FactorsPage:
     return FactorsPage(
         form,
         tuple(_enrolled_factor(item) for item in view.held if item.kind in PRESENTATIONS),
-        tuple(FactorChoiceRow.of(one.kind, one.hint) for one in available),
+        tuple(FactorChoiceRow.of(item.kind, item.hint) for item in available),
         view.backup_codes,
         view.is_required,
         current_visit().query.get("done", ""),
     )
 
 
-def _enrolled_factor(item: contract.EnrolledFactor) -> EnrolledFactor:
+def _enrolled_factor(item: contract.EnrolledFactor) -> FactorRow:
     presentation, day = PRESENTATIONS[item.kind], formatting.format_day
-    return EnrolledFactor(
+    return FactorRow(
         item.kind.value, presentation.name, presentation.icon, item.hint or "", day(item.since), day(item.used_at)
     )
 

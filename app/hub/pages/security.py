@@ -26,7 +26,7 @@ from app.hub.page import Notice, Page
 from app.hub.pages import pages
 from app.hub.parts import formatting
 from app.hub.services import api
-from app.hub.tenancy import Identifier
+from app.hub.tenancy import IdentifierKind
 from app.hub.visit import current_visit
 
 ADDRESS: Final = "/security"
@@ -276,7 +276,7 @@ def _credential_rows(overview: contract.SecurityView) -> Iterable[CredentialRow]
         yield CredentialRow(_l("Connected accounts"), _identity_count(overview.identities), "globe", "/identities")
     if tenant.pin.is_on:
         yield CredentialRow(_l("PIN"), _SET if overview.has_pin else _NOT_SET, "lock", "/pin")
-    if Identifier.PHONE in tenant.identifiers:
+    if IdentifierKind.PHONE in tenant.identifiers:
         yield CredentialRow(_l("Phone number"), overview.phone or _NOT_SET, "phone", "/phone")
     if tenant.every_question:
         yield CredentialRow(_l("Security questions"), _answer_count(overview.answered), "note", "/security-questions")
@@ -292,7 +292,7 @@ def _second_step_rows(factors: FactorsView | None) -> Iterable[CredentialRow]:
             yield CredentialRow(row.name, row.hint, row.icon, _FACTORS, _ON, "ok")
     if factors.held and factors.backup_codes is not None:
         yield _codes_row(factors.backup_codes)
-    offered = " · ".join(str(PRESENTATIONS[one.kind].name) for one in factors.offered if one.kind in PRESENTATIONS)
+    offered = " · ".join(str(PRESENTATIONS[item.kind].name) for item in factors.offered if item.kind in PRESENTATIONS)
     if offered and factors.held:
         yield CredentialRow(_l("Add another method"), offered, "shield", _FACTORS)
     elif offered:

@@ -15,7 +15,7 @@ from app.hub import journey, oidc_client
 from app.hub.forms.account import (
     NEEDED,
     PasswordConfirmationForm,
-    QuestionsForm,
+    SecurityAnswersForm,
     confirmation_data,
     refusal_notice,
     require_confirmation,
@@ -31,7 +31,7 @@ from app.kit.errors import ApiError
 ADDRESS: Final = "/security-questions"
 
 
-class AnswersForm(QuestionsForm, PasswordConfirmationForm):
+class AnswersForm(SecurityAnswersForm, PasswordConfirmationForm):
     """A field for each question, and the password if the session is stale."""
 
     def to_request(self) -> AnswersEdit:

@@ -29,7 +29,7 @@ ADDRESS: Final = "/select-organization"
 ASK: Final = f"{ADDRESS}/ask"
 
 
-class ChoiceForm(HubForm):
+class OrganizationChoiceForm(HubForm):
     """One button per organization; that of the personal account has no value."""
 
     def to_request(self) -> organizations.ChooseOrganizationRequest:
@@ -40,7 +40,7 @@ class ChoiceForm(HubForm):
 
 
 @dataclass(frozen=True)
-class Option:
+class OrganizationChoiceRow:
     """An organization in the list."""
 
     tile: Tile
@@ -55,11 +55,11 @@ class SelectOrganizationPage(Page):
 
     template = "pages/select_organization.html"
 
-    form: ChoiceForm
+    form: OrganizationChoiceForm
     relying_party: str
     account: str
     """The label of the account."""
-    options: tuple[Option, ...]
+    options: tuple[OrganizationChoiceRow, ...]
     has_personal: bool = False
     can_create: bool = False
     invitations: InvitationsRow | None = None
@@ -67,7 +67,7 @@ class SelectOrganizationPage(Page):
 
     @property
     def pictures(self) -> tuple[str, ...]:
-        return logos([*(one.tile for one in self.options), *(one.tile for one in self.joinable)])
+        return logos([*(option.tile for option in self.options), *(item.tile for item in self.joinable)])
 
     @property
     def initials(self) -> str:
@@ -75,27 +75,31 @@ class SelectOrganizationPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, SelectOrganizationPage]:
-        globex = Option(Tile("Globex Gardens", "org_9"), "Editor", people(24), is_last_used=True)
-        initech = Option(Tile("Initech", "org_3"), "Owner", people(8))
-        alone = Option(Tile("Hazel Labs", "org_2", _LOGO), "Owner", people(1))
-        long = Option(
+        globex = OrganizationChoiceRow(Tile("Globex Gardens", "org_9"), "Editor", people(24), is_last_used=True)
+        initech = OrganizationChoiceRow(Tile("Initech", "org_3"), "Owner", people(8))
+        alone = OrganizationChoiceRow(Tile("Hazel Labs", "org_2", _LOGO), "Owner", people(1))
+        long = OrganizationChoiceRow(
             Tile("Northern Association of Independent Garden and Landscape Architects", "org_4"),
             "Billing administrator, Head of regional procurement",
             people(1204),
         )
         known = ("Acme Shop", "ada@example.com")
         return {
-            "several": cls(ChoiceForm(), *known, (globex, initech, alone)),
-            "with the personal account": cls(ChoiceForm(), *known, (globex, initech), has_personal=True),
-            "can create": cls(ChoiceForm(), *known, (globex, initech), has_personal=True, can_create=True),
-            "none, can create": cls(ChoiceForm(), *known, (), can_create=True),
-            "can ask to join": cls(ChoiceForm(), *known, (globex,), can_create=True, joinable=Joinable.samples()),
-            "none, can ask to join": cls(ChoiceForm(), *known, (), joinable=Joinable.samples()[:2]),
-            "one": cls(ChoiceForm(), *known, (initech,), has_personal=True),
-            "invited": cls(ChoiceForm(), *known, (globex, initech), True, True, InvitationsRow(1, ("Hazel Labs",))),
-            "none, invited": cls(ChoiceForm(), *known, (), invitations=InvitationsRow(1, ("Hazel Labs",))),
-            "long names": cls(ChoiceForm(), *known, (long, globex), has_personal=True),
-            "token": cls(ChoiceForm().with_token_error(), *known, (globex, initech)),
+            "several": cls(OrganizationChoiceForm(), *known, (globex, initech, alone)),
+            "with the personal account": cls(OrganizationChoiceForm(), *known, (globex, initech), has_personal=True),
+            "can create": cls(OrganizationChoiceForm(), *known, (globex, initech), has_personal=True, can_create=True),
+            "none, can create": cls(OrganizationChoiceForm(), *known, (), can_create=True),
+            "can ask to join": cls(
+                OrganizationChoiceForm(), *known, (globex,), can_create=True, joinable=Joinable.samples()
+            ),
+            "none, can ask to join": cls(OrganizationChoiceForm(), *known, (), joinable=Joinable.samples()[:2]),
+            "one": cls(OrganizationChoiceForm(), *known, (initech,), has_personal=True),
+            "invited": cls(
+                OrganizationChoiceForm(), *known, (globex, initech), True, True, InvitationsRow(1, ("Hazel Labs",))
+            ),
+            "none, invited": cls(OrganizationChoiceForm(), *known, (), invitations=InvitationsRow(1, ("Hazel Labs",))),
+            "long names": cls(OrganizationChoiceForm(), *known, (long, globex), has_personal=True),
+            "token": cls(OrganizationChoiceForm().with_token_error(), *known, (globex, initech)),
         }
 
 
@@ -108,12 +112,12 @@ _LOGO: Final = (
 
 @pages.get(ADDRESS)
 def show_select_organization() -> Response:
-    return _render(ChoiceForm())
+    return _render(OrganizationChoiceForm())
 
 
 @pages.post(ADDRESS)
 def submit_select_organization() -> Response:
-    form = ChoiceForm()
+    form = OrganizationChoiceForm()
     if not form.validate():
         return _render(form, form.error_status)
     return journey.follow(api()(organizations.choose, form.to_request()))
@@ -122,13 +126,13 @@ def submit_select_organization() -> Response:
 @pages.get(ASK)
 def show_ask_at_sign_in() -> Response:
     """Lead a reload of a refused form to the page."""
-    return _render(ChoiceForm())
+    return _render(OrganizationChoiceForm())
 
 
 @pages.post(ASK)
 def submit_ask_at_sign_in() -> Response:
     """Ask to join an organization; the page then shows the request."""
-    form = ChoiceForm()
+    form = OrganizationChoiceForm()
     if not form.validate():
         return _render(form, form.error_status)
     with suppress(e.NotAuthenticated, e.UnknownOrganization, e.JoinRequestRefused):  # the page shows how it is now
@@ -138,7 +142,7 @@ def submit_ask_at_sign_in() -> Response:
     return journey.redirect_to(f"{ADDRESS}?{urlencode({'attempt': journey.require_interaction().id})}")
 
 
-def _render(form: ChoiceForm, status: int = 200) -> Response:
+def _render(form: OrganizationChoiceForm, status: int = 200) -> Response:
     interaction = journey.require_interaction()
     response = api()(contract.resume, contract.InteractionRequest(interaction_id=interaction.id))
     if not isinstance(response.step, SelectOrganizationStep):
@@ -147,7 +151,7 @@ def _render(form: ChoiceForm, status: int = 200) -> Response:
 
 
 def _page(
-    form: ChoiceForm, step: SelectOrganizationStep, application: RelyingPartyView | None
+    form: OrganizationChoiceForm, step: SelectOrganizationStep, application: RelyingPartyView | None
 ) -> SelectOrganizationPage:
     current_visit().use_account_language(step.person)
     return SelectOrganizationPage(
@@ -162,5 +166,7 @@ def _page(
     )
 
 
-def _option(view: OrganizationOption) -> Option:
-    return Option(Tile(view.name, view.id, view.logo or ""), listed(view.roles), people(view.people), view.is_last_used)
+def _option(view: OrganizationOption) -> OrganizationChoiceRow:
+    return OrganizationChoiceRow(
+        Tile(view.name, view.id, view.logo or ""), listed(view.roles), people(view.people), view.is_last_used
+    )

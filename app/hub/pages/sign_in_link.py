@@ -28,13 +28,13 @@ LINK: Final = "/sign-in/link"
 APPROVE: Final = "/sign-in/approve"
 
 
-class NumberForm(HubForm):
+class LinkNumberForm(HubForm):
     """The number shown on the waiting device; empty if it shows none."""
 
     number = mailed_link.number_field()
 
 
-class LinkState(StrEnum):
+class SignInLinkState(StrEnum):
     """The state of a sign-in link."""
 
     OPEN = "open"
@@ -62,8 +62,8 @@ class SignInLinkPage(mailed_link.LinkPage):
     template = "pages/sign_in_link.html"
     path = LINK
 
-    form: NumberForm
-    state: LinkState
+    form: LinkNumberForm
+    state: SignInLinkState
     relying_party: str = ""
     creates_account: bool = False
     is_awaited: bool = False
@@ -75,7 +75,7 @@ class SignInLinkPage(mailed_link.LinkPage):
 
     @property
     def continues(self) -> bool:
-        return self.is_own and self.state is LinkState.OPEN
+        return self.is_own and self.state is SignInLinkState.OPEN
 
     @property
     def notice(self) -> Notice | None:
@@ -93,19 +93,21 @@ class SignInLinkPage(mailed_link.LinkPage):
 
     @classmethod
     def samples(cls) -> Mapping[str, SignInLinkPage]:
-        given = ("ada@example.com", "a-token")
-        samples = {state.value: cls(NumberForm(), state, *given) for state in LinkState}
-        samples["open for an application"] = cls(NumberForm(), LinkState.OPEN, *given, "Acme Shop")
-        samples["open, one-touch"] = cls(NumberForm(), LinkState.OPEN, *given, creates_account=True)
-        samples["in the same browser"] = cls(NumberForm(), LinkState.OPEN, *given, "Acme Shop", is_own=True)
-        samples["awaited in another browser"] = cls(NumberForm(), LinkState.OPEN, *given, "Acme Shop", is_awaited=True)
-        wrong = NumberForm(data={"number": "12"})
-        wrong.add_error("number", mailed_link.WRONG_NUMBER)
-        samples["a wrong number"] = cls(wrong, LinkState.OPEN, *given, "Acme Shop", is_awaited=True)
-        samples["refused"] = cls(
-            NumberForm(), LinkState.REFUSED, *given, refusal=RefusalReason.SUSPENDED, wait_seconds=840
+        common = ("ada@example.com", "a-token")
+        samples = {state.value: cls(LinkNumberForm(), state, *common) for state in SignInLinkState}
+        samples["open for an application"] = cls(LinkNumberForm(), SignInLinkState.OPEN, *common, "Acme Shop")
+        samples["open, one-touch"] = cls(LinkNumberForm(), SignInLinkState.OPEN, *common, creates_account=True)
+        samples["in the same browser"] = cls(LinkNumberForm(), SignInLinkState.OPEN, *common, "Acme Shop", is_own=True)
+        samples["awaited in another browser"] = cls(
+            LinkNumberForm(), SignInLinkState.OPEN, *common, "Acme Shop", is_awaited=True
         )
-        samples["token"] = cls(NumberForm().with_token_error(), LinkState.OPEN, *given)
+        wrong = LinkNumberForm(data={"number": "12"})
+        wrong.add_error("number", mailed_link.WRONG_NUMBER)
+        samples["a wrong number"] = cls(wrong, SignInLinkState.OPEN, *common, "Acme Shop", is_awaited=True)
+        samples["refused"] = cls(
+            LinkNumberForm(), SignInLinkState.REFUSED, *common, refusal=RefusalReason.SUSPENDED, wait_seconds=840
+        )
+        samples["token"] = cls(LinkNumberForm().with_token_error(), SignInLinkState.OPEN, *common)
         return samples
 
 
@@ -116,7 +118,7 @@ class SignInRequestPage(mailed_link.LinkPage):
     template = "pages/sign_in_request.html"
     path = APPROVE
 
-    form: NumberForm
+    form: LinkNumberForm
     state: RequestState
     browser: str = ""
     place: str = ""
@@ -125,17 +127,19 @@ class SignInRequestPage(mailed_link.LinkPage):
 
     @classmethod
     def samples(cls) -> Mapping[str, SignInRequestPage]:
-        given: dict[str, Any] = {
+        common: dict[str, Any] = {
             "label": "ada@example.com", "token": "a-token", "browser": "Firefox, Linux", "place": "203.0.113.7",
         }  # fmt: skip
-        samples = {state.value: cls(NumberForm(), state, **given) for state in RequestState}
-        wrong = NumberForm(data={"number": "12"})
+        samples = {state.value: cls(LinkNumberForm(), state, **common) for state in RequestState}
+        wrong = LinkNumberForm(data={"number": "12"})
         wrong.add_error("number", _WRONG)
         samples["with a number"] = cls(
-            NumberForm(), RequestState.OPEN, **given, relying_party="Acme Shop", needs_number=True
+            LinkNumberForm(), RequestState.OPEN, **common, relying_party="Acme Shop", needs_number=True
         )
-        samples["a wrong number"] = cls(wrong, RequestState.OPEN, **given, relying_party="Acme Shop", needs_number=True)
-        samples["token"] = cls(NumberForm().with_token_error(), RequestState.OPEN, **given, needs_number=True)
+        samples["a wrong number"] = cls(
+            wrong, RequestState.OPEN, **common, relying_party="Acme Shop", needs_number=True
+        )
+        samples["token"] = cls(LinkNumberForm().with_token_error(), RequestState.OPEN, **common, needs_number=True)
         return samples
 
 
@@ -147,13 +151,13 @@ _MISSING: Final = _l("Enter the number shown on the other device.")
 def show_sign_in_link() -> Response:
     token = mailed_link.link_token()
     link = api()(contract.read_link, mailed_link.link_read(token))
-    return replace(_link(NumberForm(), token, link), is_own=link.is_own).render()
+    return replace(_link(LinkNumberForm(), token, link), is_own=link.is_own).render()
 
 
 @pages.post(LINK)
 def submit_sign_in_link() -> Response:
     visit = current_visit()
-    form, token = NumberForm(), mailed_link.link_token()
+    form, token = LinkNumberForm(), mailed_link.link_token()
     if not form.validate():
         return _link(form, token, api()(contract.read_link, LinkLookup(token=token))).render(form.error_status)
     if visit.form.get("do") == "there":
@@ -166,7 +170,7 @@ def submit_sign_in_link() -> Response:
         return _refused(token, refusal)
 
 
-def _hand_over(form: NumberForm, token: str) -> Response:
+def _hand_over(form: LinkNumberForm, token: str) -> Response:
     """Let the page that waits in another browser sign in there."""
     number = (form.number.data or "").strip()[:20]
     try:
@@ -174,7 +178,7 @@ def _hand_over(form: NumberForm, token: str) -> Response:
             form.add_error("number", _MISSING)
         else:
             link = api()(contract.hand_over, contract.HandoverRequest(token=token, number=number))
-            return SignInRequestPage(NumberForm(formdata=None), RequestState.APPROVED, link.label, token).render()
+            return SignInRequestPage(LinkNumberForm(formdata=None), RequestState.APPROVED, link.label, token).render()
     except e.WrongMailCode:
         form.add_error("number", mailed_link.WRONG_NUMBER)
     except ApiError as refusal:
@@ -186,13 +190,13 @@ def _hand_over(form: NumberForm, token: str) -> Response:
 @pages.get(APPROVE)
 def show_sign_in_request() -> Response:
     token = mailed_link.link_token()
-    return _request(NumberForm(), token, api()(contract.read_request, mailed_link.link_read(token))).render()
+    return _request(LinkNumberForm(), token, api()(contract.read_request, mailed_link.link_read(token))).render()
 
 
 @pages.post(APPROVE)
 def submit_sign_in_request() -> Response:
     visit = current_visit()
-    form, token, is_approved = NumberForm(), mailed_link.link_token(), visit.form.get("do") == "yes"
+    form, token, is_approved = LinkNumberForm(), mailed_link.link_token(), visit.form.get("do") == "yes"
     if not form.validate():
         return _request(form, token, api()(contract.read_request, LinkLookup(token=token))).render(form.error_status)
     number = (form.number.data or "").strip()[:20]
@@ -200,7 +204,7 @@ def submit_sign_in_request() -> Response:
         form.add_error("number", _MISSING)
         return _request(form, token, api()(contract.read_request, LinkLookup(token=token))).render(422)
     try:
-        view = api()(contract.decide, contract.DeviceDecision(token=token, is_yes=is_approved, number=number))
+        view = api()(contract.decide, contract.DeviceSignInDecision(token=token, is_yes=is_approved, number=number))
     except (e.UnknownLink, e.ExpiredLink, e.UsedLink):
         view = api()(contract.read_request, LinkLookup(token=token))
     if view.is_wrong:
@@ -208,16 +212,16 @@ def submit_sign_in_request() -> Response:
     return _request(form, token, view).render(403 if view.is_wrong else 200)
 
 
-def _link(form: NumberForm, token: str, view: contract.SignInLinkView) -> SignInLinkPage:
+def _link(form: LinkNumberForm, token: str, view: contract.SignInLinkView) -> SignInLinkPage:
     name = current_visit().relying_party
-    return SignInLinkPage(form, LinkState(view.state), view.label, token, name, view.registers, view.is_awaited)
+    return SignInLinkPage(form, SignInLinkState(view.state), view.label, token, name, view.registers, view.is_awaited)
 
 
 def _refused(token: str, refusal: ApiError) -> Response:
     """Show why the account may not sign in; only the owner of the mailbox reaches this page."""
     state = next((state for kind, state in _STATES.items() if isinstance(refusal, kind)), None)
     view = api()(contract.read_link, LinkLookup(token=token))
-    form, name = NumberForm(formdata=None), current_visit().interaction
+    form, name = LinkNumberForm(formdata=None), current_visit().interaction
     relying_party = name.relying_party if name else ""
     if state is not None:
         return SignInLinkPage(form, state, view.label, token, relying_party).render(refusal.status)
@@ -225,23 +229,23 @@ def _refused(token: str, refusal: ApiError) -> Response:
     reason = RefusalReason.LOCKED if reason in (RefusalReason.CAPTCHA, RefusalReason.QUESTION) else reason
     wait = wait_seconds(refusal, services().now())
     return SignInLinkPage(
-        form, LinkState.REFUSED, view.label, token, relying_party, refusal=reason, wait_seconds=wait
+        form, SignInLinkState.REFUSED, view.label, token, relying_party, refusal=reason, wait_seconds=wait
     ).render(refusal.status)
 
 
-def _request(form: NumberForm, token: str, view: contract.DeviceRequestView) -> SignInRequestPage:
-    browser = ", ".join(one for one in (view.browser, view.system) if one)
+def _request(form: LinkNumberForm, token: str, view: contract.DeviceRequestView) -> SignInRequestPage:
+    browser = ", ".join(item for item in (view.browser, view.system) if item)
     state = RequestState(view.state)
     return SignInRequestPage(
         form, state, view.label, token, browser, view.address, view.relying_party, view.needs_number
     )
 
 
-_STATES: Final[dict[type[ApiError], LinkState]] = {
-    e.UnknownLink: LinkState.UNKNOWN,
-    e.UsedLink: LinkState.USED,
-    e.ExpiredLink: LinkState.EXPIRED,
-    e.ClosedLink: LinkState.EXPIRED,
-    e.EmailRegistered: LinkState.EXPIRED,
-    e.PasswordlessOff: LinkState.EXPIRED,
+_STATES: Final[dict[type[ApiError], SignInLinkState]] = {
+    e.UnknownLink: SignInLinkState.UNKNOWN,
+    e.UsedLink: SignInLinkState.USED,
+    e.ExpiredLink: SignInLinkState.EXPIRED,
+    e.ClosedLink: SignInLinkState.EXPIRED,
+    e.EmailRegistered: SignInLinkState.EXPIRED,
+    e.PasswordlessOff: SignInLinkState.EXPIRED,
 }

@@ -40,8 +40,8 @@ class TransferForm(PasswordConfirmationForm):
 
     @property
     def choice(self) -> str:
-        given = current_visit().form.get("choice", "")
-        return given if given in (STEP_DOWN, STAY) else ""
+        provided = current_visit().form.get("choice", "")
+        return provided if provided in (STEP_DOWN, STAY) else ""
 
 
 @dataclass(frozen=True)
@@ -118,12 +118,12 @@ def submit_transfer_ownership() -> Response:
             organization=organization, uid=uid, steps_down=form.choice == STEP_DOWN, password=form.current_password
         )
         try:
-            outcome = api()(contract.transfer, change)
+            response = api()(contract.transfer, change)
         except ApiError as refusal:
             shown = _NOTICES.get(type(refusal)) or refusal_notice(refusal)
             problem, status = None if form.add_refusal(refusal) else shown, refusal.status
         else:
-            current_visit().renew(outcome.session)
+            current_visit().renew(response.session)
             return journey.redirect_to(address_of(_MEMBERS, organization, done="owner"))
     view = _read(key, address_of(_MEMBERS, organization))
     if isinstance(view, Response):  # handed over already, by a double submit or another tab
@@ -144,8 +144,8 @@ def _read(key: str, landing: str) -> contract.TransferView | Response:
     """Return what the transfer changes; without a session, or where the account cannot make it, where to go instead."""
     organization, uid = ids_in(key)
     members = address_of(_MEMBERS, organization)
-    asked = contract.TransferRequest(organization=organization or "-", uid=uid or "-")
-    view = read(contract.read_transfer, asked, landing, members)
+    request = contract.TransferRequest(organization=organization or "-", uid=uid or "-")
+    view = read(contract.read_transfer, request, landing, members)
     if not isinstance(view, Response) and view.member.is_self:
         return journey.redirect_to(members)
     return view

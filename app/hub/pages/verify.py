@@ -27,7 +27,7 @@ from app.hub.visit import current_visit
 from app.kit.errors import ApiError
 
 
-class LinkForm(HubForm):
+class VerificationLinkForm(HubForm):
     """The button, the number of a waiting page, and the password if several registrations wait for the address."""
 
     number = mailed_link.number_field()
@@ -35,7 +35,7 @@ class LinkForm(HubForm):
     password = PasswordField(_l("Password"), render_kw={"autocomplete": "current-password", "maxlength": 1000})
 
 
-class LinkState(StrEnum):
+class VerificationLinkState(StrEnum):
     """The state of a verification link."""
 
     OPEN = "open"
@@ -57,8 +57,8 @@ class VerifyPage(mailed_link.LinkPage):
     path = check_mail.ADDRESS
     scripts = (*Page.scripts, "reveal")
 
-    form: LinkForm
-    state: LinkState
+    form: VerificationLinkForm
+    state: VerificationLinkState
     relying_party: str = ""
     added_by: str = ""
     is_awaited: bool = False
@@ -68,27 +68,37 @@ class VerifyPage(mailed_link.LinkPage):
 
     @property
     def continues(self) -> bool:
-        return self.is_own and self.state is LinkState.OPEN
+        return self.is_own and self.state is VerificationLinkState.OPEN
 
     @classmethod
     def samples(cls) -> Mapping[str, VerifyPage]:
         token = "a-token"
-        samples = {state.value: cls(LinkForm(), state, "ada@example.com", token) for state in LinkState}
-        wrong = LinkForm()
+        samples = {
+            state.value: cls(VerificationLinkForm(), state, "ada@example.com", token) for state in VerificationLinkState
+        }
+        wrong = VerificationLinkForm()
         wrong.add_error("password", _WRONG_PASSWORD)
-        samples["a wrong password"] = cls(wrong, LinkState.PASSWORD, "ada@example.com", token)
-        samples["open for an application"] = cls(LinkForm(), LinkState.OPEN, "ada@example.com", token, "Acme Shop")
-        samples["in the same browser"] = cls(LinkForm(), LinkState.OPEN, "ada@example.com", token, is_own=True)
+        samples["a wrong password"] = cls(wrong, VerificationLinkState.PASSWORD, "ada@example.com", token)
+        samples["open for an application"] = cls(
+            VerificationLinkForm(), VerificationLinkState.OPEN, "ada@example.com", token, "Acme Shop"
+        )
+        samples["in the same browser"] = cls(
+            VerificationLinkForm(), VerificationLinkState.OPEN, "ada@example.com", token, is_own=True
+        )
         samples["awaited in another browser"] = cls(
-            LinkForm(), LinkState.OPEN, "ada@example.com", token, is_awaited=True
+            VerificationLinkForm(), VerificationLinkState.OPEN, "ada@example.com", token, is_awaited=True
         )
-        wrong_number = LinkForm(data={"number": "12"})
+        wrong_number = VerificationLinkForm(data={"number": "12"})
         wrong_number.add_error("number", mailed_link.WRONG_NUMBER)
-        samples["a wrong number"] = cls(wrong_number, LinkState.OPEN, "ada@example.com", token, is_awaited=True)
-        samples["open for another account"] = cls(
-            LinkForm(), LinkState.OPEN, "ada@example.com", token, added_by="g***@e***.com"
+        samples["a wrong number"] = cls(
+            wrong_number, VerificationLinkState.OPEN, "ada@example.com", token, is_awaited=True
         )
-        samples["used for an application"] = cls(LinkForm(), LinkState.USED, "ada@example.com", token, "Acme Shop")
+        samples["open for another account"] = cls(
+            VerificationLinkForm(), VerificationLinkState.OPEN, "ada@example.com", token, added_by="g***@e***.com"
+        )
+        samples["used for an application"] = cls(
+            VerificationLinkForm(), VerificationLinkState.USED, "ada@example.com", token, "Acme Shop"
+        )
         return samples
 
 
@@ -137,9 +147,11 @@ def submit_verify() -> Response:
 
 def _show_link(token: str) -> Response:
     link = api()(contract.read_link, mailed_link.link_read(token))
-    if link.state == LinkState.USED and not _live_interaction_id():
+    if link.state == VerificationLinkState.USED and not _live_interaction_id():
         return _confirmed(was_before=True)
-    return replace(_page(LinkForm(), LinkState(link.state), token, link), is_own=link.is_own).render()
+    return replace(
+        _page(VerificationLinkForm(), VerificationLinkState(link.state), token, link), is_own=link.is_own
+    ).render()
 
 
 def _confirm() -> Response:
@@ -151,10 +163,10 @@ def _renew() -> Response:
 
 
 def _submit(ask: Callable[[contract.VerifyLinkRequest], StepResponse]) -> Response:
-    form, token, visit = LinkForm(), mailed_link.link_token(), current_visit()
+    form, token, visit = VerificationLinkForm(), mailed_link.link_token(), current_visit()
     if not form.validate():
         link = api()(contract.read_link, LinkLookup(token=token))
-        return _page(form, LinkState(link.state), token, link).render(form.error_status)
+        return _page(form, VerificationLinkState(link.state), token, link).render(form.error_status)
     try:
         typed = (form.password.data or "")[:1000]
         number = (form.number.data or "").strip()[:20]
@@ -169,29 +181,32 @@ def _submit(ask: Callable[[contract.VerifyLinkRequest], StepResponse]) -> Respon
         state = next((state for kind, state in _REFUSED.items() if isinstance(refusal, kind)), None)
         if state is None:
             raise
-        return _page(LinkForm(formdata=None), state, token).render(refusal.status)
+        return _page(VerificationLinkForm(formdata=None), state, token).render(refusal.status)
     return journey.follow(response)
 
 
 def _wrong_number(token: str, refusal: ApiError) -> Response:
-    form, link = LinkForm(formdata=None), api()(contract.read_link, LinkLookup(token=token))
+    form, link = VerificationLinkForm(formdata=None), api()(contract.read_link, LinkLookup(token=token))
     form.add_error("number", mailed_link.WRONG_NUMBER)
-    return _page(form, LinkState(link.state), token, link).render(refusal.status)
+    return _page(form, VerificationLinkState(link.state), token, link).render(refusal.status)
 
 
 def _ask_password(token: str, refusal: ApiError) -> Response:
     """Ask for the registration's password; the first time without an error."""
-    form, link = LinkForm(formdata=None), api()(contract.read_link, LinkLookup(token=token))
+    form, link = VerificationLinkForm(formdata=None), api()(contract.read_link, LinkLookup(token=token))
     is_wrong = isinstance(refusal, e.WrongCredentials) or "password" in current_visit().form
     if is_wrong:
         form.add_error(
             "password", _WRONG_PASSWORD if isinstance(refusal, e.WrongCredentials) else _l("Enter your password.")
         )
-    return _page(form, LinkState.PASSWORD, token, link).render(refusal.status if is_wrong else 200)
+    return _page(form, VerificationLinkState.PASSWORD, token, link).render(refusal.status if is_wrong else 200)
 
 
 def _page(
-    form: LinkForm, state: LinkState, token: str, link: contract.VerificationLinkView | None = None
+    form: VerificationLinkForm,
+    state: VerificationLinkState,
+    token: str,
+    link: contract.VerificationLinkView | None = None,
 ) -> VerifyPage:
     link = link or contract.VerificationLinkView(state=state)
     name = current_visit().relying_party
@@ -221,9 +236,9 @@ _ACTIONS: Final[Mapping[str, Callable[[], Response]]] = {
     "opened": check_mail.submit_link_opened,
     "mail": check_mail.submit_resend,
 }
-_REFUSED: Final[dict[type[ApiError], LinkState]] = {
-    e.UnknownLink: LinkState.UNKNOWN,
-    e.ExpiredLink: LinkState.EXPIRED,
-    e.ClosedLink: LinkState.CLOSED,
-    e.EmailRegistered: LinkState.CLOSED,
+_REFUSED: Final[dict[type[ApiError], VerificationLinkState]] = {
+    e.UnknownLink: VerificationLinkState.UNKNOWN,
+    e.ExpiredLink: VerificationLinkState.EXPIRED,
+    e.ClosedLink: VerificationLinkState.CLOSED,
+    e.EmailRegistered: VerificationLinkState.CLOSED,
 }

@@ -18,11 +18,11 @@ from app.contract.step_reasons import Channel
 from app.contract.steps import CheckMailStep, StepResponse
 from app.hub import journey
 from app.hub.forms.code import (
-    GONE,
+    LINK_CLOSED,
     ButtonForm,
     CodeForm,
     CodePage,
-    Outcome,
+    CodePageNotice,
     outcome_for,
     redisplayed,
     sample_empty_form,
@@ -65,7 +65,7 @@ class CheckMailPage(CodePage):
             "at a webmail service": cls(CodeForm(), "ada@gmail.com", False, 27, number="47", can_change=True),
             "after a sign-in": cls(CodeForm(), mail),
             "link only": cls(CodeForm(), mail, number="47", carries="link"),
-            "link only, not opened": cls(CodeForm(), mail, False, 21, Outcome.UNOPENED, "47", carries="link"),
+            "link only, not opened": cls(CodeForm(), mail, False, 21, CodePageNotice.UNOPENED, "47", carries="link"),
             "code only": cls(CodeForm(), mail, carries="otp"),
             "token": cls(sample_filled_form().with_token_error(), mail, can_change=True),
             "a moment ago": cls(CodeForm(), mail, resend_in_seconds=27),
@@ -82,8 +82,14 @@ class CheckMailPage(CodePage):
         }
 
 
-_BY_MAIL: Final = [outcome for outcome in Outcome if outcome not in (Outcome.TAKEN, Outcome.CLOSED, Outcome.NO_TEXTS)]
-_BY_TEXT: Final = [outcome for outcome in Outcome if outcome not in (Outcome.UNOPENED, Outcome.CLOSED)]
+_BY_MAIL: Final = [
+    outcome
+    for outcome in CodePageNotice
+    if outcome not in (CodePageNotice.TAKEN, CodePageNotice.CLOSED, CodePageNotice.NO_TEXTS)
+]
+_BY_TEXT: Final = [
+    outcome for outcome in CodePageNotice if outcome not in (CodePageNotice.UNOPENED, CodePageNotice.CLOSED)
+]
 
 
 def show() -> Response:
@@ -92,7 +98,7 @@ def show() -> Response:
     response = api()(contract.resume, contract.InteractionRequest(interaction_id=interaction.id))
     if not isinstance(response.step, CheckMailStep):
         return journey.follow(response)
-    outcome = Outcome.SENT if current_visit().query.get("sent") else None
+    outcome = CodePageNotice.SENT if current_visit().query.get("sent") else None
     return _page(CodeForm(), response.step, outcome).render()
 
 
@@ -111,9 +117,9 @@ def waiting_state() -> str:
     """Return the state as one word for the page's script."""
     interaction = current_visit().interaction
     if interaction is None:
-        return GONE
+        return LINK_CLOSED
     step = api()(contract.resume, contract.InteractionRequest(interaction_id=interaction.id)).step
-    return step.state if isinstance(step, CheckMailStep) else GONE
+    return step.state if isinstance(step, CheckMailStep) else LINK_CLOSED
 
 
 def submit_link_opened() -> Response:
@@ -162,7 +168,7 @@ def _render_invalid(form: HubForm) -> Response:
     return _page(redisplayed(form), response.step, None).render(form.error_status)
 
 
-def _page(form: CodeForm, step: CheckMailStep, outcome: Outcome | None) -> CheckMailPage:
+def _page(form: CodeForm, step: CheckMailStep, outcome: CodePageNotice | None) -> CheckMailPage:
     is_text = step.channel is Channel.SMS
     number = "" if is_text else step.number
     return CheckMailPage(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from app.hub.countdown import LONGEST_COUNTDOWN, Countdown
+from app.hub.countdown import MAX_COUNTDOWN, Countdown
 from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Page
 
@@ -96,7 +96,7 @@ class ErrorPage(Page):
 
     @property
     def countdown(self) -> Countdown | None:
-        return Countdown(self.wait_seconds) if 0 < self.wait_seconds < LONGEST_COUNTDOWN else None
+        return Countdown(self.wait_seconds) if 0 < self.wait_seconds < MAX_COUNTDOWN else None
 
     @property
     def has_problem(self) -> bool:

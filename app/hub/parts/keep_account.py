@@ -17,7 +17,7 @@ from app.hub.page import Notice, Page
 from app.hub.parts.formatting import format_day
 
 
-class KeepForm(HubForm):
+class RestoreForm(HubForm):
     """Reverts the deletion."""
 
     keep = HiddenField()
@@ -32,7 +32,7 @@ class KeepAccountPage(Page):
 
     template = "pages/keep_account.html"
 
-    form: KeepForm
+    form: RestoreForm
     until: Any
     is_restored: bool = False
     is_expired: bool = False
@@ -47,14 +47,14 @@ class KeepAccountPage(Page):
     def samples(cls) -> Mapping[str, KeepAccountPage]:
         day = format_day("2026-12-05")
         return {
-            "offered": cls(KeepForm(data={"keep": "a-token"}), day),
-            "restored": cls(KeepForm(), day, is_restored=True),
-            "too late": cls(KeepForm(), "", is_expired=True),
+            "offered": cls(RestoreForm(data={"keep": "a-token"}), day),
+            "restored": cls(RestoreForm(), day, is_restored=True),
+            "too late": cls(RestoreForm(), "", is_expired=True),
         }
 
 
-def offer_to_restore(refusal: e.AccountLeaving) -> Response:
+def offer_restore(refusal: e.AccountLeaving) -> Response:
     """Return the page for a correct sign-in to an account that is being deleted."""
     details = refusal.data or {}
-    form = KeepForm(formdata=None, data={"keep": str(details.get("keep", ""))})
+    form = RestoreForm(formdata=None, data={"keep": str(details.get("keep", ""))})
     return KeepAccountPage(form, format_day(str(details.get("leaves_at") or ""))).render(refusal.status)

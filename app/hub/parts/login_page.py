@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from app.contract.captcha import Challenge
+from app.contract.captcha import CaptchaChallenge
 from app.contract.organization_settings import MethodLimit
-from app.hub.captcha_widget import Widget
+from app.hub.captcha_widget import WidgetView
 from app.hub.forms import captcha
 from app.hub.forms.captcha import OTHER_QUESTION
 from app.hub.forms.identifier import identifier_attributes, wrong_pair_text
@@ -27,7 +27,7 @@ from app.hub.parts.sign_in_refusals import (
     method_notice,
     sign_in_notice,
 )
-from app.hub.tenancy import Identifier
+from app.hub.tenancy import IdentifierKind
 from app.hub.visit import current_visit, interaction_address
 
 _GOOGLE: Final = "connection:google"
@@ -49,7 +49,7 @@ class LoginPage(Page):
     links_application = True
 
     form: LoginForm
-    identifiers: tuple[Identifier, ...] = (Identifier.EMAIL,)
+    identifiers: tuple[IdentifierKind, ...] = (IdentifierKind.EMAIL,)
     relying_party: str = ""
     has_remember_me: bool = True
     refusal: RefusalReason | None = None
@@ -184,8 +184,8 @@ class LoginPage(Page):
 
     @classmethod
     def samples(cls) -> Mapping[str, LoginPage]:
-        email, phone, username = Identifier.EMAIL, Identifier.PHONE, Identifier.USERNAME
-        given = {"data": {"identifier": "ada@example.com"}}
+        email, phone, username = IdentifierKind.EMAIL, IdentifierKind.PHONE, IdentifierKind.USERNAME
+        typed = {"data": {"identifier": "ada@example.com"}}
         refusals = {refusal.value: refusal for refusal in RefusalReason if refusal not in CHALLENGED}
         empty = LoginForm.of((email,))
         empty.add_error("identifier", _l("Enter your email."))
@@ -193,8 +193,8 @@ class LoginPage(Page):
         return {
             "fresh": cls(LoginForm.of((email,))),
             "for an application": cls(LoginForm.of((email,)), relying_party="Acme Shop"),
-            "with a hint": cls(LoginForm.of((email,), **given), relying_party="Acme Shop"),
-            "after one step of two": cls(LoginForm.of((email,), **given), needs="password"),
+            "with a hint": cls(LoginForm.of((email,), **typed), relying_party="Acme Shop"),
+            "after one step of two": cls(LoginForm.of((email,), **typed), needs="password"),
             "denied elsewhere": cls(LoginForm.of((email,)), needs="denied"),
             "not wanted here": cls(LoginForm.of((email,)), needs="address"),
             "not asked elsewhere": cls(LoginForm.of((email,)), needs="silent"),
@@ -202,7 +202,7 @@ class LoginPage(Page):
             "connects": cls(LoginForm.of((email,), data={"connects": "yes"}), needs=CONNECTS),
             "unknown elsewhere": cls(LoginForm.of((email,)), needs="nobody"),
             "elsewhere is out of order": cls(LoginForm.of((email,)), needs="broken"),
-            "after a new password": cls(LoginForm.of((email,), **given), relying_party="Acme Shop", is_reset=True),
+            "after a new password": cls(LoginForm.of((email,), **typed), relying_party="Acme Shop", is_reset=True),
             "by phone": cls(LoginForm.of((phone,)), (phone,)),
             "by phone, wrong": cls(LoginForm.of((phone,)), (phone,), refusal=RefusalReason.WRONG),
             "by any name": cls(LoginForm.of((email, phone, username)), (email, phone, username)),
@@ -217,14 +217,14 @@ class LoginPage(Page):
             "without remember me": cls(LoginForm.of((email,)), has_remember_me=False),
             "empty": cls(empty, relying_party="Acme Shop"),
             **{
-                name: cls(LoginForm.of((email,), **given), relying_party="Acme Shop", refusal=refusal, wait_seconds=840)
+                name: cls(LoginForm.of((email,), **typed), relying_party="Acme Shop", refusal=refusal, wait_seconds=840)
                 for name, refusal in refusals.items()
             },
         }
 
     @classmethod
     def _limit_samples(cls) -> Mapping[str, LoginPage]:
-        form, methods = LoginForm.of((Identifier.EMAIL,)), sign_in_methods.sample_methods()
+        form, methods = LoginForm.of((IdentifierKind.EMAIL,)), sign_in_methods.sample_methods()
         return {
             "one method required": cls(form, limit=_limit("password")),
             "another method required": cls(form, limit=_limit("email", "sms"), methods=methods),
@@ -232,7 +232,7 @@ class LoginPage(Page):
 
     @classmethod
     def _reauthentication_samples(cls) -> Mapping[str, LoginPage]:
-        form = LoginForm.of((Identifier.EMAIL,), data={"identifier": "ada@example.com"})
+        form = LoginForm.of((IdentifierKind.EMAIL,), data={"identifier": "ada@example.com"})
         common, unknown = Reauthentication.sample("password"), Reauthentication.sample()
         provider_form, methods = Reauthentication.sample("mail", "sms", "device"), sign_in_methods.sample_methods()
         return {
@@ -275,7 +275,7 @@ class PasskeyLoginPage(LoginPage):
 
     @classmethod
     def samples(cls) -> Mapping[str, PasskeyLoginPage]:
-        form = LoginForm.of((Identifier.EMAIL,))
+        form = LoginForm.of((IdentifierKind.EMAIL,))
         return {
             "fresh": cls(form, relying_party="Acme Shop"),
             "autofill alone": cls(form, passkeys="autofill"),
@@ -325,8 +325,8 @@ class LockedLoginPage(LoginPage):
         solved.captcha.work = captcha.SAMPLE_WORK
         position = captcha.sample(kind="nth", numbers=(3, 18, 7, 13, 2))
         provider_form, invisible_form = _locked_form(captcha.sample()), _locked_form(captcha.sample())
-        provider_form.captcha.ask(captcha.sample(), Widget("tencent", "a key"))
-        invisible_form.captcha.ask(captcha.sample(), Widget("recaptcha_v3", "a key"))
+        provider_form.captcha.ask(captcha.sample(), WidgetView("tencent", "a key"))
+        invisible_form.captcha.ask(captcha.sample(), WidgetView("recaptcha_v3", "a key"))
         return {
             "captcha": cls(_locked_form(captcha.sample()), relying_party="Acme Shop", refusal=RefusalReason.CAPTCHA),
             "captcha of a position": cls(_locked_form(position), refusal=RefusalReason.CAPTCHA),
@@ -346,9 +346,9 @@ class LockedLoginPage(LoginPage):
         }
 
 
-def _locked_form(challenge: Challenge | None) -> LoginForm:
+def _locked_form(challenge: CaptchaChallenge | None) -> LoginForm:
     """Return a sample form with this captcha, or with a security question."""
-    form = LoginForm.of((Identifier.EMAIL,), data={"identifier": "ada@example.com"})
+    form = LoginForm.of((IdentifierKind.EMAIL,), data={"identifier": "ada@example.com"})
     if challenge is not None:
         form.captcha.ask(challenge)
     else:

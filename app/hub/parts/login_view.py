@@ -65,9 +65,9 @@ def _allowed_methods(limit: MethodLimit, methods: tuple[SignInMethod, ...]) -> t
     return tuple(method for method in methods if sign_in_methods.kind_of(method.key) in limit.allowed_methods)
 
 
-def new_login_form(**given: Any) -> LoginForm:
+def new_login_form(**provided: Any) -> LoginForm:
     """Return an unsubmitted form with these initial values."""
-    return LoginForm.of(current_visit().tenant.identifiers, formdata=None, data=given)
+    return LoginForm.of(current_visit().tenant.identifiers, formdata=None, data=provided)
 
 
 def render_after_refusal(

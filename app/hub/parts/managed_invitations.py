@@ -32,8 +32,8 @@ class InvitingForm(PasswordConfirmationForm):
 
     def with_roles(self, roles: list[RoleView], default: str = "") -> Self:
         """Return the form with these roles to choose from; `default` is chosen first."""
-        self.role.choices = [SelectChoice(one.id, one.name) for one in roles]
-        if not self.role.data and any(one.id == default for one in roles):
+        self.role.choices = [SelectChoice(role.id, role.name) for role in roles]
+        if not self.role.data and any(item.id == default for item in roles):
             self.role.data = default
         return self
 
@@ -48,5 +48,7 @@ def read(
     organization: str, landing: str, page: int = 1, invitation: str = ""
 ) -> contract.OrganizationInvitations | Response:
     """Return the invitations, or one of them; without a session, or where the account may not see them, where to go instead."""
-    asked = contract.OrganizationInvitationsRequest(organization=organization or "-", page=page, invitation=invitation)
-    return organization_pages.read(contract.read, asked, landing)
+    request = contract.OrganizationInvitationsRequest(
+        organization=organization or "-", page=page, invitation=invitation
+    )
+    return organization_pages.read(contract.read, request, landing)

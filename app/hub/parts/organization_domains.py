@@ -17,7 +17,7 @@ ADDRESS: Final = f"{LIST}/domains"
 
 
 @dataclass(frozen=True)
-class Domain:
+class DomainRow:
     """A domain in the list. `key`: organization and domain, as addresses and forms name them."""
 
     key: str
@@ -43,14 +43,14 @@ class Domain:
         return self.state != "declared"
 
     @classmethod
-    def of(cls, organization: str, view: contract.OwnDomain) -> Domain:
+    def of(cls, organization: str, view: contract.OwnDomain) -> DomainRow:
         state = "declared" if view.is_declared else "verified" if view.is_verified else "pending"
         at = view.verified_at if view.is_verified else view.checked_at
         key, day = f"{organization}-{view.id}", short_day(at) if at else ""
         return cls(key, view.name, view.record, view.problem or state, day, view.is_in_use)
 
     @classmethod
-    def samples_of_list(cls) -> tuple[Domain, ...]:
+    def samples_of_list(cls) -> tuple[DomainRow, ...]:
         """Return a domain in each state."""
         day, record = short_day("2026-11-12T10:00:00+00:00"), "gatehouse-domain-verification=" + "q7Kd0aXw" * 4
         return (
@@ -69,8 +69,8 @@ def read(organization: str, landing: str) -> contract.DomainsResponse | Response
     return organization_pages.read(contract.read, contract.DomainsRequest(organization=organization or "-"), landing)
 
 
-def find(view: contract.DomainsResponse, domain_id: str) -> Domain | None:
-    return next((Domain.of(view.organization.id, one) for one in view.domains if one.id == domain_id), None)
+def find(view: contract.DomainsResponse, domain_id: str) -> DomainRow | None:
+    return next((DomainRow.of(view.organization.id, domain) for domain in view.domains if domain.id == domain_id), None)
 
 
 def to_list(organization: str, result: str = "") -> Response:

@@ -42,12 +42,12 @@ def page_number() -> int:
     return min(int(text), _MAX_PAGE) or 1 if text.isascii() and text.isdecimal() and len(text) <= 6 else 1
 
 
-def read(operation: Operation[Req, View], asked: Req, landing: str, back: str = LIST) -> View | Response:
+def read(operation: Operation[Req, View], request: Req, landing: str, back: str = LIST) -> View | Response:
     """Return the response of an operation; without a session, or where the account may not see it, where to go instead."""
     if not current_visit().session:
         return sign_in(landing)
     try:
-        view = api()(operation, asked)
+        view = api()(operation, request)
     except (e.NotAuthenticated, e.UnknownOrganization, e.NotAMember, e.OwnersOnly) as refusal:
         return leave(refusal, landing, back)
     current_visit().use_account_language(view.person)

@@ -10,7 +10,7 @@ from flask_babel import lazy_ngettext as _n
 
 from app.contract import errors as e
 from app.contract.organization_settings import MethodLimit
-from app.hub.countdown import LONGEST_COUNTDOWN
+from app.hub.countdown import MAX_COUNTDOWN
 from app.hub.locale import lazy_gettext as _l
 from app.hub.page import Notice
 from app.kit.errors import ApiError
@@ -92,7 +92,7 @@ def sign_in_notice(refusal: RefusalReason, wait_seconds: int) -> Notice:
     if refusal not in (RefusalReason.SUSPENDED, RefusalReason.TOO_MANY):
         return _NOTICES[refusal]
     is_locked = refusal is RefusalReason.SUSPENDED
-    if 0 < wait_seconds < LONGEST_COUNTDOWN:
+    if 0 < wait_seconds < MAX_COUNTDOWN:
         return Notice(_l("Too many attempts"), _l("Sign-in is locked.") if is_locked else "", "danger", wait_seconds)
     text = _retry_text(wait_seconds)
     return Notice(_l("Too many attempts"), _l("Sign-in is locked. %(again)s", again=text) if is_locked else text)

@@ -19,7 +19,7 @@ from flask import Blueprint, Flask
 from werkzeug.routing import Rule
 from werkzeug.wrappers import Response
 
-from app.hub.services import Services
+from app.hub.services import HubServices
 from app.hub.visit import Visit, set_current_visit
 from app.hub.web import visits
 from app.hub.web.errors import ErrorPages
@@ -63,7 +63,7 @@ class HubFlask(Flask):
     url_rule_class = HubRule
 
     def __init__(
-        self, shared: Services, error_pages: ErrorPages, deferred_views: Callable[[], Iterable[Blueprint]] = tuple
+        self, shared: HubServices, error_pages: ErrorPages, deferred_views: Callable[[], Iterable[Blueprint]] = tuple
     ) -> None:
         super().__init__("gatehouse.hub", template_folder=str(TEMPLATES), static_folder=None)
         self.url_map.strict_slashes = False

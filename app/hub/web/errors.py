@@ -31,15 +31,15 @@ class ErrorPages:
 
         Raises the last exception where all its pages broke, or none of its classes has one.
         """
-        asked: list[ErrorPage] = []
-        while (page := self._first_page(problem, asked)) is not None:
-            asked.append(page)
+        tried: list[ErrorPage] = []
+        while (page := self._first_page(problem, tried)) is not None:
+            tried.append(page)
             try:
                 return page(problem)
             except Exception as broken:  # noqa: BLE001 - it may call the identity service, which refuses or does not answer
                 problem = broken
         raise problem
 
-    def _first_page(self, problem: Exception, asked: list[ErrorPage]) -> ErrorPage | None:
+    def _first_page(self, problem: Exception, tried: list[ErrorPage]) -> ErrorPage | None:
         pages = (self._pages.get(kind) for kind in type(problem).__mro__)
-        return next((page for page in pages if page is not None and page not in asked), None)
+        return next((page for page in pages if page is not None and page not in tried), None)

@@ -28,8 +28,8 @@ class Routes:
     def add(self, views: Iterable[Blueprint]) -> None:
         """Add views with their addresses."""
         with self._lock:
-            for one in views:
-                self._app.register_blueprint(one)
+            for item in views:
+                self._app.register_blueprint(item)
             self._by_address = {}
             for rule in self._app.url_map.iter_rules():
                 if "<" not in rule.rule:

@@ -13,14 +13,14 @@ from app.contract import hub as contract
 from app.hub.cookies import OTHERS_SEPARATOR, cookies_of
 from app.hub.interaction import interaction_from_step
 from app.hub.locale import LANGUAGES, lookup
-from app.hub.services import Services, api, services
+from app.hub.services import HubServices, api, services
 from app.hub.visit import LANGUAGE_PARAMETER, SHOWN_UID, Visit, requested_interaction_id
-from app.kit.admission import SHED, Shed
+from app.kit.admission import SHED, LoadShed
 from app.kit.client import ServiceUnavailable as ServiceNotAnswering
 from app.kit.host_names import requested_host
 from app.kit.instrumentation import REQUEST_ID
 
-_MOST_OTHERS, _LONGEST_OTHERS = 4, 400
+_MAX_OTHERS, _MAX_OTHERS_LENGTH = 4, 400
 """Sessions of other accounts in their cookie, and its characters."""
 _PATHS_WITHOUT_TENANT: Final = ("/static/", "/_gallery")
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -54,13 +54,13 @@ def complete_visit(visit: Visit) -> None:
 
 
 def _refuse_shed(visit: Visit) -> None:
-    shed: Shed | None = visit.environ.get(SHED)
+    shed: LoadShed | None = visit.environ.get(SHED)
     if shed is not None:
         error = TooManyRequests if shed.unavailable_status == TooManyRequests.code else ServiceUnavailable
         raise error(retry_after=shed.retry_after_seconds)
 
 
-def open_visit(shared: Services, environ: WSGIEnvironment) -> Visit:
+def open_visit(shared: HubServices, environ: WSGIEnvironment) -> Visit:
     """Return the visit of a request, without a tenant yet."""
     cookies = cookies_of(environ)
     return Visit(
@@ -84,7 +84,9 @@ def open_visit(shared: Services, environ: WSGIEnvironment) -> Visit:
 
 def _others(text: str) -> tuple[str, ...]:
     """Return the tokens of the cookie with the sessions of other accounts."""
-    return tuple(one for one in text[:_LONGEST_OTHERS].split(OTHERS_SEPARATOR) if one)[:_MOST_OTHERS] if text else ()
+    return (
+        tuple(part for part in text[:_MAX_OTHERS_LENGTH].split(OTHERS_SEPARATOR) if part)[:_MAX_OTHERS] if text else ()
+    )
 
 
 def _needs_reopening(visit: Visit) -> bool:
@@ -94,8 +96,8 @@ def _needs_reopening(visit: Visit) -> bool:
 
 def _reopen(visit: Visit, interaction_id: str) -> None:
     """Take the interaction from the identity service, if this browser began it; it decides as it would have before."""
-    held = visit.interaction
-    if (held is None and not visit.binding) or not _ID.fullmatch(interaction_id):
+    stored = visit.interaction
+    if (stored is None and not visit.binding) or not _ID.fullmatch(interaction_id):
         return
     visit.choose_language()
     try:
@@ -108,7 +110,7 @@ def _reopen(visit: Visit, interaction_id: str) -> None:
         return
     lifetime_seconds = visit.tenant.sign_in_page_seconds
     opened = interaction_from_step(
-        response, held.binding if held else visit.binding, services().now(), lifetime_seconds
+        response, stored.binding if stored else visit.binding, services().now(), lifetime_seconds
     )
-    visit.interaction = replace(held, expires_at=opened.expires_at) if held else opened
+    visit.interaction = replace(stored, expires_at=opened.expires_at) if stored else opened
     visit.is_reopened = True

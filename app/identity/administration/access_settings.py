@@ -24,34 +24,34 @@ _LOCKS: Final = {
 }
 
 
-def read_lock_type(context: Context, given: ItemInput) -> None:  # noqa: ARG001 - the hook's signature
-    if given.values:
-        given.values["lockout", "type"] = _LOCKS[given.computed["login_locked_type"]]
+def read_lock_type(context: Context, item_input: ItemInput) -> None:  # noqa: ARG001 - the hook's signature
+    if item_input.values:
+        item_input.values["lockout", "type"] = _LOCKS[item_input.computed["login_locked_type"]]
 
 
 def show_lock_type(context: Context, settings: TenantSettings, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature
     values["login_locked_type"] = next(shown for shown, stored in _LOCKS.items() if stored == settings.lockout.type)
 
 
-def check_domains(context: Context, given: ItemInput) -> None:
+def check_domains(context: Context, item_input: ItemInput) -> None:
     """Raises RestrictionNotSet, EntryInBothLists."""
     access = context.tenant.settings.email_access
-    if not given.values:  # a GET
+    if not item_input.values:  # a GET
         _refuse_unset(access.allow, access.block)
         return
     for name in ("allow", "block"):
         path = ("email_access", name)
-        given.values[path] = [entry.strip().lower() for entry in given.values.get(path, ())]
-    _refuse_both(given.values["email_access", "allow"], given.values["email_access", "block"])
+        item_input.values[path] = [entry.strip().lower() for entry in item_input.values.get(path, ())]
+    _refuse_both(item_input.values["email_access", "allow"], item_input.values["email_access", "block"])
 
 
-def check_addresses(context: Context, given: ItemInput) -> None:
+def check_addresses(context: Context, item_input: ItemInput) -> None:
     """Refuse lists that would refuse the caller itself. Raises RestrictionNotSet, EntryInBothLists, BadField."""
     settings = context.tenant.settings
-    if not given.values:  # a GET
+    if not item_input.values:  # a GET
         _refuse_unset(settings.allowed_ips, settings.denied_ips)
         return
-    allowed, denied = given.values.get(("allowed_ips",), []), given.values.get(("denied_ips",), [])
+    allowed, denied = item_input.values.get(("allowed_ips",), []), item_input.values.get(("denied_ips",), [])
     _refuse_both(allowed, denied)
     if is_refused(context.raw.address, allowed, denied):
         name = "DeniedIPs" if is_refused(context.raw.address, (), denied) else "AllowedIPs"

@@ -25,34 +25,34 @@ _SECTIONS: Final = {
 """The provider in the settings, and the field with its keys, by `EnabledCaptcha`."""
 
 
-def read_provider(context: Context, given: ItemInput) -> None:
+def read_provider(context: Context, item_input: ItemInput) -> None:
     """Store the enabled provider and its keys. Raises BadField for missing keys, and for keys of another provider."""
-    if not given.computed:  # a GET
+    if not item_input.computed:  # a GET
         return
-    enabled = given.computed["enabled_captcha"] if given.computed["is_enabled"] else None
-    if given.computed["is_enabled"] and enabled is None:
+    enabled = item_input.computed["enabled_captcha"] if item_input.computed["is_enabled"] else None
+    if item_input.computed["is_enabled"] and enabled is None:
         raise e.BadField("EnabledCaptcha: the captcha to use, because IsEnabled is true.")
     for name, (_, section) in _SECTIONS.items():
         if (
             name != enabled
-            and (other := given.computed[section]) is not None
+            and (other := item_input.computed[section]) is not None
             and (other.public_key or other.private_key)
         ):
             raise e.BadField(f"{name}: no keys, because EnabledCaptcha is {enabled or 'not set'}.")
     if enabled is None:
-        given.values["captcha", "provider"], given.values["captcha", "site_key"] = "own", ""
+        item_input.values["captcha", "provider"], item_input.values["captcha", "site_key"] = "own", ""
         return
     provider, section = _SECTIONS[enabled]
-    keys: CaptchaKeys = given.computed[section] or CaptchaKeys()
+    keys: CaptchaKeys = item_input.computed[section] or CaptchaKeys()
     if not keys.public_key:
         raise e.BadField(f"{enabled}.PublicKey: the key that the provider issued.")
     if keys.private_key and keys.private_key != MASKED:
-        given.secrets[_SECRET] = keys.private_key
+        item_input.secrets[_SECRET] = keys.private_key
     elif context.tenant.settings.captcha.provider != provider or context.tenant.sealed_captcha_secret is None:
         raise e.BadField(f"{enabled}.PrivateKey: the key that the provider issued.")
-    given.values["captcha", "provider"], given.values["captcha", "site_key"] = provider, keys.public_key
+    item_input.values["captcha", "provider"], item_input.values["captcha", "site_key"] = provider, keys.public_key
     if isinstance(keys, ScoredCaptchaKeys):
-        given.values["captcha", "threshold"] = keys.threshold
+        item_input.values["captcha", "threshold"] = keys.threshold
 
 
 def show_provider(context: Context, settings: TenantSettings, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature

@@ -36,14 +36,14 @@ class FormStore:
     def items(self, access: StoreAccess, resource: Resource, parents: Sequence[str] = ()) -> list[Item]:  # noqa: ARG002 - Store
         """Return the forms: those of the settings without a row, and then the others, the oldest first."""
         rows = SHARED_TABLE.items(access, resource)
-        published = {_edition(one): one for one in _published(access)}
+        published = {_edition(item): item for item in _published(access)}
         own = {_edition(row.content) for row in rows if row.content["status"] != DRAFT}
         from_settings = [_from_settings(form) for edition, form in published.items() if edition not in own]
         return [*from_settings, *(_with_status(row, published) for row in rows)]
 
     def item(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> Item | None:
         """Return a form."""
-        return next((one for one in self.items(access, resource) if one.id == item_id), None)
+        return next((element for element in self.items(access, resource) if element.id == item_id), None)
 
     def add(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:
         """Add a form."""
@@ -62,12 +62,12 @@ class FormStore:
         SHARED_TABLE.remove(access, resource, item_id)
 
 
-def read_options(context: Context, given: ItemInput) -> None:  # noqa: ARG001 - the hook's signature
+def read_options(context: Context, item_input: ItemInput) -> None:  # noqa: ARG001 - the hook's signature
     """Store options by the names of the settings."""
-    if (options := given.computed.get("options")) is not None:
-        given.values["options",] = [
-            {_OPTION_NAMES.get(name, name): value for name, value in one.model_dump(mode="json").items()}
-            for one in options
+    if (options := item_input.computed.get("options")) is not None:
+        item_input.values["options",] = [
+            {_OPTION_NAMES.get(name, name): value for name, value in option.model_dump(mode="json").items()}
+            for option in options
         ]
 
 
@@ -75,7 +75,8 @@ def show_form(context: Context, content: StoredConsentForm, values: dict[str, An
     names = {stored: shown for shown, stored in _OPTION_NAMES.items()}
     values["is_custom"] = content.is_custom
     values["options"] = [
-        {names.get(name, name): value for name, value in one.model_dump(mode="json").items()} for one in content.options
+        {names.get(name, name): value for name, value in option.model_dump(mode="json").items()}
+        for option in content.options
     ]
 
 
@@ -107,11 +108,11 @@ def set_status(context: Context, item: Item, body: contract.ConsentFormStatus) -
 
 
 def _refuse_contradiction(context: Context, item: Item) -> None:
-    held = changes.own(context.work)
-    if held is None:
+    stored = changes.own(context.work)
+    if stored is None:
         return
     try:
-        refuse_wrong(held.settings, _settings_with(held.settings, item.content), 2)
+        refuse_wrong(stored.settings, _settings_with(stored.settings, item.content), 2)
     except SettingsRefused as problem:
         raise e.BadField(f"Status: {problem}.") from None
 
@@ -119,31 +120,31 @@ def _refuse_contradiction(context: Context, item: Item) -> None:
 def _next_version(context: Context, item: Item) -> int:
     """Return a version of the event that no other form has or had."""
     access = StoreAccess(context.work, context.services.encryption, context.now)
-    others = [one for one in _STORE.items(access, contract.FORMS) if one.id != item.id]
-    same = [one.content.get("version", 1) for one in others if one.content["event"] == item.content["event"]]
+    others = [element for element in _STORE.items(access, contract.FORMS) if element.id != item.id]
+    same = [other.content.get("version", 1) for other in others if other.content["event"] == item.content["event"]]
     return max(same, default=0) + 1
 
 
 def _enforce(access: StoreAccess, form: dict[str, Any]) -> None:
-    held = changes.own(access.work)
-    if held is not None:
-        settings = _settings_with(held.settings, form)
-        refuse_wrong(held.settings, settings, 2)
+    stored = changes.own(access.work)
+    if stored is not None:
+        settings = _settings_with(stored.settings, form)
+        refuse_wrong(stored.settings, settings, 2)
         changes.change(access.work, settings=settings)
 
 
 def _settings_with(before: dict[str, Any], form: dict[str, Any]) -> dict[str, Any]:
     """Return the settings with a form published, or disabled."""
     settings = deepcopy(before)
-    others = [one for one in settings.get(_KEY, ()) if one["event"] != form["event"]]
+    others = [setting for setting in settings.get(_KEY, ()) if setting["event"] != form["event"]]
     published = {name: value for name, value in form.items() if name != "status"}
     settings[_KEY] = [*others, published] if form["status"] == PUBLISHED else others
     return settings
 
 
 def _published(access: StoreAccess) -> list[dict[str, Any]]:
-    held = changes.own(access.work)
-    settings = TenantSettings.model_validate(held.settings) if held else TenantSettings()
+    stored = changes.own(access.work)
+    settings = TenantSettings.model_validate(stored.settings) if stored else TenantSettings()
     return [form.model_dump(mode="json") for form in settings.consent_forms]
 
 

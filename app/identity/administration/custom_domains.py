@@ -93,9 +93,9 @@ def serve(context: Context, item: Item, body: Any) -> None:  # noqa: ARG001 - th
 def refuse_passkey_domain(context: Context, item: Item) -> None:
     """Refuse to remove the domain that passkeys are bound to, which would invalidate them. Raises BadField."""
     rp_id = webauthn_origins.rp_id(context)
-    others = [one for one in context.tenant.custom_hosts if one != item.id[0]]
+    others = [host for host in context.tenant.custom_hosts if host != item.id[0]]
     is_needed = webauthn_origins.is_within(item.id[0], rp_id) and rp_id != webauthn_origins.own_host(context)
-    if is_needed and not any(webauthn_origins.is_within(one, rp_id) for one in others):
+    if is_needed and not any(webauthn_origins.is_within(other, rp_id) for other in others):
         count = passkeys.count_accounts(context.work)
         if count:
             raise e.BadField(f"DomainName: {passkeys.accounts_sentence(count)} for {rp_id}, which would stop working.")

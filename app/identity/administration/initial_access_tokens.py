@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from app.contract import initial_access_tokens as contract
-from app.contract.client_registration import LONGEST_DAYS, MOST_TOKENS, NAME_PATTERN
+from app.contract.client_registration import MAX_DAYS, MAX_TOKENS, NAME_PATTERN
 from app.contract.configuration import TenantSettings
 from app.identity.directory.tenants import changes
 from app.identity.platform.audit import AuditLog
@@ -17,7 +17,7 @@ from app.identity.platform.context import Context
 from app.identity.platform.powers import Power
 from app.identity.platform.resources.hooks import Rules
 from app.identity.platform.resources.items import Item, StoreAccess
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import UnitOfWork
 from app.identity.protocols.oauth.registration import initial_access_tokens as store
 from app.kit import randomness
@@ -33,7 +33,7 @@ def powers_of(context: Context, item: Item) -> Iterable[Power]:  # noqa: ARG001 
     yield Power("client:create", "initial access tokens")
 
 
-class TokenRefused(Exception):
+class InitialAccessTokenRefused(Exception):
     """The token cannot be made or ended; the text says why."""
 
 
@@ -75,7 +75,7 @@ def _item(row: Any) -> Item:
     content = {
         "name": row.name,
         "max_uses": row.max_uses,
-        "expires_in_days": min(max(1, days), LONGEST_DAYS),
+        "expires_in_days": min(max(1, days), MAX_DAYS),
         "uses": row.uses,
         "expires_at": iso(row.expires_at),
     }
@@ -83,7 +83,7 @@ def _item(row: Any) -> Item:
 
 
 @dataclass(frozen=True)
-class NewToken:
+class CreatedToken:
     """A token that a command made. `is_useless`: the tenant lets nobody register applications."""
 
     token: str
@@ -91,36 +91,38 @@ class NewToken:
     is_useless: bool
 
 
-def create(services: Services, work: UnitOfWork, name: str, *, max_uses: int, days: int) -> NewToken:
+def create(services: IdentityServices, work: UnitOfWork, name: str, *, max_uses: int, days: int) -> CreatedToken:
     """Make a token for a command. Raises TokenRefused."""
     if not re.fullmatch(NAME_PATTERN, name):
-        raise TokenRefused(f"A name has 1 to 60 letters, digits, dots, hyphens and underscores, unlike {name!r}")
+        raise InitialAccessTokenRefused(
+            f"A name has 1 to 60 letters, digits, dots, hyphens and underscores, unlike {name!r}"
+        )
     work.begin()
-    tenant, held = changes.lock(work), store.all_tokens(work)
-    if any(row.name == name for row in held):
-        raise TokenRefused(f"There's already a token {name!r}")
-    if len(held) >= MOST_TOKENS:
-        raise TokenRefused(f"There are already {MOST_TOKENS} tokens")
+    tenant, stored = changes.lock(work), store.all_tokens(work)
+    if any(row.name == name for row in stored):
+        raise InitialAccessTokenRefused(f"There's already a token {name!r}")
+    if len(stored) >= MAX_TOKENS:
+        raise InitialAccessTokenRefused(f"There are already {MAX_TOKENS} tokens")
     now, token = services.clock.now(), randomness.token()
     expires_at = now + timedelta(days=days)
     store.add(work, name, randomness.digest(token), max_uses=max_uses, created_at=now, expires_at=expires_at)
     note(services, work, "added", name, "command")
     settings = TenantSettings.model_validate(tenant.settings if tenant else {})
-    return NewToken(token, expires_at, is_useless=settings.client_registration.mode == "closed")
+    return CreatedToken(token, expires_at, is_useless=settings.client_registration.mode == "closed")
 
 
-def revoke(services: Services, work: UnitOfWork, name: str) -> bool:
+def revoke(services: IdentityServices, work: UnitOfWork, name: str) -> bool:
     """End a token; return whether a configuration file lists it, which would bring it back. Raises TokenRefused."""
     work.begin()
-    held = changes.lock(work)
+    stored = changes.lock(work)
     if store.named(work, name) is None:
-        raise TokenRefused(f"There's no token {name!r}")
+        raise InitialAccessTokenRefused(f"There's no token {name!r}")
     store.remove(work, name)
     note(services, work, "removed", name, "command")
-    return name in ((held.named_by_file if held else None) or {}).get(contract.TOKENS.kind, {})
+    return name in ((stored.named_by_file if stored else None) or {}).get(contract.TOKENS.kind, {})
 
 
-def note(services: Services, work: UnitOfWork, event: str, name: str, source: str) -> None:
+def note(services: IdentityServices, work: UnitOfWork, event: str, name: str, source: str) -> None:
     """Audit a change, as the operations do."""
     audit = AuditLog(services.clock)
     audit.record(f"{contract.TOKENS.kind}.{event}", name=name, source=source)

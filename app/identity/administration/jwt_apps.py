@@ -44,7 +44,7 @@ _SOURCES: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
 )
 """The claims by which applications know a person and what they may do, and the fields that no person sets to another one's."""
 _WITH_TOKENS: Final = PROVIDER_TOKENS | {"Identities"}
-_LEAST_RSA_BITS: Final = 2_048
+_MIN_RSA_BITS: Final = 2_048
 _CURVES: Final = {"ES256": "secp256r1", "ES384": "secp384r1", "ES512": "secp521r1"}
 
 
@@ -89,9 +89,12 @@ def powers_of_provider(context: Context, item: Item) -> Iterable[Power]:
 
     A name in another letter case puts both providers out of use, so that it needs the powers of both.
     """
-    held = SHARED_TABLE.items(access_of(context), contract.PROVIDERS)
-    for one in [item, *(other for other in held if other.name.lower() == item.name.lower() and other.id != item.id)]:
-        provider = contract.JwtProvider.model_validate({**one.content, "app_name": one.name})
+    stored = SHARED_TABLE.items(access_of(context), contract.PROVIDERS)
+    for element in [
+        item,
+        *(other for other in stored if other.name.lower() == item.name.lower() and other.id != item.id),
+    ]:
+        provider = contract.JwtProvider.model_validate({**element.content, "app_name": element.name})
         if provider.domain:
             yield Power(ALL, "JWT providers with a domain")
         if contract.warning_of(provider):
@@ -134,8 +137,8 @@ def _refuse_wrong_key(context: Context, item: Item, name: str, shown: str, *, is
     except (ValueError, TypeError, UnsupportedAlgorithm):
         raise e.BadField(f"{shown}: a public key for {algorithm} in PEM.") from None
     if algorithm.startswith("RS"):
-        if not isinstance(loaded, rsa.RSAPrivateKey | rsa.RSAPublicKey) or loaded.key_size < _LEAST_RSA_BITS:
-            raise e.BadField(f"{shown}: an RSA key of {_LEAST_RSA_BITS} bits or more for {algorithm} (RFC 7518).")
+        if not isinstance(loaded, rsa.RSAPrivateKey | rsa.RSAPublicKey) or loaded.key_size < _MIN_RSA_BITS:
+            raise e.BadField(f"{shown}: an RSA key of {_MIN_RSA_BITS} bits or more for {algorithm} (RFC 7518).")
     elif (
         not isinstance(loaded, ec.EllipticCurvePrivateKey | ec.EllipticCurvePublicKey)
         or loaded.curve.name != _CURVES[algorithm]

@@ -10,7 +10,7 @@ from app.contract.signing import DEFAULT_ALGORITHM, SigningSettings
 from app.identity.credentials.tokens import store as tokens
 from app.identity.directory.tenants import changes
 from app.identity.platform.audit import AuditLog
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import UnitOfWork
 
 MACHINES: Final = DEFAULT_ALGORITHM
@@ -18,7 +18,7 @@ MACHINES: Final = DEFAULT_ALGORITHM
 
 
 @dataclass(frozen=True)
-class Revoked:
+class RevokedSigningKey:
     """The revoked key."""
 
     kid: str
@@ -28,7 +28,7 @@ class Revoked:
     """The number of access tokens that were revoked."""
 
 
-def revoke(services: Services, work: UnitOfWork, kid: str | None = None) -> Revoked:
+def revoke(services: IdentityServices, work: UnitOfWork, kid: str | None = None) -> RevokedSigningKey:
     """Revoke a key of the tenant, by default the one that signs RS256, and every JWT access token of its algorithm.
 
     The tenant's version is incremented, so that every process reloads the keys. Raises LookupError for an unknown key.
@@ -44,7 +44,7 @@ def revoke(services: Services, work: UnitOfWork, kid: str | None = None) -> Revo
     audit = AuditLog(services.clock)
     audit.record("signing_key.revoked", kid=key.kid, signs=key.signs, alg=key.algorithm, tokens=ended)
     audit.write(work)
-    return Revoked(key.kid, key.signs, ended)
+    return RevokedSigningKey(key.kid, key.signs, ended)
 
 
 def _access_token_algorithm(settings: Mapping[str, Any]) -> str | None:

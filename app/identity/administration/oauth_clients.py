@@ -97,85 +97,85 @@ class ApplicationStore:
                 registered_applications.remove(access.work, row.client_id)
 
 
-def read_names(context: Context, given: ItemInput) -> None:
+def read_names(context: Context, item_input: ItemInput) -> None:
     """Store the interface's names as RFC 7591 spells them."""
     for name, stored, known in (("protocol", "protocol", _PROTOCOLS), ("application_type", "application_type", _TYPES)):
-        if (value := given.computed.get(name)) is not None:
-            given.values[stored,] = known[value]
-    if (scopes := given.computed.get("allowed_scopes")) is not None:
-        given.values["scope",] = " ".join(scopes)
-    if (logout := given.computed.get("back_channel_logout")) is not None:
-        _read_logout(context, given, logout)
-    _read_second_names(context, given)
-    if given.values.get(("security_profile",)) == FAPI:
-        _read_algorithms(given)
+        if (value := item_input.computed.get(name)) is not None:
+            item_input.values[stored,] = known[value]
+    if (scopes := item_input.computed.get("allowed_scopes")) is not None:
+        item_input.values["scope",] = " ".join(scopes)
+    if (logout := item_input.computed.get("back_channel_logout")) is not None:
+        _read_logout(context, item_input, logout)
+    _read_second_names(context, item_input)
+    if item_input.values.get(("security_profile",)) == FAPI:
+        _read_algorithms(item_input)
 
 
-def _read_second_names(context: Context, given: ItemInput) -> None:
+def _read_second_names(context: Context, item_input: ItemInput) -> None:
     """Store what the interface has a second name for.
 
     Raises BadField where both names are given, differ, and are both other than before: a program that read the client and sends
     it back has changed one of them.
     """
-    config = given.computed.get("device_code_config")
+    config = item_input.computed.get("device_code_config")
     device = contract.DeviceCodeConfig.model_validate(config.model_dump(exclude_none=True)) if config else None
     if device is not None:
-        given.values["device_poll_seconds",] = device.polling_interval
+        item_input.values["device_poll_seconds",] = device.polling_interval
     second = {
         "DeviceCodeConfig.DeviceCodeExpire": ("device_code_seconds", device.device_code_expire if device else None),
-        "RequirePAR": ("require_pushed_authorization_requests", given.computed.get("require_par")),
-        "AllowedWebOrigin": ("cors_origins", given.computed.get("allowed_web_origin")),
+        "RequirePAR": ("require_pushed_authorization_requests", item_input.computed.get("require_par")),
+        "AllowedWebOrigin": ("cors_origins", item_input.computed.get("allowed_web_origin")),
     }
     for name, (stored, value) in second.items():
         if value is not None:
-            first = given.values.get((stored,)) if (stored,) in given.stated else None
-            given.values[stored,] = _agreed(context, given, name, (stored, first), value)
+            first = item_input.values.get((stored,)) if (stored,) in item_input.stated else None
+            item_input.values[stored,] = _agreed(context, item_input, name, (stored, first), value)
 
 
-def _agreed(context: Context, given: ItemInput, name: str, first: tuple[str, Any], second: Any) -> Any:
+def _agreed(context: Context, item_input: ItemInput, name: str, first: tuple[str, Any], second: Any) -> Any:
     """Return the value that counts of a setting with two names. Raises BadField."""
     stored, value = first
     if value is None or value == second:
         return second
-    row = _row(access_of(context), given.id.get("app_name", ""))
+    row = _row(access_of(context), item_input.id.get("app_name", ""))
     before = ApplicationSettings.model_validate(row.settings).model_dump(mode="json")[stored] if row else None
     if before in (value, second):
         return second if before == value else value
     raise e.BadField(f"{name}: the value of its other name, or leave one of them out.")
 
 
-def _read_algorithms(given: ItemInput) -> None:
+def _read_algorithms(item_input: ItemInput) -> None:
     """Leave the interface's default, RS256, to the security profile, which has another one."""
-    for path in [(name,) for name in FAPI_DEFAULTS if given.values.get((name,)) == DEFAULT_ALGORITHM]:
-        del given.values[path]
-        given.cleared.add(path)
+    for path in [(name,) for name in FAPI_DEFAULTS if item_input.values.get((name,)) == DEFAULT_ALGORITHM]:
+        del item_input.values[path]
+        item_input.cleared.add(path)
 
 
-def _read_logout(context: Context, given: ItemInput, logout: Any) -> None:
+def _read_logout(context: Context, item_input: ItemInput, logout: Any) -> None:
     """Store what a request says of back-channel logout; it replaces the whole object, and null is the default."""
     sent = logout.model_dump(by_alias=False, exclude_none=True, exclude_unset=True)
     stated = contract.BackChannelLogout.model_validate(sent)
     single, *more = dict.fromkeys(stated.logout_uris if stated.is_enabled else []) or [None]
-    given.values["backchannel_logout_uris",] = more
-    given.values["backchannel_logout_session_required",] = stated.session_required
-    given.values["logout_token_seconds",] = stated.logout_token_ttl
-    given.values["backchannel_logout_on",] = _reasons(context, given, stated.logout_initiator)
+    item_input.values["backchannel_logout_uris",] = more
+    item_input.values["backchannel_logout_session_required",] = stated.session_required
+    item_input.values["logout_token_seconds",] = stated.logout_token_ttl
+    item_input.values["backchannel_logout_on",] = _reasons(context, item_input, stated.logout_initiator)
     if single is None:
-        given.cleared.add(("backchannel_logout_uri",))
+        item_input.cleared.add(("backchannel_logout_uri",))
     else:
-        given.values["backchannel_logout_uri",] = single
+        item_input.values["backchannel_logout_uri",] = single
 
 
-def _reasons(context: Context, given: ItemInput, initiator: contract.LogoutInitiator) -> Any:
+def _reasons(context: Context, item_input: ItemInput, initiator: contract.LogoutInitiator) -> Any:
     """Return the events after which logout tokens are sent. Raises BadField."""
     first, second = (
-        [name for name in _REASONS if getattr(one, name)] if one is not None else None
-        for one in (initiator, initiator.intiators)
+        [name for name in _REASONS if getattr(item, name)] if item is not None else None
+        for item in (initiator, initiator.intiators)
     )
     if second is None or not initiator.model_fields_set.intersection(_REASONS):
         return first if second is None else second
     name = "BackChannelLogout.LogoutInitiator.Intiators"
-    return _agreed(context, given, name, ("backchannel_logout_on", first), second)
+    return _agreed(context, item_input, name, ("backchannel_logout_on", first), second)
 
 
 def show_names(context: Context, content: StoredApplication, values: dict[str, Any]) -> None:
@@ -253,15 +253,15 @@ def _item(row: ApplicationRow) -> Item:
 
 def _settings(item: Item) -> ApplicationSettings:
     return ApplicationSettings.model_validate(
-        {name: held for name, held in item.content.items() if name not in _BESIDE_SETTINGS}
+        {name: element for name, element in item.content.items() if name not in _BESIDE_SETTINGS}
     )
 
 
-def _stored_settings(item: Item, held: Set[str] = frozenset()) -> ApplicationSettings:
+def _stored_settings(item: Item, stored: Set[str] = frozenset()) -> ApplicationSettings:
     """Return the settings to store: without defaults that were not stored before, because an older process may not know them."""
     settings = _settings(item)
     content = settings.model_dump(mode="json", exclude_unset=True)
-    retained = {name for name in content if name in held or name in _NAMED or not _is_default(settings, name)}
+    retained = {name for name in content if name in stored or name in _NAMED or not _is_default(settings, name)}
     return ApplicationSettings.model_validate({name: content[name] for name in content if name in retained})
 
 

@@ -13,7 +13,7 @@ from app.contract import social_providers as contract
 from app.contract.configuration import TenantSettings
 from app.contract.connections import resolved
 from app.contract.linking import PROVIDERS
-from app.contract.social_providers import StoredProvider
+from app.contract.social_providers import StoredSocialProvider
 from app.identity.administration.resources.settings_store import access_of, refuse_wrong
 from app.identity.directory.accounts import linked_identities, provider_tokens
 from app.identity.directory.tenants import changes, tenant_secrets
@@ -42,22 +42,24 @@ class ConnectionStore:
 
     def items(self, access: StoreAccess, resource: Resource, parents: Sequence[str] = ()) -> list[Item]:  # noqa: ARG002 - Store
         """Return the providers by name."""
-        held = changes.own(access.work)
-        connections = held.settings.get(CONNECTIONS, {}) if held else {}
-        encrypted = held.service_secrets if held else None
+        stored = changes.own(access.work)
+        connections = stored.settings.get(CONNECTIONS, {}) if stored else {}
+        encrypted = stored.service_secrets if stored else None
         secrets = tenant_secrets.decrypt_all(access.encryption, access.work.tenant_id, encrypted).get(CONNECTIONS, {})
         return [
             Item(
                 (name.upper() if self.is_social else name,),
                 dict(connections.get(name) or {"key": "", "is_active": False}),
-                {one: secrets[name + end] for one, end in self.secret_keys.items() if name + end in secrets},
+                {item: secrets[name + end] for item, end in self.secret_keys.items() if name + end in secrets},
             )
             for name in self._names(connections)
         ]
 
     def item(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> Item | None:
         """Return a provider by its name, in any letter case."""
-        return next((one for one in self.items(access, resource) if one.id[0].lower() == item_id[0].lower()), None)
+        return next(
+            (element for element in self.items(access, resource) if element.id[0].lower() == item_id[0].lower()), None
+        )
 
     def add(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:
         """Set up a provider."""
@@ -65,7 +67,7 @@ class ConnectionStore:
 
     def change(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:  # noqa: ARG002 - Store
         """Set up a provider, or change it. Raises SettingsRefused."""
-        content = {name: held for name, held in item.content.items() if name != self.id_key}
+        content = {name: element for name, element in item.content.items() if name != self.id_key}
         self._write(access, item.id[0].lower(), content, item.secrets)
 
     def remove(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> None:  # noqa: ARG002 - Store
@@ -75,32 +77,38 @@ class ConnectionStore:
     def _names(self, connections: Mapping[str, Any]) -> list[str]:
         if self.is_social:
             return sorted(PROVIDERS)
-        return sorted(name for name, one in connections.items() if name not in PROVIDERS and not one.get("issuer"))
+        return sorted(
+            name for name, connection in connections.items() if name not in PROVIDERS and not connection.get("issuer")
+        )
 
-    def _write(self, access: StoreAccess, name: str, content: dict[str, Any] | None, given: Mapping[str, str]) -> None:
-        held = changes.own(access.work)
-        if held is None:
+    def _write(
+        self, access: StoreAccess, name: str, content: dict[str, Any] | None, provided: Mapping[str, str]
+    ) -> None:
+        stored = changes.own(access.work)
+        if stored is None:
             return
-        settings = deepcopy(held.settings)
-        others = {other: one for other, one in settings.get(CONNECTIONS, {}).items() if other != name}
+        settings = deepcopy(stored.settings)
+        others = {other: setting for other, setting in settings.get(CONNECTIONS, {}).items() if other != name}
         settings[CONNECTIONS] = {**others, name: content} if content is not None else others
-        refuse_wrong(held.settings, settings, 2)
-        secrets = {CONNECTIONS: {name + end: given.get(one) for one, end in self.secret_keys.items()}}
-        encrypted = tenant_secrets.encrypt_merged(access.encryption, held.tenant_id, held.service_secrets, **secrets)
+        refuse_wrong(stored.settings, settings, 2)
+        secrets = {CONNECTIONS: {name + end: provided.get(item) for item, end in self.secret_keys.items()}}
+        encrypted = tenant_secrets.encrypt_merged(
+            access.encryption, stored.tenant_id, stored.service_secrets, **secrets
+        )
         changes.change(access.work, settings=settings, service_secrets=encrypted)
-        provider_tokens.delete_unretained(access.work, held.settings, settings)
+        provider_tokens.delete_unretained(access.work, stored.settings, settings)
 
 
-def wrong_members(content: StoredProvider, settings: TenantSettings | None) -> Iterable[tuple[str, str]]:  # noqa: ARG001 - the hook's signature
+def wrong_members(content: StoredSocialProvider, settings: TenantSettings | None) -> Iterable[tuple[str, str]]:  # noqa: ARG001 - the hook's signature
     if not content.key:
         yield "key", "the client id that the provider issued"
     if content.apple is not None and any(content.apple.model_dump().values()) and content.provider.lower() != _APPLE:
         yield "apple.team_id", "nothing; AppleSecretConfiguration is for APPLE only"
 
 
-def refuse_apples_key(context: Context, given: ItemInput) -> None:  # noqa: ARG001 - the hook's signature
+def refuse_apples_key(context: Context, item_input: ItemInput) -> None:  # noqa: ARG001 - the hook's signature
     """Raises BadField for the private key of another provider than Apple."""
-    if "apple.certificate" in given.secrets and given.id.get("provider", "").lower() != _APPLE:
+    if "apple.certificate" in item_input.secrets and item_input.id.get("provider", "").lower() != _APPLE:
         raise e.BadField("AppleSecretConfiguration.Certificate: none; it is for APPLE only.")
 
 
@@ -108,49 +116,49 @@ def powers_of(context: Context, item: Item) -> Iterator[Power]:
     """Who answers for a provider signs in as its accounts and, where its addresses are trusted, as those of the address."""
     name = item.id[0].lower()
     settings = {member: value for member, value in item.content.items() if member != "provider_name"}
-    if resolved(name, StoredProvider.model_validate(settings)).trusts_email:
+    if resolved(name, StoredSocialProvider.model_validate(settings)).trusts_email:
         yield Power(ALL, "providers with trusts_email")
     if linked_identities.are_of(context.work, name):
         yield Power(ALL, "providers that accounts are linked to")
 
 
-def read_provider(context: Context, given: ItemInput) -> None:
+def read_provider(context: Context, item_input: ItemInput) -> None:
     """Store `DataMap` as the claims of a connection. Raises BadField for a field that it cannot fill, and for a name in use."""
-    if given.computed.get("data_map") is None:  # a GET or DELETE
+    if item_input.computed.get("data_map") is None:  # a GET or DELETE
         return
-    name = given.id.get("provider_name", "").lower()
-    given.id["provider_name"] = name
-    _require_secret(context, name, given)
+    name = item_input.id.get("provider_name", "").lower()
+    item_input.id["provider_name"] = name
+    _require_secret(context, name, item_input)
     connections = context.tenant.settings.connections
     if name in PROVIDERS or (name in connections and connections[name].issuer):
         raise e.BadField(
             "ProviderName: another one; a social provider or a connection of the configuration file has this name."
         )
-    given.values["claims",] = {}
-    for field, claim in given.computed["data_map"].items():
+    item_input.values["claims",] = {}
+    for field, claim in item_input.computed["data_map"].items():
         if field not in oauth_providers.FIELDS:
             raise e.BadField(f"DataMap: a field that a provider fills, such as Email; found {field[:60]}.")
-        given.values["claims",][oauth_providers.FIELDS[field]] = claim
-    if "subject" not in given.values["claims",]:
+        item_input.values["claims",][oauth_providers.FIELDS[field]] = claim
+    if "subject" not in item_input.values["claims",]:
         raise e.BadField("DataMap: ID, the member that identifies the account.")
 
 
-def _require_secret(context: Context, name: str, given: ItemInput) -> None:
+def _require_secret(context: Context, name: str, item_input: ItemInput) -> None:
     """Refuse to send a stored secret to another address than before, where it could be read. Raises MachineRefused.
 
     The tenant is locked first, so that no secret is stored between this and the change.
     """
     context.work.begin()
     changes.lock(context.work)
-    held = _OWN_PROVIDERS.item(access_of(context), oauth_providers.PROVIDERS, (name,))
-    address = held.content.get("token_endpoint") if held is not None and held.secrets else None
-    if address is not None and not given.secrets and given.values.get(("token_endpoint",)) != address:
+    stored = _OWN_PROVIDERS.item(access_of(context), oauth_providers.PROVIDERS, (name,))
+    address = stored.content.get("token_endpoint") if stored is not None and stored.secrets else None
+    if address is not None and not item_input.secrets and item_input.values.get(("token_endpoint",)) != address:
         powers.require(
             context, [Power(ALL, "a stored secret at another AccessTokenEndpoint; or send ApplicationSecret")]
         )
 
 
-def show_provider(context: Context, content: oauth_providers.StoredProvider, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature
+def show_provider(context: Context, content: oauth_providers.StoredOAuthProvider, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature
     values |= {"response_type": "code", "request_token_http_method": "POST"}
     values["data_map"] = {
         field: content.claims[claim] for field, claim in oauth_providers.FIELDS.items() if claim in content.claims

@@ -10,11 +10,11 @@ from app.identity.directory.tenants import changes, client_secrets, tenant_secre
 from app.identity.directory.tenants.store import LOOKUP_TENANT
 from app.identity.platform.outbox import claims
 from app.identity.platform.resources import store as resources
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import UnitOfWork
 
 
-def reencrypt(services: Services) -> int:
+def reencrypt(services: IdentityServices) -> int:
     """Re-encrypt all values and return their number. Raises DecryptionError if no known secret decrypts one."""
     work = UnitOfWork(services.database, LOOKUP_TENANT)
     try:
@@ -26,7 +26,7 @@ def reencrypt(services: Services) -> int:
     )
 
 
-def _of_tenant(services: Services, tenant: changes.TenantRow) -> int:
+def _of_tenant(services: IdentityServices, tenant: changes.TenantRow) -> int:
     work = UnitOfWork(services.database, tenant.tenant_id)
     try:
         count = tenant_secrets.reencrypt(work, services.encryption) + choice_lists.reencrypt(work, services.encryption)

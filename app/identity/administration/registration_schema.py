@@ -36,7 +36,9 @@ class CustomFieldStore:
 
     def item(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> Item | None:
         """Return a field by its key, in any letter case."""
-        return next((one for one in self.items(access, resource) if one.id[0].lower() == item_id[0].lower()), None)
+        return next(
+            (element for element in self.items(access, resource) if element.id[0].lower() == item_id[0].lower()), None
+        )
 
     def add(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:  # noqa: ARG002 - Store
         """Add a field."""
@@ -50,38 +52,42 @@ class CustomFieldStore:
         _write(access, [name for name in _names(access) if f"{CUSTOM}{name}" != item_id[0]])
 
 
-def make_key(context: Context, given: ItemInput) -> None:
+def make_key(context: Context, item_input: ItemInput) -> None:
     """Make the key of a new field. Raises CustomFieldExists for a key in use, in any letter case."""
-    if (display := given.values.get(("display",))) is None:  # a GET or DELETE
+    if (display := item_input.values.get(("display",))) is None:  # a GET or DELETE
         return
     key = f"{CUSTOM}{display.replace(' ', '_')}"
     if key.lower() in (f"{CUSTOM}{name}".lower() for name in context.tenant.settings.custom_fields):
         raise e.CustomFieldExists
-    given.id["key"] = key
+    item_input.id["key"] = key
 
 
-def read_custom_fields(context: Context, given: ItemInput) -> None:
+def read_custom_fields(context: Context, item_input: ItemInput) -> None:
     """Replace the custom fields of the form. Raises NoCustomField, WrongCustomField, BadField."""
-    settings, data = context.tenant.settings, given.computed["data"]
+    settings, data = context.tenant.settings, item_input.computed["data"]
     if data is None:  # a GET
         if not _custom_elements(settings):
             raise e.NoCustomField
         return
-    elements = [one.model_dump(mode="json") for one in data]
-    if any(one["name"].removeprefix(CUSTOM) not in settings.custom_fields for one in elements):
+    elements = [item.model_dump(mode="json") for item in data]
+    if any(element["name"].removeprefix(CUSTOM) not in settings.custom_fields for element in elements):
         raise e.WrongCustomField
-    others = [one for one in registration_schema.as_schema(settings) if not one["name"].startswith(CUSTOM)]
-    _put_form(settings, given, [{name.lower(): value for name, value in one.items()} for one in (*others, *elements)])
+    others = [item for item in registration_schema.as_schema(settings) if not item["name"].startswith(CUSTOM)]
+    _put_form(
+        settings, item_input, [{name.lower(): value for name, value in other.items()} for other in (*others, *elements)]
+    )
 
 
 def show_custom_fields(context: Context, settings: TenantSettings, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature
-    values["data"] = [{name.lower(): value for name, value in one.items()} for one in _custom_elements(settings)]
+    values["data"] = [
+        {name.lower(): value for name, value in element.items()} for element in _custom_elements(settings)
+    ]
 
 
-def read_schema(context: Context, given: ItemInput) -> None:
+def read_schema(context: Context, item_input: ItemInput) -> None:
     """Replace the form. Raises BadField."""
-    if (data := given.computed["data"]) is not None:
-        _put_form(context.tenant.settings, given, [one.model_dump(mode="json") for one in data])
+    if (data := item_input.computed["data"]) is not None:
+        _put_form(context.tenant.settings, item_input, [item.model_dump(mode="json") for item in data])
 
 
 def show_schema(context: Context, settings: TenantSettings, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature
@@ -89,15 +95,15 @@ def show_schema(context: Context, settings: TenantSettings, values: dict[str, An
 
 
 def _custom_elements(settings: TenantSettings) -> list[dict[str, Any]]:
-    return [one for one in registration_schema.as_schema(settings) if one["name"].startswith(CUSTOM)]
+    return [item for item in registration_schema.as_schema(settings) if item["name"].startswith(CUSTOM)]
 
 
-def _put_form(settings: TenantSettings, given: ItemInput, elements: Sequence[Mapping[str, Any]]) -> None:
-    elements = [one for one in elements if one["checked"]]
+def _put_form(settings: TenantSettings, item_input: ItemInput, elements: Sequence[Mapping[str, Any]]) -> None:
+    elements = [element for element in elements if element["checked"]]
     form = [_read_field(settings, elements, number) for number in range(len(elements))]
     if form and (expected := contradiction(form, settings.custom_fields)):
         raise e.BadField(f"Data: {expected}.")
-    given.values[_FORM,] = [field.model_dump(mode="json", exclude_defaults=True) for field in form]
+    item_input.values[_FORM,] = [field.model_dump(mode="json", exclude_defaults=True) for field in form]
 
 
 def _read_field(settings: TenantSettings, elements: Sequence[Mapping[str, Any]], number: int) -> FormField:
@@ -112,15 +118,15 @@ def _read_field(settings: TenantSettings, elements: Sequence[Mapping[str, Any]],
 
 
 def _names(access: StoreAccess) -> list[str]:
-    held = changes.own(access.work)
-    return list(held.settings.get(_KEY, ())) if held else []
+    stored = changes.own(access.work)
+    return list(stored.settings.get(_KEY, ())) if stored else []
 
 
 def _write(access: StoreAccess, names: list[str]) -> None:
-    held = changes.own(access.work)
-    if held is not None:
-        settings = {**held.settings, _KEY: names}
-        refuse_wrong(held.settings, settings, 1)
+    stored = changes.own(access.work)
+    if stored is not None:
+        settings = {**stored.settings, _KEY: names}
+        refuse_wrong(stored.settings, settings, 1)
         changes.change(access.work, settings=settings)
 
 

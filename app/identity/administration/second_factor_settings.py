@@ -30,13 +30,13 @@ def register_platforms(context: Context, before: Item | None, after: Item) -> No
             context.outbox.post("push_platform", {**key, **target, member: credential})
 
 
-def read_mode(context: Context, given: ItemInput) -> None:  # noqa: ARG001 - the hook's signature
-    if given.computed:
-        if given.computed["is_required"] and not given.computed["is_second_factor_authenticator_enabled"]:
+def read_mode(context: Context, item_input: ItemInput) -> None:  # noqa: ARG001 - the hook's signature
+    if item_input.computed:
+        if item_input.computed["is_required"] and not item_input.computed["is_second_factor_authenticator_enabled"]:
             raise e.BadField("IsRequired: false, because IsSecondFactorAuthenticatorEnabled is false.")
-        mode = "required" if given.computed["is_required"] else "optional"
-        is_on = given.computed["is_second_factor_authenticator_enabled"]
-        given.values["two_factor",] = mode if is_on else "disabled"
+        mode = "required" if item_input.computed["is_required"] else "optional"
+        is_on = item_input.computed["is_second_factor_authenticator_enabled"]
+        item_input.values["two_factor",] = mode if is_on else "disabled"
 
 
 def show_mode(context: Context, settings: TenantSettings, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature

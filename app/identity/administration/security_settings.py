@@ -35,21 +35,23 @@ _DAYS: Final = {"day": 1, "week": 7, "month": 30, "year": 365}
 _CLASSES: Final = ("lowercase", "uppercase", "number", "symbol")
 
 
-def read_passkeys(context: Context, given: ItemInput) -> None:
-    if not given.values:  # a GET
+def read_passkeys(context: Context, item_input: ItemInput) -> None:
+    if not item_input.values:  # a GET
         if not context.tenant.settings.passkeys:
             raise e.PasskeysOff
         return
-    given.values["passkey_settings", "selection"] = (given.computed["passkey_selection"] or "Both").lower()
-    if given.values.get(_NAME) == context.tenant.display_name:  # as a response shows it
-        del given.values[_NAME]
-        given.cleared.add(_NAME)
-    given.values["passkey_settings", "rp_id"] = _read_rp_id(context, given.computed["rp_id"])
-    related = [one for one in given.computed["rp_origins"] or () if one.rstrip("/") not in context.own_addresses]
+    item_input.values["passkey_settings", "selection"] = (item_input.computed["passkey_selection"] or "Both").lower()
+    if item_input.values.get(_NAME) == context.tenant.display_name:  # as a response shows it
+        del item_input.values[_NAME]
+        item_input.cleared.add(_NAME)
+    item_input.values["passkey_settings", "rp_id"] = _read_rp_id(context, item_input.computed["rp_id"])
+    related = [
+        item for item in item_input.computed["rp_origins"] or () if item.rstrip("/") not in context.own_addresses
+    ]
     if len(related) > _MAX_RELATED:
         raise e.BadField(f"RPOrigins: at most {_MAX_RELATED} beside the tenant's own.")
     try:
-        given.values["passkey_settings", "related_origins"] = [_ORIGIN.validate_python(one) for one in related]
+        item_input.values["passkey_settings", "related_origins"] = [_ORIGIN.validate_python(item) for item in related]
     except ValidationError as problem:
         raise e.BadField(f"RPOrigins: {problem.errors(include_url=False)[0]['msg']}.") from None
 
@@ -57,13 +59,15 @@ def read_passkeys(context: Context, given: ItemInput) -> None:
 def _read_rp_id(context: Context, text: str | None) -> str | None:
     """Return the setting for an RPID: None for the tenant's own host. Raises BadField if it cannot be one, or passkeys would be lost."""
     current, own = webauthn_origins.rp_id(context), webauthn_origins.own_host(context)
-    wanted = text.lower() if text else current
+    requested = text.lower() if text else current
     hosts = (own, *context.tenant.custom_hosts)
-    if wanted != own and ("." not in wanted or not any(webauthn_origins.is_within(one, wanted) for one in hosts[1:])):
-        raise e.BadField(f"RPID: {own}, a verified custom domain, or a domain above one; found {wanted[:100]}.")
-    if wanted != current and (count := store.count_accounts(context.work)):
+    if requested != own and (
+        "." not in requested or not any(webauthn_origins.is_within(host, requested) for host in hosts[1:])
+    ):
+        raise e.BadField(f"RPID: {own}, a verified custom domain, or a domain above one; found {requested[:100]}.")
+    if requested != current and (count := store.count_accounts(context.work)):
         raise e.BadField(f"RPID: {current}, because {store.accounts_sentence(count)} for it, which would stop working.")
-    return None if wanted == own else wanted
+    return None if requested == own else requested
 
 
 def show_passkeys(context: Context, settings: TenantSettings, values: dict[str, Any]) -> None:
@@ -79,19 +83,19 @@ def powers_of(context: Context, item: Item) -> Iterator[Power]:  # noqa: ARG001 
         yield Power(ALL, "related origins of passkeys")
 
 
-def read_password_policy(context: Context, given: ItemInput) -> None:
-    if not given.values:
+def read_password_policy(context: Context, item_input: ItemInput) -> None:
+    if not item_input.values:
         return
-    computed = given.computed
+    computed = item_input.computed
     if computed["dictionary_password_validation"] != computed["common_password_prevention_validation"]:
         raise e.BadField(
             "DictionaryPasswordValidation: the value of CommonPasswordPreventionValidation; one list serves both."
         )
-    given.values["password_policy", "common_check"] = computed["common_password_prevention_validation"]
+    item_input.values["password_policy", "common_check"] = computed["common_password_prevention_validation"]
     days = computed["expiration_frequency"] * _DAYS[computed["expiration_frequency_type"]]
-    given.values["password_policy", "expiry_days"] = days
+    item_input.values["password_policy", "expiry_days"] = days
     for name, value in _read_rules(context, computed["password_validation_rules"]).items():
-        given.values["password_policy", name] = value
+        item_input.values["password_policy", name] = value
 
 
 def _read_rules(context: Context, text: str) -> dict[str, Any]:
@@ -128,15 +132,15 @@ def show_password_policy(context: Context, settings: TenantSettings, values: dic
     values["password_validation_rules"] = "|".join((*lengths, *classes))
 
 
-def read_lifetimes(context: Context, given: ItemInput) -> None:  # noqa: ARG001 - the hook's signature
-    if not given.values:
+def read_lifetimes(context: Context, item_input: ItemInput) -> None:  # noqa: ARG001 - the hook's signature
+    if not item_input.values:
         return
     for name, (setting, unit) in _LIFETIMES.items():
-        seconds = given.computed[name]
+        seconds = item_input.computed[name]
         if seconds % unit:
             field = contract.SessionConfig.model_fields[name]
             raise e.BadField(f"{field.alias}: a multiple of {unit} seconds.")
-        given.values[setting,] = seconds // unit
+        item_input.values[setting,] = seconds // unit
 
 
 def show_lifetimes(context: Context, settings: TenantSettings, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature
@@ -144,8 +148,8 @@ def show_lifetimes(context: Context, settings: TenantSettings, values: dict[str,
         values[name] = getattr(settings, setting) * unit
 
 
-def refuse_shared_key(context: Context, given: ItemInput) -> None:  # noqa: ARG001 - the hook's signature
-    if given.computed["account_secret_key"]:
+def refuse_shared_key(context: Context, item_input: ItemInput) -> None:  # noqa: ARG001 - the hook's signature
+    if item_input.computed["account_secret_key"]:
         raise e.BadField("AccountSecretKey: null; every account has a random secret of its own.")
 
 

@@ -11,7 +11,7 @@ from app.identity.platform.resources.hooks import OnChange, Rules, may_lack_secr
 from app.identity.platform.resources.items import Item
 from app.kit.resource import Resource
 
-LEAST_CHARACTERS: Final = 32
+MIN_CHARACTERS: Final = 32
 """Of a secret that signs: HMAC with SHA-256 needs a key of 32 bytes (RFC 7518 section 3.2)."""
 
 
@@ -22,7 +22,7 @@ def _refuses_missing_secrets(resource: Resource) -> OnChange:
             name = member.path[-1]
             if not member.is_secret or (name not in after.secrets and may_lack_secrets(context)):
                 continue
-            least = LEAST_CHARACTERS if name in ("multipass_secret", "client_secret") else 1
+            least = MIN_CHARACTERS if name in ("multipass_secret", "client_secret") else 1
             if len(after.secrets.get(name, "")) < least:
                 raise e.BadField(f"{member.request_name}: at least {least} characters.")
 
@@ -30,6 +30,6 @@ def _refuses_missing_secrets(resource: Resource) -> OnChange:
 
 
 RULES: Final = {
-    one: Rules(before_write=_refuses_missing_secrets(one))
-    for one in (contract.SHOPIFY, contract.BIGCOMMERCE, contract.PERFECTMIND)
+    item: Rules(before_write=_refuses_missing_secrets(item))
+    for item in (contract.SHOPIFY, contract.BIGCOMMERCE, contract.PERFECTMIND)
 }

@@ -108,7 +108,7 @@ def read_ahead(context: Context, uid: str, rows: Sequence[Row[Any]]) -> None:
 
 def by_kind(context: Context, uid: str, kind: str) -> list[Credential]:
     """Return an account's credentials of one kind, the oldest first."""
-    return [one for one in by_account(context, uid) if one.kind == kind]
+    return [item for item in by_account(context, uid) if item.kind == kind]
 
 
 def by_lookup(context: Context, kind: str, lookup: str) -> Credential | None:

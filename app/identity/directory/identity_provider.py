@@ -68,7 +68,7 @@ class ProfileUnsupported(Exception):
     """The provider has no endpoint for the profile of an earlier sign-in."""
 
 
-class Provider(Protocol):
+class UpstreamProvider(Protocol):
     """One kind of provider, as one tenant's client."""
 
     has_id_token: ClassVar[bool]

@@ -39,10 +39,10 @@ def admit_secret(context: Context) -> None:
     if signed_requests.is_authenticated(tenant.settings.request_signing, secret, raw, context.now):
         context.program_scopes = frozenset({powers.ALL})
         return
-    given = api_secret(raw)
-    if given is None:
+    provided = api_secret(raw)
+    if provided is None:
         raise e.MissingSecret
-    if not hmac.compare_digest(given.lower().encode("utf-8", "surrogatepass"), secret.lower()):
+    if not hmac.compare_digest(provided.lower().encode("utf-8", "surrogatepass"), secret.lower()):
         context.audit.record("secret.refused")
         raise e.WrongSecret
     context.program_scopes = frozenset({powers.ALL})

@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app.identity.authentication.sign_in.locations.registry import locations
-from app.identity.credentials.passwords.breached_passwords import BreachedPasswords
-from app.identity.credentials.passwords.hashing import Hashing
+from app.identity.credentials.passwords.breached_passwords import BreachedPasswordIndex
+from app.identity.credentials.passwords.hashing import Argon2Hashing
 from app.identity.directory.tenants.directory import CachedTenantDirectory
 from app.identity.directory.tenants.signing_keys import StoredSigningKeys
 from app.identity.platform.committed_cache import CommittedCache
 from app.identity.platform.encryption import Encryption, derive_key
 from app.identity.platform.openid_metadata import ProviderMetadataCache
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.database import Database
 from app.identity.platform.tenant import Tenant
 from app.identity.protocols.oauth import dpop
 from app.kit.clock import Clock, SystemClock
-from app.kit.limits import Limits
+from app.kit.limits import RateLimits
 from app.kit.nonces import Nonces
 from app.kit.public_addresses import Resolver
 from app.kit.signing import WINDOW_SECONDS
@@ -31,7 +31,7 @@ _CACHED_TEMPLATES = 2_000  # of all tenants; most tenants have no templates of t
 _CACHED_RESOURCES = 2_000  # of all tenants: a tenant's items of one kind count once
 
 
-def assemble(settings: Settings, clock: Clock | None = None, *, defers_imports: bool = False) -> Services:
+def assemble(settings: Settings, clock: Clock | None = None, *, defers_imports: bool = False) -> IdentityServices:
     """Create the services that all operations of the process share. Opens no connection."""
     if not defers_imports:
         from app.identity.entry import (  # noqa: PLC0415 - the server imports them with its handlers
@@ -48,16 +48,16 @@ def assemble(settings: Settings, clock: Clock | None = None, *, defers_imports: 
     def refresh_keys(tenant: Tenant) -> None:
         services.signing_keys.refresh_if_changed(tenant.tenant_id, tenant.version)
 
-    services = Services(
+    services = IdentityServices(
         settings=settings,
         clock=clock,
         database=database,
         encryption=encryption,
-        hashing=Hashing(settings.hashes_at_once),
-        limits=Limits(shared, clock),
+        hashing=Argon2Hashing(settings.hashes_at_once),
+        limits=RateLimits(shared, clock),
         directory=CachedTenantDirectory(database, settings, refresh_keys),
         signing_keys=StoredSigningKeys(encryption, clock),
-        breached_passwords=BreachedPasswords(settings.breaches_url, settings.breaches_file),
+        breached_passwords=BreachedPasswordIndex(settings.breaches_url, settings.breaches_file),
         locations=locations(settings.locations_file),
         message_templates=CommittedCache(_CACHED_TEMPLATES),
         resource_items=CommittedCache(_CACHED_RESOURCES),

@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-from app.identity.platform.services import Services
-from app.kit.server import Server
+from app.identity.platform.services import IdentityServices
+from app.kit.server import OperationServer
 
 
 class CachedOperations:
     """Knows what is in memory for the operations that are declared `is_cached`."""
 
-    def __init__(self, services: Services, server: Server) -> None:
+    def __init__(self, services: IdentityServices, server: OperationServer) -> None:
         self._services = services
         self._server = server
 
-    def waits_for_nothing(self, environ: Mapping[str, Any]) -> bool:
+    def is_answered_from_cache(self, environ: Mapping[str, Any]) -> bool:
         """Return whether a GET or HEAD is for such an operation, and its tenant and the tenant's keys are in memory.
 
         One with a query is read and filtered like any other, which takes milliseconds for a long one: it waits for its place.
@@ -32,5 +32,5 @@ class CachedOperations:
     @cached_property
     def _paths(self) -> frozenset[str]:
         """Their addresses that name no application: one that registered itself is read each time."""
-        cached = (one for one in self._server.catalogue if one.is_cached)
-        return frozenset(path.lower() for one in cached for _, path in one.addresses() if "{" not in path)
+        cached = (operation for operation in self._server.catalogue if operation.is_cached)
+        return frozenset(path.lower() for operation in cached for _, path in operation.addresses() if "{" not in path)

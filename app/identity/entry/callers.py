@@ -10,8 +10,8 @@ from app.contract import errors as e
 from app.contract import errors_oauth as oauth
 from app.contract.auth import Host
 from app.contract.configuration_model import instant
-from app.contract.visit import VISIT_HEADER, Visit
-from app.identity.platform.services import Services
+from app.contract.visit import VISIT_HEADER, VisitorClaims
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import Cost
 from app.identity.platform.tenant import Tenant
 from app.identity.protocols.oauth import refusals
@@ -37,7 +37,7 @@ def host_of(settings: Settings, host: str, *, is_inside: bool = False) -> Host:
     return Host.API if host.lower() == settings.api_hostname else Host.TENANT
 
 
-def tenant_at(services: Services, host: str, cost: Cost | None = None) -> Tenant:
+def tenant_at(services: IdentityServices, host: str, cost: Cost | None = None) -> Tenant:
     """Return the tenant of a host; raises UnknownTenant."""
     found = services.directory.by_host(host, cost)
     if found is None:
@@ -45,7 +45,7 @@ def tenant_at(services: Services, host: str, cost: Cost | None = None) -> Tenant
     return found
 
 
-def tenant_of_host(services: Services, operation: AnyOperation, raw: RawRequest, cost: Cost) -> Tenant:
+def tenant_of_host(services: IdentityServices, operation: AnyOperation, raw: RawRequest, cost: Cost) -> Tenant:
     """Return the tenant of the request's host.
 
     Raises:
@@ -67,7 +67,7 @@ def tenant_of_host(services: Services, operation: AnyOperation, raw: RawRequest,
     raise refusal
 
 
-def tenant_of_site(services: Services, raw: RawRequest, cost: Cost | None = None) -> Tenant:
+def tenant_of_site(services: IdentityServices, raw: RawRequest, cost: Cost | None = None) -> Tenant:
     """Return the tenant that the path names (interface federation.md section 9); raises UnknownTenant."""
     name = raw.parameters[SITE].lower()
     if not _TENANT_NAME.match(name):
@@ -85,13 +85,13 @@ def check_key(raw: RawRequest, tenant: Tenant, *, is_needed: bool) -> None:
         raise e.UnknownKey
 
 
-def visit_of(services: Services, raw: RawRequest) -> Visit:
+def visit_of(services: IdentityServices, raw: RawRequest) -> VisitorClaims:
     """Return the visit that the hub signed; raises HubRefused, also for a replayed call.
 
     A call within the process hands the visit over: no request over the network can set `caller`. One that came as a
     request all the same needs no protection from replays.
     """
-    if isinstance(raw.caller, Visit):
+    if isinstance(raw.caller, VisitorClaims):
         return raw.caller
     visit, signature = raw.headers.get(VISIT_HEADER.lower(), ""), raw.headers.get(SIGNATURE_HEADER.lower(), "")
     address = f"{raw.path}?{raw.query_text}" if raw.query_text else raw.path
@@ -102,12 +102,12 @@ def visit_of(services: Services, raw: RawRequest) -> Visit:
     if not raw.is_inside and not raw.is_repeated and not services.nonces.take(signed.nonce, signed.at, now):
         raise e.HubRefused
     try:
-        return Visit.from_header(visit)
+        return VisitorClaims.from_header(visit)
     except ValueError:
         raise e.HubRefused from None
 
 
-def tenant_of_key(services: Services, operation: AnyOperation, raw: RawRequest, cost: Cost) -> Tenant:
+def tenant_of_key(services: IdentityServices, operation: AnyOperation, raw: RawRequest, cost: Cost) -> Tenant:
     """Return the tenant whose API key was sent (order of checks: 908, 920, 901, 6003)."""
     key = api_key(raw)
     if key is None:
@@ -125,7 +125,7 @@ def tenant_of_key(services: Services, operation: AnyOperation, raw: RawRequest, 
     return tenant
 
 
-def tenant_of_secret(services: Services, raw: RawRequest, cost: Cost) -> Tenant:
+def tenant_of_secret(services: IdentityServices, raw: RawRequest, cost: Cost) -> Tenant:
     """Return the tenant whose API secret was sent without a key (order of checks: 923, 902, 6003)."""
     secret = api_secret(raw)
     if secret is None:
@@ -144,18 +144,18 @@ def _missing_key(operation: AnyOperation, raw: RawRequest) -> e.BadParameter:
         members = from_json(raw.body[:100_000]) if beside else None
     except ValueError:
         members = None
-    given = {name.lower() for name, value in members.items() if value} if isinstance(members, dict) else set()
-    missing = next((name for name in beside if name not in given), None)
+    provided = {name.lower() for name, value in members.items() if value} if isinstance(members, dict) else set()
+    missing = next((name for name in beside if name not in provided), None)
     if (
         not isinstance(members, dict)
         or missing is None
-        or (missing != "password" and given & {"otp", "email", "username"})
+        or (missing != "password" and provided & {"otp", "email", "username"})
     ):
         return e.BadParameter.names("apikey")
     return e.BadParameter(f"The apikey and {missing} are required parameters.")
 
 
-def refuse_expired_trial(services: Services, tenant: Tenant) -> None:
+def refuse_expired_trial(services: IdentityServices, tenant: Tenant) -> None:
     """Raise 6003 once the tenant's trial is over."""
     ends = tenant.settings.trial_ends_at
     if ends is not None and services.clock.now() >= instant(ends):

@@ -30,7 +30,7 @@ RETENTION = {
 SENT_RETENTION = timedelta(days=7)
 ROUND_INTERVAL = timedelta(minutes=10)
 """The minimum time between the starts of two rounds."""
-MOST_UNANSWERED: Final = 100_000
+MAX_UNANSWERED: Final = 100_000
 """Unanswered interactions of a tenant; the oldest go first, of the networks that hold most (decisions/0333)."""
 _SURPLUS: Final = "surplus"
 _INTERACTIONS: Final = metadata.tables["attempts"]
@@ -113,7 +113,7 @@ _TABLES_WITH_EXPIRED_ROWS: Final = union_all(
     select(literal(audit_retention.TABLE)).where(
         exists().where(audit_retention.is_expired(bindparam("tenant"), bindparam(audit_retention.TABLE)))
     ),
-    select(literal(_SURPLUS)).where(exists(_unanswered_beyond(bindparam("tenant"), MOST_UNANSWERED))),
+    select(literal(_SURPLUS)).where(exists(_unanswered_beyond(bindparam("tenant"), MAX_UNANSWERED))),
 )
 
 
@@ -130,7 +130,7 @@ def _clean_tenant(database: Database, tenant_id: str, now: datetime) -> int:
     if audit_retention.TABLE in names:
         deleted += audit_retention.delete_expired(database, tenant_id, first_retained)
     if _SURPLUS in names:
-        deleted += push_out_unanswered(database, tenant_id, MOST_UNANSWERED)
+        deleted += push_out_unanswered(database, tenant_id, MAX_UNANSWERED)
     return deleted + (deleted_accounts.delete_due(database, tenant_id, now) if deleted_accounts.TABLE in names else 0)
 
 

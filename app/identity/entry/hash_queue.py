@@ -7,21 +7,21 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.contract.auth import AuthScheme, Host
-from app.contract.visit import VISIT_HEADER, Visit
+from app.contract.visit import VISIT_HEADER, VisitorClaims
 from app.identity.entry import callers
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.protocols.oauth import claimed_issuers
 from app.kit.admission import QueueSlot
 from app.kit.operation import AnyOperation
 from app.kit.reading import RawRequest
 from app.kit.routing import choose
-from app.kit.server import Server, path_of, raw_request
+from app.kit.server import OperationServer, path_of, raw_request
 
 
 class HashQueueRouter:
     """Finds the hash queue of a request to the identity service."""
 
-    def __init__(self, services: Services, server: Server) -> None:
+    def __init__(self, services: IdentityServices, server: OperationServer) -> None:
         self._services = services
         self._server = server
 
@@ -34,7 +34,9 @@ class HashQueueRouter:
         body = stream.getvalue() if isinstance(stream, io.BytesIO) else b""
         host = callers.host_of(self._services.settings, environ.get("HTTP_HOST", ""))
         candidates = self._server.operations_at(host, environ["REQUEST_METHOD"], path_of(environ))
-        if not any(one.hashing is not None and one.hashing.may_hash(query, body) for one in candidates):
+        if not any(
+            candidate.hashing is not None and candidate.hashing.may_hash(query, body) for candidate in candidates
+        ):
             return None  # most requests end here
         raw = raw_request({**environ, "wsgi.input": io.BytesIO(body)})
         operation = choose(candidates, raw.query)
@@ -49,7 +51,9 @@ class HashQueueRouter:
             return directory.cached_name("host", raw.host)
         if AuthScheme.HUB in operation.admission.auth.schemes():
             try:
-                return directory.cached_name("host", Visit.from_header(raw.headers.get(VISIT_HEADER.lower(), "")).host)
+                return directory.cached_name(
+                    "host", VisitorClaims.from_header(raw.headers.get(VISIT_HEADER.lower(), "")).host
+                )
             except ValueError:
                 return ""
         key = callers.api_key(raw)

@@ -12,7 +12,7 @@ from app.identity.directory.tenants.store import NO_TENANT
 from app.identity.entry import callers, checks
 from app.identity.entry.checks import CallerCheck, ProgramCheck
 from app.identity.platform.context import Context
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.database import StoreContended
 from app.identity.platform.store.unit import Cost
 from app.identity.platform.tenant import Tenant
@@ -23,8 +23,8 @@ from app.kit.logs import bind
 from app.kit.operation import AnyOperation
 from app.kit.reading import RawRequest
 
-TenantOf = Callable[[Services, RawRequest, Cost], Tenant]
-CorsHeaders = Callable[[Services, AnyOperation, Context | None, RawRequest], Iterable[tuple[str, str]]]
+TenantOf = Callable[[IdentityServices, RawRequest, Cost], Tenant]
+CorsHeaders = Callable[[IdentityServices, AnyOperation, Context | None, RawRequest], Iterable[tuple[str, str]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Steps:
 class IdentityLifecycle:
     """Admits every caller. What a step needs is loaded by the first operation that has it."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: IdentityServices) -> None:
         self.services = services
         self._steps: dict[AnyOperation, Steps] = {}
 
@@ -146,7 +146,7 @@ def _tenant_of(operation: AnyOperation) -> TenantOf | None:
     if operation.host is Host.TENANT:
         needs_key = AuthScheme.API_KEY in schemes
 
-        def of_host(services: Services, raw: RawRequest, cost: Cost) -> Tenant:
+        def of_host(services: IdentityServices, raw: RawRequest, cost: Cost) -> Tenant:
             tenant = callers.tenant_of_host(services, operation, raw, cost)
             callers.check_key(raw, tenant, is_needed=needs_key)
             return tenant

@@ -8,7 +8,7 @@ from __future__ import annotations
 from app.contract.auth import AuthScheme
 from app.identity.entry import admission, callers
 from app.identity.platform.context import Context
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import Cost
 from app.identity.platform.tenant import Tenant
 from app.identity.protocols.oauth import machine_tokens, query_clients
@@ -31,7 +31,7 @@ class Programs:
         self.must_authenticate = self._needs_secret or self._takes_machines or self._takes_query_clients
         """Whether a request needs more than an API key, which is no secret."""
 
-    def tenant_of(self, services: Services, raw: RawRequest, cost: Cost) -> Tenant:
+    def tenant_of(self, services: IdentityServices, raw: RawRequest, cost: Cost) -> Tenant:
         """Return the tenant that path, key, token or secret names; a key that is sent besides must be its own."""
         if callers.SITE in raw.parameters:
             tenant = callers.tenant_of_site(services, raw, cost)

@@ -11,9 +11,9 @@ from app.contract.resources import import_contract
 from app.identity.entry import callers
 from app.identity.entry.lifecycle import IdentityLifecycle
 from app.identity.hosted import tenant_view  # noqa: F401 - registers the handlers of the early operations
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.kit.reading import RawRequest
-from app.kit.server import Server
+from app.kit.server import OperationServer
 
 EARLY: Final = frozenset({hub.tenant.name, hub_tenants.changed_tenants.name})
 """What any first page asks, and what the hub asks of itself from then on. Their handlers read tenants and call no hook of another area."""
@@ -31,10 +31,10 @@ def load_handlers() -> None:
     connections.connect()
 
 
-def make_server(services: Services) -> Server:
+def make_server(services: IdentityServices) -> OperationServer:
     """Return the server of the whole catalogue. What the first page does not need, it loads when something is first asked of it."""
 
     def host_of(raw: RawRequest) -> Host:
         return callers.host_of(services.settings, raw.host, is_inside=raw.is_inside)
 
-    return Server(CATALOGUE, IdentityLifecycle(services), host_of, import_contract, load_handlers, EARLY)
+    return OperationServer(CATALOGUE, IdentityLifecycle(services), host_of, import_contract, load_handlers, EARLY)

@@ -7,7 +7,7 @@ from app.contract import hub_accounts as contract
 from app.contract.hub import InteractionRequest
 from app.contract.steps import ProfileStep, StepResponse
 from app.identity.authentication.sign_in import browser_sessions, interactions, sessions
-from app.identity.authentication.sign_in.browser_sessions import HeldSession
+from app.identity.authentication.sign_in.browser_sessions import SessionAccount
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
@@ -39,15 +39,17 @@ def choose(context: Context, req: contract.ChooseAccountRequest) -> StepResponse
         return next_step.after_end(sessions.current(context))
     if not account_choice.may_choose(interaction):
         return next_step.START_AGAIN
-    found = browser_sessions.held(context)
+    found = browser_sessions.all_sessions(context)
     if req.sign_out:
         return _sign_out(
-            context, interaction, next((one for one in found if one.session.session_id == req.sign_out), None)
+            context,
+            interaction,
+            next((session for session in found if session.session.session_id == req.sign_out), None),
         )
-    chosen = next((one for one in found if one.session.session_id == req.account), None)
+    chosen = next((session for session in found if session.session.session_id == req.account), None)
     if req.account and chosen is None:
         return next_step.advance(context, interaction, sessions.current(context))
-    if chosen is None and len(found) >= browser_sessions.MOST:
+    if chosen is None and len(found) >= browser_sessions.MAX_SESSIONS:
         return authorize.offer_accounts(context, interaction)
     facts = account_choice.facts_of_answer(context, chosen)
     interaction = interactions.add_facts(context, interaction, **facts)
@@ -62,7 +64,7 @@ def choose(context: Context, req: contract.ChooseAccountRequest) -> StepResponse
     return step.model_copy(update=cookies)
 
 
-def _sign_out(context: Context, interaction: Interaction, ended: HeldSession | None) -> StepResponse:
+def _sign_out(context: Context, interaction: Interaction, ended: SessionAccount | None) -> StepResponse:
     current = sessions.current(context)
     is_current = ended is not None and current is not None and ended.session.session_id == current.session_id
     gone = sign_outs.end(context, ended.session) if ended is not None else []
@@ -89,12 +91,12 @@ def switch_back(context: Context, req: contract.FormAccount) -> StepResponse:
     found = _held(context, req.uid)
     if found is None:
         raise e.NotAuthenticated
-    held = found[0]
-    context.audit.record("session.chosen", uid=req.uid, session=held.session.session_id, by="form")
+    stored = found[0]
+    context.audit.record("session.chosen", uid=req.uid, session=stored.session.session_id, by="form")
     others = browser_sessions.others(context, req.uid)
-    return StepResponse(step=ProfileStep(), session=held.to_cookie(context), other_sessions=others)
+    return StepResponse(step=ProfileStep(), session=stored.to_cookie(context), other_sessions=others)
 
 
-def _held(context: Context, uid: str) -> tuple[HeldSession, Account] | None:
+def _held(context: Context, uid: str) -> tuple[SessionAccount, Account] | None:
     eligible = account_choice.eligible(context)
-    return next((one for one in eligible if one[1].uid == uid), None)
+    return next((item for item in eligible if item[1].uid == uid), None)

@@ -131,7 +131,7 @@ def _record(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _event(item: audit.Entry) -> dict[str, Any]:
+def _event(item: audit.AuditEntry) -> dict[str, Any]:
     document_entry = {name: value for name, value in item.facts.items() if name in _READABLE_FACTS}
     return {
         "at": iso(item.at),

@@ -156,12 +156,15 @@ def _just_enrolled(context: Context, session: BrowserSession, account: Account) 
         or context.now - session.authenticated_at > 2 * REAUTHENTICATION_LIFETIME
     ):
         return False
-    return any(one.is_enrolled and one.created_at >= session.authenticated_at for one in factors.credentials)
+    return any(
+        credential.is_enrolled and credential.created_at >= session.authenticated_at
+        for credential in factors.credentials
+    )
 
 
 def _held(factors: AccountFactors, kind: FactorKind) -> contract.EnrolledFactor:
     credentials = factors.enrolled(kind)
-    used_at = [one.used_at for one in credentials if one.used_at is not None]
+    used_at = [credential.used_at for credential in credentials if credential.used_at is not None]
     return contract.EnrolledFactor(
         kind=kind,
         hint=AUTHENTICATORS[kind].hint(factors),

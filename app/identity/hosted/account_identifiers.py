@@ -27,7 +27,7 @@ from app.identity.messaging import service as messaging
 from app.identity.messaging.service import MailKind
 from app.identity.platform.context import Context
 from app.identity.programs.self_service import emails
-from app.identity.programs.self_service.emails import NewAddress
+from app.identity.programs.self_service.emails import NewEmail
 from app.kit.errors import ApiError
 
 
@@ -51,7 +51,7 @@ def add_email(context: Context, req: contract.EmailEdit) -> contract.SessionRene
     """Add an address, and mail to it unless that was just done; a second click gets the same response."""
     confirmed = reauthenticate(context, req)
     if not _wait_for_address(context, confirmed.account, identifiers.normalize_email(req.email)):
-        new = NewAddress(req.email, "Secondary" if confirmed.account.email else "Primary")
+        new = NewEmail(req.email, "Secondary" if confirmed.account.email else "Primary")
         emails.ask(context, confirmed.account, new, hides_taken=True)
     return renew_session(context, confirmed)
 
@@ -72,7 +72,7 @@ def resend_email(context: Context, req: contract.EmailRequest) -> Posted:
     try:
         _refuse_too_soon(seconds)
         if entry.get("pending"):
-            emails.ask(context, account, NewAddress(address, str(entry["Type"])), hides_taken=True)
+            emails.ask(context, account, NewEmail(address, str(entry["Type"])), hides_taken=True)
         else:
             _verify_again(context, account, address)
     except (e.TooManyRequests, e.MailLimitReached) as refusal:
@@ -81,7 +81,7 @@ def resend_email(context: Context, req: contract.EmailRequest) -> Posted:
 
 
 @contract.confirm_email.implements
-def confirm_email(context: Context, req: contract.EmailCode) -> Posted:
+def confirm_email(context: Context, req: contract.EmailCodeRequest) -> Posted:
     account = require_account(context)[1]
     try:
         email_verification.end_sessions_if_configured(
@@ -135,7 +135,7 @@ def resend_phone_code(context: Context, req: contract.PhoneRequest) -> Posted:
 
 
 @contract.confirm_phone.implements
-def confirm_phone(context: Context, req: contract.PhoneCode) -> Posted:
+def confirm_phone(context: Context, req: contract.PhoneCodeRequest) -> Posted:
     """Verify the number; a second click, whose code is used, succeeds too."""
     account = require_account(context)[1]
     phone_handlers.require_enabled(context)
@@ -165,7 +165,7 @@ def _view(account: Account, entry: dict[str, Any], delays: dict[str, int], can_v
 
 
 def _entry(account: Account, form: str | None) -> dict[str, Any] | None:
-    return next((one for one in account.emails if identifiers.normalize_email(one["Value"]) == form), None)
+    return next((email for email in account.emails if identifiers.normalize_email(email["Value"]) == form), None)
 
 
 def _sent_to(context: Context, entry: dict[str, Any], address: str, seconds: int) -> SentTo:

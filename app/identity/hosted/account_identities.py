@@ -27,7 +27,7 @@ def read(context: Context, req: NoParameters) -> contract.OwnIdentities:  # noqa
     sessions.touch(context, session)
     return contract.OwnIdentities(
         person=views.person(context, account),
-        identities=[_shown(context, account, one) for one in linked_identities.of(account)],
+        identities=[_shown(context, account, identity) for identity in linked_identities.of(account)],
         connections=_linkable(context, account),
         needs_password=not reauthentication.is_fresh(context, session),
         must_confirm=reauthentication.must_confirm(context, session, account),
@@ -51,27 +51,27 @@ def connect(context: Context, req: contract.LinkIdentityRequest) -> StepResponse
 def disconnect(context: Context, req: contract.UnlinkIdentityRequest) -> SessionRenewal:
     confirmed = account_settings.reauthenticate(context, req)
     account = accounts.change(context, confirmed.account.uid, {}) or confirmed.account  # locks the account
-    one = next((one for one in linked_identities.of(account) if _id(one) == req.id), None)
-    if one is None:
+    item = next((identity for identity in linked_identities.of(account) if _id(identity) == req.id), None)
+    if item is None:
         raise refusals.UnknownIdentity
-    if identities.is_last_sign_in_method(context, account, one):
+    if identities.is_last_sign_in_method(context, account, item):
         raise refusals.NothingToUnlink
-    identities.take_away(context, account, one)
+    identities.take_away(context, account, item)
     return account_settings.renew_session(context, confirmed)
 
 
-def _shown(context: Context, account: Account, one: Identity) -> contract.LinkedIdentityView:
-    title, mark = offered_connections.title_and_mark(context, one.provider)
+def _shown(context: Context, account: Account, item: Identity) -> contract.LinkedIdentityView:
+    title, mark = offered_connections.title_and_mark(context, item.provider)
     return contract.LinkedIdentityView(
-        id=_id(one),
-        provider=one.provider,
+        id=_id(item),
+        provider=item.provider,
         title=title,
         mark=mark,
-        email=one.email or "",
-        name=one.name or "",
-        since=iso(one.linked_at),
-        used_at=iso(one.used_at),
-        is_last_way=identities.is_last_sign_in_method(context, account, one),
+        email=item.email or "",
+        name=item.name or "",
+        since=iso(item.linked_at),
+        used_at=iso(item.used_at),
+        is_last_way=identities.is_last_sign_in_method(context, account, item),
     )
 
 
@@ -80,10 +80,12 @@ def _linkable(context: Context, account: Account) -> list[ConnectionView]:
     linked = linked_identities.of(account)
     if not context.tenant.settings.account_linking or len(linked) >= linked_identities.MAX_IDENTITIES:
         return []
-    offered, names = offered_connections.active_connections(context), {one.provider for one in linked}
-    return [ConnectionView(name=one.name, title=one.title, mark=one.mark) for one in offered if one.name not in names]
+    offered, names = offered_connections.active_connections(context), {identity.provider for identity in linked}
+    return [
+        ConnectionView(name=item.name, title=item.title, mark=item.mark) for item in offered if item.name not in names
+    ]
 
 
-def _id(one: Identity) -> str:
+def _id(item: Identity) -> str:
     """Return the id of an identity in our addresses, which must not reveal its subject."""
-    return randomness.digest(f"{one.provider} {one.subject}")[:32]
+    return randomness.digest(f"{item.provider} {item.subject}")[:32]

@@ -42,7 +42,7 @@ def list_members(context: Context, req: contract.MembersRequest) -> contract.Mem
     found = own_members.page(context, req.organization, req.search, size + 1, (req.page - 1) * size)
     return contract.MembersResponse(
         organization=organization_views.own(context, account, [scope.actor])[0],
-        members=[organization_views.member(scope, account, one) for one in found[:size]],
+        members=[organization_views.member(scope, account, item) for item in found[:size]],
         has_more=len(found) > size,
         **organization_views.account_view(context, session, account),
     )
@@ -59,12 +59,12 @@ def read_member(context: Context, req: contract.MemberRequest) -> contract.Membe
         member=member,
         roles=[
             contract.RoleView(
-                id=one.role.role_id,
-                name=one.role.name,
-                description=one.role.description,
-                can_change=one.role.role_id in own or scope.can_give(one.permissions),  # each role can be taken
+                id=role.role.role_id,
+                name=role.role.name,
+                description=role.role.description,
+                can_change=role.role.role_id in own or scope.can_give(role.permissions),  # each role can be taken
             )
-            for one in own_members.offered_roles(context, req.organization)
+            for role in own_members.offered_roles(context, req.organization)
         ],
         **organization_views.account_view(context, session, account),
     )

@@ -18,7 +18,7 @@ from app.identity.hosted import account_factors, account_settings, security_chec
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import authorized_applications, third_party_login
 from app.identity.protocols.oauth import views as oauth_views
-from app.identity.protocols.oauth.authorized_applications import Access
+from app.identity.protocols.oauth.authorized_applications import ApplicationAccess
 from app.kit.clock import iso
 from app.kit.user_agents import parse_user_agent
 
@@ -39,7 +39,7 @@ def read(context: Context, req: NoParameters) -> contract.SecurityView:  # noqa:
         phone=display_phone(account.phone) if account.phone else None,
         answered=len(account.security_answers),
         sessions=[views.session(context, other, session) for other in sessions.of_account(context, session.uid)],
-        browsers=[_browser(one) for one in trusted_browsers.by_account(context, account)],
+        browsers=[_browser(browser) for browser in trusted_browsers.by_account(context, account)],
         applications=len(_known(context, account)),
         checkup=security_checkup.view(context, factors),
     )
@@ -59,7 +59,7 @@ def forget_browsers(context: Context, req: contract.ForgetBrowserRequest) -> Pos
 @contract.applications.implements
 def applications(context: Context, req: NoParameters) -> contract.ApplicationsView:  # noqa: ARG001 - as above
     _, account = account_settings.require_account(context)
-    listed = [_application(context, account, one) for one in _known(context, account)]
+    listed = [_application(context, account, item) for item in _known(context, account)]
     has_to_do = security_checkup.has_task(context, account)
     return contract.ApplicationsView(person=views.person(context, account), applications=listed, has_to_do=has_to_do)
 
@@ -72,42 +72,42 @@ def revoke_application(context: Context, req: contract.RevokeApplicationRequest)
     return Posted()
 
 
-def _known(context: Context, account: Account) -> list[Access]:
+def _known(context: Context, account: Account) -> list[ApplicationAccess]:
     """Return the applications with access that the tenant still has."""
     return [
-        one
-        for one in authorized_applications.of_account(context, account.uid)
-        if context.application(client_id=one.client_id)
+        application
+        for application in authorized_applications.of_account(context, account.uid)
+        if context.application(client_id=application.client_id)
     ]
 
 
-def _application(context: Context, account: Account, one: Access) -> contract.ApplicationView:
-    client = context.application(client_id=one.client_id)
+def _application(context: Context, account: Account, item: ApplicationAccess) -> contract.ApplicationView:
+    client = context.application(client_id=item.client_id)
     relying_party = oauth_views.relying_party(context, client, None) if client is not None else None
     opens = None
     if client is not None:
-        hint = third_party_login.login_hint(context, client, account, one.scopes)
+        hint = third_party_login.login_hint(context, client, account, item.scopes)
         target = oauth_views.home_of(context, client)
         opens = third_party_login.start_address(context, client, target=target, login_hint=hint)
     return contract.ApplicationView(
-        client_id=one.client_id,
-        name=(relying_party.name if relying_party else "") or one.client_id,
+        client_id=item.client_id,
+        name=(relying_party.name if relying_party else "") or item.client_id,
         home=relying_party.home if relying_party else None,
         opens=opens,
-        scopes=[ScopeView(name=name) for name in one.scopes],
-        since=iso(one.since) or "",
+        scopes=[ScopeView(name=name) for name in item.scopes],
+        since=iso(item.since) or "",
     )
 
 
-def _browser(one: TrustedBrowser) -> contract.BrowserView:
-    agent = parse_user_agent(one.agent)
+def _browser(item: TrustedBrowser) -> contract.BrowserView:
+    agent = parse_user_agent(item.agent)
     return contract.BrowserView(
-        id=one.browser_id,
+        id=item.browser_id,
         browser=agent.browser,
         os=agent.system,
         device_type=agent.device_type,
-        trusted_at=iso(one.trusted_at) or "",
-        ends_at=iso(one.ends_at) or "",
+        trusted_at=iso(item.trusted_at) or "",
+        ends_at=iso(item.ends_at) or "",
     )
 
 

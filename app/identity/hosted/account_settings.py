@@ -47,10 +47,10 @@ def edit_profile(context: Context, req: contract.ProfileEdit) -> Posted:
 @contract.edit_answers.implements
 def edit_answers(context: Context, req: contract.AnswersEdit) -> contract.SessionRenewal:
     confirmed = reauthenticate(context, req)
-    given = {question: text for question, text in req.answers.items() if text.strip()}
-    if given:
+    provided = {question: text for question, text in req.answers.items() if text.strip()}
+    if provided:
         profile.update(
-            context, confirmed.account, UpdateOwnAccount(security_question_answer=given), has_reauthenticated=True
+            context, confirmed.account, UpdateOwnAccount(security_question_answer=provided), has_reauthenticated=True
         )
     return renew_session(context, confirmed)
 
@@ -126,8 +126,8 @@ def fill_missing(context: Context, req: contract.MissingFieldsRequest) -> StepRe
     interaction, (session, account) = interactions.find(context, req.interaction_id), require_account(context)
     if interaction is None:
         return next_step.START_AGAIN
-    given = {name: text for name, text in req.fields.items() if text.strip()}
-    profile.update(context, account, _changes(context, given), session_id=session.session_id)
+    provided = {name: text for name, text in req.fields.items() if text.strip()}
+    profile.update(context, account, _changes(context, provided), session_id=session.session_id)
     return next_step.after_end(session) if interaction.is_done else next_step.advance(context, interaction, session)
 
 

@@ -36,12 +36,12 @@ def read_consents(context: Context, req: NoParameters) -> contract.OwnConsents: 
     _, account = require_account(context)
     stored = consents.of_account(account)
     return contract.OwnConsents(
-        events=[one["Event"] for one in consents.versions(stored)],
+        events=[version["Event"] for version in consents.versions(stored)],
         agreed=[
-            contract.AcceptedOption(option=one["ConsentOptionId"], at=one["AcceptOnDate"])
-            for one in stored.get("options") or ()
+            contract.AcceptedOption(option=option["ConsentOptionId"], at=option["AcceptOnDate"])
+            for option in stored.get("options") or ()
         ],
-        history=[_entry(one) for one in service.history(context, account)],
+        history=[_entry(item) for item in service.history(context, account)],
         policies=[AcceptedPolicy.model_validate(entry) for entry in privacy_policy.history_of(account)],
     )
 
@@ -58,5 +58,5 @@ def _given(context: Context, req: contract.ConsentFormsAnswer) -> ConsentAnswers
 
 
 def _entry(entry: dict[str, Any]) -> contract.ConsentEntry:
-    choices = [contract.Choice(option=one["ConsentId"], change=one["Event"]) for one in entry["ConsentLogs"]]
+    choices = [contract.ConsentChoice(option=item["ConsentId"], change=item["Event"]) for item in entry["ConsentLogs"]]
     return contract.ConsentEntry(at=entry["LoggedOnDate"], choices=choices)

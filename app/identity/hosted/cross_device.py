@@ -214,10 +214,10 @@ def _with_code(context: Context, interaction: Interaction, req: contract.CodeSta
 
 
 def _step(context: Context, interaction: Interaction) -> StepResponse:
-    held, device = interaction.request.get(_KEY) or {}, _device(context, interaction)
+    stored, device = interaction.request.get(_KEY) or {}, _device(context, interaction)
     shown = QrCodeStep(state=_state(context, interaction))
     if device is not None and shown.state in (QrCodeState.WAITS, QrCodeState.OPENED):
-        encrypted = base64.urlsafe_b64decode(str(held["code"]))
+        encrypted = base64.urlsafe_b64decode(str(stored["code"]))
         code = context.services.encryption.decrypt(encrypted, _associated_data(context, device.ticket_hash))
         shown = QrCodeStep(state=shown.state, number=str(device.facts["number"]), code=code.decode())
     return StepResponse(step=shown, interaction_id=interaction.interaction_id)
@@ -233,12 +233,12 @@ def _state(context: Context, interaction: Interaction) -> QrCodeState:
 
 
 def _device(context: Context, interaction: Interaction) -> ContinuationToken | None:
-    held: dict[str, Any] = interaction.request.get(_KEY) or {}
-    return continuation_tokens.by_hash(context, ContinuationPurpose.CROSS_DEVICE, str(held.get("ticket")))
+    stored: dict[str, Any] = interaction.request.get(_KEY) or {}
+    return continuation_tokens.by_hash(context, ContinuationPurpose.CROSS_DEVICE, str(stored.get("ticket")))
 
 
-def _associated_data(context: Context, ticket_hash: str) -> str:
-    return f"{context.tenant.tenant_id} qr code {ticket_hash}"
+def _associated_data(context: Context, token_hash: str) -> str:
+    return f"{context.tenant.tenant_id} qr code {token_hash}"
 
 
 def _spend_code(context: Context) -> None:

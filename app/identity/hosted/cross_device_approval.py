@@ -30,8 +30,8 @@ def is_of(interaction: Interaction) -> bool:
 
 def device_of(context: Context, interaction: Interaction) -> ContinuationToken | None:
     """Return the waiting browser, in any state; None for an expired or spent code."""
-    ticket_hash = str(interaction.request.get(_KEY))
-    device = continuation_tokens.by_hash(context, ContinuationPurpose.CROSS_DEVICE, ticket_hash)
+    token_hash = str(interaction.request.get(_KEY))
+    device = continuation_tokens.by_hash(context, ContinuationPurpose.CROSS_DEVICE, token_hash)
     return device if device is not None and not device.is_expired(context.now) else None
 
 

@@ -13,7 +13,7 @@ from app.contract.steps import LoginStep, RedirectStep, RefusedStep, RegisterSte
 from app.identity.authentication.federation import offered_connections
 from app.identity.authentication.federation import service as connections
 from app.identity.authentication.federation import token_handoff as programs
-from app.identity.authentication.federation.offered_connections import Connection
+from app.identity.authentication.federation.offered_connections import OfferedConnection
 from app.identity.authentication.passwordless import federated_account
 from app.identity.authentication.passwordless.federated_account import AddressUse
 from app.identity.authentication.sign_in import eligibility, interactions, required_actions, sessions
@@ -49,7 +49,7 @@ def start(context: Context, req: contract.ConnectionStart) -> StepResponse:
 
 
 def redirect_to_provider(
-    context: Context, connection: Connection, interaction: Interaction | None, **request: Any
+    context: Context, connection: OfferedConnection, interaction: Interaction | None, **request: Any
 ) -> StepResponse:
     """Redirect the browser to a provider; without an interaction, begin one with `request`.
 
@@ -94,8 +94,8 @@ def decide_handoff(context: Context, req: InteractionDecision) -> StepResponse:
     interaction, session = interactions.find(context, req.interaction_id), sessions.current(context)
     if interaction is None:
         return next_step.START_AGAIN
-    if session is not None and (wanted := required_actions.next_step(context, session)) is not None:
-        return StepResponse(step=wanted, interaction_id=interaction.interaction_id)
+    if session is not None and (requested := required_actions.next_step(context, session)) is not None:
+        return StepResponse(step=requested, interaction_id=interaction.interaction_id)
     return token_handoff.decide_handoff(context, interaction, session, allow=req.allow)
 
 
@@ -155,9 +155,9 @@ def _hint(interaction: Interaction | None) -> str:
 
 def _needs_reauthentication(interaction: Interaction | None) -> bool:
     """Return whether an application requests reauthentication, even without a session here, which may just have ended."""
-    asked = _authorization_request(interaction)
-    names_anew = asked.get("max_age") is not None or asked.get("acr") is not None
-    return names_anew or "login" in asked.get("prompt", ())
+    request = _authorization_request(interaction)
+    names_anew = request.get("max_age") is not None or request.get("acr") is not None
+    return names_anew or "login" in request.get("prompt", ())
 
 
 def _return_with_reason(
@@ -187,7 +187,12 @@ def _link(context: Context, interaction: Interaction, identity: ProviderIdentity
 
 
 def sign_in_or_register(
-    context: Context, interaction: Interaction, connection: Connection, identity: ProviderIdentity, *, registers: bool
+    context: Context,
+    interaction: Interaction,
+    connection: OfferedConnection,
+    identity: ProviderIdentity,
+    *,
+    registers: bool,
 ) -> StepResponse:
     """Return the next step for an identity: sign-in to its account, linking by address, or registration."""
     holder = linked_identities.find_account(context, identity.provider, identity.subject)

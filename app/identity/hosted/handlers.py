@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.contract import errors as e
 from app.contract import hub, hub_sign_out
-from app.contract.captcha import Challenge
+from app.contract.captcha import CaptchaChallenge
 from app.contract.hub_models import NoParameters, SwitchAccountRequest
 from app.contract.logout_settings import LogoutReason
 from app.contract.steps import ConfirmSignOutStep, LoginStep, ProfileStep, RedirectStep, SignedOutStep, StepResponse
@@ -91,7 +91,7 @@ def reopen(context: Context, req: hub.InteractionRequest) -> StepResponse:
 
 
 @hub.captcha.implements
-def read_captcha(context: Context, req: NoParameters) -> Challenge:
+def read_captcha(context: Context, req: NoParameters) -> CaptchaChallenge:
     return captcha.built_in_challenge(context)
 
 
@@ -185,7 +185,11 @@ def sign_out(context: Context, req: hub_sign_out.SignOutRequest) -> StepResponse
     if isinstance(response.step, SignedOutStep) and req.return_url and is_allowed(context, req.return_url):
         response = StepResponse(step=RedirectStep(address=req.return_url))
     if req.confirmed and req.everyone:
-        ended += [one for held in browser_sessions.held(context) for one in sign_outs.end(context, held.session)]
+        ended += [
+            element
+            for item in browser_sessions.all_sessions(context)
+            for element in sign_outs.end(context, item.session)
+        ]
         current = None
     stays = current.uid if current is not None and session is not current else ""
     others = browser_sessions.others(context, stays) if context.visit and context.visit.others else None

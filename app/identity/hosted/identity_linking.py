@@ -84,7 +84,7 @@ def active_for(context: Context, interaction: Interaction | None) -> PendingIden
     """Return the pending identity if its connection is still active."""
     pending = pending_for(context, interaction)
     is_active = pending is not None and pending.claimed.provider in {
-        one.name for one in offered_connections.active_connections(context)
+        connection.name for connection in offered_connections.active_connections(context)
     }
     return pending if is_active else None
 

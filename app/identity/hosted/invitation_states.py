@@ -14,10 +14,10 @@ from app.identity.directory.organizations import (
     memberships,
     role_store,
 )
-from app.identity.directory.organizations.invitation import ACCEPTED, EXPIRED, Invitation
-from app.identity.directory.organizations.invitation_link import USED_UP, InvitationLink
+from app.identity.directory.organizations.invitation import ACCEPTED, EXPIRED, InvitationRecord
+from app.identity.directory.organizations.invitation_link import USED_UP, InvitationLinkRecord
 from app.identity.directory.organizations.joining import verified_domains
-from app.identity.directory.organizations.organization import Organization
+from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.hosted.invited_join import Found
 from app.identity.messaging.message import safe_name
 from app.identity.platform.context import Context
@@ -33,10 +33,13 @@ def view(context: Context, found: Found | None, account: Account | None) -> Invi
         return InvitationView(state=InvitationState.UNKNOWN)
     invitation, organization = found
     state = state_for(context, invitation, organization, account)
-    is_link, label = isinstance(invitation, InvitationLink), oauth.person(account).label if account is not None else ""
+    is_link, label = (
+        isinstance(invitation, InvitationLinkRecord),
+        oauth.person(account).label if account is not None else "",
+    )
     uid = account.uid if account is not None else ""
     shown = InvitationView(state=state, is_link=is_link)
-    if state is InvitationState.DOMAIN and isinstance(invitation, InvitationLink):
+    if state is InvitationState.DOMAIN and isinstance(invitation, InvitationLinkRecord):
         return shown.model_copy(update={"domains": list(invitation.domains), "person": label, "person_uid": uid})
     if state is not InvitationState.MEMBER and state not in _DETAILED:
         return shown
@@ -53,7 +56,10 @@ def view(context: Context, found: Found | None, account: Account | None) -> Invi
 
 
 def state_for(
-    context: Context, invitation: Invitation | InvitationLink, organization: Organization, account: Account | None
+    context: Context,
+    invitation: InvitationRecord | InvitationLinkRecord,
+    organization: OrganizationRecord,
+    account: Account | None,
 ) -> InvitationState:
     """Return the state of an invitation for the signed-in account, or for a visitor without one."""
     if not organization.is_active:
@@ -62,19 +68,19 @@ def state_for(
         return InvitationState.MEMBER
     if not invitation.is_open:
         return _ended(invitation)
-    if not inviting.is_backed(context, organization, invitation):
+    if not inviting.inviter_can_grant(context, organization, invitation):
         return InvitationState.REVOKED
     if memberships.is_full(context, organization):
         return InvitationState.FULL
     if account is None:
         return InvitationState.OPEN
-    if isinstance(invitation, InvitationLink):
+    if isinstance(invitation, InvitationLinkRecord):
         return _of_link(context, invitation, account)
     return InvitationState.READY if is_verified(account, invitation.email_key) else InvitationState.OTHER
 
 
 def role_views(
-    context: Context, invitation: Invitation | InvitationLink, organization: Organization
+    context: Context, invitation: InvitationRecord | InvitationLinkRecord, organization: OrganizationRecord
 ) -> list[InvitationRole]:
     """Return the roles that an invitation gives."""
     role_ids = invitation.role_ids or memberships.default_role_ids(context, organization)
@@ -82,13 +88,13 @@ def role_views(
     return [InvitationRole(name=role.name, description=role.description) for role in roles]
 
 
-def inviter_name(context: Context, invitation: Invitation | InvitationLink) -> str:
+def inviter_name(context: Context, invitation: InvitationRecord | InvitationLinkRecord) -> str:
     """Return the name of the member who invites; empty if there is none."""
     inviter = inviting.inviter(context, invitation.inviter_uid)
     return safe_name(full_name(inviter)) if inviter is not None else ""
 
 
-def _of_link(context: Context, link: InvitationLink, account: Account) -> InvitationState:
+def _of_link(context: Context, link: InvitationLinkRecord, account: Account) -> InvitationState:
     if not link_store.may_use(context, link, account.uid):
         return InvitationState.REVOKED
     if invitation_links.admits(link, account):
@@ -97,23 +103,26 @@ def _of_link(context: Context, link: InvitationLink, account: Account) -> Invita
 
 
 def _details(
-    context: Context, invitation: Invitation | InvitationLink, organization: Organization, account: Account | None
+    context: Context,
+    invitation: InvitationRecord | InvitationLinkRecord,
+    organization: OrganizationRecord,
+    account: Account | None,
 ) -> dict[str, Any]:
     details: dict[str, Any] = {
         "inviter": inviter_name(context, invitation),
         "roles": role_views(context, invitation, organization),
         "expires_at": iso(invitation.ends_at) or "",
     }
-    if isinstance(invitation, InvitationLink):
+    if isinstance(invitation, InvitationLinkRecord):
         return {**details, "domains": list(invitation.domains), "email": (account.email or "") if account else ""}
     is_existing = invitations.holder(context, invitation) is not None
     return {**details, "email": invitation.email, "is_existing": is_existing}
 
 
-def _ended(invitation: Invitation | InvitationLink) -> InvitationState:
+def _ended(invitation: InvitationRecord | InvitationLinkRecord) -> InvitationState:
     if invitation.status == EXPIRED:
         return InvitationState.EXPIRED
-    if isinstance(invitation, InvitationLink):
+    if isinstance(invitation, InvitationLinkRecord):
         return InvitationState.USED_UP if invitation.status == USED_UP else InvitationState.REVOKED
     if invitation.status == ACCEPTED:
         return InvitationState.ACCEPTED

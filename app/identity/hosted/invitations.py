@@ -12,7 +12,7 @@ from app.identity.authentication.sign_in.session_ends import EndedSession
 from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.organizations import invitations, looks, memberships
-from app.identity.directory.organizations.invitation import Invitation
+from app.identity.directory.organizations.invitation import InvitationRecord
 from app.identity.hosted import invitation_states, invited_join, next_step, sign_outs, verification
 from app.identity.platform.context import Context
 from app.kit import randomness
@@ -49,9 +49,9 @@ def go_on(context: Context, req: contract.ContinueInvitation) -> StepResponse:
     return step.model_copy(
         update={
             "binding": binding,
-            "login_hint": invitation.email if isinstance(invitation, Invitation) else None,
+            "login_hint": invitation.email if isinstance(invitation, InvitationRecord) else None,
             "invitation": organization.display_name,
-            "organization": looks.of(organization),
+            "organization": looks.branding_of(organization),
             "relying_party": step.relying_party or next_step.return_target(context, return_url),
             "ends_session": is_left,
             "frames": sign_outs.frames(context, ended),

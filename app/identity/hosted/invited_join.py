@@ -14,14 +14,14 @@ from app.identity.directory.organizations import (
     memberships,
 )
 from app.identity.directory.organizations import service as organizations
-from app.identity.directory.organizations.invitation import Invitation
-from app.identity.directory.organizations.invitation_link import InvitationLink
-from app.identity.directory.organizations.organization import Organization
+from app.identity.directory.organizations.invitation import InvitationRecord
+from app.identity.directory.organizations.invitation_link import InvitationLinkRecord
+from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.platform.context import Context
 
 KEY, TOKEN_HASH = "invitation", "invitation_token_hash"
 """Members of an interaction's request: the id of the invitation, and the hash of the token by which this browser opened it."""
-Found = tuple[Invitation | InvitationLink, Organization]
+Found = tuple[InvitationRecord | InvitationLinkRecord, OrganizationRecord]
 """An invitation by email or by link, in any state, and its organization."""
 _REFUSED = (e.ClosedInvitation, e.OrganizationInactive, e.UnknownOrganization, e.WrongInvitationEmail, e.NoSeatLeft)
 
@@ -45,7 +45,7 @@ def token_hash_of(interaction: Interaction | None) -> str:
     return str(interaction.request.get(TOKEN_HASH) or "") if interaction is not None else ""
 
 
-def facts(invitation: Invitation | InvitationLink, token_hash: str) -> dict[str, str]:
+def facts(invitation: InvitationRecord | InvitationLinkRecord, token_hash: str) -> dict[str, str]:
     """Return the members of the request of an interaction for an invitation."""
     return {KEY: invitation.invitation_id, TOKEN_HASH: token_hash}
 
@@ -61,7 +61,7 @@ def invited_email(context: Context, interaction: Interaction | None) -> str:
     Empty without an open invitation by email: a link for several people fixes no address.
     """
     found = invitation_of(context, interaction)
-    if found is None or isinstance(found[0], InvitationLink):
+    if found is None or isinstance(found[0], InvitationLinkRecord):
         return ""
     return found[0].email if found[0].is_open and found[1].is_active else ""
 
@@ -82,7 +82,7 @@ def join(context: Context, interaction: Interaction, session: BrowserSession) ->
     if is_member and not invitation.is_open:
         return None
     try:
-        if isinstance(invitation, InvitationLink):
+        if isinstance(invitation, InvitationLinkRecord):
             invitation_links.accept(context, invitation, account)
         else:
             invitations.accept(context, invitation, account, token_hash_of(interaction))

@@ -8,7 +8,7 @@ from app.contract.hub_models import JoinableOrganization
 from app.identity.authentication.sign_in import sessions
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import join_request_store, own_members
-from app.identity.directory.organizations.join_request import OPEN, Offer
+from app.identity.directory.organizations.join_request import OPEN, JoinOffer
 from app.identity.hosted import account_settings, organization_views
 from app.identity.platform.context import Context
 from app.identity.programs.join_requests import service
@@ -22,7 +22,7 @@ def ask(context: Context, req: contract.AskToJoin) -> JoinableOrganization:
     session, account = account_settings.require_account(context)
     sessions.touch(context, session)
     _, organization = service.ask(context, account, req.organization)
-    return organization_choice.joinable(Offer(organization, is_asked=True))
+    return organization_choice.joinable(JoinOffer(organization, is_asked=True))
 
 
 @contract.read.implements
@@ -35,12 +35,12 @@ def read(context: Context, req: contract.RequestsRequest) -> contract.RequestsRe
         organization=organization_views.own(context, account, [scope.actor])[0],
         requests=[
             contract.RequestView(
-                id=one.request.join_request_id,
-                label=one.label,
-                domain=one.request.domain,
-                since=iso(one.request.created_at) or "",
+                id=item.request.join_request_id,
+                label=item.label,
+                domain=item.request.domain,
+                since=iso(item.request.created_at) or "",
             )
-            for one in found[:size]
+            for item in found[:size]
         ],
         has_more=len(found) > size,
         **organization_views.account_view(context, session, account),

@@ -8,7 +8,7 @@ from app.contract.step_reasons import RefusedPart
 from app.contract.steps import LoginStep, RefusedStep, StepResponse
 from app.identity.authentication.federation import jwt_providers, native_credentials
 from app.identity.authentication.federation.native_credentials import Proven
-from app.identity.authentication.federation.offered_connections import Connection
+from app.identity.authentication.federation.offered_connections import OfferedConnection
 from app.identity.authentication.sign_in import browser_sessions, interactions, required_actions, sessions
 from app.identity.directory.accounts import linked_identities
 from app.identity.directory.tenants.allowed_addresses import is_registered_page
@@ -56,13 +56,15 @@ def access(context: Context, req: contract.JwtAccess) -> StepResponse:
     proven, sender = _proven(context, {name.lower(): text for name, text in req.parameters}, req.bearer)
     identity, session = proven.identity, sessions.current(context)
     holder = linked_identities.find_account(context, identity.provider, identity.subject)
-    signed_in = {session.uid} if session is not None else {one.session.uid for one in browser_sessions.held(context)}
+    signed_in = (
+        {session.uid} if session is not None else {item.session.uid for item in browser_sessions.all_sessions(context)}
+    )
     if signed_in and (holder is None or holder.uid not in signed_in):
         raise e.JwtRefused("This browser is signed in to another account.")
     native_credentials.use_id_token(context, proven)
     facts = {"return_url": req.return_url} if req.return_url else {}
     interaction, binding = interactions.begin(context, next_step.RETURN, facts)
-    connection = Connection(sender.name, sender.provider.app_name, proven.trusts_email, can_reauthenticate=False)
+    connection = OfferedConnection(sender.name, sender.provider.app_name, proven.trusts_email, can_reauthenticate=False)
     step = federated_login.sign_in_or_register(
         context, interaction, connection, identity, registers=context.tenant.settings.registration
     )

@@ -32,9 +32,9 @@ _WRONG_NUMBERS: Final = Rate(3, 86_400)
 
 def facts(interaction: Interaction | None, purpose: Purpose, uid: str) -> dict[str, Any]:
     """Return the fact of an interaction that waits for a message; its number stays while it waits for the same one."""
-    held = (interaction.request.get(KEY) or {}) if interaction is not None else {}
-    is_same = (held.get("purpose"), held.get("uid")) == (purpose.value, uid)
-    number = held["number"] if is_same else smart_login.new_number()
+    stored = (interaction.request.get(KEY) or {}) if interaction is not None else {}
+    is_same = (stored.get("purpose"), stored.get("uid")) == (purpose.value, uid)
+    number = stored["number"] if is_same else smart_login.new_number()
     return {KEY: {"purpose": purpose.value, "uid": uid, "number": number}}
 
 
@@ -45,8 +45,8 @@ def number_of(interaction: Interaction) -> str:
 
 def state_of(interaction: Interaction) -> WaitingState:
     """Return the state that the waiting page polls."""
-    held = interaction.request.get(KEY) or {}
-    return WaitingState.APPROVED if "approved_at" in held else WaitingState.WAITS
+    stored = interaction.request.get(KEY) or {}
+    return WaitingState.APPROVED if "approved_at" in stored else WaitingState.WAITS
 
 
 def waiting(context: Context, token: OneTimeToken | None) -> Interaction | None:
@@ -58,8 +58,8 @@ def waiting(context: Context, token: OneTimeToken | None) -> Interaction | None:
     if token is None or not interaction_id or interactions.find(context, interaction_id) is not None:
         return None
     interaction = interactions.find_of_any_browser(context, interaction_id)
-    held = interaction.request.get(KEY) or {} if interaction is not None else {}
-    if (held.get("purpose"), held.get("uid")) != (token.kind.value, token.uid):
+    stored = interaction.request.get(KEY) or {} if interaction is not None else {}
+    if (stored.get("purpose"), stored.get("uid")) != (token.kind.value, token.uid):
         return None
     try:
         context.demand("handover_number", _WRONG_NUMBERS, randomness.digest(interaction_id))
@@ -74,8 +74,8 @@ def own(context: Context, token: OneTimeToken) -> Interaction | None:
     None in any other browser, and where another account is signed in.
     """
     interaction = interactions.find_open(context, str(token.facts.get("attempt") or ""))
-    held = interaction.request.get(KEY) or {} if interaction is not None else {}
-    if (held.get("purpose"), held.get("uid")) != (token.kind.value, token.uid):
+    stored = interaction.request.get(KEY) or {} if interaction is not None else {}
+    if (stored.get("purpose"), stored.get("uid")) != (token.kind.value, token.uid):
         return None
     session = sessions.current(context)
     return interaction if session is None or session.uid == token.uid else None
@@ -99,10 +99,10 @@ def check(context: Context, token: OneTimeToken, typed: str) -> Interaction | No
 def approve(context: Context, interaction: Interaction, account: Account) -> None:
     """Let the waiting page continue as this account, after `check` and after the link was used up."""
     current = interactions.lock(context, interaction)
-    held = current.request.get(KEY) or {}
-    if current.is_done or held.get("number") != interaction.request[KEY]["number"]:
+    stored = current.request.get(KEY) or {}
+    if current.is_done or stored.get("number") != interaction.request[KEY]["number"]:
         return
-    approved = {**held, "account": account.uid, "approved_at": context.now.isoformat()}
+    approved = {**stored, "account": account.uid, "approved_at": context.now.isoformat()}
     interactions.add_facts(context, current, **{KEY: approved})
     context.audit.record("handover.approved", uid=account.uid)
 
@@ -116,9 +116,9 @@ def take(context: Context, interaction: Interaction, purpose: Purpose) -> tuple[
     if not uid or not store.lock(context, uid):  # the account first, as every request does, against deadlocks
         return None, interaction
     current = interactions.lock(context, interaction)
-    held = current.request.get(KEY) or {}
-    approved_at = datetime.fromisoformat(held["approved_at"]) if "approved_at" in held else None
-    if current.is_done or approved_at is None or (held["purpose"], held["account"]) != (purpose.value, uid):
+    stored = current.request.get(KEY) or {}
+    approved_at = datetime.fromisoformat(stored["approved_at"]) if "approved_at" in stored else None
+    if current.is_done or approved_at is None or (stored["purpose"], stored["account"]) != (purpose.value, uid):
         return None, current
     current = interactions.add_facts(context, current, **{KEY: None})
     account = store.by_uid(context, uid)

@@ -149,7 +149,7 @@ def _with_token(context: Context, session: BrowserSession, return_url: str) -> s
         return with_query(return_url, code=return_codes.issue(context, session))
     ends_at = int(session.expires_at.timestamp())
     claims = TokenClaims(provider="Email", agent=context.agent, address=context.address, ends_at=ends_at)
-    access, _ = in_force.shortened_of(context, session.uid)
+    access, _ = in_force.shortest_lifetimes_of(context, session.uid)
     grant = TokenGrant(
         uid=session.uid,
         claims=claims,
@@ -170,7 +170,7 @@ def open_return(
     organization: str | None = None,
 ) -> StepResponse:
     """Begin a visit at the page of the action; a signed-in user without required actions is redirected at once."""
-    look = looks.of_name(context, organization) if organization else None
+    look = looks.branding_of_name(context, organization) if organization else None
     required = required_actions.next_step(context, session) if session is not None else None
     if session is not None and required is None:
         sessions.touch(context, session)

@@ -12,13 +12,13 @@ from app.identity.authentication.sign_in import sessions
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import domain_verification, domains, own_members
 from app.identity.directory.organizations.domains import OrganizationDomain
-from app.identity.directory.organizations.own_members import Managed
+from app.identity.directory.organizations.own_members import ManagedMember
 from app.identity.hosted import account_settings, organization_views
 from app.identity.platform.context import Context
 from app.identity.programs import organization_domains
 from app.kit.clock import iso
 
-MOST_DOMAINS: Final = 20
+MAX_DOMAINS: Final = 20
 """Domains that owners may add to one organization; the tenant's servers may add more."""
 
 
@@ -30,7 +30,7 @@ def read(context: Context, req: contract.DomainsRequest) -> contract.DomainsResp
     used = domains.used_by_connections(context, req.organization)
     return contract.DomainsResponse(
         organization=organization_views.own(context, account, [scope.actor])[0],
-        domains=[_view(one, used) for one in _held(context, req.organization)],
+        domains=[_view(item, used) for item in _held(context, req.organization)],
         **organization_views.account_view(context, session, account),
     )
 
@@ -42,7 +42,7 @@ def add(context: Context, req: contract.AddDomainRequest) -> SessionRenewal:
     name = domains.checked(req.name)
     domain_verification.require_mail_servers(context, [name])
     scope = _owned(context, confirmed.account, req.organization, for_change=True)  # DNS may have taken seconds
-    if len(_held(context, req.organization)) >= MOST_DOMAINS:
+    if len(_held(context, req.organization)) >= MAX_DOMAINS:
         raise e.TooManyDomains
     domains.add(context, scope.organization, name, by=confirmed.account.uid)
     return account_settings.renew_session(context, confirmed)
@@ -64,7 +64,7 @@ def remove(context: Context, req: contract.RemoveDomainRequest) -> SessionRenewa
     return account_settings.renew_session(context, confirmed)
 
 
-def _owned(context: Context, account: Account, org_id: str, *, for_change: bool = False) -> Managed:
+def _owned(context: Context, account: Account, org_id: str, *, for_change: bool = False) -> ManagedMember:
     """Return an organization that the account owns, while the tenant lets organizations prove domains.
 
     `for_change` lets no other request that asks for it change the organization meanwhile.
@@ -81,15 +81,15 @@ def _held(context: Context, org_id: str) -> list[OrganizationDomain]:
     return domains.of_organizations(context, [org_id])[org_id]
 
 
-def _view(one: OrganizationDomain, used: set[str]) -> contract.OwnDomain:
+def _view(item: OrganizationDomain, used: set[str]) -> contract.OwnDomain:
     return contract.OwnDomain(
-        id=one.domain_id,
-        name=one.domain,
-        record=domain_verification.PREFIX + one.token,
-        is_verified=one.is_verified,
-        is_declared=one.is_verified and one.strategy == domains.MANUAL,
-        is_in_use=one.domain in used,
-        problem=one.problem,
-        verified_at=iso(one.verified_at),
-        checked_at=iso(one.checked_at),
+        id=item.domain_id,
+        name=item.domain,
+        record=domain_verification.PREFIX + item.token,
+        is_verified=item.is_verified,
+        is_declared=item.is_verified and item.strategy == domains.MANUAL,
+        is_in_use=item.domain in used,
+        problem=item.problem,
+        verified_at=iso(item.verified_at),
+        checked_at=iso(item.checked_at),
     )

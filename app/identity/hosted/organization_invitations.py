@@ -13,10 +13,10 @@ from app.identity.directory.organizations import (
     memberships,
     own_members,
 )
-from app.identity.directory.organizations.invitation import Invitation
-from app.identity.directory.organizations.invitation_link import InvitationLink
+from app.identity.directory.organizations.invitation import InvitationRecord
+from app.identity.directory.organizations.invitation_link import InvitationLinkRecord
 from app.identity.directory.organizations.organization import OWN
-from app.identity.directory.organizations.own_members import Managed, OfferedRole
+from app.identity.directory.organizations.own_members import ManagedMember, OfferedRole
 from app.identity.hosted import account_settings, organization_views
 from app.identity.platform.context import Context
 from app.identity.programs.invitations import by_managers, service
@@ -41,14 +41,16 @@ def read(context: Context, req: contract.OrganizationInvitationsRequest) -> cont
     organization, offered = scope.organization, own_members.offered_roles(context, req.organization)
     found, links = _found(context, req)
     default = memberships.default_role_ids(context, organization)
-    given = _Given(scope, {one.role.role_id: one for one in offered}, default)
+    provided = _Given(scope, {item.role.role_id: item for item in offered}, default)
     seats = organization.seats
     return contract.OrganizationInvitations(
-        invitations=[given.invitation(context, one) for one in found[:size]],
+        invitations=[provided.invitation(context, item) for item in found[:size]],
         has_more=len(found) > size,
-        links=[given.link(one) for one in links],
-        roles=[_role(one) for one in offered if scope.can_give(one.permissions)],
-        link_roles=[_role(one) for one in offered if scope.can_give(one.permissions) and OWN not in one.permissions],
+        links=[provided.link(link) for link in links],
+        roles=[_role(item) for item in offered if scope.can_give(item.permissions)],
+        link_roles=[
+            _role(item) for item in offered if scope.can_give(item.permissions) and OWN not in item.permissions
+        ],
         default_role=next(iter(default), ""),
         free_seats=None if seats is None else max(0, seats - invitations.taken_seats(context, organization)),
         organization=organization_views.own(context, account, [scope.actor])[0],
@@ -61,7 +63,7 @@ def invite(context: Context, req: contract.InvitePeopleRequest) -> contract.Peop
     confirmed = account_settings.reauthenticate(context, req)
     results = by_managers.invite(context, confirmed.account, req.organization, req.emails, req.role)
     renewal = account_settings.renew_session(context, confirmed)
-    return contract.PeopleInvited(results=[_result(one) for one in results], **renewal.model_dump())
+    return contract.PeopleInvited(results=[_result(result) for result in results], **renewal.model_dump())
 
 
 @contract.resend.implements
@@ -111,7 +113,7 @@ def revoke_link(context: Context, req: contract.ManagedInvitationRequest) -> con
 
 def _found(
     context: Context, req: contract.OrganizationInvitationsRequest
-) -> tuple[list[Invitation], list[InvitationLink]]:
+) -> tuple[list[InvitationRecord], list[InvitationLinkRecord]]:
     """Return the open invitations of the page, one more than it shows, and the active links; or the one that is asked for."""
     if not req.invitation:
         size = contract.INVITATIONS_PER_PAGE
@@ -119,56 +121,56 @@ def _found(
         return found, link_store.open_links(context, [req.organization])
     invitation, link = invitation_store.by_id(context, req.invitation), link_store.by_id(context, req.invitation)
     return (
-        [one for one in (invitation,) if one is not None and one.org_id == req.organization and one.is_open],
-        [one for one in (link,) if one is not None and one.org_id == req.organization and one.is_open],
+        [item for item in (invitation,) if item is not None and item.org_id == req.organization and item.is_open],
+        [item for item in (link,) if item is not None and item.org_id == req.organization and item.is_open],
     )
 
 
 class _Given:
     """The roles that invitations give, as the manager of the organization sees them; without a statement for each."""
 
-    def __init__(self, scope: Managed, offered: dict[str, OfferedRole], default: list[str]) -> None:
+    def __init__(self, scope: ManagedMember, offered: dict[str, OfferedRole], default: list[str]) -> None:
         self.scope, self.offered, self.default = scope, offered, default
 
-    def invitation(self, context: Context, one: Invitation) -> contract.PendingInvitation:
+    def invitation(self, context: Context, item: InvitationRecord) -> contract.PendingInvitation:
         return contract.PendingInvitation(
-            id=one.invitation_id,
-            email=one.email,
-            roles=self._names(one),
-            expires_at=iso(one.ends_at) or "",
-            resend_in_seconds=service.seconds_until_resend(context, one),
-            can_change=self._can_change(one),
+            id=item.invitation_id,
+            email=item.email,
+            roles=self._names(item),
+            expires_at=iso(item.ends_at) or "",
+            resend_in_seconds=service.seconds_until_resend(context, item),
+            can_change=self._can_change(item),
         )
 
-    def link(self, one: InvitationLink) -> contract.ActiveLink:
+    def link(self, item: InvitationLinkRecord) -> contract.ActiveLink:
         return contract.ActiveLink(
-            id=one.invitation_id,
-            roles=self._names(one),
-            expires_at=iso(one.ends_at) or "",
-            domains=list(one.domains),
-            uses=one.uses,
-            max_uses=one.max_uses,
-            can_change=self._can_change(one),
+            id=item.invitation_id,
+            roles=self._names(item),
+            expires_at=iso(item.ends_at) or "",
+            domains=list(item.domains),
+            uses=item.uses,
+            max_uses=item.max_uses,
+            can_change=self._can_change(item),
         )
 
-    def _roles(self, one: Invitation | InvitationLink) -> list[OfferedRole]:
-        return [self.offered[role] for role in one.role_ids or self.default if role in self.offered]
+    def _roles(self, item: InvitationRecord | InvitationLinkRecord) -> list[OfferedRole]:
+        return [self.offered[role] for role in item.role_ids or self.default if role in self.offered]
 
-    def _names(self, one: Invitation | InvitationLink) -> list[str]:
-        return list(dict.fromkeys(role.role.name for role in self._roles(one)))
+    def _names(self, item: InvitationRecord | InvitationLinkRecord) -> list[str]:
+        return list(dict.fromkeys(role.role.name for role in self._roles(item)))
 
-    def _can_change(self, one: Invitation | InvitationLink) -> bool:
-        return all(self.scope.can_give(role.permissions) for role in self._roles(one))
-
-
-def _role(one: OfferedRole) -> RoleView:
-    return RoleView(id=one.role.role_id, name=one.role.name, description=one.role.description)
+    def _can_change(self, item: InvitationRecord | InvitationLinkRecord) -> bool:
+        return all(self.scope.can_give(role.permissions) for role in self._roles(item))
 
 
-def _result(one: Result) -> contract.InvitedPersonView:
-    problem = next((name for kind, name in _PROBLEMS.items() if isinstance(one.refusal, kind)), "")
-    if one.refusal is not None and not problem:
-        raise one.refusal
-    if one.is_repeated:
+def _role(item: OfferedRole) -> RoleView:
+    return RoleView(id=item.role.role_id, name=item.role.name, description=item.role.description)
+
+
+def _result(item: Result) -> contract.InvitedPersonView:
+    problem = next((name for kind, name in _PROBLEMS.items() if isinstance(item.refusal, kind)), "")
+    if item.refusal is not None and not problem:
+        raise item.refusal
+    if item.is_repeated:
         problem = "repeated"
-    return contract.InvitedPersonView(email=one.email, problem=problem)  # type: ignore[arg-type] # of _PROBLEMS
+    return contract.InvitedPersonView(email=item.email, problem=problem)  # type: ignore[arg-type] # of _PROBLEMS

@@ -35,17 +35,17 @@ def create(context: Context, req: contract.CreateOwnOrganization) -> contract.Cr
 
 
 @contract.read.implements
-def read(context: Context, req: contract.OrganizationSettingsRequest) -> contract.OrganizationSettings:
+def read(context: Context, req: contract.OrganizationSettingsRequest) -> contract.OrganizationSettingsView:
     session, account = account_settings.require_account(context)
     sessions.touch(context, session)
     scope, org_id = own_members.managed(context, account, req.organization), req.organization
-    held = scope.organization
-    return contract.OrganizationSettings(
+    stored = scope.organization
+    return contract.OrganizationSettingsView(
         organization=organization_views.own(context, account, [scope.actor])[0],
-        name=held.name,
-        display_name=str(held.display.get("Name") or ""),
-        logo=held.logo_url or "",
-        color=held.color or "",
+        name=stored.name,
+        display_name=str(stored.display.get("Name") or ""),
+        logo=stored.logo_url or "",
+        color=stored.color or "",
         domains=len(domains.of_organizations(context, [org_id])[org_id]),
         connections=len(connection_store.of_organizations(context, [org_id])[org_id]),
         invitations=invitation_store.count_open(context, org_id),

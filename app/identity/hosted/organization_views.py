@@ -9,8 +9,8 @@ from app.contract import hub_organizations as contract
 from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import member_store, memberships, own_members
-from app.identity.directory.organizations.organization import OWN, Member, Membership
-from app.identity.directory.organizations.own_members import Managed
+from app.identity.directory.organizations.organization import OWN, MemberRecord, Membership
+from app.identity.directory.organizations.own_members import ManagedMember
 from app.identity.hosted import reauthentication, views
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import views as oauth_views
@@ -28,51 +28,51 @@ def account_view(context: Context, session: BrowserSession, account: Account) ->
 
 def own(context: Context, account: Account, found: list[Membership]) -> list[contract.OwnOrganization]:
     """Return organizations as the account's pages show them, in a fixed number of statements."""
-    ids = [one.organization.org_id for one in found]
+    ids = [item.organization.org_id for item in found]
     people, owners = memberships.count_people(context, ids), own_members.owners_of(context, ids)
     since = member_store.joined_at(context, account.uid, ids)
     return [
         contract.OwnOrganization(
-            id=one.organization.org_id,
-            name=one.organization.display_name,
-            logo=one.organization.logo_url,
-            roles=list(dict.fromkeys(role.name for role in one.roles)),
-            people=people.get(one.organization.org_id, 1),
-            since=iso(since.get(one.organization.org_id)) or "",
-            can_manage=one.is_administrator,
-            is_owner=OWN in one.permissions,
-            takes_requests=bool(one.organization.policy.jit_policy.require_approval),
-            is_last_owner=owners[one.organization.org_id].is_last(account.uid),
+            id=item.organization.org_id,
+            name=item.organization.display_name,
+            logo=item.organization.logo_url,
+            roles=list(dict.fromkeys(role.name for role in item.roles)),
+            people=people.get(item.organization.org_id, 1),
+            since=iso(since.get(item.organization.org_id)) or "",
+            can_manage=item.is_administrator,
+            is_owner=OWN in item.permissions,
+            takes_requests=bool(item.organization.policy.jit_policy.require_approval),
+            is_last_owner=owners[item.organization.org_id].is_last(account.uid),
         )
-        for one in found
+        for item in found
     ]
 
 
-def member_of(context: Context, scope: Managed, account: Account, uid: str) -> contract.MemberView:
+def member_of(context: Context, scope: ManagedMember, account: Account, uid: str) -> contract.MemberView:
     """Return a member as `account` sees it. Raises NotAMember."""
     org_id = scope.organization.org_id
-    held = member_store.of_account(context, uid, org_id)
-    if not held:
+    stored = member_store.of_account(context, uid, org_id)
+    if not stored:
         raise e.NotAMember
     names = member_store.roles_of(context, org_id, [uid])
     try:
         other = memberships.require_removable(context, uid)
     except e.UnknownMember:
         raise e.NotAMember from None
-    since = min(one.created_at for one in held)
-    return member(scope, account, Member(uid, oauth_views.person(other).label, since, tuple(names.get(uid, ()))))
+    since = min(item.created_at for item in stored)
+    return member(scope, account, MemberRecord(uid, oauth_views.person(other).label, since, tuple(names.get(uid, ()))))
 
 
-def member(scope: Managed, account: Account, one: Member) -> contract.MemberView:
+def member(scope: ManagedMember, account: Account, item: MemberRecord) -> contract.MemberView:
     """Return a member as `account` sees it."""
     return contract.MemberView(
-        uid=one.uid,
-        label=one.label,
-        roles=list(dict.fromkeys(role.name for role in one.roles)),
-        role_ids=[role.role_id for role in one.roles],
-        since=iso(one.since) or "",
-        is_self=one.uid == account.uid,
-        is_owner=one.uid in scope.owners.uids,
-        can_change=scope.can_change(one.uid),
-        is_last_owner=scope.is_last_owner(one.uid),
+        uid=item.uid,
+        label=item.label,
+        roles=list(dict.fromkeys(role.name for role in item.roles)),
+        role_ids=[role.role_id for role in item.roles],
+        since=iso(item.since) or "",
+        is_self=item.uid == account.uid,
+        is_owner=item.uid in scope.owners.uids,
+        can_change=scope.can_change(item.uid),
+        is_last_owner=scope.is_last_owner(item.uid),
     )

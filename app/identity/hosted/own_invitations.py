@@ -7,7 +7,7 @@ from app.contract.hub_models import NoParameters
 from app.identity.authentication.sign_in import sessions
 from app.identity.directory.organizations import invitations, own_invitations
 from app.identity.directory.organizations import service as organizations
-from app.identity.directory.organizations.own_invitations import OwnInvitation
+from app.identity.directory.organizations.own_invitations import ReceivedInvitation
 from app.identity.hosted import account_settings, invitation_states, organization_views
 from app.identity.platform.context import Context
 from app.kit.clock import iso
@@ -18,7 +18,7 @@ def read(context: Context, req: NoParameters) -> contract.OwnInvitations:  # noq
     session, account = account_settings.require_account(context)
     sessions.touch(context, session)
     return contract.OwnInvitations(
-        invitations=[_view(context, one) for one in own_invitations.pending(context, account)],
+        invitations=[_view(context, item) for item in own_invitations.pending(context, account)],
         **organization_views.account_view(context, session, account),
     )
 
@@ -44,8 +44,8 @@ def _answered(context: Context, org_id: str) -> contract.AnsweredInvitation:
     return contract.AnsweredInvitation(organization=organization.display_name if organization is not None else "")
 
 
-def _view(context: Context, one: OwnInvitation) -> contract.OwnInvitation:
-    invitation, organization = one.invitation, one.organization
+def _view(context: Context, item: ReceivedInvitation) -> contract.OwnInvitation:
+    invitation, organization = item.invitation, item.organization
     return contract.OwnInvitation(
         id=invitation.invitation_id,
         organization=organization.display_name,

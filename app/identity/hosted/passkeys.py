@@ -94,13 +94,13 @@ def read_own(context: Context, req: NoParameters) -> contract.OwnPasskeys:  # no
     sessions.touch(context, session)
     return contract.OwnPasskeys(
         person=views.person(context, account),
-        passkeys=[_own(one) for one in stored],
+        passkeys=[_own(item) for item in stored],
         accepted=contract.AcceptedCredentials(
             rp_id=webauthn_origins.rp_id(context),
             user_id=options.user_handle(account.uid),
             name=owner.name,
             display_name=owner.display_name or owner.name,
-            ids=[one.facts["id"] for one in stored],
+            ids=[item.facts["id"] for item in stored],
         ),
         needs_password=context.now - session.authenticated_at > reauthentication.REAUTHENTICATION_LIFETIME,
         must_confirm=reauthentication.must_confirm(context, session, account),
@@ -152,17 +152,17 @@ def rename(context: Context, req: contract.RenamePasskeyRequest) -> Posted:
 
 
 @contract.read_offer.implements
-def read_offer(context: Context, req: contract.OfferRequest) -> contract.Offer:
+def read_offer(context: Context, req: contract.PasskeyOfferRequest) -> contract.PasskeyOffer:
     session, account = account_settings.require_account(context)
     interaction = interactions.find_open(context, req.interaction_id)
     if req.interaction_id and interaction is None:
-        return contract.Offer(next=next_step.after_end(session))
+        return contract.PasskeyOffer(next=next_step.after_end(session))
     is_local = bool(interaction and interaction.request.get(LOCAL))
-    return contract.Offer(is_local=is_local, person=oauth_views.person(account))
+    return contract.PasskeyOffer(is_local=is_local, person=oauth_views.person(account))
 
 
 @contract.answer_offer.implements
-def answer_offer(context: Context, req: contract.OfferAnswer) -> StepResponse:
+def answer_offer(context: Context, req: contract.PasskeyOfferAnswer) -> StepResponse:
     """Add the offered passkey without a reauthentication, if the sign-in is recent; later the offer is skipped."""
     session, account = account_settings.require_account(context)
     interaction = interactions.find_open(context, req.interaction_id)

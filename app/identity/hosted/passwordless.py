@@ -27,7 +27,7 @@ from app.identity.credentials.one_time_tokens import resend_delay
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import MAIL_CODE, NOBODY, SMS_CODE, Purpose
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.accounts.account_lookup import Identifier
+from app.identity.directory.accounts.account_lookup import TypedIdentifier
 from app.identity.hosted import first_factor_passed, link_handover, next_step, pending_verification
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
@@ -99,7 +99,7 @@ def verify_code(context: Context, req: CodeRequest) -> StepResponse:
     if interaction is None or state is None or state.by == DEVICE:
         return read_state(context, InteractionOnly(interaction_id=req.interaction_id))
     errors = SMS_CODE if state.by == SMS else MAIL_CODE
-    name = Identifier(state.kind, state.value)
+    name = TypedIdentifier(state.kind, state.value)
     try:
         context.spend("sign_in_code", _TRIES, randomness.digest(interaction.interaction_id))
         one_time_token = one_time_tokens.spend_code(

@@ -91,7 +91,7 @@ def read_request(context: Context, req: LinkLookup) -> contract.DeviceRequestVie
 
 
 @contract.decide.implements
-def decide(context: Context, req: contract.DeviceDecision) -> contract.DeviceRequestView:
+def decide(context: Context, req: contract.DeviceSignInDecision) -> contract.DeviceRequestView:
     """Approve or deny a device; three wrong numbers deny it."""
     sending.spend_attempt(context)
     kind, link, device = _request(context, req.token)

@@ -49,7 +49,7 @@ from app.kit.limits import Rate
 
 CODE = "code"
 COMPLETED = "forgotpassword"  # hosted-pages.md section 3
-FORGOTTEN = {one.name: one for one in (PASSWORD, PIN)}
+FORGOTTEN = {item.name: item for item in (PASSWORD, PIN)}
 _TRIES = Rate(20, 600)  # per interaction
 KEY = "recovering"
 _MAILBOX = "otp"  # RFC 8176; a mailbox is one factor
@@ -166,8 +166,8 @@ def reset(context: Context, req: contract.ResetPasswordRequest) -> StepResponse:
     account, one_time_token = password_reset.reset_with_link(context, req.token, req.password)
     if waiting is not None:
         link_handover.approve(context, waiting, account)
-    elif (onward := _signed_in(context, interaction, account, one_time_token)) is not None:
-        return onward
+    elif (following_step := _signed_in(context, interaction, account, one_time_token)) is not None:
+        return following_step
     label = str(one_time_token.facts.get("email") or label_of(account))
     if interaction is not None:
         interactions.add_facts(context, interaction, **{KEY: None})
@@ -195,10 +195,10 @@ def _signed_in(
     channel = None if is_step else FactorKind.SMS if one_time_token.facts.get("phone") else FactorKind.EMAIL
     is_remembered = is_step and bool(one_time_token.facts.get("remember"))
     authentication = Authentication(methods, channel=channel, remember=is_remembered)
-    onward = first_factor_passed.try_sign_in(context, interaction, account, authentication)
-    if onward is None or interaction is not None:
-        return onward
-    return next_step.at_application(context, onward, str(one_time_token.facts.get("attempt") or ""))
+    following_step = first_factor_passed.try_sign_in(context, interaction, account, authentication)
+    if following_step is None or interaction is not None:
+        return following_step
+    return next_step.at_application(context, following_step, str(one_time_token.facts.get("attempt") or ""))
 
 
 @contract.renew_reset.implements

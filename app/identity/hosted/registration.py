@@ -10,7 +10,7 @@ from typing import Any
 from app.contract import errors as e
 from app.contract import hub_registration as contract
 from app.contract.accounts import EmailEntry, PinInfo
-from app.contract.captcha import Lock
+from app.contract.captcha import LockChallenge
 from app.contract.hub_passkeys import PasskeyOptions
 from app.contract.registration_form import CUSTOM, TERMS, FormField
 from app.contract.steps import LoginStep, RedirectStep, StepResponse
@@ -170,7 +170,7 @@ def _captcha_first(context: Context, req: contract.RegisterRequest) -> Iterator[
     try:
         yield
     except ApiError as refusal:
-        refusal.data = {**(refusal.data or {}), **Lock(captcha=captcha.challenge(context)).to_data()}
+        refusal.data = {**(refusal.data or {}), **LockChallenge(captcha=captcha.challenge(context)).to_data()}
         raise
 
 
@@ -192,15 +192,15 @@ def _read(
     """Return the typed form and its options; an invitation fixes the address, and its link has verified it."""
     form = registration_form.fields_of(context.tenant.settings)
     field_names = {item.name for item in form if has_password or "password" not in (item.name, item.matches)}
-    given = {name: text for name, text in req.fields.items() if name in field_names}
+    provided = {name: text for name, text in req.fields.items() if name in field_names}
     invited = invited if "email" in field_names else ""
     if invited:
-        given["email"] = invited
-    typed = RegistrationForm(form, given, context.tenant.settings.default_country)
+        provided["email"] = invited
+    typed = RegistrationForm(form, provided, context.tenant.settings.default_country)
     options = RegistrationOptions(
         VerificationOptions(interaction_id=interaction_id),
         source=f"{context.issuer}/register",
-        accepts_terms=bool(given.get(TERMS)) if TERMS in field_names else None,
+        accepts_terms=bool(provided.get(TERMS)) if TERMS in field_names else None,
         has_password=has_password,
         hides_taken=True,
         invited_email=identifiers.normalize_email(invited) or "",
@@ -249,13 +249,13 @@ def _await_verification(
         return StepResponse(step=RedirectStep(address=address))
     if result.waits_for == "email":
         credential = replacement or PasswordReplacement(())
-        password_hash, held = result.password_hash, result.held
+        password_hash, stored = result.password_hash, result.held
         return verification.begin(
-            context, interaction, typed.value_of("email"), result.account, is_sent=True, password_hash=password_hash, held=held,
+            context, interaction, typed.value_of("email"), result.account, is_sent=True, password_hash=password_hash, held=stored,
             passkey=credential.passkey, methods=credential.methods,
         )  # fmt: skip
     if result.waits_for == "phone":
-        number, account, password_hash, held = typed.phone_id or "", result.account, result.password_hash, result.held
+        number, account, password_hash, stored = typed.phone_id or "", result.account, result.password_hash, result.held
         return verification.begin(
             context,
             interaction,
@@ -264,6 +264,6 @@ def _await_verification(
             is_sent=True,
             password_hash=password_hash,
             by=pending_verification.SMS,
-            held=held,
+            held=stored,
         )
     return StepResponse(step=LoginStep(), interaction_id=interaction.interaction_id if interaction else None)

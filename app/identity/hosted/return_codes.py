@@ -51,7 +51,7 @@ def exchange(context: Context, req: contract.ReturnCode) -> Token:
         address=code.facts["address"],
         ends_at=int(ends_at.timestamp()),
     )
-    access, _ = in_force.shortened_of(context, code.uid)
+    access, _ = in_force.shortest_lifetimes_of(context, code.uid)
     grant = TokenGrant(
         uid=code.uid, claims=claims, session_id=session_id, access_seconds=access, has_refresh_token=False
     )

@@ -31,7 +31,7 @@ from app.kit.errors import ApiError
 
 KEYS: Final = {"hwk", "swk", second_factor.MFA}
 """The `amr` values of a session that a passkey began."""
-OVER: Final = (e.UnknownFactorToken, e.ExpiredFactorToken)
+FACTOR_EXPIRED: Final = (e.UnknownFactorToken, e.ExpiredFactorToken)
 
 
 def step(context: Context, interaction: Interaction) -> StepResponse | None:
@@ -40,7 +40,7 @@ def step(context: Context, interaction: Interaction) -> StepResponse | None:
         return None
     try:
         _pending(context, interaction)
-    except OVER:
+    except FACTOR_EXPIRED:
         return None
     return StepResponse(step=SecondFactorStep(), interaction_id=interaction.interaction_id)
 
@@ -51,7 +51,7 @@ def read(context: Context, req: contract.FactorRequest) -> contract.FactorStep:
     try:
         pending = _require_pending(context, interaction)
         return contract.FactorStep(view=view(context, interaction, pending, req.kind))
-    except OVER:
+    except FACTOR_EXPIRED:
         return contract.FactorStep(next=_next_or_start(context, interaction))
 
 
@@ -61,7 +61,7 @@ def choose(context: Context, req: contract.ChooseFactorRequest) -> contract.Fact
     interaction = interactions.find(context, req.interaction_id, with_sign_in=True)
     try:
         pending = _require_pending(context, interaction)
-    except OVER:
+    except FACTOR_EXPIRED:
         return contract.FactorStep(next=_next_or_start(context, interaction))
     try:
         pending, challenge = _begin(
@@ -81,7 +81,7 @@ def verify(context: Context, req: contract.FactorAnswer) -> StepResponse:
     interaction = interactions.find(context, req.interaction_id, with_sign_in=True)
     try:
         pending = _require_pending(context, interaction)
-    except OVER:
+    except FACTOR_EXPIRED:
         return _next_or_start(context, interaction)
     response = FactorResponse(
         req.code, None, req.answers, req.credential, req.state, is_only_factor=_is_only_factor(interaction, pending)
@@ -92,7 +92,7 @@ def verify(context: Context, req: contract.FactorAnswer) -> StepResponse:
         if (other_step := _step_without_sign_in(context, interaction, pending)) is not None:
             return other_step
         account = second_factor.finish(context, pending)
-    except OVER:
+    except FACTOR_EXPIRED:
         return _next_or_start(context, interaction)
     except e.LockedDuringStep:
         raise
@@ -182,13 +182,13 @@ def view(
     enrolled = second_factors.enrolled_kinds(settings, factors)
     usable = enrolled or second_factors.available_kinds(settings, factors)
     chosen = kind if kind in usable else (usable[0] if enrolled or len(usable) == 1 else None)
-    others = [one for one in usable if one != chosen]
+    others = [item for item in usable if item != chosen]
     is_step_up = interaction is not None and _is_step_up(interaction)
     is_lasting = not is_step_up and not pending.authentication.is_taken_over
     can_trust = bool(enrolled) and not factors.fallback_kinds and is_lasting
     return contract.FactorView(
         shown=factor_prompt(context, pending, chosen, challenge) if chosen is not None else None,
-        choices=[contract.FactorChoice(kind=one, hint=AUTHENTICATORS[one].hint(factors)) for one in others],
+        choices=[contract.FactorChoice(kind=other, hint=AUTHENTICATORS[other].hint(factors)) for other in others],
         must_enrol=not enrolled,
         is_elsewhere=pending.is_risk_based,
         trust_days=settings.second_factors.trusted_browser_days if can_trust else 0,
@@ -223,7 +223,9 @@ def factor_prompt(
         sent_to=prompt.sent_to if challenge else sent.get("to"),
         targets=list(prompt.targets),
         resend_in_seconds=resend_delay.seconds_left(context, sent["at"]),
-        questions=[Question(question_id=one, question=texts.get(one, one)) for one in prompt.questions],
+        questions=[
+            Question(question_id=question, question=texts.get(question, question)) for question in prompt.questions
+        ],
         answers_needed=min(len(prompt.questions), context.tenant.settings.second_factors.minimum_questions),
         options=dict(prompt.options) if prompt.options is not None else None,
         address=prompt.address,
@@ -278,7 +280,7 @@ def _with_view(context: Context, refusal: ApiError, interaction: Interaction | N
     context.work.rollback()
     try:
         challenge = view(context, interaction, _require_pending(context, interaction), kind)
-    except OVER:
+    except FACTOR_EXPIRED:
         return refusal
     refusal.data = {**(refusal.data or {}), "View": challenge.model_dump(by_alias=True, mode="json")}
     return refusal

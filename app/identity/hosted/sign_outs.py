@@ -24,5 +24,5 @@ def end(context: Context, session: BrowserSession, reason: LogoutReason = "idp_l
 
 def frames(context: Context, ended: Iterable[EndedSession]) -> list[str]:
     """Return the addresses that the browser's next page loads in frames (OpenID Connect Front-Channel Logout 1.0 section 2)."""
-    found = [address for one in ended for address in frontchannel_logout.frames(context, one)]
-    return found[: frontchannel_logout.MOST_FRAMES]
+    found = [address for item in ended for address in frontchannel_logout.frames(context, item)]
+    return found[: frontchannel_logout.MAX_FRAMES]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.contract import hub, hub_tenants
-from app.contract.captcha import Widget
+from app.contract.captcha import CaptchaWidget
 from app.contract.configuration import Captcha
 from app.contract.hub_models import BrandView
 from app.identity.authentication.federation import offered_connections
@@ -71,7 +71,7 @@ def tenant(context: Context) -> hub.TenantView:
     )
 
 
-def _widget(captcha: Captcha) -> Widget | None:
+def _widget(captcha: Captcha) -> CaptchaWidget | None:
     if captcha.provider == "own":
         return None
-    return Widget(provider=captcha.provider, site_key=captcha.site_key, has_question=captcha.fallback)
+    return CaptchaWidget(provider=captcha.provider, site_key=captcha.site_key, has_question=captcha.fallback)

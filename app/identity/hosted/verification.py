@@ -26,7 +26,7 @@ from app.identity.credentials.one_time_tokens.service import MAIL_CODE, OneTimeT
 from app.identity.credentials.passkeys import store as passkeys
 from app.identity.directory.accounts import identifiers, pending_accounts, store
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.accounts.account_lookup import Identifier
+from app.identity.directory.accounts.account_lookup import TypedIdentifier
 from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.hosted import first_factor_passed, identity_linking, link_handover, next_step, pending_verification
 from app.identity.hosted.pending_verification import MAIL, SMS, PendingVerification
@@ -106,7 +106,7 @@ def after_password(
 
 
 def repeat_sign_in(
-    context: Context, interaction: Interaction, identifier: Identifier, password: str
+    context: Context, interaction: Interaction, identifier: TypedIdentifier, password: str
 ) -> StepResponse | None:
     """Return the verification step for a sign-in with the password just typed at registration in this browser; else None.
 
@@ -176,16 +176,16 @@ def read_link(context: Context, req: LinkLookup) -> contract.VerificationLinkVie
 def open_link(context: Context, req: contract.VerifyLinkRequest) -> StepResponse:
     """Verify by a link, or by a used one while its address is verified; the number lets a page in another browser continue."""
     interaction = interactions.find_open(context, req.interaction_id)
-    held = verification.find_link(context, req.token)
-    if held is None:
+    stored = verification.find_link(context, req.token)
+    if stored is None:
         raise e.UnknownLink
-    account = store.by_uid(context, held.uid)
-    if account is not None and verification.is_verified(account, held.subject):
-        return _continue(context, interaction, account, held, is_new=False)
+    account = store.by_uid(context, stored.uid)
+    if account is not None and verification.is_verified(account, stored.subject):
+        return _continue(context, interaction, account, stored, is_new=False)
     try:
         verification.peek(context, req.token)
-        waiting = link_handover.check(context, held, req.number)
-        is_shown = _is_password_given(context, interaction, account, held, req.password)
+        waiting = link_handover.check(context, stored, req.number)
+        is_shown = _is_password_given(context, interaction, account, stored, req.password)
         token = verification.spend_link(context, req.token)
     except e.UsedLink:
         raise e.ExpiredLink from None
@@ -197,17 +197,17 @@ def open_link(context: Context, req: contract.VerifyLinkRequest) -> StepResponse
 
 @contract.renew_link.implements
 def renew_link(context: Context, req: contract.VerifyLinkRequest) -> StepResponse:
-    held = verification.find_link(context, req.token)
-    if held is None:
+    stored = verification.find_link(context, req.token)
+    if stored is None:
         raise e.UnknownLink
     interaction = interactions.find_open(context, req.interaction_id)
-    account = store.by_uid(context, held.uid) or pending_accounts.extend(context, held.uid)
+    account = store.by_uid(context, stored.uid) or pending_accounts.extend(context, stored.uid)
     if account is None:
         raise e.ClosedLink
-    if verification.is_verified(account, held.subject):
-        return _continue(context, interaction, account, held, is_new=False)
+    if verification.is_verified(account, stored.subject):
+        return _continue(context, interaction, account, stored, is_new=False)
     spellings = [
-        str(entry["Value"]) for entry in account.emails if identifiers.normalize_email(entry["Value"]) == held.subject
+        str(entry["Value"]) for entry in account.emails if identifiers.normalize_email(entry["Value"]) == stored.subject
     ]
     if not spellings:
         raise e.ClosedLink
@@ -230,7 +230,7 @@ def enter_code(context: Context, req: contract.OptionalCodeRequest) -> StepRespo
             return _verified_elsewhere(context, interaction, state, session)
         token = one_time_tokens.spend_code(
             context, Purpose.EMAIL, state.uid, req.code, subject=state.subject, errors=MAIL_CODE,
-            identifier=Identifier(EMAIL, state.email),
+            identifier=TypedIdentifier(EMAIL, state.email),
         )  # fmt: skip
         account = store.by_uid(context, token.uid)
         if _is_contested(context, interaction, account, token):
@@ -260,7 +260,7 @@ def mail_again(context: Context, req: InteractionOnly) -> StepResponse:
 
 def _verify_by_sms(context: Context, interaction: Interaction, state: PendingVerification, code: str) -> StepResponse:
     """Verify the number by the code, and sign in if the password was typed in this browser."""
-    token = phones.spend_code(context, state.uid, state.subject, code, name=Identifier("phone", state.subject))
+    token = phones.spend_code(context, state.uid, state.subject, code, name=TypedIdentifier("phone", state.subject))
     account = phones.confirm(
         context,
         token,
@@ -312,8 +312,8 @@ def _has_first_factor(
 
 
 def _has_passkey(context: Context, state: PendingVerification) -> bool:
-    held = passkeys.by_account(context, state.uid) if state.passkey else ()
-    return any(entry.facts["id"] == state.passkey for entry in held)
+    stored = passkeys.by_account(context, state.uid) if state.passkey else ()
+    return any(entry.facts["id"] == state.passkey for entry in stored)
 
 
 def _hash_of(context: Context, account: Account | None, uid: str) -> str | None:
@@ -363,8 +363,8 @@ def _verified_elsewhere(
         return StepResponse(
             step=EmailConfirmedStep(was_confirmed_before=True), interaction_id=interaction.interaction_id
         )
-    held = OneTimeToken(Purpose.EMAIL, account.uid, state.subject, {}, context.now)
-    return _continue(context, interaction, account, held, is_new=False)
+    stored = OneTimeToken(Purpose.EMAIL, account.uid, state.subject, {}, context.now)
+    return _continue(context, interaction, account, stored, is_new=False)
 
 
 def _continue(

@@ -70,8 +70,8 @@ def begin_shared_session(context: Context, req: contract.SessionByToken) -> cont
     current = sessions.current(context)
     if current is not None:
         return contract.TokenAccepted(is_token_valid=current.uid == account.uid)
-    held = {one.session.uid for one in browser_sessions.held(context)}
-    if held and account.uid not in held:
+    stored = {item.session.uid for item in browser_sessions.all_sessions(context)}
+    if stored and account.uid not in stored:
         return contract.TokenAccepted()
     session = _begin(context, holder, account, req)
     return contract.TokenAccepted(is_token_valid=session is not None, session=session)

@@ -6,16 +6,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from app.contract.messages import MailKind, MailTemplate, SmsKind, SmsTemplate
+from app.contract.messages import MailKind, MailTemplate, SmsKind, TextMessageTemplate
 from app.identity.messaging import gsm7, rendering, template_selection, text_message
-from app.identity.messaging.message import Branding, Facts, RenderedMessage
+from app.identity.messaging.message import Branding, MessageFacts, RenderedMessage
 from app.identity.messaging.placeholders import SECTIONS, RenderError
 from app.identity.messaging.samples import EMAIL_SAMPLES, SMS_SAMPLES
 from app.identity.messaging.tenant_templates import TenantEmailTemplate, TenantSmsTemplate
 from app.kit.languages import LANGUAGES, Language
 
 HOST = "acme.example.com"
-T = TypeVar("T", MailTemplate, SmsTemplate)
+T = TypeVar("T", MailTemplate, TextMessageTemplate)
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def emails(
 
 
 def text_messages(
-    branding: Branding, language: Language, templates: Sequence[SmsTemplate], default: str = "en"
+    branding: Branding, language: Language, templates: Sequence[TextMessageTemplate], default: str = "en"
 ) -> Iterator[GalleryMessage]:
     """Yield every text message in this language, as `emails` does; only `text` is set."""
     for kind, states in SMS_SAMPLES.items():
@@ -76,7 +76,7 @@ def _in_language(templates: Sequence[T], language: Language, default: str) -> It
             yield by_name[match[0]], match[1]
 
 
-def _is_active(template: MailTemplate | SmsTemplate) -> bool:
+def _is_active(template: MailTemplate | TextMessageTemplate) -> bool:
     return template.is_active if isinstance(template, MailTemplate) else True
 
 
@@ -86,7 +86,7 @@ def _without_language(name: str) -> str:
 
 
 def _tenant_email(
-    template: MailTemplate, branding: Branding, state: str, facts: Facts, language: Language
+    template: MailTemplate, branding: Branding, state: str, facts: MessageFacts, language: Language
 ) -> GalleryMessage:
     values, problem = _sample_values(branding, facts, language), ""
     try:
@@ -97,14 +97,14 @@ def _tenant_email(
 
 
 def _tenant_text_message(
-    template: SmsTemplate, branding: Branding, state: str, facts: Facts, language: Language
+    template: TextMessageTemplate, branding: Branding, state: str, facts: MessageFacts, language: Language
 ) -> GalleryMessage:
     text = gsm7.simplify(TenantSmsTemplate(template).render(_sample_values(branding, facts, language)))
     message = RenderedMessage("", text_message.append_origin_line(text, facts.otp, HOST), "", language.tag)
     return GalleryMessage(template.type, state, template.known_as, language, message)
 
 
-def _sample_values(branding: Branding, facts: Facts, language: Language) -> dict[str, str]:
+def _sample_values(branding: Branding, facts: MessageFacts, language: Language) -> dict[str, str]:
     """Return placeholder values of a sample account."""
     minutes = facts.otp_minutes or facts.minutes
     return {

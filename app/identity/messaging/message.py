@@ -22,7 +22,7 @@ _LINK: Final = re.compile(r"://|www\.|[@/\\]|[^\W_]\.(?:[^\W\d_]{2,}|xn--)|[0-9]
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class MessageFacts:
     """The content of a message. `minutes` is the lifetime of link and code; `otp_minutes` of the code, if it differs."""
 
     to: str
@@ -132,7 +132,7 @@ def _character_of_line(character: str) -> str:
 def unlinked(name: str | None) -> str:
     """Return a name that no mail program turns into a link: invisible word joiners follow the characters that addresses need."""
     line = one_line(name or "", MAX_NAME_LENGTH)
-    return "".join(one + _WORD_JOINER if one in _IN_ADDRESSES or ord(one) in _DOTS else one for one in line)
+    return "".join(item + _WORD_JOINER if item in _IN_ADDRESSES or ord(item) in _DOTS else item for item in line)
 
 
 def safe_name(name: str | None) -> str:

@@ -8,7 +8,7 @@ from app.contract.connections import PRESETS, resolved
 from app.contract.messages import MailKind, SmsKind
 from app.identity.directory.accounts import linked_identities
 from app.identity.directory.accounts.account import Account, full_name
-from app.identity.messaging.message import Branding, Facts, one_line, safe_name
+from app.identity.messaging.message import Branding, MessageFacts, one_line, safe_name
 from app.identity.messaging.placeholders import ADDRESS
 from app.identity.messaging.rendering import format_duration
 from app.identity.platform.context import Context
@@ -23,7 +23,7 @@ _TO_UNVERIFIED = frozenset(
 
 
 def values_for(
-    context: Context, kind: MailKind | SmsKind, account: Account | None, facts: Facts, language: Language
+    context: Context, kind: MailKind | SmsKind, account: Account | None, facts: MessageFacts, language: Language
 ) -> dict[str, str]:
     """Return every value: text on one line, and no address in names that people choose."""
     profile: dict[str, Any] = account.profile if account else {}
@@ -69,7 +69,7 @@ def applicable_sections(account: Account | None) -> frozenset[str]:
 def _providers(context: Context, account: Account | None) -> str:
     """Return the titles of the providers that the account is linked to."""
     connections = {**PRESETS, **context.tenant.settings.connections}
-    names = dict.fromkeys(one.provider for one in linked_identities.of(account)) if account else ()
+    names = dict.fromkeys(identity.provider for identity in linked_identities.of(account)) if account else ()
     titles = (resolved(name, connections[name]).title if name in connections else name for name in names)
     return one_line(", ".join(title or name for title, name in zip(titles, names, strict=True)), 200)
 

@@ -17,7 +17,7 @@ from app.contract.messages import MailKind
 from app.identity.messaging.message import (
     MAX_SUBJECT_LENGTH,
     Branding,
-    Facts,
+    MessageFacts,
     RenderedMessage,
     one_line,
     safe_name,
@@ -51,7 +51,7 @@ _BLANK: Final = Markup("&zwnj;&nbsp;" * 90)  # noqa: S704 - a constant
 """What follows the preview, so that mail programs show nothing else beside it."""
 
 
-def render(kind: MailKind, branding: Branding, facts: Facts, language: Language) -> RenderedMessage:
+def render(kind: MailKind, branding: Branding, facts: MessageFacts, language: Language) -> RenderedMessage:
     """Return the mail of this kind in HTML and plain text."""
     facts = replace(facts, **{name: readable(getattr(facts, name)) for name in _ADDRESSES})
     values = _values(kind, branding, facts, language)
@@ -60,7 +60,7 @@ def render(kind: MailKind, branding: Branding, facts: Facts, language: Language)
     return RenderedMessage(_subject(kind, branding, facts, language), text, html, language.tag)
 
 
-def _subject(kind: MailKind, branding: Branding, facts: Facts, language: Language) -> str:
+def _subject(kind: MailKind, branding: Branding, facts: MessageFacts, language: Language) -> str:
     template = _template(kind, language.tag, _TEXT)
     organization = safe_name(facts.organization)  # a subject keeps no invisible characters, which would break a link
     known = {"factor": facts.factor, "provider": facts.provider, "change": facts.change, "organization": organization}
@@ -69,7 +69,7 @@ def _subject(kind: MailKind, branding: Branding, facts: Facts, language: Languag
     return one_line("".join(template.blocks["subject"](scope)), MAX_SUBJECT_LENGTH)
 
 
-def _values(kind: MailKind, branding: Branding, facts: Facts, language: Language) -> dict[str, Any]:
+def _values(kind: MailKind, branding: Branding, facts: MessageFacts, language: Language) -> dict[str, Any]:
     """Return the values of a mail's templates."""
     return dict(
         **_layout_values(branding, language, facts.organization_color),
@@ -97,7 +97,7 @@ def _values(kind: MailKind, branding: Branding, facts: Facts, language: Language
     )
 
 
-def validity_sentence(facts: Facts, tag: str) -> str:
+def validity_sentence(facts: MessageFacts, tag: str) -> str:
     """Return the sentence about the lifetime of link and code; empty if neither has one."""
     t = catalogue(tag)
     link = format_duration(facts.minutes, tag) if facts.url and facts.minutes else ""
@@ -135,7 +135,7 @@ def format_day(instant: datetime, tag: str) -> str:
     return str(format_date(instant, "long", locale=tag))
 
 
-def origin_sentence(facts: Facts, tag: str, *, is_change: bool = False) -> str:
+def origin_sentence(facts: MessageFacts, tag: str, *, is_change: bool = False) -> str:
     """Return the sentence about the application, browser, place and time of the request; empty if the browser is unknown."""
     if not facts.browser or facts.asked_at is None:
         return ""
@@ -160,7 +160,7 @@ def origin_sentence(facts: Facts, tag: str, *, is_change: bool = False) -> str:
     return str(text) % {name: _isolated(value, LANGUAGES[tag].direction) for name, value in names.items()}
 
 
-def sign_in_lines(facts: Facts, tag: str) -> list[str]:
+def sign_in_lines(facts: MessageFacts, tag: str) -> list[str]:
     """Return what is known about a sign-in: the browser, its place, its address and the time, each a line."""
     client, *rest = facts.device.split(" · ")
     browser, _, system = client.partition(", ")

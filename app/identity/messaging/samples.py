@@ -10,7 +10,7 @@ from typing import Final
 from app.contract.mailed_links import SHORT_PATHS
 from app.contract.messages import NEW_PLACE_TEXTS, MailKind, SmsKind
 from app.contract.second_factors.challenge import FactorKind
-from app.identity.messaging.message import Facts
+from app.identity.messaging.message import MessageFacts
 from app.identity.messaging.send_limits import NEW_PLACES
 
 _DAY: Final = 24 * 60
@@ -22,7 +22,7 @@ def _link(page: str) -> str:
 
 
 _ALERT_LINK: Final = _link("/not-me")
-_PLAIN: Final = Facts(
+_PLAIN: Final = MessageFacts(
     to="ada@example.com",
     name="Ada",
     email="ada@example.com",
@@ -34,7 +34,7 @@ _PLAIN: Final = Facts(
 )
 
 
-def _states(page: str, minutes: int) -> dict[str, Facts]:
+def _states(page: str, minutes: int) -> dict[str, MessageFacts]:
     both = replace(_PLAIN, application="Acme Shop", url=_link(page), otp="482913", minutes=minutes, otp_minutes=5)
     return {
         "link and code": both,
@@ -53,7 +53,7 @@ _KINDS: Final = tuple(kind.value for kind in FactorKind)
 _ADDED: Final = replace(_PLAIN, factor=FactorKind.TOTP)
 
 
-def _with_alert_link(kinds: Iterable[str]) -> dict[str, Facts]:
+def _with_alert_link(kinds: Iterable[str]) -> dict[str, MessageFacts]:
     return {
         "notice": _ADDED,
         **{f"link, {kind}": replace(_ADDED, factor=kind, url=_ALERT_LINK, minutes=7 * _DAY) for kind in kinds},
@@ -69,7 +69,7 @@ _INVITED: Final = replace(
 )
 _IN_GLOBEX: Final = replace(_PLAIN, url="https://acme.example.com/organizations", organization="Globex Gardens")
 _OTHER_EMAIL: Final = replace(_PLAIN, email="lovelace@example.org", url=_ALERT_LINK, minutes=7 * _DAY)
-EMAIL_SAMPLES: Final[Mapping[MailKind, Mapping[str, Facts]]] = {
+EMAIL_SAMPLES: Final[Mapping[MailKind, Mapping[str, MessageFacts]]] = {
     MailKind.VERIFICATION: {
         **_states("/verify", 3 * _DAY),
         "long names": replace(
@@ -146,11 +146,11 @@ EMAIL_SAMPLES: Final[Mapping[MailKind, Mapping[str, Facts]]] = {
     },
 }
 
-_CODE: Final = Facts(to="+4930123456", name="Ada", otp="482913", minutes=5)
+_CODE: Final = MessageFacts(to="+4930123456", name="Ada", otp="482913", minutes=5)
 
 _NOTICES: Final = frozenset({SmsKind.WELCOME, SmsKind.PHONE_CHANGED, SmsKind.ACCOUNT_EXISTS, *NEW_PLACE_TEXTS})
 """Kinds without a code."""
-SMS_SAMPLES: Final[Mapping[SmsKind, Mapping[str, Facts]]] = {
+SMS_SAMPLES: Final[Mapping[SmsKind, Mapping[str, MessageFacts]]] = {
     kind: {
         "notice" if kind in _NOTICES else "code": replace(
             _CODE, otp="", url="https://acme.example.com/login", device=_PLACE.device

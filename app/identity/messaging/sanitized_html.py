@@ -43,7 +43,7 @@ class StyleSlot:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class HtmlProblem:
     """An error and its line in the template."""
 
     line: int
@@ -60,7 +60,7 @@ class SanitizedHtml:
     parts: tuple[str | Placeholder | StyleSlot, ...]
     text: Parts
     is_document: bool
-    problems: tuple[Problem, ...]
+    problems: tuple[HtmlProblem, ...]
 
 
 def sanitize(html: str) -> SanitizedHtml:
@@ -77,7 +77,7 @@ def sanitize(html: str) -> SanitizedHtml:
     is_document = bool(reader.used & DOCUMENT_ELEMENTS)
     problems = sorted(reader.problems, key=lambda problem: problem.line)
     if reader.has_more_problems:
-        problems.append(Problem(problems[-1].line, f"at most {_MAX_PROBLEMS} problems; the others aren't listed"))
+        problems.append(HtmlProblem(problems[-1].line, f"at most {_MAX_PROBLEMS} problems; the others aren't listed"))
     return SanitizedHtml(tuple(reader.parts), reader.plain_text.parts(), is_document, tuple(problems))
 
 
@@ -87,7 +87,7 @@ class _Sanitizer(HTMLParser):
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.parts: list[str | Placeholder | StyleSlot] = []
-        self.problems: list[Problem] = []
+        self.problems: list[HtmlProblem] = []
         self.has_more_problems = False
         self.open: list[tuple[str, int]] = []
         self.used: set[str] = set()
@@ -264,7 +264,7 @@ class _Sanitizer(HTMLParser):
 
     def problem(self, sentence: str, line: int | None = None) -> None:
         if len(self.problems) < _MAX_PROBLEMS:
-            self.problems.append(Problem(line or self.getpos()[0], sentence))
+            self.problems.append(HtmlProblem(line or self.getpos()[0], sentence))
         else:
             self.has_more_problems = True
 

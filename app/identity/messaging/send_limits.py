@@ -11,7 +11,7 @@ from app.contract.messages import MailKind, SendLimit, SmsKind
 from app.identity.directory.accounts import identifiers
 from app.identity.platform.context import Context
 from app.kit.limits import OverLimit, Rate
-from app.kit.once import once
+from app.kit.once import cached_attribute
 
 NEW_PLACES: Final = (
     MailKind.NEW_DEVICE, MailKind.NEW_BROWSER, MailKind.NEW_CITY, MailKind.NEW_COUNTRY, MailKind.NEW_IP,
@@ -97,11 +97,11 @@ class Recipient:
             return self.key
         return self._mailbox if self._mailbox == self._normal else f"{self._mailbox} with a plus"
 
-    @once
+    @cached_attribute
     def _normal(self) -> str:
         return identifiers.normalize_email(self.address) or self.address.strip().lower()[:254]
 
-    @once
+    @cached_attribute
     def _mailbox(self) -> str:
         local, _, domain = self._normal.rpartition("@")
         return f"{local.partition('+')[0]}@{domain}"

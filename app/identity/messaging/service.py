@@ -16,7 +16,7 @@ from app.identity.messaging import gsm7, placeholder_values, rendering, send_lim
 from app.identity.messaging.message import (
     MAX_NAME_LENGTH,
     Branding,
-    Facts,
+    MessageFacts,
     RenderedMessage,
     one_line,
     safe_name,
@@ -205,7 +205,12 @@ def _recipient(context: Context, to: str, account: Account | None, counted_as: C
 
 
 def _tenant_email(
-    context: Context, kind: MailKind, account: Account | None, facts: Facts, template: str | None, language: Language
+    context: Context,
+    kind: MailKind,
+    account: Account | None,
+    facts: MessageFacts,
+    template: str | None,
+    language: Language,
 ) -> RenderedMessage | None:
     """Return the email by the tenant's template, or None if it has none that can be rendered."""
     selected = template_selection.select(context, kind, template, language)
@@ -225,7 +230,12 @@ def _tenant_email(
 
 
 def _tenant_text_message(
-    context: Context, kind: SmsKind, account: Account | None, facts: Facts, template: str | None, language: Language
+    context: Context,
+    kind: SmsKind,
+    account: Account | None,
+    facts: MessageFacts,
+    template: str | None,
+    language: Language,
 ) -> str | None:
     """Return the text by the tenant's template, or None if it has none that can be rendered."""
     selected = template_selection.select(context, kind, template, language)
@@ -251,10 +261,10 @@ def _record_render_failure(
     log.warning("template %s of tenant %s was not drawn: %s", name, context.tenant.name, problem)
 
 
-def _facts(to: str, account: Account | None, facts: FactsSource) -> Facts:
+def _facts(to: str, account: Account | None, facts: FactsSource) -> MessageFacts:
     values = facts() if callable(facts) else facts
     url = values.get("url", "")
-    return Facts(
+    return MessageFacts(
         to=one_line(to, 320),
         name=safe_name(account.profile.get("FirstName") or full_name(account)) if account else "",
         url=url if url.startswith(("https://", "http://")) else "",
@@ -278,7 +288,7 @@ def _facts(to: str, account: Account | None, facts: FactsSource) -> Facts:
     )
 
 
-def _with_origin(context: Context, facts: Facts, account: Account | None) -> Facts:
+def _with_origin(context: Context, facts: MessageFacts, account: Account | None) -> MessageFacts:
     """Add application, browser, place and time of the request. Only names of browsers that we know: others are the requester's own words.
 
     The place is only for a verified address: the holder of a mistyped one must not learn where the account's owner is.

@@ -9,13 +9,13 @@ from typing import Any
 
 from sqlalchemy import Column, String, delete, insert, select, update
 
-from app.contract.messages import MailTemplate, SmsTemplate
+from app.contract.messages import MailTemplate, TextMessageTemplate
 from app.identity.platform.resources.items import Item, StoreAccess
 from app.identity.platform.store.tables import Instant, Json, tenant_table
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit.resource import Resource
 
-letter_templates = tenant_table(
+template_table = tenant_table(
     "letter_templates",
     Column("channel", String(8), primary_key=True),  # mail, sms
     Column("kind", String(40), primary_key=True),  # the interface's template type
@@ -26,7 +26,7 @@ letter_templates = tenant_table(
 
 
 MAIL, SMS = "mail", "sms"
-T = letter_templates.c
+T = template_table.c
 
 
 def contents(work: UnitOfWork, channel: str, kind: str | None = None) -> list[tuple[str, str, dict[str, Any]]]:
@@ -36,25 +36,25 @@ def contents(work: UnitOfWork, channel: str, kind: str | None = None) -> list[tu
     return [(row.kind, row.name, dict(row.content)) for row in rows]
 
 
-def add(work: UnitOfWork, template: MailTemplate | SmsTemplate, now: datetime) -> None:
+def add(work: UnitOfWork, template: MailTemplate | TextMessageTemplate, now: datetime) -> None:
     """Insert a template. Raises IntegrityError if the kind has one of that name."""
     row = {"tenant_id": work.tenant_id, **_key(template), "content": content_of(template), "modified_at": now}
-    work.run(insert(letter_templates).values(row))
+    work.run(insert(template_table).values(row))
 
 
-def content_of(template: MailTemplate | SmsTemplate) -> dict[str, Any]:
+def content_of(template: MailTemplate | TextMessageTemplate) -> dict[str, Any]:
     """Return the stored content of a template: only members that are set."""
     return template.model_dump(mode="json", exclude_unset=True, exclude={"type", "name"})
 
 
-def template_of(channel: str, kind: str, name: str, content: Mapping[str, Any]) -> MailTemplate | SmsTemplate:
+def template_of(channel: str, kind: str, name: str, content: Mapping[str, Any]) -> MailTemplate | TextMessageTemplate:
     """Return a stored template. Raises ValueError if this version does not accept it."""
-    model = MailTemplate if channel == MAIL else SmsTemplate
+    model = MailTemplate if channel == MAIL else TextMessageTemplate
     names = {} if name == f"{kind}-default" else {"name": name}
     return model.model_validate({"type": kind, **names, **content})
 
 
-def _key(template: MailTemplate | SmsTemplate) -> dict[str, str]:
+def _key(template: MailTemplate | TextMessageTemplate) -> dict[str, str]:
     channel = MAIL if isinstance(template, MailTemplate) else SMS
     return {"channel": channel, "kind": template.type.value, "name": template.known_as}
 
@@ -78,7 +78,7 @@ class TemplateStore:
 
     def item(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> Item | None:
         """Return a template."""
-        return next((one for one in self.items(access, resource, item_id[:1]) if one.id == item_id), None)
+        return next((element for element in self.items(access, resource, item_id[:1]) if element.id == item_id), None)
 
     def add(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:  # noqa: ARG002 - Store
         """Add a template. Raises IntegrityError if the type has one of that name."""
@@ -87,14 +87,14 @@ class TemplateStore:
     def change(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:  # noqa: ARG002 - Store
         """Replace a template."""
         values = {"content": content_of(self._template(item)), "modified_at": access.now}
-        access.work.run(update(letter_templates).where(*self._where(access, item.id)).values(values))
+        access.work.run(update(template_table).where(*self._where(access, item.id)).values(values))
 
     def remove(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> None:  # noqa: ARG002 - Store
         """Remove a template."""
-        access.work.run(delete(letter_templates).where(*self._where(access, item_id)))
+        access.work.run(delete(template_table).where(*self._where(access, item_id)))
 
-    def _template(self, item: Item) -> MailTemplate | SmsTemplate:
-        return (MailTemplate if self.channel == MAIL else SmsTemplate).model_validate(item.content)
+    def _template(self, item: Item) -> MailTemplate | TextMessageTemplate:
+        return (MailTemplate if self.channel == MAIL else TextMessageTemplate).model_validate(item.content)
 
     def _where(self, access: StoreAccess, item_id: tuple[str, ...]) -> tuple[Any, ...]:
         return (

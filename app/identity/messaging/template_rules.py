@@ -9,7 +9,7 @@ from typing import Any, Final
 from app.contract import errors as e
 from app.contract import message_templates as contract
 from app.contract.configuration import TenantSettings
-from app.contract.messages import MailKind, MailTemplate, SmsKind, SmsTemplate
+from app.contract.messages import MailKind, MailTemplate, SmsKind, TextMessageTemplate
 from app.identity.messaging import store
 from app.identity.messaging.placeholders import (
     EMAIL_RULES,
@@ -35,22 +35,22 @@ _UNSUPPORTED_SMS = frozenset({"resetpassword", "breached_password"})
 _TOKEN_TYPES: dict[str | None, Any] = {"otp": "Otp", "link": "link"}
 
 
-def read_mail(context: Context, given: ItemInput) -> None:
+def read_mail(context: Context, item_input: ItemInput) -> None:
     method, sender = context.raw.method, context.services.settings.mail_sender
     unsupported = e.MailTemplateNotConfigured if method == "POST" else e.UnknownMailTemplate
-    kind = _read_type(given, "template_type", MailKind, _UNSUPPORTED_MAILS, unsupported, e.UnknownMailType)
-    if given.values.get(("from_email",)) in ("", sender):
-        del given.values["from_email",]
+    kind = _read_type(item_input, "template_type", MailKind, _UNSUPPORTED_MAILS, unsupported, e.UnknownMailType)
+    if item_input.values.get(("from_email",)) in ("", sender):
+        del item_input.values["from_email",]
     if method in ("POST", "PUT"):
-        given.id.setdefault("template_name", f"{kind}-default")
-    if carries := given.values.get(("carries",)):
-        given.values["carries",] = carries.lower()
-    if given.values.get(("is_active",)):
-        del given.values["is_active",]
+        item_input.id.setdefault("template_name", f"{kind}-default")
+    if carries := item_input.values.get(("carries",)):
+        item_input.values["carries",] = carries.lower()
+    if item_input.values.get(("is_active",)):
+        del item_input.values["is_active",]
 
 
-def read_text_message(context: Context, given: ItemInput) -> None:  # noqa: ARG001 - the hook's signature
-    _read_type(given, "sms_template_type", SmsKind, _UNSUPPORTED_SMS, e.UnknownSmsTemplate, e.UnknownSmsType)
+def read_text_message(context: Context, item_input: ItemInput) -> None:  # noqa: ARG001 - the hook's signature
+    _read_type(item_input, "sms_template_type", SmsKind, _UNSUPPORTED_SMS, e.UnknownSmsTemplate, e.UnknownSmsType)
 
 
 def show_mail(context: Context, template: MailTemplate, values: dict[str, Any]) -> None:
@@ -60,7 +60,7 @@ def show_mail(context: Context, template: MailTemplate, values: dict[str, Any]) 
 
 
 def check_placeholders(
-    template: MailTemplate | SmsTemplate, settings: TenantSettings | None
+    template: MailTemplate | TextMessageTemplate, settings: TenantSettings | None
 ) -> Iterator[tuple[str, str]]:
     custom_fields = settings.custom_fields if settings else None
     yield from tenant_template(template).problems(custom_fields)
@@ -93,7 +93,7 @@ def powers_of(context: Context, item: Item) -> Iterator[Power]:  # noqa: ARG001 
 
 
 def _read_type(
-    given: ItemInput,
+    item_input: ItemInput,
     field: str,
     types: type[StrEnum],
     unsupported: Set[str],
@@ -101,13 +101,13 @@ def _read_type(
     unknown_error: type[ApiError],
 ) -> str:
     """Read the type in any letter case; empty if the request names none."""
-    kind = given.id.get(field, "").strip().lower()
-    if field in given.id:
+    kind = item_input.id.get(field, "").strip().lower()
+    if field in item_input.id:
         if kind in unsupported:
             raise unsupported_error
         if kind not in set(types):
             raise unknown_error
-        given.id[field] = given.values["type",] = kind
+        item_input.id[field] = item_input.values["type",] = kind
     return kind
 
 

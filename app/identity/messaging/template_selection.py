@@ -65,7 +65,7 @@ def _stored_templates(context: Context, kind: MailKind | SmsKind) -> StoredTempl
     if cached is None:
         rows = store.contents(context.work, channel, kind.value)
         cached = {name: _read(channel, kind.value, name, content) for _, name, content in rows if _is_active(content)}
-        context.services.message_templates.put(key, cached, context.work, store.letter_templates)
+        context.services.message_templates.put(key, cached, context.work, store.template_table)
     return cached
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import combinations
 
-from app.contract.messages import Carries, MailTemplate, SmsTemplate
+from app.contract.messages import Carries, MailTemplate, TextMessageTemplate
 from app.identity.messaging import placeholders, sanitized_html
 from app.identity.messaging.message import MAX_SUBJECT_LENGTH, Branding, RenderedMessage, one_line
 from app.identity.messaging.placeholders import LINKS, SECTIONS, Parts, Placeholder, RenderError, fill, parse
@@ -101,7 +101,7 @@ class TenantEmailTemplate:
 class TenantSmsTemplate:
     """A parsed template of a text message."""
 
-    template: SmsTemplate
+    template: TextMessageTemplate
 
     @property
     def carries(self) -> Carries | None:
@@ -125,7 +125,7 @@ class TenantSmsTemplate:
 TenantTemplate = TenantEmailTemplate | TenantSmsTemplate
 
 
-def tenant_template(template: MailTemplate | SmsTemplate) -> TenantTemplate:
+def tenant_template(template: MailTemplate | TextMessageTemplate) -> TenantTemplate:
     """Return the parsed template."""
     return TenantEmailTemplate(template) if isinstance(template, MailTemplate) else TenantSmsTemplate(template)
 

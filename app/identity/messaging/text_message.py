@@ -6,7 +6,7 @@ from typing import Final
 
 from app.contract.messages import NEW_PLACE_TEXTS, SmsKind
 from app.identity.messaging import gsm7
-from app.identity.messaging.message import Facts, one_line
+from app.identity.messaging.message import MessageFacts, one_line
 from app.identity.messaging.rendering import format_duration
 from app.kit.languages import Language, catalogue
 
@@ -14,12 +14,12 @@ _MAX_TENANT_LENGTH: Final = 30
 _MAX_DEVICE_LENGTH: Final = 60
 
 
-def render_sms(kind: SmsKind, tenant: str, facts: Facts, language: Language, host: str) -> str:
+def render_sms(kind: SmsKind, tenant: str, facts: MessageFacts, language: Language, host: str) -> str:
     """Return the message of this kind, in the GSM 7-bit alphabet if the language allows it."""
     return append_origin_line(gsm7.simplify(sentence(kind, tenant, facts, language)), facts.otp, host)
 
 
-def sentence(kind: SmsKind, tenant: str, facts: Facts, language: Language) -> str:
+def sentence(kind: SmsKind, tenant: str, facts: MessageFacts, language: Language) -> str:
     """Return the text of this kind without the origin-bound line."""
     t = catalogue(language.tag)
     template = {
@@ -57,8 +57,8 @@ def sentence(kind: SmsKind, tenant: str, facts: Facts, language: Language) -> st
 
 def voice_text(text: str, otp: str) -> str:
     """Return a message to be read out in a call: its code digit by digit, and everything twice."""
-    once = text.replace(otp, f"{', '.join(otp)}.")
-    return f"{once}\n{once}"
+    spelled = text.replace(otp, f"{', '.join(otp)}.")
+    return f"{spelled}\n{spelled}"
 
 
 def append_origin_line(text: str, otp: str, host: str) -> str:

@@ -43,7 +43,7 @@ def _new_id(at: datetime) -> str:
 
 
 @dataclass(frozen=True)
-class Entry:
+class AuditEntry:
     """An audit entry of an account."""
 
     at: datetime
@@ -54,7 +54,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class TenantEntry(Entry):
+class TenantEntry(AuditEntry):
     """An audit entry of a tenant: of an account, or of none."""
 
     uid: str | None
@@ -123,9 +123,9 @@ def latest(work: UnitOfWork, limit: int, *, uid: str | None = None, reference: s
     return [TenantEntry(**row._mapping) for row in rows]
 
 
-def of_account(work: UnitOfWork, uid: str, limit: int) -> list[Entry]:
+def of_account(work: UnitOfWork, uid: str, limit: int) -> list[AuditEntry]:
     """Return the latest entries of an account, newest first."""
-    columns = [audit.c[name] for name in Entry.__dataclass_fields__]
+    columns = [audit.c[name] for name in AuditEntry.__dataclass_fields__]
     where = (audit.c.tenant_id == work.tenant_id, audit.c.uid == uid)
     rows = work.all(select(*columns).where(*where).order_by(audit.c.at.desc()).limit(limit))
-    return [Entry(**row._mapping) for row in rows]
+    return [AuditEntry(**row._mapping) for row in rows]

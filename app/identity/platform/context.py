@@ -11,17 +11,17 @@ from datetime import datetime
 from typing import Any
 
 from app.contract import errors as e
-from app.contract.visit import Visit
+from app.contract.visit import VisitorClaims
 from app.identity.platform.audit import AuditLog
 from app.identity.platform.hashing import TenantHashing
 from app.identity.platform.outbox.queue import NullOutbox, Outbox
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import Cost, UnitOfWork
 from app.identity.platform.tenant import Application, Tenant
 from app.identity.platform.token_claims import TokenClaims
-from app.kit.auth import AuthScheme
+from app.kit.auth import BaseAuthScheme
 from app.kit.limits import OverLimit, Rate
-from app.kit.once import once
+from app.kit.once import cached_attribute
 from app.kit.operation import AnyOperation
 from app.kit.proxies import network_of
 from app.kit.reading import RawRequest
@@ -77,11 +77,11 @@ class Context:
 
     def __init__(
         self,
-        services: Services,
+        services: IdentityServices,
         tenant: Tenant,
         raw: RawRequest,
         operation: AnyOperation | None = None,
-        visit: Visit | None = None,
+        visit: VisitorClaims | None = None,
         *,
         cost: Cost | None = None,
     ) -> None:
@@ -95,33 +95,33 @@ class Context:
         self.cost = cost or Cost()
 
     @classmethod
-    def outside_requests(cls, services: Services, tenant: Tenant, work: UnitOfWork) -> Context:
+    def outside_requests(cls, services: IdentityServices, tenant: Tenant, work: UnitOfWork) -> Context:
         """Return the context of a command, which has a unit of work."""
         context = cls(services, tenant, RawRequest("", "", "", {}, b""), cost=work.cost)
         context.work = work
         return context
 
-    @once
+    @cached_attribute
     def work(self) -> UnitOfWork:
         """The unit of work of the tenant."""
         return UnitOfWork(self.services.database, self.tenant.tenant_id, self.cost)
 
-    @once
+    @cached_attribute
     def audit(self) -> AuditLog:
         """The audit entries of the request."""
         return AuditLog(self.services.clock, self.address, self.raw.request_id)
 
-    @once
+    @cached_attribute
     def outbox(self) -> Outbox:
         """The messages of the request, in its unit of work."""
         return Outbox(self.work, self.services.clock, self.services.encryption)
 
-    @once
+    @cached_attribute
     def confirmation(self) -> dict[str, str]:
         """What the sender of a client's request proved to hold (RFC 7800): its tokens are bound to it."""
         return {}
 
-    @once
+    @cached_attribute
     def remembered(self) -> dict[str, Any]:
         """What areas read once in the request, by their own keys; who changes it drops it."""
         return {}
@@ -134,8 +134,8 @@ class Context:
         if "work" in used:
             self.work.commit()
 
-    @once
-    def schemes(self) -> frozenset[AuthScheme]:
+    @cached_attribute
+    def schemes(self) -> frozenset[BaseAuthScheme]:
         """Every credential that the operation takes."""
         return self.operation.admission.auth.schemes() if self.operation is not None else frozenset()
 
@@ -143,7 +143,7 @@ class Context:
     def now(self) -> datetime:
         return self.services.clock.now()
 
-    @once
+    @cached_attribute
     def hashing(self) -> TenantHashing:
         """Password hashing with the tenant's settings; an operation that uses it declares `hashing`."""
         if self.operation is not None and self.operation.hashing is None:

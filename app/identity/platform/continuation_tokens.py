@@ -23,7 +23,7 @@ from app.identity.platform.store.compiled import Compiled, insert_row
 from app.identity.platform.store.tables import Id, Instant, Json, tenant_table
 from app.kit import randomness
 
-tickets = tenant_table(
+token_table = tenant_table(
     "tickets",
     Column("kind", String(24), primary_key=True),  # ContinuationPurpose
     Column("ticket_hash", Id, primary_key=True),
@@ -36,12 +36,12 @@ tickets = tenant_table(
     Index("ix_tickets_expiry", "tenant_id", "expires_at"),
 )
 
-T = tickets.c
+T = token_table.c
 HOLDER = T.uid
 """The account of a token, for statements that read it beside a token."""
-_ADD = insert_row(tickets)
+_ADD = insert_row(token_table)
 _KEY = (T.tenant_id == bindparam("tenant"), T.kind == bindparam("purpose"), T.ticket_hash == bindparam("hash"))
-COLUMNS = tuple(column for column in tickets.c if column.name != "tenant_id")
+COLUMNS = tuple(column for column in token_table.c if column.name != "tenant_id")
 _AHEAD = tuple(f"token_{column.name}" for column in COLUMNS)
 _ahead_of = attrgetter(*_AHEAD)
 _KIND = "continuation token"
@@ -56,7 +56,7 @@ _OF_ACCOUNT = Compiled(
     )
     .order_by(T.created_at.desc())
 )
-_SPEND = Compiled(delete(tickets).where(*_KEY, T.expires_at > bindparam("now")))
+_SPEND = Compiled(delete(token_table).where(*_KEY, T.expires_at > bindparam("now")))
 OPEN = "open"
 NO_ACCOUNT = "nobody"
 _MAX_LENGTH = 500
@@ -171,7 +171,7 @@ def renew(
     facts: Mapping[str, Any] | None = None,
 ) -> None:
     """Store a token with a given text in place of an existing one; the caller must have locked the account."""
-    context.work.run(delete(tickets).where(
+    context.work.run(delete(token_table).where(
         T.tenant_id == context.tenant.tenant_id, T.kind == kind, T.ticket_hash == randomness.digest(text)
     ))  # fmt: skip
     issue(context, kind, uid, lifetime=lifetime, text=text, facts=facts)
@@ -201,7 +201,7 @@ def with_token(
     """Return a statement of another area that also reads the token with the digest in its row, if there is one; see `read_ahead`."""
     columns = (column.label(name) for column, name in zip(COLUMNS, _AHEAD, strict=True))
     is_named = (T.tenant_id == tenant_id) & (T.kind == kind) & (T.ticket_hash == token_hash)
-    return statement.add_columns(*columns).outerjoin(tickets, is_named)
+    return statement.add_columns(*columns).outerjoin(token_table, is_named)
 
 
 def read_ahead(context: Context, row: Row[Any]) -> str | None:
@@ -235,26 +235,30 @@ def spend_hash(context: Context, kind: ContinuationPurpose, token_hash: str) -> 
 def add_facts(context: Context, token: ContinuationToken, **facts: Any) -> ContinuationToken:
     """Add facts to a token and return it."""
     after = replace(token, facts={**token.facts, **facts})
-    context.work.run(update(tickets).where(*_one(context, token)).values(facts=after.facts))
+    context.work.run(update(token_table).where(*_one(context, token)).values(facts=after.facts))
     return after
 
 
 def change_state(context: Context, token: ContinuationToken, state: str, **facts: Any) -> bool:
     """Change the state, if it is still the one that was read. Return True for one concurrent change only."""
     where = (*_one(context, token), T.state == token.state, T.expires_at > context.now)
-    return context.work.changed(update(tickets).where(*where).values(state=state, facts={**token.facts, **facts})) > 0
+    return (
+        context.work.changed(update(token_table).where(*where).values(state=state, facts={**token.facts, **facts})) > 0
+    )
 
 
 def extend(context: Context, token: ContinuationToken, lifetime: timedelta, **facts: Any) -> bool:
     """Let a token live from now on, with more facts, if it is in the state that was read. Return whether it was."""
     where = (*_one(context, token), T.state == token.state, T.expires_at > context.now)
     values = {"facts": {**token.facts, **facts}, "expires_at": context.now + lifetime}
-    return context.work.changed(update(tickets).where(*where).values(values)) > 0
+    return context.work.changed(update(token_table).where(*where).values(values)) > 0
 
 
 def revoke_all(context: Context, uid: str, *kinds: ContinuationPurpose) -> None:
     """Delete an account's tokens of some purposes."""
-    context.work.run(delete(tickets).where(T.tenant_id == context.tenant.tenant_id, T.uid == uid, T.kind.in_(kinds)))
+    context.work.run(
+        delete(token_table).where(T.tenant_id == context.tenant.tenant_id, T.uid == uid, T.kind.in_(kinds))
+    )
 
 
 def _one(context: Context, token: ContinuationToken) -> tuple[Any, ...]:

@@ -10,7 +10,7 @@ from app.contract.configuration import Argon2
 from app.identity.platform.store.unit import Cost
 from app.kit.clock import thread_cpu_seconds
 
-_LONGEST: Final = 4096
+_MAX_PASSWORD_LENGTH: Final = 4096
 """Characters of the longest password that a request may set; sorting the marks of a longer text could take seconds."""
 
 
@@ -19,7 +19,7 @@ def normalize(password: str) -> str:
 
     Keyboards and systems write one letter as different characters.
     """
-    return unicodedata.normalize("NFKC", password) if len(password) <= _LONGEST else password
+    return unicodedata.normalize("NFKC", password) if len(password) <= _MAX_PASSWORD_LENGTH else password
 
 
 class HashingBusy(Exception):
@@ -29,7 +29,7 @@ class HashingBusy(Exception):
     retry_after_seconds = 5
 
 
-class Hashing(Protocol):
+class PasswordHashing(Protocol):
     """Hashes and verifies passwords with bounded concurrency. Raises HashingBusy."""
 
     def recent_seconds(self) -> float:
@@ -52,7 +52,7 @@ class Hashing(Protocol):
 class TenantHashing:
     """Password hashing with a tenant's parameters, its cost counted on the request."""
 
-    hashing: Hashing
+    hashing: PasswordHashing
     tenant_id: str
     parameters: Argon2
     cost: Cost

@@ -75,9 +75,9 @@ class _KeyCache:
 
     def _may_ask_again(self, address: str, read_at: datetime, now: datetime) -> bool:
         """Return whether an unknown id may cause a fetch, and count it before it begins, so that others do not wait for it too."""
-        asked = self._asked_again.get(address)
+        last_refetch = self._asked_again.get(address)
         if (
-            abs(now - max(read_at, asked or read_at)) < REFRESH_INTERVAL
+            abs(now - max(read_at, last_refetch or read_at)) < REFRESH_INTERVAL
         ):  # one of the future was before the clock was put back
             return False
         self._asked_again.put(address, now)

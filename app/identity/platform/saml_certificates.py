@@ -19,7 +19,7 @@ from cryptography.x509.oid import NameOID
 
 from app.identity.platform import private_keys
 
-_LEAST_RSA_BITS: Final = 2_048
+_MIN_RSA_BITS: Final = 2_048
 _BITS: Final = 3_072
 _LIFETIME: Final = timedelta(days=3_650)
 
@@ -50,8 +50,8 @@ def problem_of(certificate: str, key: str = "") -> str:
         return "an X.509 certificate in PEM"
     if not isinstance(public, rsa.RSAPublicKey | ec.EllipticCurvePublicKey):
         return "a certificate with an RSA or EC key"
-    if isinstance(public, rsa.RSAPublicKey) and public.key_size < _LEAST_RSA_BITS:
-        return f"a certificate with an RSA key of {_LEAST_RSA_BITS} bits or more"
+    if isinstance(public, rsa.RSAPublicKey) and public.key_size < _MIN_RSA_BITS:
+        return f"a certificate with an RSA key of {_MIN_RSA_BITS} bits or more"
     if not key:
         return ""
     try:

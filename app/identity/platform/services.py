@@ -10,14 +10,14 @@ from joserfc.jwk import Key
 
 from app.identity.platform.committed_cache import CommittedCache
 from app.identity.platform.encryption import Encryption
-from app.identity.platform.hashing import Hashing
+from app.identity.platform.hashing import PasswordHashing
 from app.identity.platform.locations import Locations
 from app.identity.platform.openid_metadata import ProviderMetadataCache
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit import Cost, UnitOfWork
 from app.identity.platform.tenant import Application, Tenant
 from app.kit.clock import Clock
-from app.kit.limits import Limits
+from app.kit.limits import RateLimits
 from app.kit.nonces import Nonces
 from app.settings import Settings
 
@@ -156,15 +156,15 @@ class JoinedDomains(NamedTuple):
 
 
 @dataclass
-class Services:
+class IdentityServices:
     """The services of a process, created once from the settings."""
 
     settings: Settings
     clock: Clock
     database: Database
     encryption: Encryption
-    hashing: Hashing
-    limits: Limits
+    hashing: PasswordHashing
+    limits: RateLimits
     directory: TenantDirectory
     signing_keys: SigningKeys
     breached_passwords: BreachedPasswords

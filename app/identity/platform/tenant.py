@@ -90,7 +90,7 @@ class Application:
     def encrypted_secrets(self, now: datetime) -> tuple[bytes, ...]:
         """The encrypted secrets that it may sign with, which follow the same rule."""
         former = self.former_sealed_secret if self._is_former_in_force(now) else None
-        return tuple(one for one in (self.sealed_secret, former) if one)
+        return tuple(item for item in (self.sealed_secret, former) if item)
 
     def _is_former_in_force(self, now: datetime) -> bool:
         return self.former_secret_until is not None and now < self.former_secret_until

@@ -78,7 +78,10 @@ class TokenClaims:
         """Return the claims as the JSON object that rows have."""
         values = {key: getattr(self, name) for key, (name, _) in _BY_KEY.items()}
         present = {key: value for key, value in values.items() if value is not None}
-        return {**self.others, **{key: list(one) if isinstance(one, tuple) else one for key, one in present.items()}}
+        return {
+            **self.others,
+            **{key: list(item) if isinstance(item, tuple) else item for key, item in present.items()},
+        }
 
     def only(self, *names: str) -> TokenClaims:
         """Return these claims alone."""
@@ -87,6 +90,8 @@ class TokenClaims:
 
 _UNKNOWN: Final[tuple[str, type | None]] = ("", None)
 _BY_KEY: Final[Mapping[str, tuple[str, type | None]]] = {
-    one.metadata["key"] or one.name: (one.name, one.metadata["kind"]) for one in fields(TokenClaims) if one.metadata
+    item.metadata["key"] or item.name: (item.name, item.metadata["kind"])
+    for item in fields(TokenClaims)
+    if item.metadata
 }
 NO_CLAIMS: Final = TokenClaims()

@@ -17,7 +17,7 @@ from app.identity.platform.context import Context
 from app.identity.platform.powers import require as require_powers
 
 PAGE: Final = "/organizations/domains"
-_MOST_OWNERS: Final = 20
+_MAX_OWNERS: Final = 20
 """Owners who get an email about one domain."""
 
 
@@ -40,7 +40,7 @@ def _notify_owners(context: Context, domain: OrganizationDomain) -> None:
     organization = service.by_id(context, domain.org_id)
     if organization is None or not organization.is_active or domain.problem is None:
         return
-    for uid in sorted(member_store.owners(context, [domain.org_id])[domain.org_id].able)[:_MOST_OWNERS]:
+    for uid in sorted(member_store.owners(context, [domain.org_id])[domain.org_id].able)[:_MAX_OWNERS]:
         account = accounts.by_uid(context, uid)
         email = verified_email(account) if account is not None else None
         if account is None or email is None:

@@ -12,13 +12,13 @@ from wsgiref.types import WSGIApplication
 
 from app.kit.serving.address import listen, name_of
 from app.kit.serving.hash_queue import HashLimits
-from app.kit.serving.limits import Limits
+from app.kit.serving.limits import ServerLimits
 from app.kit.serving.refusals import OnRefusal, RefusalPage, ignore_refusal, plain_page
-from app.kit.serving.server import Plan
+from app.kit.serving.server import ServerConfig
 from app.kit.serving.supervisor import Supervisor
 from app.kit.serving.worker import Job, run_worker
 
-__all__ = ["Job", "Limits", "OnRefusal", "RefusalPage", "HashLimits", "serve"]
+__all__ = ["Job", "ServerLimits", "OnRefusal", "RefusalPage", "HashLimits", "serve"]
 
 MakeApp = Callable[[], WSGIApplication]
 
@@ -30,7 +30,7 @@ def serve(
     workers: int = 1,
     threads: int = 16,
     hash_limits: HashLimits | None = None,
-    limits: Limits | None = None,
+    limits: ServerLimits | None = None,
     background: Sequence[Job] = (),
     page: RefusalPage = plain_page,
     on_refusal: OnRefusal = ignore_refusal,
@@ -62,11 +62,11 @@ def serve(
     """
     listener = listen(bind)
     address = name_of(listener)
-    plan = Plan(
+    plan = ServerConfig(
         make_app=_imported(make_app) if isinstance(make_app, str) else make_app,
         threads=threads,
         hash_limits=hash_limits or HashLimits(),
-        limits=limits or Limits(),
+        limits=limits or ServerLimits(),
         page=page,
         on_refusal=on_refusal,
         is_one_of_many=workers > 1,

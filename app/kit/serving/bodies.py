@@ -20,24 +20,24 @@ _FIELD: Final = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+:[^\x00-\x08\x0a-\x1f\x
 _UNFINISHED: Final = re.compile(rb"[^\x00-\x08\x0a-\x1f\x7f]*\r?")
 
 
-class HeldBodies:
+class BodyBudget:
     """Counts the bytes of request bodies that one process holds."""
 
     def __init__(self, most_bytes: int) -> None:
         self._most_bytes = most_bytes
-        self._held_bytes = 0
+        self._used_bytes = 0
         self._lock = threading.Lock()
 
     def add(self, size_bytes: int) -> bool:
         """Add to what is held; return False if it is too much."""
         with self._lock:
-            self._held_bytes += size_bytes
-            return self._held_bytes <= self._most_bytes
+            self._used_bytes += size_bytes
+            return self._used_bytes <= self._most_bytes
 
     def release(self, size_bytes: int) -> None:
         """Subtract what was added."""
         with self._lock:
-            self._held_bytes -= size_bytes
+            self._used_bytes -= size_bytes
 
 
 class UnreadBody(io.RawIOBase):

@@ -13,10 +13,10 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from app.kit.clock import monotonic
-from app.kit.serving.bodies import HeldBodies
-from app.kit.serving.limits import Limits
+from app.kit.serving.bodies import BodyBudget
+from app.kit.serving.limits import ServerLimits
 from app.kit.serving.poller import Poller
-from app.kit.serving.refusals import Reason, Refusals
+from app.kit.serving.refusals import Refusals, ServerRefusalReason
 from app.kit.serving.requests import Request, RequestReader
 
 READ_BYTES: Final = 64 * 1024
@@ -46,13 +46,13 @@ class Phase(Enum):
 class ServerResources:
     """What the connections of one process share."""
 
-    limits: Limits
+    limits: ServerLimits
     refusals: Refusals
     poller: Poller
-    held_bodies: HeldBodies
+    held_bodies: BodyBudget
 
 
-class Connection:
+class ClientConnection:
     """One client. Only the thread that holds `owner` uses it: one that serves it, or one that ends its wait.
 
     A connection that waits has no owner; the poller tells one thread when something has happened, and that thread takes it. A
@@ -65,7 +65,7 @@ class Connection:
         client: socket.socket,
         common: dict[str, Any],
         resources: ServerResources,
-        on_close: Callable[[Connection], None],
+        on_close: Callable[[ClientConnection], None],
     ) -> None:
         self.owner = threading.Lock()
         self.owner.acquire()
@@ -100,7 +100,7 @@ class Connection:
         """Whether another complete request waits."""
         return bool(self._reader.complete)
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         """Do what the connection has waited for."""
         if self._unsent is not None:
             self._flush()
@@ -175,7 +175,7 @@ class Connection:
             return Phase.BODY
         return Phase.HEAD if self._reader.is_in_head else Phase.IDLE
 
-    def give_up(self, now: float, reason: Reason | None = None) -> None:
+    def end_wait(self, now: float, reason: ServerRefusalReason | None = None) -> None:
         """End the wait: with a response if the client has begun a request. Called by the owner.
 
         Args:
@@ -187,7 +187,7 @@ class Connection:
             else:
                 self.close()
         elif self.phase in {Phase.HEAD, Phase.BODY}:
-            slow = Reason.SLOW_HEAD if self.phase is Phase.HEAD else Reason.SLOW_BODY
+            slow = ServerRefusalReason.SLOW_HEAD if self.phase is Phase.HEAD else ServerRefusalReason.SLOW_BODY
             self._refuse(HTTPStatus.SERVICE_UNAVAILABLE if reason else HTTPStatus.REQUEST_TIMEOUT, reason or slow)
         elif self.phase is not Phase.IDLE or not self._next_byte():  # else a request has just arrived
             self.close()
@@ -204,7 +204,7 @@ class Connection:
         with self._arming:
             self._socket.close()
 
-    def _refuse(self, status: HTTPStatus, reason: Reason) -> None:
+    def _refuse(self, status: HTTPStatus, reason: ServerRefusalReason) -> None:
         partial = self._reader.partial
         accept = partial.environ.get("HTTP_ACCEPT", "") if partial is not None else ""
         self._reader.has_rest = True

@@ -4,30 +4,30 @@ import socket
 from typing import Final
 
 from app.kit.clock import monotonic
-from app.kit.serving.bodies import HeldBodies
-from app.kit.serving.connection import Connection, Phase, ServerResources
+from app.kit.serving.bodies import BodyBudget
+from app.kit.serving.connection import ClientConnection, Phase, ServerResources
 from app.kit.serving.environ import environ_of_connection
-from app.kit.serving.limits import Limits
+from app.kit.serving.limits import ServerLimits
 from app.kit.serving.poller import Poller
-from app.kit.serving.refusals import Reason, Refusals
+from app.kit.serving.refusals import Refusals, ServerRefusalReason
 
 EVICTABLE_SECONDS: Final = 1.0
 """A connection must have waited this long before it can be evicted."""
 
 
-class Connections:
+class ConnectionRegistry:
     """Accepts clients, within `limits.connections`, and ends waits."""
 
-    def __init__(self, limits: Limits, refusals: Refusals, poller: Poller, *, is_one_of_many: bool) -> None:
+    def __init__(self, limits: ServerLimits, refusals: Refusals, poller: Poller, *, is_one_of_many: bool) -> None:
         self._limits = limits
-        self._resources = ServerResources(limits, refusals, poller, HeldBodies(limits.held_body_bytes))
+        self._resources = ServerResources(limits, refusals, poller, BodyBudget(limits.held_body_bytes))
         self._is_one_of_many = is_one_of_many
-        self._by_number: dict[int, Connection] = {}
+        self._by_number: dict[int, ClientConnection] = {}
 
     def __len__(self) -> int:
         return len(self._by_number)
 
-    def add(self, client: socket.socket, address: object) -> Connection | None:
+    def add(self, client: socket.socket, address: object) -> ClientConnection | None:
         """Take a new client; the caller owns its connection. None if there are far too many."""
         client.setblocking(False)
         try:
@@ -43,12 +43,12 @@ class Connections:
             client.close()
             return None
         common = environ_of_connection(own_address, address, is_one_of_many=self._is_one_of_many)
-        connection = Connection(client, common, self._resources, self._remove)
+        connection = ClientConnection(client, common, self._resources, self._remove)
         connection.is_surplus = not has_room
         self._by_number[connection.number] = connection
         return connection
 
-    def take(self, number: int) -> Connection | None:
+    def take(self, number: int) -> ClientConnection | None:
         """Return the connection of a socket that has woken, owned by the caller; None if it is in use or gone."""
         connection = self._by_number.get(number)
         return connection if connection is not None and connection.owner.acquire(blocking=False) else None
@@ -59,7 +59,7 @@ class Connections:
         for connection in list(self._by_number.values()):
             if connection.deadline < now and connection.owner.acquire(blocking=False):
                 if connection.deadline < now:
-                    connection.give_up(now)
+                    connection.end_wait(now)
                 else:
                     connection.wait()
 
@@ -71,7 +71,7 @@ class Connections:
         """While draining: close connections without a request, and refuse partial requests."""
         self._end_waits({Phase.IDLE, Phase.HEAD, Phase.BODY})
 
-    def _remove(self, connection: Connection) -> None:
+    def _remove(self, connection: ClientConnection) -> None:
         """Forget a connection that is about to close."""
         del self._by_number[connection.number]
 
@@ -80,7 +80,7 @@ class Connections:
         for connection in list(self._by_number.values()):
             if connection.phase in phases and connection.owner.acquire(blocking=False):
                 if connection.phase in phases:
-                    connection.give_up(now, Reason.DRAINING)
+                    connection.end_wait(now, ServerRefusalReason.DRAINING)
                 else:
                     connection.wait()
 
@@ -88,7 +88,7 @@ class Connections:
         """Close the connection that has waited longest; return False if none has waited long enough."""
         latest = monotonic() - EVICTABLE_SECONDS
         waiting = [connection for connection in list(self._by_number.values()) if connection.since <= latest]
-        for connection in sorted(waiting, key=lambda one: one.since):
+        for connection in sorted(waiting, key=lambda item: item.since):
             if connection.owner.acquire(blocking=False):
                 connection.close()
                 return True

@@ -9,14 +9,14 @@ from typing import Final
 
 from app.kit.serving.poller import Poller
 
-ATTENDING: Final = 4
+MAX_WAITING_THREADS: Final = 4
 """Threads that wait for events at most; one at least, beside those that run the application: it accepts, reads, answers from memory
 and sends while all others hang."""
 Work = Callable[[], object]
 logger = logging.getLogger("gatehouse.serving")
 
 
-class Crew:
+class WorkerPool:
     """Threads that wait for events, and as many more as run the application; the caller bounds how many requests run.
 
     Few threads wait at once: more would only compete for Python's lock. The others are parked, the warmest on top.
@@ -27,19 +27,19 @@ class Crew:
         self._on_event = on_event
         self._lock = threading.Lock()
         self._count = 0
-        self._attending = 0
+        self._waiting_count = 0
         """Threads that wait for an event, or do what takes no time."""
         self._parked: list[threading.Lock] = []
         self._queued: deque[Work] = deque()
-        self._bell, self._bell_rope = os.pipe()
-        os.set_blocking(self._bell, False)
+        self._wakeup_reader, self._wakeup_writer = os.pipe()
+        os.set_blocking(self._wakeup_reader, False)
         self._is_closed = False
 
     def start(self) -> None:
         """Start the first threads."""
-        self._poller.arm(self._bell, is_new=True)
+        self._poller.arm(self._wakeup_reader, is_new=True)
         with self._lock:
-            for _ in range(ATTENDING):
+            for _ in range(MAX_WAITING_THREADS):
                 self._add_thread()
 
     def close(self) -> None:
@@ -48,27 +48,27 @@ class Crew:
             self._is_closed = True
             while self._parked:
                 self._parked.pop().release()
-            os.write(self._bell_rope, b"!" * self._count)
+            os.write(self._wakeup_writer, b"!" * self._count)
 
-    def hand_over(self, work: Work) -> None:
+    def submit(self, work: Work) -> None:
         """Let another thread do `work`."""
         self._queued.append(work)
-        os.write(self._bell_rope, b"!")
+        os.write(self._wakeup_writer, b"!")
 
-    def begin(self) -> None:
+    def begin_request(self) -> None:
         """Say that this thread runs the application from now, which may wait; another attends to events meanwhile."""
         with self._lock:
-            self._attending -= 1
-            if not self._attending:
+            self._waiting_count -= 1
+            if not self._waiting_count:
                 self._add_thread()
 
-    def end(self) -> None:
+    def end_request(self) -> None:
         """Say that the application has returned."""
         with self._lock:
-            self._attending += 1
+            self._waiting_count += 1
 
     def _add_thread(self) -> None:
-        self._attending += 1
+        self._waiting_count += 1
         if self._parked:
             self._parked.pop().release()
         else:
@@ -77,12 +77,12 @@ class Crew:
 
     def _run(self) -> None:
         while not self._is_closed:
-            if self._attending > ATTENDING:
+            if self._waiting_count > MAX_WAITING_THREADS:
                 self._park()
             try:
                 number = self._poller.wait()
-                if number == self._bell:
-                    self._answer_bell()
+                if number == self._wakeup_reader:
+                    self._run_submitted()
                 else:
                     self._on_event(number)
             except Exception:
@@ -90,20 +90,20 @@ class Crew:
 
     def _park(self) -> None:
         with self._lock:
-            if self._attending <= ATTENDING or self._is_closed:
+            if self._waiting_count <= MAX_WAITING_THREADS or self._is_closed:
                 return
-            self._attending -= 1
+            self._waiting_count -= 1
             parking = threading.Lock()
             parking.acquire()
             self._parked.append(parking)
         parking.acquire()
 
-    def _answer_bell(self) -> None:
+    def _run_submitted(self) -> None:
         try:
-            os.read(self._bell, 1)
+            os.read(self._wakeup_reader, 1)
         except BlockingIOError:
             return
         finally:
-            self._poller.arm(self._bell)
+            self._poller.arm(self._wakeup_reader)
         if self._queued:
             self._queued.popleft()()

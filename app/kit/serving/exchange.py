@@ -9,24 +9,24 @@ from typing import Any, Final
 from wsgiref.types import WSGIApplication
 
 from app.kit.admission import may_wait
-from app.kit.serving.refusals import Reason, Refusal
+from app.kit.serving.refusals import ServerRefusal, ServerRefusalReason
 from app.kit.serving.responses import BODILESS, LAST_CHUNK, Head, chunk
 
 ExcInfo = tuple[type[BaseException], BaseException, TracebackType] | tuple[None, None, None]
 Send = Callable[[bytes], None]
 """Sends a block and waits until the client can take more. Raises OSError if it has gone, or reads too slowly."""
 
-HELD_ANSWER_BYTES: Final = 256 * 1024
+MAX_BUFFERED_BYTES: Final = 256 * 1024
 """An answer that states its length is gathered up to this and sent in one go; the thread is free before it is read."""
 
 logger = logging.getLogger("gatehouse.serving")
 
 
-class Cut(Exception):
+class ConnectionAborted(Exception):
     """A response that has begun cannot be completed: the connection closes, so that no client takes half of it for the whole."""
 
 
-class Exchange:
+class WsgiCall:
     """Runs the application once."""
 
     def __init__(self, app: WSGIApplication, environ: dict[str, Any], send: Send, ends: Callable[[], bool]) -> None:
@@ -58,13 +58,13 @@ class Exchange:
         try:
             # An empty context, so that nothing a request binds for its log lines reaches the next one.
             return contextvars.Context().run(self._call, may_hash)
-        except Cut:
+        except ConnectionAborted:
             raise
         except Exception as error:
             logger.exception("The application raised", extra={"path": self.environ["PATH_INFO"]})
             if self._is_streaming:
-                raise Cut from error
-            raise Refusal(HTTPStatus.INTERNAL_SERVER_ERROR, Reason.BROKEN) from error
+                raise ConnectionAborted from error
+            raise ServerRefusal(HTTPStatus.INTERNAL_SERVER_ERROR, ServerRefusalReason.BROKEN) from error
 
     def _call(self, may_hash: bool) -> bytes:
         may_wait.set(may_hash)
@@ -88,27 +88,27 @@ class Exchange:
 
     def _gather(self, iterable: Iterable[bytes]) -> bytes:
         is_bodiless = self.environ["REQUEST_METHOD"] == "HEAD"
-        held: list[bytes] = []
+        stored: list[bytes] = []
         size_bytes, bound_bytes = 0, -1
         for block in iterable:
             if bound_bytes < 0:  # the first block: by now start_response has been called
-                is_bodiless = is_bodiless or self._begun().status in BODILESS
-                bound_bytes = self._bound(iterable)
+                is_bodiless = is_bodiless or self._response_head().status in BODILESS
+                bound_bytes = self._buffer_limit(iterable)
             if is_bodiless:
                 break
             if not block:
                 continue
             size_bytes += len(block)
-            held.append(block)
+            stored.append(block)
             if self._is_streaming or size_bytes > bound_bytes:
-                self._push(self._taken(held))
-                held = []
-        body = self._taken(held)
+                self._push(self._collected(stored))
+                stored = []
+        body = self._collected(stored)
         if self._is_streaming:
-            return self._last(body)
-        return self._whole(b"" if is_bodiless else body)
+            return self._final_block(body)
+        return self._complete(b"" if is_bodiless else body)
 
-    def _begun(self) -> Head:
+    def _response_head(self) -> Head:
         """Return the head that the application has stated."""
         if self._head is None:
             if self._started is None:
@@ -116,20 +116,20 @@ class Exchange:
             self._head = Head(*self._started)
         return self._head
 
-    def _bound(self, iterable: Iterable[bytes]) -> int:
+    def _buffer_limit(self, iterable: Iterable[bytes]) -> int:
         """How many bytes may be held back: PEP 3333 lets a block wait only when nothing depends on its arrival."""
-        is_whole = self._begun().length is not None or isinstance(iterable, list | tuple)
-        return HELD_ANSWER_BYTES if is_whole else 0
+        is_whole = self._response_head().length is not None or isinstance(iterable, list | tuple)
+        return MAX_BUFFERED_BYTES if is_whole else 0
 
-    def _taken(self, held: list[bytes]) -> bytes:
+    def _collected(self, stored: list[bytes]) -> bytes:
         """Return what the application has passed to `write`, and then what it has yielded."""
         if self._written:
-            held[:0] = self._written
+            stored[:0] = self._written
             self._written.clear()
-        return held[0] if len(held) == 1 else b"".join(held)
+        return stored[0] if len(stored) == 1 else b"".join(stored)
 
-    def _whole(self, body: bytes) -> bytes:
-        head = self._begun()
+    def _complete(self, body: bytes) -> bytes:
+        head = self._response_head()
         length: int | None = len(body)
         if head.status in BODILESS:
             length = None
@@ -141,15 +141,15 @@ class Exchange:
 
     def _push(self, block: bytes) -> None:
         """Send a block of a stream and wait until the connection can take more."""
-        opening = b"" if self._is_streaming else self._opened()
+        opening = b"" if self._is_streaming else self._start_stream()
         try:
             self._send(opening + self._framed(block))
         except OSError as error:
-            raise Cut from error
+            raise ConnectionAborted from error
 
-    def _opened(self) -> bytes:
+    def _start_stream(self) -> bytes:
         """Begin to stream; return the head."""
-        head = self._begun()
+        head = self._response_head()
         self._unsent_bytes = head.length
         self._is_chunked = head.length is None and self.environ["SERVER_PROTOCOL"] != "HTTP/1.0"
         opening = self._encoded(head, length=head.length, is_chunked=self._is_chunked)
@@ -165,7 +165,7 @@ class Exchange:
                 raise ValueError("more bytes than the content-length")
         return block
 
-    def _last(self, block: bytes) -> bytes:
+    def _final_block(self, block: bytes) -> bytes:
         framed = self._framed(block)
         if self._unsent_bytes:
             raise ValueError("fewer bytes than the content-length")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
 
-from app.kit.admission import QueueSlot, Shed
+from app.kit.admission import LoadShed, QueueSlot
 from app.kit.clock import monotonic
 from app.kit.fair_queue import FairQueue
 
@@ -25,7 +25,7 @@ ACTIVE_SECONDS: Final = 2.0
 the other's next request neither waits for it nor shares a CPU with all of its own."""
 _FIRST_PACE_SECONDS: Final = 0.05
 _PACE_WEIGHT: Final = 0.1
-_LONGEST_RETRY_SECONDS: Final = 60
+_MAX_RETRY_SECONDS: Final = 60
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class HashLimits:
 
 
 @dataclass(eq=False)
-class Grant:
+class HashSlot:
     """Permission to run."""
 
     owner: str
@@ -56,9 +56,9 @@ class Grant:
     queue: "HashQueue"
     may_hash: Final = True
 
-    def leave(self) -> None:
+    def release(self) -> None:
         """Record that the request has ended; the next may run."""
-        self.queue.leave(self)
+        self.queue.release(self)
 
 
 @dataclass(eq=False)
@@ -66,8 +66,8 @@ class _Waiting:
     """A request in the queue, until `turn` is called."""
 
     slot: QueueSlot
-    turn: Callable[[Grant | Shed], object]
-    shed: Shed
+    turn: Callable[[HashSlot | LoadShed], object]
+    shed: LoadShed
     leaves_at: float
 
 
@@ -89,7 +89,7 @@ class HashQueue:
         self._hash_seconds = hash_seconds
         self._now = now
         self._lock = threading.Lock()
-        self._fresh: set[Grant] = set()
+        self._fresh: set[HashSlot] = set()
         self._running: Counter[str] = Counter()
         self._queue: FairQueue[_Waiting] = FairQueue()
         self._newest, self._newest_at = "", -math.inf
@@ -99,8 +99,8 @@ class HashQueue:
         self._pace_seconds = _FIRST_PACE_SECONDS
         self._granted_at: float | None = None
 
-    def enter(self, slot: QueueSlot, turn: Callable[[Grant | Shed], object]) -> Grant | None:
-        """Return permission to run now, to be released with `leave`; None if the request waits. Raises Shed.
+    def acquire(self, slot: QueueSlot, on_end: Callable[[HashSlot | LoadShed], object]) -> HashSlot | None:
+        """Return permission to run now, to be released with `release`; None if the request waits. Raises Shed.
 
         Args:
             turn: called at the end of the wait by another thread; must not block.
@@ -114,20 +114,20 @@ class HashQueue:
             shed = self._estimate(slot)
             if shed.retry_after_seconds > self._patience_seconds or self._is_full(slot):
                 raise shed
-            waiting = _Waiting(slot, turn, shed, now + self._patience_seconds)
+            waiting = _Waiting(slot, on_end, shed, now + self._patience_seconds)
             self._queue.push(slot.owner, slot.work, waiting)
             self._by_arrival[waiting] = None
             served = self._served(now)  # all requests ahead may belong to owners that hold all their threads
         _call(served)
         return None
 
-    def leave(self, grant: Grant) -> None:
+    def release(self, slot: HashSlot) -> None:
         """Record that a request has ended; the next may run."""
         with self._lock:
-            self._fresh.discard(grant)
-            self._running[grant.owner] -= 1
-            if not self._running[grant.owner]:
-                del self._running[grant.owner]
+            self._fresh.discard(slot)
+            self._running[slot.owner] -= 1
+            if not self._running[slot.owner]:
+                del self._running[slot.owner]
             served = self._served(self._now())
         _call(served)
 
@@ -135,7 +135,7 @@ class HashQueue:
         """Let requests run beside those that are no longer fresh, and shed those that have waited too long."""
         with self._lock:
             now = self._now()
-            served: list[tuple[_Waiting, Grant | Shed]] = [*self._served(now)]
+            served: list[tuple[_Waiting, HashSlot | LoadShed]] = [*self._served(now)]
             while (first := next(iter(self._by_arrival), None)) is not None and first.leaves_at <= now:
                 del self._by_arrival[first]
                 self._queue.discard(first.slot.owner, first.slot.work, first)
@@ -145,7 +145,7 @@ class HashQueue:
     def _may_run(self, owner: str) -> bool:
         if not self._has_capacity() or self._running[owner] >= self._limits.threads_per_owner:
             return False
-        return sum(grant.owner == owner for grant in self._fresh) < self._share_of(owner)
+        return sum(slot.owner == owner for slot in self._fresh) < self._share_of(owner)
 
     def _note_active(self, owner: str, now: float) -> None:
         if owner != self._newest:
@@ -166,25 +166,25 @@ class HashQueue:
         is_own = self._queue.size_of(slot.owner) >= self._limits.waiting_per_owner
         return is_own or len(self._queue) >= self._limits.waiting
 
-    def _estimate(self, slot: QueueSlot) -> Shed:
+    def _estimate(self, slot: QueueSlot) -> LoadShed:
         """Return the refusal for this slot, with the estimated wait; 429 if its owner has most of the requests ahead."""
         ahead, own = self._queue.ahead(slot.owner, slot.work), self._queue.own_ahead(slot.owner, slot.work)
         wait_seconds = math.ceil((ahead + 1) * self._pace_seconds)
         status = HTTPStatus.TOO_MANY_REQUESTS if own * 2 > ahead else HTTPStatus.SERVICE_UNAVAILABLE
-        return Shed(status, min(max(1, wait_seconds), _LONGEST_RETRY_SECONDS))
+        return LoadShed(status, min(max(1, wait_seconds), _MAX_RETRY_SECONDS))
 
-    def _grant(self, owner: str, now: float) -> Grant:
-        grant = Grant(owner, now + max(FRESH_SECONDS, FRESH_HASHES * self._hash_seconds()), self)
-        self._fresh.add(grant)
+    def _grant(self, owner: str, now: float) -> HashSlot:
+        slot = HashSlot(owner, now + max(FRESH_SECONDS, FRESH_HASHES * self._hash_seconds()), self)
+        self._fresh.add(slot)
         self._running[owner] += 1
-        return grant
+        return slot
 
     def _age(self, now: float) -> None:
-        self._fresh = {grant for grant in self._fresh if grant.fresh_until > now}
+        self._fresh = {slot for slot in self._fresh if slot.fresh_until > now}
 
-    def _served(self, now: float) -> list[tuple[_Waiting, Grant]]:
+    def _served(self, now: float) -> list[tuple[_Waiting, HashSlot]]:
         """Return as many requests as there is capacity for, with their permission."""
-        served: list[tuple[_Waiting, Grant]] = []
+        served: list[tuple[_Waiting, HashSlot]] = []
         self._age(now)
         while self._queue and self._has_capacity():
             waiting = self._queue.pop(self._may_run)
@@ -204,7 +204,7 @@ class HashQueue:
         self._granted_at = now
 
 
-def _call(served: "list[tuple[_Waiting, Grant]] | list[tuple[_Waiting, Grant | Shed]]") -> None:
+def _call(served: "list[tuple[_Waiting, HashSlot]] | list[tuple[_Waiting, HashSlot | LoadShed]]") -> None:
     """Call outside of the lock: what is called may enter again."""
     for waiting, turn in served:
         waiting.turn(turn)

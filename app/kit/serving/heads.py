@@ -6,10 +6,10 @@ from http import HTTPMethod, HTTPStatus
 from typing import Any, Final
 from urllib.parse import unquote_to_bytes
 
-from app.kit.caching import cached_for_short
+from app.kit.caching import bounded_cache
 from app.kit.proxies import is_host
 from app.kit.serving.bodies import ChunkedBody, FixedBody
-from app.kit.serving.refusals import Reason, Refusal, malformed
+from app.kit.serving.refusals import ServerRefusal, ServerRefusalReason, malformed
 
 _METHODS: Final = {method.value.encode(): method.value for method in HTTPMethod if method is not HTTPMethod.CONNECT}
 _VERSIONS: Final = {b"HTTP/1.0": "HTTP/1.0", b"HTTP/1.1": "HTTP/1.1"}
@@ -79,13 +79,13 @@ def read_request_line(line: bytes) -> tuple[str, bytes, str]:
         raise malformed()
     version, method = _VERSIONS.get(parts[2]), _METHODS.get(parts[0])
     if version is None:
-        raise Refusal(HTTPStatus.HTTP_VERSION_NOT_SUPPORTED, Reason.UNSUPPORTED)
+        raise ServerRefusal(HTTPStatus.HTTP_VERSION_NOT_SUPPORTED, ServerRefusalReason.UNSUPPORTED)
     if method is None:
-        raise Refusal(HTTPStatus.NOT_IMPLEMENTED, Reason.UNSUPPORTED)
+        raise ServerRefusal(HTTPStatus.NOT_IMPLEMENTED, ServerRefusalReason.UNSUPPORTED)
     return method, parts[1], version
 
 
-@cached_for_short(most=1024, length=64)
+@bounded_cache(max_entries=1024, length=64)
 def key_of(name: bytes) -> str | None:
     """Return the key of a header field, or None for a field that is dropped. Raises Refusal for what is no name.
 
@@ -133,7 +133,7 @@ def expects_continue(environ: dict[str, Any]) -> bool:
     if expectation is None or environ["SERVER_PROTOCOL"] == "HTTP/1.0":
         return False
     if expectation.lower() != "100-continue":
-        raise Refusal(HTTPStatus.EXPECTATION_FAILED, Reason.UNSUPPORTED)
+        raise ServerRefusal(HTTPStatus.EXPECTATION_FAILED, ServerRefusalReason.UNSUPPORTED)
     return True
 
 
@@ -155,11 +155,11 @@ def body_of(environ: dict[str, Any]) -> FixedBody | ChunkedBody | None:
     return FixedBody(int(length))
 
 
-def _refusal_of_coding(listed: str) -> Refusal:
+def _refusal_of_coding(listed: str) -> ServerRefusal:
     """Return 501 for a coding beside `chunked`; 400 for a list after which nobody can tell where the body ends."""
     *others, last = (coding.strip(" \t") for coding in listed.split(","))
     if last == _CHUNKED and _CHUNKED not in others and all(others):
-        return Refusal(HTTPStatus.NOT_IMPLEMENTED, Reason.UNSUPPORTED)
+        return ServerRefusal(HTTPStatus.NOT_IMPLEMENTED, ServerRefusalReason.UNSUPPORTED)
     return malformed()
 
 
@@ -170,7 +170,7 @@ def take_target(target: bytes, environ: dict[str, Any]) -> None:
     """
     host = environ.get("HTTP_HOST")
     if (host is None and environ["SERVER_PROTOCOL"] != "HTTP/1.0") or (host is not None and not is_host(host)):
-        raise Refusal(HTTPStatus.BAD_REQUEST, Reason.HOST)
+        raise ServerRefusal(HTTPStatus.BAD_REQUEST, ServerRefusalReason.HOST)
     if not _TARGET.fullmatch(target):
         raise malformed()
     if not target.startswith(b"/") and not (target == b"*" and environ["REQUEST_METHOD"] == "OPTIONS"):

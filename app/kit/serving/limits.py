@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
-class Limits:
+class ServerLimits:
     """Bounds of one process. A client that exceeds one gets a short response at once."""
 
     body_bytes: int = 1024 * 1024

@@ -30,7 +30,7 @@ def plain_page(status: int, accept: str) -> tuple[str, bytes]:
     return "text/plain; charset=utf-8", (REASONS.get(status) or HTTPStatus(status).phrase).encode() + b"\n"
 
 
-class Reason(StrEnum):
+class ServerRefusalReason(StrEnum):
     """Why the server refuses a request before the application answers it."""
 
     HOST = "host"
@@ -47,14 +47,14 @@ class Reason(StrEnum):
     BROKEN = "broken"
 
 
-OnRefusal = Callable[[Reason, int], object]
+OnRefusal = Callable[[ServerRefusalReason, int], object]
 """(why, the status that is answered), for each."""
 
 
-class Refusal(Exception):
+class ServerRefusal(Exception):
     """A request that the server answers itself, with `status`."""
 
-    def __init__(self, status: int, reason: Reason, hint: str = "") -> None:
+    def __init__(self, status: int, reason: ServerRefusalReason, hint: str = "") -> None:
         super().__init__(status)
         self.status = status
         self.reason = reason
@@ -62,12 +62,12 @@ class Refusal(Exception):
         """What an operator may want to know; for the log."""
 
 
-def malformed(hint: str = "") -> Refusal:
+def malformed(hint: str = "") -> ServerRefusal:
     """Return the refusal of a message that has no reading, or several."""
-    return Refusal(HTTPStatus.BAD_REQUEST, Reason.MALFORMED, hint)
+    return ServerRefusal(HTTPStatus.BAD_REQUEST, ServerRefusalReason.MALFORMED, hint)
 
 
-def ignore_refusal(_reason: Reason, _status: int) -> None:
+def ignore_refusal(_reason: ServerRefusalReason, _status: int) -> None:
     """Do nothing; the default of `on_refusal`."""
     return
 
@@ -83,13 +83,13 @@ class Refusals:
         self._log = ThrottledLog(logger)
         self._retry_after = str(retry_after_seconds)
 
-    def note(self, reason: Reason, status: int, request_id: str | None = None, hint: str = "") -> None:
+    def note(self, reason: ServerRefusalReason, status: int, request_id: str | None = None, hint: str = "") -> None:
         """Count a refusal, and log one a second for each reason; without `request_id` the application gives the request its id."""
         self._on_refusal(reason, status)
         named = {name: text for name, text in (("request_id", request_id), ("hint", hint)) if text}
         self._log.write(f"{reason} {hint}".strip(), "serving.refused", reason=reason, status=status, **named)
 
-    def answer(self, status: int, reason: Reason, *, accept: str = "", hint: str = "") -> bytes:
+    def answer(self, status: int, reason: ServerRefusalReason, *, accept: str = "", hint: str = "") -> bytes:
         """Return the response, with which the connection ends; `hint` goes into the log."""
         request_id = new_request_id()
         self.note(reason, status, request_id, hint)

@@ -6,9 +6,9 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from app.kit.serving import heads
-from app.kit.serving.bodies import ChunkedBody, FixedBody, HeldBodies, UnreadBody
-from app.kit.serving.limits import Limits
-from app.kit.serving.refusals import Reason, Refusal
+from app.kit.serving.bodies import BodyBudget, ChunkedBody, FixedBody, UnreadBody
+from app.kit.serving.limits import ServerLimits
+from app.kit.serving.refusals import ServerRefusal, ServerRefusalReason
 
 PIPELINED: Final = 32
 """Complete requests that may wait on one connection; beyond it the connection is closed."""
@@ -23,7 +23,7 @@ class Request:
     def __init__(self, environ: dict[str, Any], *, keeps_alive: bool) -> None:
         self.environ = environ
         self.keeps_alive = keeps_alive
-        self.refusal: Refusal | None = None
+        self.refusal: ServerRefusal | None = None
         self.has_body = False
         """Whether the head announces a body."""
         self.expects = False
@@ -36,7 +36,7 @@ class Request:
 class RequestReader:
     """Makes requests from the bytes of one connection. Used by one thread at a time."""
 
-    def __init__(self, common: dict[str, Any], limits: Limits, held: HeldBodies) -> None:
+    def __init__(self, common: dict[str, Any], limits: ServerLimits, stored: BodyBudget) -> None:
         self.complete: deque[Request] = deque()
         """Requests to be answered, in order."""
         self.partial: Request | None = None
@@ -48,13 +48,13 @@ class RequestReader:
         """Whether nothing that follows is a request."""
         self.is_flooded = False
         """Whether too many requests wait."""
-        self.problem: Refusal | None = None
+        self.problem: ServerRefusal | None = None
         """Why what follows the complete requests is none."""
         self.has_rest = False
         """Whether the client still sends what nobody reads."""
         self._common = common
         self._limits = limits
-        self._held = held
+        self._held = stored
         self._unread = b""
         self._checked = 0
         """How many bytes of an unfinished head are checked."""
@@ -68,7 +68,7 @@ class RequestReader:
         try:
             while self._advance():
                 pass
-        except Refusal as refusal:
+        except ServerRefusal as refusal:
             self._end(refusal)
 
     def release(self, request: Request) -> None:
@@ -93,7 +93,7 @@ class RequestReader:
         is_complete = self._read_head() if self.partial is None else self._read_body(self.partial)
         return is_complete and not self.is_over
 
-    def _end(self, refusal: Refusal) -> None:
+    def _end(self, refusal: ServerRefusal) -> None:
         self.problem = refusal
         self.is_over = self.has_rest = True
         self.is_in_head = False
@@ -129,8 +129,8 @@ class RequestReader:
         most_bytes = self._limits.head_bytes
         if (end if end >= 0 else len(self._unread)) > most_bytes:
             if b"\r\n" not in self._unread[:most_bytes]:
-                raise Refusal(HTTPStatus.REQUEST_URI_TOO_LONG, Reason.LARGE_HEAD)
-            raise Refusal(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, Reason.LARGE_HEAD)
+                raise ServerRefusal(HTTPStatus.REQUEST_URI_TOO_LONG, ServerRefusalReason.LARGE_HEAD)
+            raise ServerRefusal(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, ServerRefusalReason.LARGE_HEAD)
 
     def _take(self, lines: list[bytes]) -> None:
         """Take a complete head."""
@@ -147,7 +147,7 @@ class RequestReader:
         environ = self._common.copy()
         environ["REQUEST_METHOD"], target, environ["SERVER_PROTOCOL"] = heads.read_request_line(lines[0])
         if len(lines) - 1 > self._limits.head_fields:
-            raise Refusal(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, Reason.LARGE_HEAD)
+            raise ServerRefusal(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, ServerRefusalReason.LARGE_HEAD)
         heads.add_fields(lines[1:], environ)
         self._body = heads.body_of(environ)
         heads.take_target(target, environ)
@@ -179,7 +179,7 @@ class RequestReader:
         request.expects = False
         request.held_bytes += len(content)
         if not self._held.add(len(content)):
-            request.refusal = Refusal(HTTPStatus.SERVICE_UNAVAILABLE, Reason.BODIES)
+            request.refusal = ServerRefusal(HTTPStatus.SERVICE_UNAVAILABLE, ServerRefusalReason.BODIES)
         elif request.held_bytes > request.allowed_bytes:
             request.environ["wsgi.input"] = UnreadBody()
         else:

@@ -11,17 +11,17 @@ from dataclasses import dataclass, field
 from types import FrameType
 from wsgiref.types import WSGIApplication
 
-from app.kit.admission import Application
+from app.kit.admission import WsgiApp
 from app.kit.clock import monotonic
-from app.kit.serving.connections import Connections
-from app.kit.serving.crew import Crew
+from app.kit.serving.connections import ConnectionRegistry
+from app.kit.serving.crew import WorkerPool
 from app.kit.serving.hash_queue import HashLimits, HashQueue
-from app.kit.serving.limits import Limits
+from app.kit.serving.limits import ServerLimits
 from app.kit.serving.listener import Listener
 from app.kit.serving.poller import Poller
-from app.kit.serving.pool import Pool
+from app.kit.serving.pool import SlotPool
 from app.kit.serving.refusals import OnRefusal, RefusalPage, Refusals, ignore_refusal, plain_page
-from app.kit.serving.service import Queues, Service
+from app.kit.serving.service import Queues, RequestDispatcher
 
 GRACE_SECONDS = 0.5
 """While draining, a connection that is idle this long is closed; an active client has seen `Connection: close` by then."""
@@ -35,13 +35,13 @@ SWEEP_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
-class Plan:
+class ServerConfig:
     """The configuration of each worker process."""
 
     make_app: Callable[[], WSGIApplication]
     threads: int
     hash_limits: HashLimits
-    limits: Limits = field(default_factory=Limits)
+    limits: ServerLimits = field(default_factory=ServerLimits)
     page: RefusalPage = plain_page
     on_refusal: OnRefusal = ignore_refusal
     is_one_of_many: bool = False
@@ -49,29 +49,29 @@ class Plan:
     """Paths with their own thread each: they are answered even while every other thread hangs."""
 
 
-class Server:
+class HttpServer:
     """Accepts clients and serves them, until a signal begins the drain."""
 
-    def __init__(self, app: Application, plan: Plan, listener: socket.socket) -> None:
+    def __init__(self, app: WsgiApp, plan: ServerConfig, listener: socket.socket) -> None:
         limits = self._limits = plan.limits
         refusals = Refusals(plan.page, retry_after_seconds=limits.retry_after_seconds, on_refusal=plan.on_refusal)
         poller = Poller()
-        crew = self._crew = Crew(poller, self._on_event)
+        workers = self._workers = WorkerPool(poller, self._on_event)
         hash_queue = self._hash_queue = HashQueue(plan.hash_limits, limits.hash_wait_seconds, app.hash_seconds)
-        reserved = {path: Pool(threads=1, waiting=limits.waiting) for path in plan.reserved_paths}
-        queues = Queues(Pool(threads=plan.threads, waiting=limits.waiting), hash_queue, reserved)
-        self._service = Service(app, queues, refusals, crew)
-        self._connections = Connections(limits, refusals, poller, is_one_of_many=plan.is_one_of_many)
+        reserved = {path: SlotPool(threads=1, waiting=limits.waiting) for path in plan.reserved_paths}
+        queues = Queues(SlotPool(threads=plan.threads, waiting=limits.waiting), hash_queue, reserved)
+        self._service = RequestDispatcher(app, queues, refusals, workers)
+        self._connections = ConnectionRegistry(limits, refusals, poller, is_one_of_many=plan.is_one_of_many)
         self._listener = Listener(listener, poller)
         self._parent = os.getppid() if plan.is_one_of_many else None
-        self._leaves_at: float | None = None
+        self._drains_at: float | None = None
         self._swept_at = 0.0
         self._is_draining = self._should_exit = self._force_exit = False
 
     def run(self, on_ready: Callable[[], object]) -> None:
         """Serve until SIGTERM or SIGINT, then drain."""
         with self._signals() as woken:
-            self._crew.start()
+            self._workers.start()
             self._listener.open()
             on_ready()
             while not self._should_exit:
@@ -81,10 +81,10 @@ class Server:
             try:
                 self._drain()
             finally:
-                self._crew.close()
+                self._workers.close()
 
     def _on_event(self, number: int) -> None:
-        """Do what a socket has woken for; in a thread of the crew."""
+        """Do what a socket has woken for; in a worker thread."""
         if number == self._listener.number:
             accepted = self._listener.accept()
             connection = self._connections.add(*accepted) if accepted is not None else None
@@ -92,7 +92,7 @@ class Server:
             connection = self._connections.take(number)
         if connection is None:
             return
-        connection.go_on()
+        connection.resume()
         self._service.advance(connection)
 
     def _tick(self) -> None:
@@ -103,7 +103,7 @@ class Server:
             self._connections.sweep()
             self._listener.open()
             self._should_exit = self._should_exit or (self._parent is not None and os.getppid() != self._parent)
-        if self._leaves_at is not None and now >= self._leaves_at:
+        if self._drains_at is not None and now >= self._drains_at:
             self._should_exit = True
 
     def _drain(self) -> None:
@@ -125,7 +125,7 @@ class Server:
         self._wait(min(ends_at, monotonic() + self._limits.drain_arrival_seconds))
         self._connections.close_waiting()
         self._wait(ends_at)
-        self._service.give_up()
+        self._service.refuse_unfinished()
         self._force_exit = False  # even after a second signal, so that no answer is truncated
         self._wait(monotonic() + LAST_RESPONSES_SECONDS)
 
@@ -141,9 +141,9 @@ class Server:
         Ctrl-C reaches a worker twice, from the terminal and from its parent: both before the drain has begun.
         """
         self._force_exit = self._force_exit or (self._is_draining and number == signal.SIGINT)
-        if number == signal.SIGTERM and self._leaves_at is None and self._limits.lame_duck_seconds > 0:
-            self._service.is_leaving = True
-            self._leaves_at = monotonic() + self._limits.lame_duck_seconds
+        if number == signal.SIGTERM and self._drains_at is None and self._limits.lame_duck_seconds > 0:
+            self._service.is_lame_duck = True
+            self._drains_at = monotonic() + self._limits.lame_duck_seconds
         else:
             self._should_exit = True
 

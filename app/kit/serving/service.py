@@ -7,13 +7,13 @@ from functools import partial
 from http import HTTPStatus
 from typing import Final
 
-from app.kit.admission import LEAVING, SHED, Application, Shed
-from app.kit.serving.connection import Connection
-from app.kit.serving.crew import Crew
-from app.kit.serving.exchange import Cut, Exchange
+from app.kit.admission import LAME_DUCK, SHED, LoadShed, WsgiApp
+from app.kit.serving.connection import ClientConnection
+from app.kit.serving.crew import WorkerPool
+from app.kit.serving.exchange import ConnectionAborted, WsgiCall
 from app.kit.serving.hash_queue import HashQueue
-from app.kit.serving.pool import Permit, Pool, PoolFull
-from app.kit.serving.refusals import Reason, Refusal, Refusals
+from app.kit.serving.pool import QueueFull, Slot, SlotPool
+from app.kit.serving.refusals import Refusals, ServerRefusal, ServerRefusalReason
 from app.kit.serving.requests import Request
 
 logger = logging.getLogger("gatehouse.serving")
@@ -23,29 +23,29 @@ logger = logging.getLogger("gatehouse.serving")
 class Queues:
     """Where requests wait for their turn."""
 
-    main: Pool
+    main: SlotPool
     hashing: HashQueue
-    reserved: Mapping[str, Pool] = field(default_factory=dict)
+    reserved: Mapping[str, SlotPool] = field(default_factory=dict)
     """By path."""
 
 
-class _AtOnce:
+class _ImmediateSlot:
     """The permit of a request that waits for nothing."""
 
     may_hash: Final = False
 
-    def leave(self) -> None:
+    def release(self) -> None:
         return
 
 
-_AT_ONCE: Final = _AtOnce()
+_IMMEDIATE: Final = _ImmediateSlot()
 _READS: Final = frozenset({"GET", "HEAD"})
 
 
-class Turn:
+class RequestTask:
     """A request on its way to its response."""
 
-    def __init__(self, service: "Service", connection: Connection, request: Request) -> None:
+    def __init__(self, service: "RequestDispatcher", connection: ClientConnection, request: Request) -> None:
         self.connection = connection
         self.request = request
         self.is_streaming = False
@@ -64,141 +64,141 @@ class Turn:
         return not self.request.keeps_alive or (self._service.is_draining and not self.connection.has_more)
 
 
-class Service:
+class RequestDispatcher:
     """Answers requests. What waits for nothing is answered at once; all else runs within the bounds of its queue."""
 
-    def __init__(self, app: Application, queues: Queues, refusals: Refusals, crew: Crew) -> None:
+    def __init__(self, app: WsgiApp, queues: Queues, refusals: Refusals, workers: WorkerPool) -> None:
         self._app = app
         self._queues = queues
         self._refusals = refusals
-        self._crew = crew
-        self._under_way: dict[Turn, bool] = {}
-        self.is_leaving = False
+        self._workers = workers
+        self._in_flight: dict[RequestTask, bool] = {}
+        self.is_lame_duck = False
         """Whether the process is about to drain; readiness then answers 503."""
         self.is_draining = False
 
-    def advance(self, connection: Connection) -> None:
+    def advance(self, connection: ClientConnection) -> None:
         """Answer the requests of a connection, until it waits for its client, or one of them for its turn."""
         while connection.may_answer:
             request = connection.next_request()
             if request is None:
                 break
-            if self.is_leaving:
-                request.environ[LEAVING] = True
-            turn = Turn(self, connection, request)
-            self._under_way[turn] = True
-            if not self._begin(turn):
+            if self.is_lame_duck:
+                request.environ[LAME_DUCK] = True
+            task = RequestTask(self, connection, request)
+            self._in_flight[task] = True
+            if not self._begin(task):
                 return
         connection.wait()
 
-    def claim(self, turn: Turn) -> bool:
+    def claim(self, task: RequestTask) -> bool:
         """Return True to the one that may answer, and owns the connection: the thread of the request, or the end of the drain."""
-        return self._under_way.pop(turn, False)
+        return self._in_flight.pop(task, False)
 
-    def give_up(self) -> None:
+    def refuse_unfinished(self) -> None:
         """Refuse what has not been answered yet with 503; a stream that has begun is cut off by the end of the process."""
-        for turn in list(self._under_way):
-            if self._refuse(turn, Refusal(HTTPStatus.SERVICE_UNAVAILABLE, Reason.DRAINING)):
-                turn.connection.wait()
+        for task in list(self._in_flight):
+            if self._refuse(task, ServerRefusal(HTTPStatus.SERVICE_UNAVAILABLE, ServerRefusalReason.DRAINING)):
+                task.connection.wait()
 
-    def _begin(self, turn: Turn) -> bool:
+    def _begin(self, task: RequestTask) -> bool:
         """Answer, or queue the request; return whether this thread still owns the connection."""
         try:
-            permit = self._permit(turn)
-        except Refusal as refusal:
-            return self._refuse(turn, refusal)
-        return permit is not None and self._run(turn, permit)
+            slot = self._acquire_slot(task)
+        except ServerRefusal as refusal:
+            return self._refuse(task, refusal)
+        return slot is not None and self._run(task, slot)
 
-    def _go_on(self, turn: Turn, end: Permit | Shed) -> None:
+    def _resume(self, task: RequestTask, end: Slot | LoadShed) -> None:
         """Answer a request whose wait has ended."""
         try:
-            permit = self._shed(turn, end) if isinstance(end, Shed) else end
-        except Refusal as refusal:
-            is_ours = self._refuse(turn, refusal)
+            slot = self._shed(task, end) if isinstance(end, LoadShed) else end
+        except ServerRefusal as refusal:
+            is_ours = self._refuse(task, refusal)
         else:
-            if permit is None:
+            if slot is None:
                 return
-            is_ours = self._run(turn, permit, has_waited=True)
+            is_ours = self._run(task, slot, has_waited=True)
         if is_ours:
-            self.advance(turn.connection)
+            self.advance(task.connection)
 
-    def _permit(self, turn: Turn) -> Permit | None:
+    def _acquire_slot(self, task: RequestTask) -> Slot | None:
         """Return permission to run now; None if the request waits in a queue. Raises Refusal."""
-        request = turn.request
-        if turn.connection.is_surplus:
-            raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE, Reason.CONNECTIONS)
+        request = task.request
+        if task.connection.is_surplus:
+            raise ServerRefusal(HTTPStatus.SERVICE_UNAVAILABLE, ServerRefusalReason.CONNECTIONS)
         if request.refusal is not None:
             raise request.refusal
         is_read = request.environ["REQUEST_METHOD"] in _READS and not (request.has_body or request.expects)
         try:
-            if is_read and self._app.waits_for_nothing(request.environ):
-                return _AT_ONCE
+            if is_read and self._app.is_answered_from_cache(request.environ):
+                return _IMMEDIATE
             slot = self._app.queue_slot(request.environ)
         except Exception as error:
             logger.exception("The application raised", extra={"path": request.environ["PATH_INFO"]})
-            raise Refusal(HTTPStatus.INTERNAL_SERVER_ERROR, Reason.BROKEN) from error
+            raise ServerRefusal(HTTPStatus.INTERNAL_SERVER_ERROR, ServerRefusalReason.BROKEN) from error
         if slot is None:
-            return self._place(turn)
+            return self._acquire_thread(task)
         try:
-            return self._queues.hashing.enter(slot, partial(self._hand_over, turn))
-        except Shed as shed:
-            return self._shed(turn, shed)
+            return self._queues.hashing.acquire(slot, partial(self._resume_later, task))
+        except LoadShed as shed:
+            return self._shed(task, shed)
 
-    def _shed(self, turn: Turn, shed: Shed) -> Permit | None:
+    def _shed(self, task: RequestTask, shed: LoadShed) -> Slot | None:
         """Let the application answer that the wait for a hash is too long."""
-        turn.request.environ[SHED] = shed
-        self._refusals.note(Reason.HASHES, shed.unavailable_status)
-        return self._place(turn)
+        task.request.environ[SHED] = shed
+        self._refusals.note(ServerRefusalReason.HASHES, shed.unavailable_status)
+        return self._acquire_thread(task)
 
-    def _place(self, turn: Turn) -> Permit | None:
-        environ = turn.request.environ
+    def _acquire_thread(self, task: RequestTask) -> Slot | None:
+        environ = task.request.environ
         pool = self._queues.reserved.get(environ["PATH_INFO"], self._queues.main)
         is_read = SHED in environ or environ["REQUEST_METHOD"] in _READS
         try:
-            return pool.enter(partial(self._hand_over, turn), is_read=is_read)
-        except PoolFull:
-            raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE, Reason.THREADS) from None
+            return pool.acquire(partial(self._resume_later, task), is_read=is_read)
+        except QueueFull:
+            raise ServerRefusal(HTTPStatus.SERVICE_UNAVAILABLE, ServerRefusalReason.THREADS) from None
 
-    def _hand_over(self, turn: Turn, end: Permit | Shed) -> None:
-        self._crew.hand_over(partial(self._go_on, turn, end))
+    def _resume_later(self, task: RequestTask, end: Slot | LoadShed) -> None:
+        self._workers.submit(partial(self._resume, task, end))
 
-    def _run(self, turn: Turn, permit: Permit, *, has_waited: bool = False) -> bool:
+    def _run(self, task: RequestTask, slot: Slot, *, has_waited: bool = False) -> bool:
         """Call the application, and send its response; return whether this thread still owns the connection."""
-        connection = turn.connection
+        connection = task.connection
         try:
-            response, closes = self._called(turn, permit, has_waited=has_waited)
-        except Refusal as refusal:
-            return self._refuse(turn, refusal)
-        except Cut:
-            if turn.is_streaming or self.claim(turn):
+            response, closes = self._call_application(task, slot, has_waited=has_waited)
+        except ServerRefusal as refusal:
+            return self._refuse(task, refusal)
+        except ConnectionAborted:
+            if task.is_streaming or self.claim(task):
                 connection.close()
             return False
         finally:
-            permit.leave()
-        if not turn.is_streaming and not self.claim(turn):
+            slot.release()
+        if not task.is_streaming and not self.claim(task):
             return False
-        connection.release(turn.request)
+        connection.release(task.request)
         connection.answer(response, closes=closes)
         return True
 
-    def _called(self, turn: Turn, permit: Permit, *, has_waited: bool) -> tuple[bytes, bool]:
+    def _call_application(self, task: RequestTask, slot: Slot, *, has_waited: bool) -> tuple[bytes, bool]:
         """Return what is to be sent, and whether the connection ends with it."""
-        if has_waited and (turn not in self._under_way or turn.connection.has_left()):
-            raise Cut
-        exchange = Exchange(self._app, turn.request.environ, turn.send, turn.ends)
-        if permit is _AT_ONCE:
-            return exchange.run(may_hash=False), exchange.closes
-        self._crew.begin()
+        if has_waited and (task not in self._in_flight or task.connection.has_left()):
+            raise ConnectionAborted
+        call = WsgiCall(self._app, task.request.environ, task.send, task.ends)
+        if slot is _IMMEDIATE:
+            return call.run(may_hash=False), call.closes
+        self._workers.begin_request()
         try:
-            return exchange.run(may_hash=permit.may_hash), exchange.closes
+            return call.run(may_hash=slot.may_hash), call.closes
         finally:
-            self._crew.end()
+            self._workers.end_request()
 
-    def _refuse(self, turn: Turn, refusal: Refusal) -> bool:
+    def _refuse(self, task: RequestTask, refusal: ServerRefusal) -> bool:
         """Answer in place of the application; return whether this thread owns the connection."""
-        if not self.claim(turn):
+        if not self.claim(task):
             return False
-        connection, accept = turn.connection, turn.request.environ.get("HTTP_ACCEPT", "")
-        connection.release(turn.request)
+        connection, accept = task.connection, task.request.environ.get("HTTP_ACCEPT", "")
+        connection.release(task.request)
         connection.answer(self._refusals.answer(refusal.status, refusal.reason, accept=accept), closes=True)
         return True

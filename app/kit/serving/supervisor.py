@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from app.kit.clock import monotonic
 from app.kit.serving.address import reject_new_connections
-from app.kit.serving.server import Plan
+from app.kit.serving.server import ServerConfig
 from app.kit.serving.worker import RESTART_AFTER_SECONDS, Job, run_worker
 
 WATCHED = {signal.SIGTERM, signal.SIGINT, signal.SIGCHLD}
@@ -23,7 +23,7 @@ class Supervisor:
 
     def __init__(
         self,
-        plan: Plan,
+        plan: ServerConfig,
         listener: socket.socket,
         workers: int,
         background: Sequence[Job],

@@ -10,9 +10,9 @@ import threading
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from app.kit.admission import Application
-from app.kit.loading import loading
-from app.kit.serving.server import Plan, Server
+from app.kit.admission import WsgiApp
+from app.kit.loading import gc_paused
+from app.kit.serving.server import HttpServer, ServerConfig
 
 RESTART_AFTER_SECONDS = 1.0
 LOAD_AFTER_SECONDS = 0.3
@@ -29,22 +29,22 @@ Job = Callable[[threading.Event], None]
 
 
 def run_worker(
-    plan: Plan, listener: socket.socket, *, background: Sequence[Job] = (), on_ready: Callable[[], object]
+    plan: ServerConfig, listener: socket.socket, *, background: Sequence[Job] = (), on_ready: Callable[[], object]
 ) -> None:
     """Serve until SIGTERM or SIGINT, then drain, end the background jobs, and return."""
     _raise_file_limit()
     _keep_one_arena()
     sys.setswitchinterval(SWITCH_SECONDS)
-    with loading():
+    with gc_paused():
         made = plan.make_app()
-    app = made if isinstance(made, Application) else Application(made)
-    server = Server(app, plan, listener)
+    app = made if isinstance(made, WsgiApp) else WsgiApp(made)
+    server = HttpServer(app, plan, listener)
     stop, has_loaded = threading.Event(), threading.Event()
 
     def load(stop: threading.Event) -> None:
         try:
             if not stop.wait(LOAD_AFTER_SECONDS):
-                with loading():
+                with gc_paused():
                     app.load()
         finally:
             has_loaded.set()
@@ -83,9 +83,9 @@ def _run_job(job: Job, stop: threading.Event) -> None:
 def _raise_file_limit() -> None:
     """Raise the soft limit of open files (often 1,024): every connection is one."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = 65536 if hard == resource.RLIM_INFINITY else min(65536, hard)
-    if soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    requested = 65536 if hard == resource.RLIM_INFINITY else min(65536, hard)
+    if soft < requested:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (requested, hard))
 
 
 def _keep_one_arena() -> None:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from werkzeug.test import TestResponse
 
 from app.contract.second_factors.challenge import FactorKind
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from tests.support.factors import SecondFactorHolder
 
 SENT_FREELY = {"amount": 0, "minutes": 60}
@@ -50,7 +50,7 @@ class Driver:
         made = {"second_factors": switches, "sending": {**sending, "mails_in_all": SENT_FREELY}, **self.settings}
         return {**made, **more}
 
-    def elsewhere(self, services: Services) -> AbstractContextManager[Any]:
+    def elsewhere(self, services: IdentityServices) -> AbstractContextManager[Any]:
         """Run what it needs of others, for as long as a test takes."""
         return nullcontext()
 

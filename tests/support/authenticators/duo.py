@@ -10,7 +10,7 @@ from typing import Any
 from werkzeug.test import TestResponse
 
 from app.contract.second_factors.challenge import FactorKind
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from tests.support.authenticators.driver import Driver
 from tests.support.devices import store_service_secrets
 from tests.support.duo import DUO, SECRET, FakeDuo, duo
@@ -47,7 +47,7 @@ class DuoDriver(Driver):
     # `lives_seconds` is none: a prompt ends with its challenge; test_duo asks it where there is no challenge
 
     @contextmanager
-    def elsewhere(self, services: Services) -> Iterator[FakeDuo]:
+    def elsewhere(self, services: IdentityServices) -> Iterator[FakeDuo]:
         with duo(services) as self.there:
             yield self.there
 

@@ -27,8 +27,8 @@ class Phoned(SecondFactorHolder):
 
     def challenged(self, **query: Any) -> dict[str, Any]:
         challenge = super().challenged(**query)
-        if asked := self.device.asked():
-            self.requests[str(challenge["SecondFactorAuthenticationToken"])] = asked[-1]
+        if requested := self.device.asked():
+            self.requests[str(challenge["SecondFactorAuthenticationToken"])] = requested[-1]
         return challenge
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from tools.bench.measure import Line
+from tools.bench.measure import MeasuredLine
 from tools.bench.rows import (
     code_flow,
     documents,
@@ -23,7 +23,7 @@ from tools.bench.rows import (
 )
 from tools.bench.scene import Scene
 
-Row = Callable[[Scene], Iterator[Line]]
+Row = Callable[[Scene], Iterator[MeasuredLine]]
 
 ORDER: tuple[tuple[str, Row], ...] = (
     ("pages", page_bytes.measured),

@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-from tools.bench.measure import Budget, Line, Operation, measure
+from tools.bench.measure import Budget, MeasuredLine, Operation, measure
 from tools.bench.scene import CLIENT_SECRET, REDIRECT, RELYING_PARTY, TENANT, Scene
-from tools.bench.visitor import Unexpected, Visitor, path_of
+from tools.bench.visitor import BenchVisitor, Unexpected, path_of
 
 BUDGET = Budget(bar=8, aim=5, counts={"sql": 7, "commits": 2, "signatures": 1})
 VERIFIER = "v" * 64
@@ -17,13 +17,13 @@ CLIENT_ID = f"{TENANT}-{RELYING_PARTY}"
 BASIC = "Basic " + base64.b64encode(f"{CLIENT_ID}:{CLIENT_SECRET}".encode()).decode()
 
 
-def metadata(visitor: Visitor) -> dict[str, str]:
+def metadata(visitor: BenchVisitor) -> dict[str, str]:
     """What the issuer publishes of itself."""
     published: dict[str, str] = json.loads(visitor.get("/.well-known/openid-configuration").expect(200).text)
     return published
 
 
-def tokens(browser: Visitor, program: Visitor, endpoints: dict[str, str], number: int) -> dict[str, str]:
+def tokens(browser: BenchVisitor, program: BenchVisitor, endpoints: dict[str, str], number: int) -> dict[str, str]:
     """Run the flow once and return the token response."""
     query = {
         "response_type": "code",
@@ -44,11 +44,11 @@ def tokens(browser: Visitor, program: Visitor, endpoints: dict[str, str], number
     form = {"grant_type": "authorization_code", "code": answered["code"][0], "redirect_uri": REDIRECT}
     form["code_verifier"] = VERIFIER
     answer = program.post(path_of(endpoints["token_endpoint"]), form, Authorization=BASIC).expect(200)
-    given: dict[str, str] = json.loads(answer.text)
-    return given
+    provided: dict[str, str] = json.loads(answer.text)
+    return provided
 
 
-def measured(scene: Scene) -> Iterator[Line]:
+def measured(scene: Scene) -> Iterator[MeasuredLine]:
     """The session is the same throughout; every run has a code of its own."""
     yield measure(scene.product, scene.bare, flow(scene)).line(
         "code flow of a signed-in person: authorize, token", BUDGET
@@ -62,7 +62,7 @@ def flow(scene: Scene) -> Operation:
     browser.costs.clear()
     program.costs.clear()
 
-    def code_flow(number: int) -> Visitor:
+    def code_flow(number: int) -> BenchVisitor:
         tokens(browser, program, endpoints, number)
         for name, count in program.costs.items():
             browser.costs[name] = browser.costs.get(name, 0) + count

@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator
 
-from tools.bench.measure import Budget, Line, Operation, measure
+from tools.bench.measure import Budget, MeasuredLine, Operation, measure
 from tools.bench.rows.code_flow import metadata
 from tools.bench.scene import Scene
-from tools.bench.visitor import Visitor, path_of
+from tools.bench.visitor import BenchVisitor, path_of
 
 BUDGET = Budget(bar=0.8, aim=0.4, counts={"sql": 0})
 
 
-def measured(scene: Scene) -> Iterator[Line]:
+def measured(scene: Scene) -> Iterator[MeasuredLine]:
     """Fetched whole each time, without a condition."""
     program = scene.visitor()
     endpoints = metadata(program)
@@ -20,8 +20,8 @@ def measured(scene: Scene) -> Iterator[Line]:
         yield measure(scene.product, scene.bare, _fetch(program, path)).line(name, BUDGET)
 
 
-def _fetch(program: Visitor, path: str) -> Operation:
-    def fetch(_: int) -> Visitor:
+def _fetch(program: BenchVisitor, path: str) -> Operation:
+    def fetch(_: int) -> BenchVisitor:
         program.get(path).expect(200)
         return program
 

@@ -5,27 +5,27 @@ import time
 from collections.abc import Callable, Iterator
 from statistics import quantiles
 
-from tools.bench.measure import Line
+from tools.bench.measure import MeasuredLine
 from tools.bench.rows.password_hash import verify_ms
 from tools.bench.scene import TENANT, Scene
-from tools.bench.visitor import Visitor
+from tools.bench.visitor import BenchVisitor
 
 CLIENTS = 8
 SECONDS = 8.0
 WORKERS = 2
-Visit = Callable[[Visitor, int], object]
+Visit = Callable[[BenchVisitor, int], object]
 
 
-def measured(scene: Scene) -> Iterator[Line]:
+def measured(scene: Scene) -> Iterator[MeasuredLine]:
     """The clients share the machine with the server: the figures are what a small machine does, not what a worker can."""
     with scene.workers(WORKERS):
         hash_ms = verify_ms({})
 
-        def sign_in(visitor: Visitor, number: int) -> None:
+        def sign_in(visitor: BenchVisitor, number: int) -> None:
             visitor.cookies.clear()
             scene.sign_in(visitor, number)
 
-        def look(visitor: Visitor, _: int) -> None:
+        def look(visitor: BenchVisitor, _: int) -> None:
             visitor.cookies.clear()
             visitor.get("/login").expect(200)
 
@@ -33,12 +33,12 @@ def measured(scene: Scene) -> Iterator[Line]:
         yield _line(scene, TENANT, "login pages", "no hash", look)
 
 
-def _line(scene: Scene, tenant: str, name: str, hashing: str, visit: Visit) -> Line:
+def _line(scene: Scene, tenant: str, name: str, hashing: str, visit: Visit) -> MeasuredLine:
     before = scene.product.cpu_seconds()
     waits_ms = _waits_ms(scene, tenant, visit)
     spent_ms = (scene.product.cpu_seconds() - before) * 1000 / len(waits_ms)
     cuts = quantiles(waits_ms, n=100)
-    return Line(
+    return MeasuredLine(
         operation=f"{CLIENTS} clients, {WORKERS} workers: {name}",
         counts=f"{len(waits_ms) / SECONDS:.0f} a second, {spent_ms:.2f} ms CPU each, {hashing}",
         measured=f"p50 {cuts[49]:.0f}, p95 {cuts[94]:.0f}, p99 {cuts[98]:.0f} ms",

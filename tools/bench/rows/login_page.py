@@ -2,18 +2,18 @@
 
 from collections.abc import Iterator
 
-from tools.bench.measure import Budget, Line, measure
+from tools.bench.measure import Budget, MeasuredLine, measure
 from tools.bench.scene import Scene
-from tools.bench.visitor import Visitor
+from tools.bench.visitor import BenchVisitor
 
 BUDGET = Budget(bar=1.2, aim=0.5, counts={"api": 0, "sql": 0})
 
 
-def measured(scene: Scene) -> Iterator[Line]:
+def measured(scene: Scene) -> Iterator[MeasuredLine]:
     """One kept connection, no cookies: every visit is a first one."""
     visitor = scene.visitor()
 
-    def look(_: int) -> Visitor:
+    def look(_: int) -> BenchVisitor:
         visitor.cookies.clear()
         visitor.get("/login").expect(200)
         return visitor

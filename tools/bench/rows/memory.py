@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 
-from tools.bench.measure import Line
+from tools.bench.measure import MeasuredLine
 from tools.bench.scene import TENANT, Scene
 
 BAR_MB, AIM_MB = 140, 100
 QUICK, FULL = 1_000, 10_000
 
 
-def measured(scene: Scene) -> Iterator[Line]:
+def measured(scene: Scene) -> Iterator[MeasuredLine]:
     """A tenth on the way, the whole at the end: memory that is flat shows in the difference."""
     sign_ins = FULL if "full" in scene.options else QUICK
     visitor = scene.visitor(f"{TENANT}-hash")
@@ -20,7 +20,7 @@ def measured(scene: Scene) -> Iterator[Line]:
         visitor.cookies.clear()
         scene.sign_in(visitor, number)
     late_mb = scene.product.memory_mb()
-    yield Line(
+    yield MeasuredLine(
         operation=f"memory after {sign_ins:,} sign-ins",
         counts=f"{early_mb:.0f} MB after {sign_ins // 10:,}",
         measured=f"{late_mb:.0f} MB",

@@ -7,11 +7,11 @@ from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
-from tools.bench.measure import Line, Operation, Spent, measure
+from tools.bench.measure import MeasuredLine, Operation, Spent, measure
 from tools.bench.rows.code_flow import metadata, tokens
 from tools.bench.rows.scale import copy
 from tools.bench.scene import API_KEY, API_SECRET, ORGANIZATION, TENANT, Scene
-from tools.bench.visitor import Unexpected, Visitor
+from tools.bench.visitor import BenchVisitor, Unexpected
 
 ORGANIZATIONS, MEMBERS = 1_000, 1_000
 BAR, AIM = 1.5, 1.1
@@ -21,7 +21,7 @@ SEARCH_BAR = 5.0
 CREDENTIALS = {"apikey": API_KEY, "apisecret": API_SECRET}
 
 
-def measured(scene: Scene) -> Iterator[Line]:
+def measured(scene: Scene) -> Iterator[MeasuredLine]:
     """Each operation with one organization of one member, the same with all."""
     if "scale" not in scene.options:
         return
@@ -34,7 +34,7 @@ def measured(scene: Scene) -> Iterator[Line]:
         first = before[name]
         ratio, sql = spent.cpu_ms / first.cpu_ms, (first.counts.get("sql", 0), spent.counts.get("sql", 0))
         bar = SEARCH_BAR if name in SEARCHES else BAR
-        yield Line(
+        yield MeasuredLine(
             operation=f"{name}, {ORGANIZATIONS:,} organizations × {MEMBERS:,} members",
             counts=f"sql {sql[0]:g} before, {sql[1]:g} after; {first.cpu_ms:.2f} ms before, {spent.cpu_ms:.2f} ms after",
             measured=f"{ratio:.2f} ×",
@@ -50,7 +50,7 @@ def _measured(scene: Scene) -> dict[str, Spent]:
 
 
 def _operations(scene: Scene) -> Iterator[tuple[str, Operation]]:
-    program = Visitor(scene.port, f"api.localhost:{scene.port}")
+    program = BenchVisitor(scene.port, f"api.localhost:{scene.port}")
     org_id = _first(program)
     members = f"/v2/manage/organizations/{org_id}/orgcontext"
     page = {"page": "1", "pagesize": "1"}  # one row before and after: a page costs what its rows cost
@@ -62,10 +62,10 @@ def _operations(scene: Scene) -> Iterator[tuple[str, Operation]]:
     yield "token of an organization", _flow(scene)
 
 
-def _asking(program: Visitor, path: str, **query: str) -> Operation:
+def _asking(program: BenchVisitor, path: str, **query: str) -> Operation:
     address = f"{path}?{urlencode({**query, **CREDENTIALS})}"
 
-    def ask(_: int) -> Visitor:
+    def ask(_: int) -> BenchVisitor:
         answer = program.get(address).expect(200)
         if not json.loads(answer.text)["Data"]:
             raise Unexpected(f"{path} lists nothing")
@@ -79,7 +79,7 @@ def _members_page(scene: Scene, org_id: str) -> Operation:
     scene.sign_in(browser, 1)
     browser.costs.clear()
 
-    def show(_: int) -> Visitor:
+    def show(_: int) -> BenchVisitor:
         page = browser.get(f"/organizations/members?id={org_id}&search=ada1").expect(200)
         if "ada1@example.com" not in page.text:
             raise Unexpected("the page of the members does not list the member")
@@ -97,7 +97,7 @@ def _flow(scene: Scene) -> Operation:
     browser.costs.clear()
     program.costs.clear()
 
-    def flow(number: int) -> Visitor:
+    def flow(number: int) -> BenchVisitor:
         tokens(browser, program, endpoints, number)
         for name, count in program.costs.items():
             browser.costs[name] = browser.costs.get(name, 0) + count
@@ -107,7 +107,7 @@ def _flow(scene: Scene) -> Operation:
     return flow
 
 
-def _first(program: Visitor) -> str:
+def _first(program: BenchVisitor) -> str:
     """Return the id of the organization that the configuration file states."""
     query = urlencode({"name": ORGANIZATION, **CREDENTIALS})
     found = json.loads(program.get(f"/v2/manage/organizations?{query}").expect(200).text)["Data"]
@@ -119,11 +119,11 @@ def fill(database: Path) -> None:
     with closing(sqlite3.connect(database)) as connection, connection:
         (tenant_id,) = connection.execute("SELECT tenant_id FROM tenants WHERE name = ?", [TENANT]).fetchone()
         mine = f"tenant_id = '{tenant_id}'"
-        asked = f"SELECT uid, org_id, role_id FROM organization_user_roles WHERE {mine}"  # noqa: S608 -- no input from outside
-        uid, org_id, role_id = connection.execute(asked).fetchone()
-        one = f"{mine} AND org_id = '{org_id}'"
+        requested = f"SELECT uid, org_id, role_id FROM organization_user_roles WHERE {mine}"  # noqa: S608 -- no input from outside
+        uid, org_id, role_id = connection.execute(requested).fetchone()
+        item = f"{mine} AND org_id = '{org_id}'"
         key = {"org_id": "'org_fill-' || n", "name": "'Fill ' || n", "name_key": "'fill ' || n"}
-        copy(connection, "organizations", one, key, ORGANIZATIONS - 1)
+        copy(connection, "organizations", item, key, ORGANIZATIONS - 1)
         account = f"{mine} AND uid = '{uid}'"
         key = {"uid": "'member-' || n", "profile_id": "'member-p-' || n", "email": "'member' || n || '@example.com'"}
         copy(connection, "accounts", account, key, MEMBERS - 1)

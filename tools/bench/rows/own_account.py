@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from itertools import count
 
-from tools.bench.measure import Budget, Line, Operation, measure
+from tools.bench.measure import Budget, MeasuredLine, Operation, measure
 from tools.bench.scene import Scene, email
-from tools.bench.visitor import Visitor, form_of
+from tools.bench.visitor import BenchVisitor, form_of
 
 GET_ANONYMOUS = Budget(bar=1.2, aim=0.5, counts={"api": 0, "sql": 0})
 GET = Budget(bar=8, aim=4, counts={"api": 1})
@@ -14,7 +14,7 @@ PASSWORD = "Zebra-kettle-91"
 _NUMBERS = count()
 
 
-def measured(scene: Scene) -> Iterator[Line]:
+def measured(scene: Scene) -> Iterator[MeasuredLine]:
     """Pages without a session, then forms as a person sends them; what a form needs is fetched before, and not counted."""
     anonymous, known = scene.visitor(), scene.visitor()
     scene.sign_in(known, 3)
@@ -29,16 +29,16 @@ def measured(scene: Scene) -> Iterator[Line]:
     yield measure(scene.product, scene.bare, _forget(scene)).line("forgotten password: page and POST", POST)
 
 
-def _look(visitor: Visitor, path: str) -> Operation:
-    def look(_: int) -> Visitor:
+def _look(visitor: BenchVisitor, path: str) -> Operation:
+    def look(_: int) -> BenchVisitor:
         visitor.get(path).expect(200)
         return visitor
 
     return look
 
 
-def _edit(visitor: Visitor) -> Operation:
-    def edit(number: int) -> Visitor:
+def _edit(visitor: BenchVisitor) -> Operation:
+    def edit(number: int) -> BenchVisitor:
         form = form_of(visitor.get("/profile/edit").expect(200), "given-name")
         visitor.post(form.action, form.filled(given_name=f"Ada {number}")).expect(303)
         return visitor
@@ -49,7 +49,7 @@ def _edit(visitor: Visitor) -> Operation:
 def _register(scene: Scene) -> Operation:
     visitor = scene.visitor()
 
-    def register(_: int) -> Visitor:
+    def register(_: int) -> BenchVisitor:
         visitor.cookies.clear()
         form = form_of(visitor.get("/register").expect(200), "new-password")
         sent = form.filled(username=f"new{next(_NUMBERS)}@example.com", new_password=PASSWORD)
@@ -62,7 +62,7 @@ def _register(scene: Scene) -> Operation:
 def _forget(scene: Scene) -> Operation:
     visitor = scene.visitor()
 
-    def forget(number: int) -> Visitor:
+    def forget(number: int) -> BenchVisitor:
         visitor.cookies.clear()
         form = form_of(visitor.get("/forgot-password").expect(200), "username")
         visitor.post(form.action, form.filled(username=email(number))).expect(303)

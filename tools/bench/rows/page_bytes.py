@@ -3,33 +3,33 @@
 import re
 from collections.abc import Iterator
 
-from tools.bench.measure import Line
+from tools.bench.measure import MeasuredLine
 from tools.bench.scene import TWO_STEP_TENANT, Scene
-from tools.bench.visitor import Answer, Visitor, linked_from, path_of
+from tools.bench.visitor import BenchVisitor, MeasuredResponse, linked_from, path_of
 
 FIRST_FLIGHT_BYTES = 14_600
-MOST_REQUESTS = 3
+MAX_REQUESTS = 3
 DRAWN = re.compile(r"""url\(["']?(?!data:|#)([^"')]+)""")
 """Pictures and fonts that a style sheet names."""
 
 
-def measured(scene: Scene) -> Iterator[Line]:
+def measured(scene: Scene) -> Iterator[MeasuredLine]:
     """The first visit of the pages that a person meets most."""
     signed_in = scene.visitor()
     scene.sign_in(signed_in, 0)
-    protected, asked = scene.visitor(TWO_STEP_TENANT), scene.visitor(TWO_STEP_TENANT)
+    protected, requested = scene.visitor(TWO_STEP_TENANT), scene.visitor(TWO_STEP_TENANT)
     scene.sign_in(protected, 0, has_two_steps=True)
-    challenge = path_of(scene.password(asked, 0).location)
+    challenge = path_of(scene.password(requested, 0).location)
     for visitor, path in (
         *((scene.visitor(), path) for path in ("/login", "/register", "/forgot-password", "/error")),
         *((signed_in, path) for path in ("/profile", "/profile/edit", "/change-password")),
-        (asked, challenge),
+        (requested, challenge),
         *((protected, path) for path in ("/security", "/second-factors", "/passkeys")),
     ):
         yield _line(path.partition("?")[0], *weigh(visitor, path))
 
 
-def weigh(visitor: Visitor, path: str) -> tuple[int, int]:
+def weigh(visitor: BenchVisitor, path: str) -> tuple[int, int]:
     """Bytes and requests of a first visit."""
     page = visitor.follow(_fetch(visitor, path))
     parts = [_fetch(visitor, path_of(link)).expect(200) for link in linked_from(page)]
@@ -38,15 +38,15 @@ def weigh(visitor: Visitor, path: str) -> tuple[int, int]:
     return sum(len(part.body) for part in (page, *parts)), 1 + len(parts)
 
 
-def _fetch(visitor: Visitor, path: str) -> Answer:
+def _fetch(visitor: BenchVisitor, path: str) -> MeasuredResponse:
     return visitor.get(path, **{"Accept-Encoding": "gzip"})
 
 
-def _line(path: str, size_bytes: int, requests: int) -> Line:
-    is_within = size_bytes <= FIRST_FLIGHT_BYTES and requests <= MOST_REQUESTS
-    return Line(
+def _line(path: str, size_bytes: int, requests: int) -> MeasuredLine:
+    is_within = size_bytes <= FIRST_FLIGHT_BYTES and requests <= MAX_REQUESTS
+    return MeasuredLine(
         operation=f"page {path}, first visit, gzip",
-        counts=f"{requests} requests  (≤ {MOST_REQUESTS})",
+        counts=f"{requests} requests  (≤ {MAX_REQUESTS})",
         measured=f"{size_bytes:,} bytes",
         bar=f"{FIRST_FLIGHT_BYTES:,} bytes",
         is_over=not is_within,

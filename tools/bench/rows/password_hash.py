@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from argon2 import PasswordHasher
 
 from app.contract.configuration import Argon2
-from tools.bench.measure import Line
+from tools.bench.measure import MeasuredLine
 from tools.bench.scene import Scene
 
 TIMES = 30
@@ -25,10 +25,10 @@ def verify_ms(parameters: dict[str, int]) -> float:
     return best * 1000
 
 
-def measured(scene: Scene) -> Iterator[Line]:
+def measured(scene: Scene) -> Iterator[MeasuredLine]:
     """In this process: it is the same library."""
     del scene
     shipped = Argon2()
     name = f"password hash: argon2id m={shipped.memory_kib} KiB t={shipped.iterations} p={shipped.parallelism}"
     spent_ms = verify_ms({})
-    yield Line(operation=name, measured=f"{spent_ms:.1f} ms", counts=f"{1000 / spent_ms:.0f} a second a core")
+    yield MeasuredLine(operation=name, measured=f"{spent_ms:.1f} ms", counts=f"{1000 / spent_ms:.0f} a second a core")

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from tests.support.servers import PartMissing, Postgres
-from tools.bench.measure import Line, Operation, beside
+from tools.bench.measure import MeasuredLine, Operation, beside
 from tools.bench.rows import code_flow, sign_in, token_grants, userinfo
 from tools.bench.scene import Scene
 from tools.bench.servers import DidNotStart
@@ -20,7 +20,7 @@ OPERATIONS: dict[str, Callable[[Scene], Operation]] = {
 }
 
 
-def measured(scene: Scene) -> Iterator[Line]:
+def measured(scene: Scene) -> Iterator[MeasuredLine]:
     """The cluster is one of the tests', started for this row."""
     try:
         cluster = Postgres.create()
@@ -38,9 +38,9 @@ def measured(scene: Scene) -> Iterator[Line]:
         cluster.remove()
 
 
-def _line(name: str, sqlite_ms: float, postgres_ms: float) -> Line:
+def _line(name: str, sqlite_ms: float, postgres_ms: float) -> MeasuredLine:
     ratio = postgres_ms / sqlite_ms
-    return Line(
+    return MeasuredLine(
         operation=f"{name} on PostgreSQL",
         counts=f"{sqlite_ms:.2f} ms on SQLite",
         measured=f"{postgres_ms:.2f} ms = {ratio:.2f} × SQLite",

@@ -5,16 +5,16 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from tools.bench.measure import Line, Operation, measure
+from tools.bench.measure import MeasuredLine, Operation, measure
 from tools.bench.scene import TENANT, Scene
-from tools.bench.visitor import Visitor
+from tools.bench.visitor import BenchVisitor
 
 TENANTS, ACCOUNTS = 10_000, 1_000_000
 BAR = 1.1
 NUMBERS = "WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?)"
 
 
-def measured(scene: Scene) -> Iterator[Line]:
+def measured(scene: Scene) -> Iterator[MeasuredLine]:
     """A sign-in and a start before, the same after."""
     if "scale" not in scene.options:
         return
@@ -29,7 +29,7 @@ def measured(scene: Scene) -> Iterator[Line]:
         ("sign-in", before_ms, after_ms, "ms"),
         ("start", before_seconds, after_seconds, "s"),
     ):
-        yield Line(
+        yield MeasuredLine(
             operation=f"{name} at {size}",
             counts=f"{before:.2f} {unit} before, {after:.2f} {unit} after",
             measured=f"{after / before:.2f} ×",
@@ -43,7 +43,7 @@ def measured(scene: Scene) -> Iterator[Line]:
 def _sign_in(scene: Scene) -> Operation:
     visitor = scene.visitor()
 
-    def sign_in(number: int) -> Visitor:
+    def sign_in(number: int) -> BenchVisitor:
         visitor.cookies.clear()
         scene.sign_in(visitor, number)
         return visitor

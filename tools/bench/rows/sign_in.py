@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from tools.bench.measure import Budget, Line, Operation, measure
+from tools.bench.measure import Budget, MeasuredLine, Operation, measure
 from tools.bench.scene import TWO_STEP_TENANT, Scene
-from tools.bench.visitor import Visitor
+from tools.bench.visitor import BenchVisitor
 
 BUDGET = Budget(bar=9, aim=4, counts={"api": 2, "sql": 5, "commits": 1})
 TWO_STEPS = Budget(bar=24, aim=12, counts={"api": 4, "sql": 15, "commits": 3})
@@ -12,7 +12,7 @@ PEOPLE = 5
 """How many of the accounts take turns: each enrols once before."""
 
 
-def measured(scene: Scene) -> Iterator[Line]:
+def measured(scene: Scene) -> Iterator[MeasuredLine]:
     """The hashes are left out: the product tells what they took, and that is taken off."""
     spent = measure(scene.product, scene.bare, with_password(scene))
     yield spent.line("sign-in: page, POST, landing (hash left out)", BUDGET)
@@ -23,7 +23,7 @@ def measured(scene: Scene) -> Iterator[Line]:
 def with_password(scene: Scene) -> Operation:
     visitor = scene.visitor()
 
-    def sign_in(number: int) -> Visitor:
+    def sign_in(number: int) -> BenchVisitor:
         visitor.cookies.clear()
         scene.sign_in(visitor, number)
         return visitor
@@ -35,7 +35,7 @@ def in_two_steps(scene: Scene) -> Operation:
     """The first sign-in of an account enrolls its second factor; each later one verifies it."""
     visitor = scene.visitor(TWO_STEP_TENANT)
 
-    def sign_in(number: int) -> Visitor:
+    def sign_in(number: int) -> BenchVisitor:
         visitor.cookies.clear()
         scene.sign_in(visitor, number % PEOPLE, has_two_steps=True)
         return visitor

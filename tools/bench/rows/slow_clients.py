@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 
-from tools.bench.measure import Line
+from tools.bench.measure import MeasuredLine
 from tools.bench.scene import TENANT, Scene
 
 CLIENTS = 200
@@ -15,7 +15,7 @@ PATIENCE_SECONDS = 5
 DRIP_SECONDS = 0.5
 
 
-def measured(scene: Scene) -> Iterator[Line]:
+def measured(scene: Scene) -> Iterator[MeasuredLine]:
     """Heads first, then bodies of a sign-in form."""
     host = f"{TENANT}.localhost:{scene.port}"
     heads = f"GET /login HTTP/1.1\r\nHost: {host}\r\nX-Slow: "
@@ -23,7 +23,7 @@ def measured(scene: Scene) -> Iterator[Line]:
     bodies += "Content-Length: 100000\r\n\r\n"
     for name, begun in (("heads", heads), ("bodies", bodies)):
         answered, slowest_ms = _ask_meanwhile(scene, begun.encode())
-        yield Line(
+        yield MeasuredLine(
             operation=f"{CLIENTS} clients that drip {name}",
             counts=f"{answered} of {ORDINARY} answered",
             measured=f"slowest {slowest_ms:.0f} ms",

@@ -2,16 +2,16 @@
 
 from collections.abc import Iterator
 
-from tools.bench.measure import Line
+from tools.bench.measure import MeasuredLine
 from tools.bench.scene import Scene
 
 BAR_SECONDS, AIM_SECONDS = 1.5, 0.8
 
 
-def measured(scene: Scene) -> Iterator[Line]:
+def measured(scene: Scene) -> Iterator[MeasuredLine]:
     """The best of some starts, on a database that is there already."""
     best = scene.restart()
-    yield Line(
+    yield MeasuredLine(
         operation="start: first login page",
         measured=f"{best:.2f} s",
         bar=f"{BAR_SECONDS:g} s",

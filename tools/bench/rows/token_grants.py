@@ -11,10 +11,10 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from joserfc import jwt
 from joserfc.jwk import ECKey
 
-from tools.bench.measure import Budget, Line, Operation, measure
+from tools.bench.measure import Budget, MeasuredLine, Operation, measure
 from tools.bench.rows.code_flow import BASIC, CHALLENGE, CLIENT_ID, VERIFIER, metadata, tokens
 from tools.bench.scene import REDIRECT, Scene
-from tools.bench.visitor import Unexpected, Visitor, path_of
+from tools.bench.visitor import BenchVisitor, Unexpected, path_of
 
 REFRESH = Budget(bar=10, aim=6, counts={"sql": 5, "commits": 1, "signatures": 1})
 CREDENTIALS = Budget(bar=4, aim=2, counts={"sql": 2, "commits": 1, "signatures": 0})
@@ -23,7 +23,7 @@ BOUND = Budget(bar=20, aim=12, counts={"sql": 11, "commits": 3, "signatures": 1}
 KEY = ECKey.generate_key("P-256")
 
 
-def measured(scene: Scene) -> Iterator[Line]:
+def measured(scene: Scene) -> Iterator[MeasuredLine]:
     """Each refresh spends the token of the one before; each bound flow has new proofs of one key."""
     refresh, credentials = grants(scene)
     yield measure(scene.product, scene.bare, refresh).line("refresh of tokens", REFRESH)
@@ -37,16 +37,16 @@ def grants(scene: Scene) -> tuple[Operation, Operation]:
     browser, program = scene.visitor(), scene.visitor()
     endpoints = metadata(program)
     scene.sign_in(browser, 4)
-    held = {"refresh_token": tokens(browser, program, endpoints, 0)["refresh_token"]}
+    stored = {"refresh_token": tokens(browser, program, endpoints, 0)["refresh_token"]}
     program.costs.clear()
     token = path_of(endpoints["token_endpoint"])
 
-    def refresh(_: int) -> Visitor:
-        answer = program.post(token, {"grant_type": "refresh_token", **held}, Authorization=BASIC).expect(200)
-        held["refresh_token"] = json.loads(answer.text)["refresh_token"]
+    def refresh(_: int) -> BenchVisitor:
+        answer = program.post(token, {"grant_type": "refresh_token", **stored}, Authorization=BASIC).expect(200)
+        stored["refresh_token"] = json.loads(answer.text)["refresh_token"]
         return program
 
-    def credentials(_: int) -> Visitor:
+    def credentials(_: int) -> BenchVisitor:
         program.post(token, {"grant_type": "client_credentials"}, Authorization=BASIC).expect(200)
         return program
 
@@ -67,7 +67,7 @@ def bound_flow(scene: Scene) -> Operation:
         answer: dict[str, str] = json.loads(program.post(path_of(address), form, **fields).expect(status).text)
         return answer
 
-    def flow(number: int) -> Visitor:
+    def flow(number: int) -> BenchVisitor:
         query = {
             "response_type": "code",
             "redirect_uri": REDIRECT,
@@ -84,9 +84,9 @@ def bound_flow(scene: Scene) -> Operation:
         if "code" not in answered:
             raise Unexpected(f"authorize ended at {end.path} with {end.status}, {end.location!r}")
         form = {"grant_type": "authorization_code", "code": answered["code"][0], "redirect_uri": REDIRECT}
-        given = post("token_endpoint", {**form, "code_verifier": VERIFIER}, 200)
-        if given["token_type"] != "DPoP":
-            raise Unexpected(f"the tokens are of the type {given['token_type']}")
+        provided = post("token_endpoint", {**form, "code_verifier": VERIFIER}, 200)
+        if provided["token_type"] != "DPoP":
+            raise Unexpected(f"the tokens are of the type {provided['token_type']}")
         for cost, count in program.costs.items():
             browser.costs[cost] = browser.costs.get(cost, 0) + count
         program.costs.clear()

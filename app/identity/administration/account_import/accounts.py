@@ -11,7 +11,7 @@ from app.contract.account_import import ImportedAccount, ImportedIdentity, Impor
 from app.contract.operations import taken_uids
 from app.contract.profile import Write
 from app.contract.second_factors.challenge import FactorKind
-from app.identity.administration.account_import.records import Refused
+from app.identity.administration.account_import.records import RecordRefused
 from app.identity.administration.configuration.accounts import FREE
 from app.identity.credentials import store as credentials
 from app.identity.credentials.passwords import imported_hashes
@@ -27,7 +27,7 @@ from app.identity.directory.accounts.account import IDENTITIES, Account
 from app.identity.directory.accounts.assigned_roles import EVERYWHERE
 from app.identity.directory.organizations import memberships, names, role_store
 from app.identity.directory.organizations import store as organizations
-from app.identity.directory.organizations.organization import Organization
+from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.directory.roles import store as roles
 from app.identity.platform.context import Context
 from app.kit import randomness
@@ -47,253 +47,264 @@ class AccountWriter:
     """Writes accounts of one batch."""
 
     context: Context
-    _organizations: dict[str, Organization | None] = field(default_factory=dict)
+    _organizations: dict[str, OrganizationRecord | None] = field(default_factory=dict)
 
-    def write(self, wanted: ImportedAccount) -> tuple[str, tuple[str, ...]]:
+    def write(self, imported: ImportedAccount) -> tuple[str, tuple[str, ...]]:
         """Create or update the account; return the outcome and what to say about it.
 
         Raises:
             Refused: the record contradicts the tenant's configuration, or names accounts of several people.
             IdentifierTaken, IntegrityError, ApiError: it collides with another record; the transaction must be rolled back.
         """
-        forms = _forms(wanted)
-        self._check(wanted)
-        joins = [(self._organization(one), self._role_ids(one)) for one in wanted.organizations]
-        profile = self._profile_edits(wanted)
-        held = self._find(wanted, forms)
-        if held is None:
-            account = self._add(wanted, forms, profile)
-            outcome: tuple[str, tuple[str, ...]] = ("created", ())
-        elif not _is_untouched(held):
+        forms = _forms(imported)
+        self._check(imported)
+        joins = [(self._organization(item), self._role_ids(item)) for item in imported.organizations]
+        profile = self._profile_edits(imported)
+        stored = self._find(imported, forms)
+        if stored is None:
+            account = self._add(imported, forms, profile)
+            result: tuple[str, tuple[str, ...]] = ("created", ())
+        elif not _is_untouched(stored):
             return "kept", ("kept the account that is in use here",)
         else:
-            account, has_changed = self._update(held, wanted, forms, profile)
-            outcome = ("updated" if has_changed else "unchanged", ())
+            account, has_changed = self._update(stored, imported, forms, profile)
+            result = ("updated" if has_changed else "unchanged", ())
         for organization, role_ids in joins:
-            if memberships.join(self.context, account, organization, role_ids) and outcome[0] == "unchanged":
-                outcome = ("updated", ())
-        return outcome
+            if memberships.join(self.context, account, organization, role_ids) and result[0] == "unchanged":
+                result = ("updated", ())
+        return result
 
-    def _check(self, wanted: ImportedAccount) -> None:
+    def _check(self, imported: ImportedAccount) -> None:
         settings = self.context.tenant.settings
-        if wanted.password_hash is not None:
+        if imported.password_hash is not None:
             try:
-                imported_hashes.check(wanted.password_hash)
+                imported_hashes.check(imported.password_hash)
             except imported_hashes.UnusableHash as problem:
-                raise Refused(f"password_hash: {problem}") from None
-        self._check_times(wanted)
-        if wanted.uid is not None:
+                raise RecordRefused(f"password_hash: {problem}") from None
+        self._check_times(imported)
+        if imported.uid is not None:
             if not settings.custom_uid:
-                raise Refused("uid: expected none, or the tenant's setting custom_uid: true, which keeps account ids")
-            if not identifiers.is_allowed_uid(wanted.uid) or wanted.uid.lower() in taken_uids():
-                raise Refused("uid: expected 1 to 50 letters, digits, hyphens and underscores")
-        for one in wanted.identities:
-            if one.connection not in settings.connections:
-                raise Refused(f"identities: expected a connection of the tenant; found {one.connection!r}")
-        for name in wanted.roles:
+                raise RecordRefused(
+                    "uid: expected none, or the tenant's setting custom_uid: true, which keeps account ids"
+                )
+            if not identifiers.is_allowed_uid(imported.uid) or imported.uid.lower() in taken_uids():
+                raise RecordRefused("uid: expected 1 to 50 letters, digits, hyphens and underscores")
+        for identity in imported.identities:
+            if identity.connection not in settings.connections:
+                raise RecordRefused(f"identities: expected a connection of the tenant; found {identity.connection!r}")
+        for name in imported.roles:
             if name not in self._known_roles:
-                raise Refused(f"roles: expected the name of a role of this tenant; found {name!r}")
+                raise RecordRefused(f"roles: expected the name of a role of this tenant; found {name!r}")
 
-    def _check_times(self, wanted: ImportedAccount) -> None:
+    def _check_times(self, imported: ImportedAccount) -> None:
         """Refuse times to come: codes and links from before a change of the password would never be valid."""
         for key in ("created_at", "password_changed_at"):
-            instant = getattr(wanted, key)
+            instant = getattr(imported, key)
             if instant is not None and not _FIRST <= instant <= self.context.now + _CLOCKS_DIFFER:
-                raise Refused(f"{key}: expected a time from 1970 to now")
+                raise RecordRefused(f"{key}: expected a time from 1970 to now")
 
     @cached_property
     def _known_roles(self) -> frozenset[str]:
         return frozenset(role.name for role in roles.all_roles(self.context.work))
 
-    def _organization(self, wanted: ImportedMembership) -> Organization:
-        if wanted.name not in self._organizations:
-            self._organizations[wanted.name] = organizations.by_name(self.context, wanted.name)
-        found = self._organizations[wanted.name]
+    def _organization(self, membership: ImportedMembership) -> OrganizationRecord:
+        if membership.name not in self._organizations:
+            self._organizations[membership.name] = organizations.by_name(self.context, membership.name)
+        found = self._organizations[membership.name]
         if found is None or not found.is_active:
-            raise Refused(f"organizations: expected an active organization of this tenant; found {wanted.name!r}")
+            raise RecordRefused(
+                f"organizations: expected an active organization of this tenant; found {membership.name!r}"
+            )
         return found
 
-    def _role_ids(self, wanted: ImportedMembership) -> list[str]:
-        organization = self._organization(wanted)
-        if not wanted.roles:
+    def _role_ids(self, membership: ImportedMembership) -> list[str]:
+        organization = self._organization(membership)
+        if not membership.roles:
             if not (default := memberships.default_role_ids(self.context, organization)):
-                raise Refused(f"organizations: expected roles; {wanted.name} has no role for new members")
+                raise RecordRefused(f"organizations: expected roles; {membership.name} has no role for new members")
             return default
         known = {
-            names.key_of(one.name): one.role_id for one in role_store.roles(self.context, ["", organization.org_id])
+            names.key_of(role.name): role.role_id for role in role_store.roles(self.context, ["", organization.org_id])
         }
-        unknown = [name for name in wanted.roles if names.key_of(name) not in known]
+        unknown = [name for name in membership.roles if names.key_of(name) not in known]
         if unknown:
-            raise Refused(f"organizations: expected a role of {wanted.name}; found {unknown[0]!r}")
-        return [known[names.key_of(name)] for name in wanted.roles]
+            raise RecordRefused(f"organizations: expected a role of {membership.name}; found {unknown[0]!r}")
+        return [known[names.key_of(name)] for name in membership.roles]
 
-    def _profile_edits(self, wanted: ImportedAccount) -> profile_edits.Edits:
-        given = {member: getattr(wanted, key) for key, member in FREE.items() if key in wanted.model_fields_set}
-        if wanted.external_id is not None:
-            given["ExternalUserLoginId"] = wanted.external_id
+    def _profile_edits(self, imported: ImportedAccount) -> profile_edits.Edits:
+        provided = {member: getattr(imported, key) for key, member in FREE.items() if key in imported.model_fields_set}
+        if imported.external_id is not None:
+            provided["ExternalUserLoginId"] = imported.external_id
         fields = self.context.tenant.settings.custom_fields
         today = self.context.now.date()
         try:
-            return profile_edits.read(given, _WRITERS, clears=False, custom_fields=fields, today=today)
+            return profile_edits.read(provided, _WRITERS, clears=False, custom_fields=fields, today=today)
         except ApiError as refusal:
-            raise Refused(f"expected another value: {refusal.description}") from None
+            raise RecordRefused(f"expected another value: {refusal.description}") from None
 
-    def _find(self, wanted: ImportedAccount, forms: dict[str, str]) -> Account | None:
+    def _find(self, imported: ImportedAccount, forms: dict[str, str]) -> Account | None:
         """Return the account that the record is; one that gives way to a verified address is removed."""
-        found = self._accounts_of(wanted, forms)
-        for uid, one in list(found.items()):
-            if IMPORTED not in one.private and _is_verified(wanted) and pending_accounts.is_replaceable(one):
-                pending_accounts.remove_replaceable(self.context, one, wanted.uid or "import")
+        found = self._accounts_of(imported, forms)
+        for uid, item in list(found.items()):
+            if IMPORTED not in item.private and _is_verified(imported) and pending_accounts.is_replaceable(item):
+                pending_accounts.remove_replaceable(self.context, item, imported.uid or "import")
                 del found[uid]
         if len(found) > 1:
             those = " and ".join(map(_described, found.values()))
-            raise Refused(
+            raise RecordRefused(
                 f"expected one account; its ID, email, username, phone and identities belong to {len(found)}: {those}"
             )
-        held = next(iter(found.values()), None)
-        if held is not None and store.lock(self.context, held.uid):  # against a sign-in at the same time
-            held = store.by_uid(self.context, held.uid)
-        if held is not None:
-            _refuse_another_person(held, wanted)
-        return held
+        stored = next(iter(found.values()), None)
+        if stored is not None and store.lock(self.context, stored.uid):  # against a sign-in at the same time
+            stored = store.by_uid(self.context, stored.uid)
+        if stored is not None:
+            _refuse_another_person(stored, imported)
+        return stored
 
-    def _accounts_of(self, wanted: ImportedAccount, forms: dict[str, str]) -> dict[str, Account]:
+    def _accounts_of(self, imported: ImportedAccount, forms: dict[str, str]) -> dict[str, Account]:
         """Return the accounts that have one of the record's identifiers, by their ids."""
         context = self.context
-        held = [store.by_uid(context, wanted.uid)] if wanted.uid else []
-        held += [store.by_identifier(context, kind, form) for kind, form in forms.items()]
-        held += [linked_identities.find_account(context, one.connection, one.id) for one in wanted.identities]
-        return {one.uid: one for one in held if one is not None}
+        stored = [store.by_uid(context, imported.uid)] if imported.uid else []
+        stored += [store.by_identifier(context, kind, form) for kind, form in forms.items()]
+        stored += [
+            linked_identities.find_account(context, identity.connection, identity.id)
+            for identity in imported.identities
+        ]
+        return {item.uid: item for item in stored if item is not None}
 
-    def _add(self, wanted: ImportedAccount, forms: dict[str, str], edits: profile_edits.Edits) -> Account:
+    def _add(self, imported: ImportedAccount, forms: dict[str, str], edits: profile_edits.Edits) -> Account:
         context = self.context
-        uid = wanted.uid or randomness.uid()
-        private = {IMPORTED: _digest(wanted.password_hash)}
-        if wanted.uid:
+        uid = imported.uid or randomness.uid()
+        private = {IMPORTED: _digest(imported.password_hash)}
+        if imported.uid:
             private["is_custom_uid"] = True  # type: ignore[assignment] # a document of any values
-        if wanted.identities:
-            private[IDENTITIES] = [self._identity(one) for one in wanted.identities]  # type: ignore[assignment] # as above
+        if imported.identities:
+            private[IDENTITIES] = [self._identity(identity) for identity in imported.identities]  # type: ignore[assignment] # as above
         row = {
             "uid": uid,
             "profile_id": randomness.uid(),
-            "is_active": wanted.is_active,
+            "is_active": imported.is_active,
             "profile": edits.apply({"RegistrationSource": "API"}),
             "private": private,
-            "created_at": min(wanted.created_at or context.now, context.now),
+            "created_at": min(imported.created_at or context.now, context.now),
             "modified_at": context.now,
             "profile_modified_at": context.now,
             "emails": [],
             "email_verified": False,
             "phone_verified": False,
-            **self._columns(wanted, forms, emails=()),
+            **self._columns(imported, forms, emails=()),
         }
         account = store.add(
-            context, row, [(kind, form, _is_verified_kind(wanted, kind)) for kind, form in forms.items()]
+            context, row, [(kind, form, _is_verified_kind(imported, kind)) for kind, form in forms.items()]
         )
-        assigned_roles.assign(context.work, uid, {EVERYWHERE: set(wanted.roles)})
-        self._close_registrations(wanted, forms)
-        if wanted.totp_secret:
-            self._set_totp(account, wanted.totp_secret)
+        assigned_roles.assign(context.work, uid, {EVERYWHERE: set(imported.roles)})
+        self._close_registrations(imported, forms)
+        if imported.totp_secret:
+            self._set_totp(account, imported.totp_secret)
         context.audit.record("account.created", uid=uid, source="import")
         return account
 
-    def _columns(self, wanted: ImportedAccount, forms: dict[str, str], emails: Any) -> dict[str, Any]:
+    def _columns(self, imported: ImportedAccount, forms: dict[str, str], emails: Any) -> dict[str, Any]:
         """Return the columns that the record names."""
         columns: dict[str, Any] = {}
-        if wanted.email:
-            shown = identifiers.display_email(wanted.email)
-            entry = {"Type": "Primary", "Value": shown, **({"verified": True} if wanted.email_verified else {})}
-            columns |= {"email": shown, "email_verified": wanted.email_verified}
-            columns["emails"] = [entry, *(one for one in emails if one.get("Type") != "Primary")]
-        if wanted.phone:
-            columns |= {"phone": forms[identifiers.PHONE], "phone_verified": wanted.phone_verified}
-        if wanted.username:
+        if imported.email:
+            shown = identifiers.display_email(imported.email)
+            entry = {"Type": "Primary", "Value": shown, **({"verified": True} if imported.email_verified else {})}
+            columns |= {"email": shown, "email_verified": imported.email_verified}
+            columns["emails"] = [entry, *(email for email in emails if email.get("Type") != "Primary")]
+        if imported.phone:
+            columns |= {"phone": forms[identifiers.PHONE], "phone_verified": imported.phone_verified}
+        if imported.username:
             columns["username"] = forms[identifiers.USERNAME]
-        if wanted.password_hash:
-            changed_at = min(wanted.password_changed_at or self.context.now, self.context.now)
-            columns |= {"password_hash": wanted.password_hash, "password_changed_at": changed_at}
+        if imported.password_hash:
+            changed_at = min(imported.password_changed_at or self.context.now, self.context.now)
+            columns |= {"password_hash": imported.password_hash, "password_changed_at": changed_at}
         return columns
 
     def _update(
-        self, held: Account, wanted: ImportedAccount, forms: dict[str, str], edits: profile_edits.Edits
+        self, stored: Account, imported: ImportedAccount, forms: dict[str, str], edits: profile_edits.Edits
     ) -> tuple[Account, bool]:
         """Bring an untouched account to what the record names; keys that it does not name stay."""
         context = self.context
-        values = self._columns(wanted, forms, held.emails)
-        if wanted.password_hash == held.password_hash and wanted.password_changed_at is None:
+        values = self._columns(imported, forms, stored.emails)
+        if imported.password_hash == stored.password_hash and imported.password_changed_at is None:
             values.pop("password_changed_at", None)
-        if "is_active" in wanted.model_fields_set:
-            values["is_active"] = wanted.is_active
-        linked = [*(held.private.get(IDENTITIES) or ())]
+        if "is_active" in imported.model_fields_set:
+            values["is_active"] = imported.is_active
+        linked = [*(stored.private.get(IDENTITIES) or ())]
         fresh = [
-            one
-            for one in wanted.identities
-            if (one.connection, one.id) not in {(e["provider"], e["subject"]) for e in linked}
+            identity
+            for identity in imported.identities
+            if (identity.connection, identity.id) not in {(e["provider"], e["subject"]) for e in linked}
         ]
-        hashed = values.get("password_hash", held.password_hash)
-        private = {**held.private, IMPORTED: _digest(hashed)}
+        hashed = values.get("password_hash", stored.password_hash)
+        private = {**stored.private, IMPORTED: _digest(hashed)}
         if fresh:
-            private[IDENTITIES] = [*linked, *(self._identity(one) for one in fresh)]
-        values |= {"private": private, "profile": edits.apply(held.profile)}
-        changed = {name: value for name, value in values.items() if getattr(held, name) != value}
-        has_roles = "roles" in wanted.model_fields_set and sorted(set(wanted.roles)) != (held.roles or [])
-        has_totp = bool(wanted.totp_secret) and self._set_totp(held, wanted.totp_secret or "")
+            private[IDENTITIES] = [*linked, *(self._identity(identity) for identity in fresh)]
+        values |= {"private": private, "profile": edits.apply(stored.profile)}
+        changed = {name: value for name, value in values.items() if getattr(stored, name) != value}
+        has_roles = "roles" in imported.model_fields_set and sorted(set(imported.roles)) != (stored.roles or [])
+        has_totp = bool(imported.totp_secret) and self._set_totp(stored, imported.totp_secret or "")
         if not (changed or has_roles or has_totp):
-            return held, False
-        account = store.change(context, held.uid, changed) or held
-        self._write_identifiers(held, wanted, forms, fresh)
+            return stored, False
+        account = store.change(context, stored.uid, changed) or stored
+        self._write_identifiers(stored, imported, forms, fresh)
         if has_roles:
-            assigned_roles.clear(context.work, held.uid, [EVERYWHERE])
-            assigned_roles.assign(context.work, held.uid, {EVERYWHERE: set(wanted.roles)})
-        context.audit.record("account.changed", uid=held.uid, source="import")
+            assigned_roles.clear(context.work, stored.uid, [EVERYWHERE])
+            assigned_roles.assign(context.work, stored.uid, {EVERYWHERE: set(imported.roles)})
+        context.audit.record("account.changed", uid=stored.uid, source="import")
         return account, True
 
     def _write_identifiers(
-        self, held: Account, wanted: ImportedAccount, forms: dict[str, str], fresh: list[ImportedIdentity]
+        self, stored: Account, imported: ImportedAccount, forms: dict[str, str], fresh: list[ImportedIdentity]
     ) -> None:
         for kind, form in forms.items():
-            stands = getattr(held, kind)
+            stands = getattr(stored, kind)
             if stands is not None and identifiers.normalize(kind, stands) == form:
-                store.set_verified(self.context, held.uid, kind, form, _is_verified_kind(wanted, kind))
+                store.set_verified(self.context, stored.uid, kind, form, _is_verified_kind(imported, kind))
                 continue
-            store.remove_identifiers(self.context, held.uid, kind)
-            store.add_identifiers(self.context, held.uid, [(kind, form, _is_verified_kind(wanted, kind))])
-        linked = [(identifiers.IDENTITY, identifiers.identity_value(one.connection, one.id), True) for one in fresh]
-        store.add_identifiers(self.context, held.uid, linked)
-        self._close_registrations(wanted, forms)
+            store.remove_identifiers(self.context, stored.uid, kind)
+            store.add_identifiers(self.context, stored.uid, [(kind, form, _is_verified_kind(imported, kind))])
+        linked = [(identifiers.IDENTITY, identifiers.identity_value(item.connection, item.id), True) for item in fresh]
+        store.add_identifiers(self.context, stored.uid, linked)
+        self._close_registrations(imported, forms)
 
-    def _close_registrations(self, wanted: ImportedAccount, forms: dict[str, str]) -> None:
+    def _close_registrations(self, imported: ImportedAccount, forms: dict[str, str]) -> None:
         """Remove open registrations with an address or number that the record says is verified."""
         for kind in (identifiers.EMAIL, identifiers.PHONE):
-            if kind in forms and _is_verified_kind(wanted, kind):
+            if kind in forms and _is_verified_kind(imported, kind):
                 pending_accounts.remove_pending(self.context, forms[kind])
 
-    def _identity(self, one: ImportedIdentity) -> dict[str, Any]:
+    def _identity(self, item: ImportedIdentity) -> dict[str, Any]:
         linked_at = iso(self.context.now)
         return {
-            "provider": one.connection, "subject": one.id, "email": one.email, "name": one.name, "picture": None,
+            "provider": item.connection, "subject": item.id, "email": item.email, "name": item.name, "picture": None,
             "linked_at": linked_at, "used_at": None, "profile": {},
         }  # fmt: skip
 
     def _set_totp(self, account: Account, secret: str) -> bool:
         """Enrol the authenticator app; return whether the account had another one or none."""
         seed = totp_secret_bytes(secret)
-        held = [one for one in credentials.by_kind(self.context, account.uid, FactorKind.TOTP) if one.is_enrolled]
-        if any(credentials.decrypt_secret(self.context, one) == seed for one in held):
+        stored = [
+            credential
+            for credential in credentials.by_kind(self.context, account.uid, FactorKind.TOTP)
+            if credential.is_enrolled
+        ]
+        if any(credentials.decrypt_secret(self.context, credential) == seed for credential in stored):
             return False
         credentials.remove(self.context, account.uid, (FactorKind.TOTP,))
         credentials.add(self.context, account.uid, FactorKind.TOTP, secret=seed, is_enrolled=True)
         return True
 
 
-def _forms(wanted: ImportedAccount) -> dict[str, str]:
+def _forms(imported: ImportedAccount) -> dict[str, str]:
     """Return the normal form of each identifier. Raises Refused."""
     forms = {}
     for kind in KINDS:
-        if text := getattr(wanted, kind):
+        if text := getattr(imported, kind):
             form = identifiers.normal_form(kind, text)
             if form is None:
-                raise Refused(f"{kind}: expected a valid {kind}")
+                raise RecordRefused(f"{kind}: expected a valid {kind}")
             forms[kind] = form
     return forms
 
@@ -302,36 +313,38 @@ def _digest(password_hash: str | None) -> str:
     return randomness.digest(password_hash or "")
 
 
-def _is_untouched(held: Account) -> bool:
+def _is_untouched(stored: Account) -> bool:
     """Return whether an import created the account, and its owner has neither signed in nor set a password here."""
     return (
-        held.private.get(IMPORTED) == _digest(held.password_hash) and held.last_login_at is None and not held.is_deleted
+        stored.private.get(IMPORTED) == _digest(stored.password_hash)
+        and stored.last_login_at is None
+        and not stored.is_deleted
     )
 
 
-def _is_verified(wanted: ImportedAccount) -> bool:
-    return wanted.email_verified or wanted.phone_verified
+def _is_verified(imported: ImportedAccount) -> bool:
+    return imported.email_verified or imported.phone_verified
 
 
-def _is_verified_kind(wanted: ImportedAccount, kind: str) -> bool:
-    return kind == identifiers.USERNAME or bool(getattr(wanted, f"{kind}_verified"))
+def _is_verified_kind(imported: ImportedAccount, kind: str) -> bool:
+    return kind == identifiers.USERNAME or bool(getattr(imported, f"{kind}_verified"))
 
 
-def _refuse_another_person(held: Account, wanted: ImportedAccount) -> None:
+def _refuse_another_person(stored: Account, imported: ImportedAccount) -> None:
     """Raise Refused where the account has another id than the record, here or at the other system.
 
     Two people would become one otherwise, and applications know each by its id.
     """
-    ids = ((held.uid, wanted.uid), (held.profile.get("ExternalUserLoginId"), wanted.external_id))
+    ids = ((stored.uid, imported.uid), (stored.profile.get("ExternalUserLoginId"), imported.external_id))
     for known, stated in ids:
         if known and stated and known != stated:
-            raise Refused(
-                f"expected an email, username, phone and identities of its own; {_described(held)} has one of them, and "
+            raise RecordRefused(
+                f"expected an email, username, phone and identities of its own; {_described(stored)} has one of them, and "
                 f"the ID of this record is {stated}"
             )
 
 
-def _described(held: Account) -> str:
+def _described(stored: Account) -> str:
     """Return an account as an operator finds it at the other system."""
-    named = held.email or held.username or held.phone or "an account without a name"
-    return f"{named} (ID {held.profile.get('ExternalUserLoginId') or held.uid})"
+    named = stored.email or stored.username or stored.phone or "an account without a name"
+    return f"{named} (ID {stored.profile.get('ExternalUserLoginId') or stored.uid})"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from app.identity.administration.account_import.records import Draft, Mapped
+from app.identity.administration.account_import.records import ImportDraft, MappedRecord
 from app.identity.administration.account_import.values import Fields, as_fields
 from app.identity.directory.accounts import identifiers
 
@@ -18,36 +18,36 @@ _PROFILE: Final = {"given_name": "first_name", "family_name": "last_name", "nick
 _HASHES: Final = frozenset({"bcrypt", "argon2", "pbkdf2", "scrypt"})
 
 
-def draft(record: Any, mapped: Mapped) -> Draft:
+def draft(record: Any, mapped: MappedRecord) -> ImportDraft:
     """Return the draft of a user. Raises Refused."""
-    given, found = as_fields("", record), Draft()
-    _names(found, given)
-    found.put("external_id", _subject(given))
+    provided, found = as_fields("", record), ImportDraft()
+    _names(found, provided)
+    found.put("external_id", _subject(provided))
     for theirs, ours in _PROFILE.items():
-        found.put(ours, given.text(theirs))
-    found.put("created_at", given.instant("created_at"))
-    if given.boolean("blocked"):
+        found.put(ours, provided.text(theirs))
+    found.put("created_at", provided.instant("created_at"))
+    if provided.boolean("blocked"):
         found.keys["is_active"] = False
-    found.put("password_hash", given.text("passwordHash", "password_hash") or _custom_hash(found, given))
-    found.put("password_changed_at", given.instant("password_set_date", "last_password_reset"))
-    found.put("identities", _identities(given, mapped))
-    _factors(found, given)
+    found.put("password_hash", provided.text("passwordHash", "password_hash") or _custom_hash(found, provided))
+    found.put("password_changed_at", provided.instant("password_set_date", "last_password_reset"))
+    found.put("identities", _identities(provided, mapped))
+    _factors(found, provided)
     return found
 
 
-def _names(found: Draft, given: Fields) -> None:
+def _names(found: ImportDraft, fields: Fields) -> None:
     """Put email, phone and username; newer exports have them in `identifiers` alone."""
-    listed = {one.text("type"): one for one in given.objects("identifiers")}
+    listed = {item.text("type"): item for item in fields.objects("identifiers")}
     none = Fields({})
     email, phone = listed.get("email", none), listed.get("phone", listed.get("phone_number", none))
-    found.put("email", given.text("email") or email.text("value"))
+    found.put("email", fields.text("email") or email.text("value"))
     if "email" in found.keys:
-        found.keys["email_verified"] = _first_known(given.boolean("email_verified"), email.boolean("verified"))
-    found.put("phone", given.text("phone_number") or phone.text("value"))
+        found.keys["email_verified"] = _first_known(fields.boolean("email_verified"), email.boolean("verified"))
+    found.put("phone", fields.text("phone_number") or phone.text("value"))
     if "phone" in found.keys:
-        stated = given.boolean("phone_verified", "phone_number_verified")
+        stated = fields.boolean("phone_verified", "phone_number_verified")
         found.keys["phone_verified"] = _first_known(stated, phone.boolean("verified"))
-    username = given.text("username") or listed.get("username", none).text("value")
+    username = fields.text("username") or listed.get("username", none).text("value")
     if username and identifiers.normalize_username(username) is None:
         found.notes.append("left out the username, which isn't 2 to 32 characters without spaces or @")
     else:
@@ -58,16 +58,16 @@ def _first_known(*values: bool | None) -> bool:
     return next((value for value in values if value is not None), False)
 
 
-def _subject(given: Fields) -> str | None:
+def _subject(fields: Fields) -> str | None:
     """Return the `sub` of Auth0's tokens."""
-    if stated := given.text("user_id", "Id"):
+    if stated := fields.text("user_id", "Id"):
         return stated if "|" in stated else f"{_DATABASE}|{stated}"
-    own = given.text("alt_id", "_id")
+    own = fields.text("alt_id", "_id")
     return f"{_DATABASE}|{own}" if own else None
 
 
-def _custom_hash(found: Draft, given: Fields) -> str | None:
-    custom = given.fields("custom_password_hash")
+def _custom_hash(found: ImportDraft, fields: Fields) -> str | None:
+    custom = fields.fields("custom_password_hash")
     if not custom.members:
         return None
     algorithm, value = custom.text("algorithm"), custom.fields("hash").text("value")
@@ -77,27 +77,27 @@ def _custom_hash(found: Draft, given: Fields) -> str | None:
     return None
 
 
-def _identities(given: Fields, mapped: Mapped) -> list[dict[str, Any]]:
+def _identities(fields: Fields, mapped: MappedRecord) -> list[dict[str, Any]]:
     identities = []
-    for one in given.objects("identities"):
-        if one.text("provider") == _DATABASE:
+    for item in fields.objects("identities"):
+        if item.text("provider") == _DATABASE:
             continue
-        theirs = one.text("connection", "provider") or ""
+        theirs = item.text("connection", "provider") or ""
         name = mapped.connections.get(theirs, CONNECTIONS.get(theirs, theirs))
         if not name:
             continue
-        shown = one.fields("profileData")
-        identity = {"connection": name, "id": one.text("user_id") or ""}
+        shown = item.fields("profileData")
+        identity = {"connection": name, "id": item.text("user_id") or ""}
         for key in ("email", "name"):
-            if text := shown.text(key) or given.text(key):
+            if text := shown.text(key) or fields.text(key):
                 identity[key] = text
         identities.append(identity)
     return identities
 
 
-def _factors(found: Draft, given: Fields) -> None:
-    for one in given.objects("mfa_factors"):
-        if "totp" in one.members:
-            found.put("totp_secret", one.fields("totp").text("secret"))
+def _factors(found: ImportDraft, fields: Fields) -> None:
+    for item in fields.objects("mfa_factors"):
+        if "totp" in item.members:
+            found.put("totp_secret", item.fields("totp").text("secret"))
         else:
-            found.notes.append(f"left out the second factor {', '.join(one.members) or 'without a name'}")
+            found.notes.append(f"left out the second factor {', '.join(item.members) or 'without a name'}")

@@ -10,7 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from app.identity.administration.account_import import auth0, keycloak, own_format, sources
-from app.identity.administration.account_import.records import Draft, Mapped, Read, Refused, checked
+from app.identity.administration.account_import.records import (
+    ImportDraft,
+    MappedRecord,
+    RecordReader,
+    RecordRefused,
+    checked,
+)
 
 
 class Format(StrEnum):
@@ -30,7 +36,7 @@ _MASTER = "master"
 """Keycloak's own realm, which has its administrators."""
 
 
-def read(files: Sequence[Path], form: Format, mapped: Mapped, realm: str | None = None) -> Iterator[Read]:
+def read(files: Sequence[Path], form: Format, mapped: MappedRecord, realm: str | None = None) -> Iterator[RecordReader]:
     """Yield every record of the files as an account, or with the sentence that refuses it.
 
     Args:
@@ -43,13 +49,13 @@ def read(files: Sequence[Path], form: Format, mapped: Mapped, realm: str | None 
     for unnamed, record in sources.records(files, left_out):
         place = replace(unnamed, name=_name_of(record))
         try:
-            if isinstance(record, Refused):
+            if isinstance(record, RecordRefused):
                 raise record
             read = checked(place, translate(record))
-        except Refused as refusal:
-            read = Read(place, None, str(refusal))
+        except RecordRefused as refusal:
+            read = RecordReader(place, None, str(refusal))
         if read.account is None and form is Format.GATEHOUSE and (other := _other_format(record)):
-            raise Refused(f"{place.file} looks like an export of {other.name.title()}; add --format {other}")
+            raise RecordRefused(f"{place.file} looks like an export of {other.name.title()}; add --format {other}")
         yield read
 
 
@@ -67,19 +73,19 @@ def _other_format(record: Any) -> Format | None:
 
 
 def _translator(
-    files: Sequence[Path], form: Format, mapped: Mapped, realm: str | None
-) -> tuple[Callable[[Any], Draft], set[tuple[Path, int]]]:
+    files: Sequence[Path], form: Format, mapped: MappedRecord, realm: str | None
+) -> tuple[Callable[[Any], ImportDraft], set[tuple[Path, int]]]:
     """Return what reads a record, and the realms that are left out."""
     if form is Format.AUTH0:
         return partial(auth0.draft, mapped=mapped), set()
     if form is Format.GATEHOUSE:
         return partial(own_format.draft, mapped=mapped), set()
-    found = {(path, number): one for path in files for number, one in sources.realms(path).items()}
-    chosen = _chosen({one.name for one in found.values() if one.name}, realm)
+    found = {(path, number): item for path in files for number, item in sources.realms(path).items()}
+    chosen = _chosen({item.name for item in found.values() if item.name}, realm)
     members = keycloak.members_of(
-        organization for one in found.values() if one.name in chosen for organization in one.organizations
+        organization for item in found.values() if item.name in chosen for organization in item.organizations
     )
-    left_out = {place for place, one in found.items() if one.name not in chosen}
+    left_out = {place for place, item in found.items() if item.name not in chosen}
     return partial(keycloak.draft, mapped=mapped, members=members), left_out
 
 
@@ -88,9 +94,9 @@ def _chosen(names: set[str], realm: str | None) -> set[str]:
     known = ", ".join(sorted(names)) or "none with a name"
     if realm is not None:
         if realm not in names:
-            raise Refused(f"Expected a realm of the files; found {realm!r}. They have {known}")
+            raise RecordRefused(f"Expected a realm of the files; found {realm!r}. They have {known}")
         return {realm}
     several = names - {_MASTER} if len(names) > 1 else names
     if len(several) > 1:
-        raise Refused(f"The files have several realms: {known}. Choose one with --realm NAME")
+        raise RecordRefused(f"The files have several realms: {known}. Choose one with --realm NAME")
     return {*several, ""}

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from io import BytesIO
 from typing import IO, Any, Final
 
-from app.identity.administration.account_import.records import Refused
+from app.identity.administration.account_import.records import RecordRefused
 
 MAX_DEPTH: Final = 64
 """Levels of lists and objects in a record."""
@@ -23,7 +23,7 @@ Keys = tuple[str | int, ...]
 Event = tuple[str, Any]
 
 
-class NotJson(Refused):
+class NotJson(RecordRefused):
     """A text is no JSON."""
 
 
@@ -69,7 +69,7 @@ def values(stream: Stream, is_wanted: Callable[[Keys], bool]) -> Iterator[tuple[
         is_wanted: asked with the keys of a value, of the first levels only.
     """
     opened: list[_Container] = []
-    refusal: Refused | None = None
+    refusal: RecordRefused | None = None
     for event, value in stream:
         if event == "map_key":
             opened[-1].key = value
@@ -83,7 +83,7 @@ def values(stream: Stream, is_wanted: Callable[[Keys], bool]) -> Iterator[tuple[
             continue
         depth = _depth(opened, is_wanted)
         if depth > MAX_DEPTH:
-            refusal = Refused(TOO_DEEP)
+            refusal = RecordRefused(TOO_DEEP)
         content = _empty(event, value) if depth and refusal is None else None
         if depth > 1 and refusal is None:
             _put(opened[-1], content)
@@ -112,7 +112,7 @@ def _empty(event: str, value: Any) -> Any:
 def parsed(text: bytes) -> Any:
     """Return the value of a JSON text. Raises NotJson, and Refused where it is too deep."""
     found = [value for _, _, value in values(Stream(BytesIO(text), "text"), lambda keys: not keys)]
-    if isinstance(found[0], Refused):
+    if isinstance(found[0], RecordRefused):
         raise found[0]
     return found[0]
 
@@ -149,7 +149,7 @@ def _json_error() -> type[Exception]:
 
 
 def _keys(opened: list[_Container]) -> Keys:
-    return tuple(one.key for one in opened)
+    return tuple(item.key for item in opened)
 
 
 def _put(parent: _Container, value: Any) -> None:

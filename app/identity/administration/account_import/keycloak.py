@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from app.identity.administration.account_import import json_events
 from app.identity.administration.account_import.json_events import NotJson
-from app.identity.administration.account_import.records import Draft, Mapped, Refused
+from app.identity.administration.account_import.records import ImportDraft, MappedRecord, RecordRefused
 from app.identity.administration.account_import.values import Fields, as_boolean, as_fields, as_integer, as_text
 from app.identity.credentials.passwords import imported_hashes
 from app.identity.directory.accounts import identifiers
@@ -22,25 +22,25 @@ _ITS_OWN: Final = re.compile(r"default-roles-.+|offline_access|uma_authorization
 _TOTP: Final[dict[str, Any]] = {"subType": "totp", "digits": 6, "period": 30, "algorithm": "HmacSHA1"}
 
 
-def draft(record: Any, mapped: Mapped, members: Mapping[str, list[str]] | None = None) -> Draft:
+def draft(record: Any, mapped: MappedRecord, members: Mapping[str, list[str]] | None = None) -> ImportDraft:
     """Return the draft of a user; `members` are the names of organizations by username. Raises Refused."""
-    given, found = as_fields("", record), Draft()
-    if service := given.text("serviceAccountClientId"):
-        raise Refused(f"expected a person; found the service account of {service}")
-    found.put("uid", given.text("id"))
-    _names(found, given)
+    provided, found = as_fields("", record), ImportDraft()
+    if service := provided.text("serviceAccountClientId"):
+        raise RecordRefused(f"expected a person; found the service account of {service}")
+    found.put("uid", provided.text("id"))
+    _names(found, provided)
     for theirs, ours in _PROFILE.items():
-        found.put(ours, given.text(theirs))
-    if given.boolean("enabled") is False:
+        found.put(ours, provided.text(theirs))
+    if provided.boolean("enabled") is False:
         found.keys["is_active"] = False
-    found.put("created_at", given.instant("createdTimestamp"))
-    for one in given.objects("credentials"):
-        _credential(found, one)
-    found.put("identities", list(_identities(given, mapped)))
-    found.put("roles", _roles(found, given, mapped))
-    groups = (members or {}).get((given.text("username") or "").lower(), [])
+    found.put("created_at", provided.instant("createdTimestamp"))
+    for item in provided.objects("credentials"):
+        _credential(found, item)
+    found.put("identities", list(_identities(provided, mapped)))
+    found.put("roles", _roles(found, provided, mapped))
+    groups = (members or {}).get((provided.text("username") or "").lower(), [])
     found.put("organizations", [{"name": name} for name in groups])
-    if actions := given.texts("requiredActions"):
+    if actions := provided.texts("requiredActions"):
         found.notes.append(f"left out the required actions {', '.join(actions)}")
     return found
 
@@ -48,25 +48,25 @@ def draft(record: Any, mapped: Mapped, members: Mapping[str, list[str]] | None =
 def members_of(organizations: Iterable[tuple[str, Any]]) -> dict[str, list[str]]:
     """Return the names of organizations, each given with its place, by the usernames of their members. Raises Refused."""
     found: dict[str, list[str]] = {}
-    for name, one in organizations:
-        organization = as_fields(name, one)
+    for name, item in organizations:
+        organization = as_fields(name, item)
         for member in organization.objects("members"):
             found.setdefault((member.text("username") or "").lower(), []).append(organization.text("name") or "")
     return found
 
 
-def _names(found: Draft, given: Fields) -> None:
-    username, email = given.text("username") or "", given.text("email")
+def _names(found: ImportDraft, fields: Fields) -> None:
+    username, email = fields.text("username") or "", fields.text("email")
     if not email and "@" in username:
         email = username
     found.put("email", email)
     if email:
-        found.keys["email_verified"] = given.boolean("emailVerified") or False
+        found.keys["email_verified"] = fields.boolean("emailVerified") or False
     if username and identifiers.normalize_username(username) is not None:
         found.put("username", username)
     elif username and username.lower() != (email or "").lower():
         found.notes.append("left out the username, which isn't 2 to 32 characters without spaces or @")
-    attributes = given.fields("attributes")
+    attributes = fields.fields("attributes")
     phone = as_text(*attributes.first("phoneNumber"))
     if phone and identifiers.normalize_phone(phone):
         found.keys["phone"] = identifiers.normalize_phone(phone)
@@ -76,7 +76,7 @@ def _names(found: Draft, given: Fields) -> None:
     found.put("local_language", as_text(*attributes.first("locale")))
 
 
-def _credential(found: Draft, credential: Fields) -> None:
+def _credential(found: ImportDraft, credential: Fields) -> None:
     kind = credential.text("type")
     secret, data = (_parsed(credential, name) for name in ("secretData", "credentialData"))
     if kind == "password":
@@ -96,10 +96,10 @@ def _parsed(credential: Fields, key: str) -> Fields:
     try:
         return as_fields(name, json_events.parsed(text.encode("utf-8", "surrogatepass")))
     except NotJson:
-        raise Refused(f"{name}: expected a JSON object in a text") from None
+        raise RecordRefused(f"{name}: expected a JSON object in a text") from None
 
 
-def _password(found: Draft, secret: Fields, data: Fields) -> str | None:
+def _password(found: ImportDraft, secret: Fields, data: Fields) -> str | None:
     algorithm = data.text("algorithm") or ""
     derived, salt = _bytes(secret, "value"), _bytes(secret, "salt")
     iterations, more = data.integer("hashIterations") or 0, data.fields("additionalParameters")
@@ -114,7 +114,7 @@ def _password(found: Draft, secret: Fields, data: Fields) -> str | None:
     return None
 
 
-def _totp(found: Draft, secret: Fields, data: Fields) -> str | None:
+def _totp(found: ImportDraft, secret: Fields, data: Fields) -> str | None:
     """Return the secret in base32; realms before 26 keep the characters that the app was given as base32."""
     stated = {
         "subType": data.text("subType"), "digits": data.integer("digits"), "period": data.integer("period"),
@@ -130,20 +130,20 @@ def _totp(found: Draft, secret: Fields, data: Fields) -> str | None:
     return base64.b32encode(value.encode()).decode()
 
 
-def _identities(given: Fields, mapped: Mapped) -> Iterable[dict[str, Any]]:
-    for one in given.objects("federatedIdentities"):
-        if name := mapped.connection(one.text("identityProvider") or ""):
-            shown = {"name": user} if (user := one.text("userName")) else {}
-            yield {"connection": name, "id": one.text("userId") or "", **shown}
+def _identities(fields: Fields, mapped: MappedRecord) -> Iterable[dict[str, Any]]:
+    for item in fields.objects("federatedIdentities"):
+        if name := mapped.connection(item.text("identityProvider") or ""):
+            shown = {"name": user} if (user := item.text("userName")) else {}
+            yield {"connection": name, "id": item.text("userId") or "", **shown}
 
 
-def _roles(found: Draft, given: Fields, mapped: Mapped) -> list[str]:
+def _roles(found: ImportDraft, fields: Fields, mapped: MappedRecord) -> list[str]:
     """Return the realm roles, and client roles as `client:role`; groups have no counterpart."""
-    names = [name for name in given.texts("realmRoles") if not _ITS_OWN.fullmatch(name)]
-    clients = given.fields("clientRoles")
+    names = [name for name in fields.texts("realmRoles") if not _ITS_OWN.fullmatch(name)]
+    clients = fields.fields("clientRoles")
     for client in clients.members:
         names += [f"{client}:{role}" for role in clients.texts(client) if client not in ("account", "broker")]
-    groups = given.texts("groups")
+    groups = fields.texts("groups")
     if left_out := [group for group in groups if group not in mapped.roles]:
         found.notes.append(f"left out the groups {', '.join(left_out)}")
     names += [group for group in groups if group in mapped.roles]
@@ -155,4 +155,4 @@ def _bytes(secret: Fields, key: str) -> bytes:
     try:
         return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
     except ValueError:
-        raise Refused(f"{secret.name(key)}: expected base64") from None
+        raise RecordRefused(f"{secret.name(key)}: expected base64") from None

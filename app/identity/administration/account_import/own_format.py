@@ -4,32 +4,34 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.identity.administration.account_import.records import Draft, Mapped
+from app.identity.administration.account_import.records import ImportDraft, MappedRecord
 from app.identity.administration.account_import.values import Fields, as_fields
 
 _BOOLEANS = ("email_verified", "phone_verified", "is_active")
 _INSTANTS = ("password_changed_at", "created_at")
 
 
-def draft(record: Any, mapped: Mapped) -> Draft:
+def draft(record: Any, mapped: MappedRecord) -> ImportDraft:
     """Return the draft of a record. Raises Refused."""
-    given = as_fields("", record)
-    keys = {**given.members}
+    provided = as_fields("", record)
+    keys = {**provided.members}
     for key in _BOOLEANS:
-        if (value := given.boolean(key)) is not None:
+        if (value := provided.boolean(key)) is not None:
             keys[key] = value
     for key in _INSTANTS:
         if key in keys:
-            keys[key] = given.instant(key)
-    if (born := given.date("birth_date")) is not None:
+            keys[key] = provided.instant(key)
+    if (born := provided.date("birth_date")) is not None:
         keys["birth_date"] = born
     if keys.get("roles") is not None:
-        keys["roles"] = [new for one in given.texts("roles") if (new := mapped.role(one))]
+        keys["roles"] = [new for text in provided.texts("roles") if (new := mapped.role(text))]
     if keys.get("identities") is not None:
-        keys["identities"] = [identity for one in given.objects("identities") if (identity := _identity(one, mapped))]
-    return Draft(keys)
+        keys["identities"] = [
+            identity for item in provided.objects("identities") if (identity := _identity(item, mapped))
+        ]
+    return ImportDraft(keys)
 
 
-def _identity(given: Fields, mapped: Mapped) -> dict[str, Any] | None:
-    connection = mapped.connection(given.text("connection") or "")
-    return {**given.members, "connection": connection, "id": given.text("id") or ""} if connection else None
+def _identity(fields: Fields, mapped: MappedRecord) -> dict[str, Any] | None:
+    connection = mapped.connection(fields.text("connection") or "")
+    return {**fields.members, "connection": connection, "id": fields.text("id") or ""} if connection else None

@@ -14,12 +14,12 @@ from app.identity.administration.configuration.validation_messages import senten
 from app.kit.input_filter import has_control_character
 
 
-class Refused(Exception):
+class RecordRefused(Exception):
     """The record cannot be imported; the text says why."""
 
 
 @dataclass(frozen=True)
-class Place:
+class RecordPosition:
     """Where a record is: a line of an NDJSON file, or the number of an element."""
 
     number: int  # of the record in the whole import, from 1
@@ -34,7 +34,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Mapped:
+class MappedRecord:
     """The options that rename what a file names: roles, and connections of identities. An empty name leaves one out."""
 
     roles: Mapping[str, str] = field(default_factory=dict)
@@ -48,7 +48,7 @@ class Mapped:
 
 
 @dataclass
-class Draft:
+class ImportDraft:
     """The keys of an account as a translator finds them, and what it left out."""
 
     keys: dict[str, Any] = field(default_factory=dict)
@@ -61,10 +61,10 @@ class Draft:
 
 
 @dataclass(frozen=True)
-class Read:
+class RecordReader:
     """A record, read: the account, or the sentence that refuses it."""
 
-    place: Place
+    place: RecordPosition
     account: ImportedAccount | None
     refusal: str = ""
     notes: tuple[str, ...] = ()
@@ -73,23 +73,23 @@ class Read:
 def refuse_unstorable(name: str, value: Any) -> None:
     """Raise Refused where a text has characters that a database or another reader refuses; `value` is at most 64 levels deep."""
     if isinstance(value, str) and has_control_character(value):
-        raise Refused(f"{name}: expected text without control characters")
+        raise RecordRefused(f"{name}: expected text without control characters")
     if isinstance(value, dict):
-        for key, one in value.items():
+        for key, item in value.items():
             refuse_unstorable(name, key)
-            refuse_unstorable(f"{name}.{key}" if name else key, one)
+            refuse_unstorable(f"{name}.{key}" if name else key, item)
     if isinstance(value, list | tuple):
-        for number, one in enumerate(value):
-            refuse_unstorable(f"{name}[{number}]", one)
+        for number, item in enumerate(value):
+            refuse_unstorable(f"{name}[{number}]", item)
 
 
-def checked(place: Place, draft: Draft) -> Read:
+def checked(place: RecordPosition, draft: ImportDraft) -> RecordReader:
     """Return the account of a draft, or what is wrong with it; values of secrets are never shown. Raises Refused."""
     refuse_unstorable("", draft.keys)
     try:
-        return Read(place, ImportedAccount.model_validate(draft.keys), notes=tuple(draft.notes))
+        return RecordReader(place, ImportedAccount.model_validate(draft.keys), notes=tuple(draft.notes))
     except ValidationError as problem:
-        return Read(place, None, "; ".join(_sentences(problem)))
+        return RecordReader(place, None, "; ".join(_sentences(problem)))
 
 
 def _sentences(problem: ValidationError) -> Iterator[str]:

@@ -16,11 +16,11 @@ from typing import Final
 from sqlalchemy.exc import IntegrityError
 
 from app.identity.administration.account_import.accounts import AccountWriter
-from app.identity.administration.account_import.records import Place, Read, Refused
+from app.identity.administration.account_import.records import RecordPosition, RecordReader, RecordRefused
 from app.identity.directory.accounts.store import IdentifierTaken
 from app.identity.directory.organizations import joined_domains
 from app.identity.platform.context import Context
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import UnitOfWork
 from app.identity.platform.tenant import Tenant
 from app.kit.errors import ApiError
@@ -29,7 +29,7 @@ BATCH: Final = 500
 """Accounts in one transaction: long enough to be fast, short enough that sign-ins do not wait on SQLite."""
 
 
-class Outcome(StrEnum):
+class ImportOutcome(StrEnum):
     """What became of a record."""
 
     CREATED = "created"
@@ -40,11 +40,11 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True)
-class Done:
+class ImportedRecord:
     """The outcome of one record, and what to say about it."""
 
-    place: Place
-    outcome: Outcome
+    place: RecordPosition
+    outcome: ImportOutcome
     says: tuple[str, ...] = ()
     has_password: bool = True
 
@@ -53,7 +53,7 @@ class Done:
 class Report:
     """The numbers of an import so far."""
 
-    counts: Counter[Outcome] = field(default_factory=Counter)
+    counts: Counter[ImportOutcome] = field(default_factory=Counter)
     without_password: int = 0
     """Accounts that were created without a password."""
     last: int = 0
@@ -61,10 +61,10 @@ class Report:
 
 
 def run(
-    services: Services,
+    services: IdentityServices,
     tenant: Tenant,
-    reads: Iterable[Read],
-    on_done: Callable[[Done], None],
+    reads: Iterable[RecordReader],
+    on_done: Callable[[ImportedRecord], None],
     *,
     skip: int = 0,
     batch: int = BATCH,
@@ -85,29 +85,33 @@ def run(
     for some in _batches(chosen, batch):
         for done in _batch(services, tenant, some, writes=writes):
             report.counts[done.outcome] += 1
-            report.without_password += done.outcome is Outcome.CREATED and not done.has_password
+            report.without_password += done.outcome is ImportOutcome.CREATED and not done.has_password
             on_done(done)
         report.last = some[-1].place.number
     return report
 
 
-def _batches(reads: Iterable[Read], size: int) -> Iterator[Sequence[Read]]:
+def _batches(reads: Iterable[RecordReader], size: int) -> Iterator[Sequence[RecordReader]]:
     left = iter(reads)
     while some := list(islice(left, size)):
         yield some
 
 
-def _batch(services: Services, tenant: Tenant, reads: Sequence[Read], *, writes: bool) -> list[Done]:
+def _batch(
+    services: IdentityServices, tenant: Tenant, reads: Sequence[RecordReader], *, writes: bool
+) -> list[ImportedRecord]:
     """Import a batch in one transaction; where two records collide, or another process does, one record at a time."""
     try:
         return _transaction(services, tenant, reads, writes=writes)
     except (IdentifierTaken, IntegrityError, ApiError) as problem:
         if len(reads) > 1:
             return [done for read in reads for done in _batch(services, tenant, [read], writes=writes)]
-        return [Done(reads[0].place, Outcome.REFUSED, (_sentence(problem),))]
+        return [ImportedRecord(reads[0].place, ImportOutcome.REFUSED, (_sentence(problem),))]
 
 
-def _transaction(services: Services, tenant: Tenant, reads: Sequence[Read], *, writes: bool) -> list[Done]:
+def _transaction(
+    services: IdentityServices, tenant: Tenant, reads: Sequence[RecordReader], *, writes: bool
+) -> list[ImportedRecord]:
     work = UnitOfWork(services.database, tenant.tenant_id)
     context = Context.outside_requests(services, tenant, work)
     try:
@@ -124,14 +128,16 @@ def _transaction(services: Services, tenant: Tenant, reads: Sequence[Read], *, w
         work.rollback()
 
 
-def _one(writer: AccountWriter, read: Read) -> Done:
+def _one(writer: AccountWriter, read: RecordReader) -> ImportedRecord:
     if read.account is None:
-        return Done(read.place, Outcome.REFUSED, (read.refusal,))
+        return ImportedRecord(read.place, ImportOutcome.REFUSED, (read.refusal,))
     try:
         outcome, says = writer.write(read.account)
-    except Refused as refusal:
-        return Done(read.place, Outcome.REFUSED, (str(refusal),))
-    return Done(read.place, Outcome(outcome), (*says, *read.notes), read.account.password_hash is not None)
+    except RecordRefused as refusal:
+        return ImportedRecord(read.place, ImportOutcome.REFUSED, (str(refusal),))
+    return ImportedRecord(
+        read.place, ImportOutcome(outcome), (*says, *read.notes), read.account.password_hash is not None
+    )
 
 
 def _sentence(problem: Exception) -> str:

@@ -10,7 +10,7 @@ from typing import IO, Any, Final
 
 from app.identity.administration.account_import import json_events
 from app.identity.administration.account_import.json_events import Keys, NotJson, Stream
-from app.identity.administration.account_import.records import Place, Refused
+from app.identity.administration.account_import.records import RecordPosition, RecordRefused
 
 MAX_LINE_BYTES: Final = 1_000_000
 _LOOKAHEAD: Final = 64 * 1024
@@ -33,7 +33,7 @@ class Realm:
     """Each with its place, for refusals."""
 
 
-def records(files: Sequence[Path], left_out: Container[tuple[Path, int]] = ()) -> Iterator[tuple[Place, Any]]:
+def records(files: Sequence[Path], left_out: Container[tuple[Path, int]] = ()) -> Iterator[tuple[RecordPosition, Any]]:
     """Yield each record with its place; an unreadable one is yielded as Refused. Raises Refused for a broken JSON file.
 
     Args:
@@ -44,7 +44,7 @@ def records(files: Sequence[Path], left_out: Container[tuple[Path, int]] = ()) -
         with path.open("rb") as file:
             for line, unit, record in _of_file(file, path, left_out):
                 number += 1
-                yield Place(number, path.name, line, unit), record
+                yield RecordPosition(number, path.name, line, unit), record
 
 
 def realms(path: Path) -> dict[int, Realm]:
@@ -72,7 +72,11 @@ def _of_file(file: IO[bytes], path: Path, left_out: Container[tuple[Path, int]])
     for realm, _, line, value in _values(file, path.name, shape, _is_account):
         if (path, realm) not in left_out:
             number += 1
-            yield number, "account", Refused(f"line {line}: {value}") if isinstance(value, Refused) else value
+            yield (
+                number,
+                "account",
+                RecordRefused(f"line {line}: {value}") if isinstance(value, RecordRefused) else value,
+            )
 
 
 def _values(
@@ -108,7 +112,7 @@ def _shape(file: IO[bytes], name: str) -> _Shape:
         keys, _ = json_events.outline(start[:_LOOKAHEAD])
         return _Shape.REALMS if "realm" in keys or "users" in keys else _Shape.ARRAY
     if not start.startswith(b"{"):
-        raise Refused(f"{name} is neither JSON nor one JSON object per line")
+        raise RecordRefused(f"{name} is neither JSON nor one JSON object per line")
     keys, is_complete = json_events.outline(start.split(b"\n", 1)[0])
     return _Shape.LINES if is_complete and not {"realm", "users"} <= keys else _Shape.REALM
 
@@ -116,7 +120,7 @@ def _shape(file: IO[bytes], name: str) -> _Shape:
 def _lines(file: IO[bytes]) -> Iterator[tuple[int, str, Any]]:
     for number, line in enumerate(iter(lambda: file.readline(MAX_LINE_BYTES + 1), b""), 1):
         if len(line) > MAX_LINE_BYTES:
-            raise Refused(f"line {number} is longer than {MAX_LINE_BYTES:,} bytes")
+            raise RecordRefused(f"line {number} is longer than {MAX_LINE_BYTES:,} bytes")
         text = line.removeprefix(_BOM).strip()
         if text:
             yield number, "line", _parsed(text)
@@ -126,6 +130,6 @@ def _parsed(text: bytes) -> Any:
     try:
         return json_events.parsed(text)
     except NotJson:
-        return Refused("expected one JSON object")
-    except Refused as refusal:
+        return RecordRefused("expected one JSON object")
+    except RecordRefused as refusal:
         return refusal

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from app.identity.administration.account_import.records import Refused
+from app.identity.administration.account_import.records import RecordRefused
 
 _WORDS: Final = {
     **dict.fromkeys(("true", "1", "yes", "y", "on", "t"), True),
@@ -79,14 +79,14 @@ class Fields:
         if value is None:
             return []
         if not isinstance(value, list):
-            raise Refused(f"{name}: expected a list; found {_kind(value)}")
-        return [(f"{name}[{number}]", _unwrapped(f"{name}[{number}]", one)) for number, one in enumerate(value)]
+            raise RecordRefused(f"{name}: expected a list; found {_kind(value)}")
+        return [(f"{name}[{number}]", _unwrapped(f"{name}[{number}]", item)) for number, item in enumerate(value)]
 
     def objects(self, key: str) -> list[Fields]:
-        return [as_fields(name, one) for name, one in self.elements(key)]
+        return [as_fields(name, item) for name, item in self.elements(key)]
 
     def texts(self, key: str) -> list[str]:
-        return [as_text(name, one) or "" for name, one in self.elements(key)]
+        return [as_text(name, item) or "" for name, item in self.elements(key)]
 
     def first(self, key: str) -> tuple[str, Any]:
         """Return the only value of a member, which some exports have as a list, with its name."""
@@ -100,7 +100,7 @@ def as_fields(name: str, value: Any) -> Fields:
     if value is None:
         return Fields({}, name)
     if not isinstance(value, dict):
-        raise Refused(f"{name}: expected an object; found {_kind(value)}" if name else "expected one JSON object")
+        raise RecordRefused(f"{name}: expected an object; found {_kind(value)}" if name else "expected one JSON object")
     return Fields(value, name)
 
 
@@ -108,7 +108,7 @@ def as_text(name: str, value: Any) -> str | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, str | int):
-        raise Refused(f"{name}: expected a text; found {_kind(value)}")
+        raise RecordRefused(f"{name}: expected a text; found {_kind(value)}")
     return str(value)
 
 
@@ -117,7 +117,7 @@ def as_boolean(name: str, value: Any) -> bool | None:
         return value
     word = str(value).strip().lower() if isinstance(value, str | int) else ""
     if word not in _WORDS:
-        raise Refused(f"{name}: expected true or false; found {_kind(value, another=True)}")
+        raise RecordRefused(f"{name}: expected true or false; found {_kind(value, another=True)}")
     return _WORDS[word]
 
 
@@ -130,7 +130,7 @@ def as_integer(name: str, value: Any) -> int | None:
         return int(value)
     if isinstance(value, str) and _INTEGER.fullmatch(value.strip()):
         return int(value)
-    raise Refused(f"{name}: expected a whole number; found {_kind(value, another=True)}")
+    raise RecordRefused(f"{name}: expected a whole number; found {_kind(value, another=True)}")
 
 
 def as_instant(name: str, value: Any) -> datetime | None:
@@ -146,7 +146,7 @@ def as_instant(name: str, value: Any) -> datetime | None:
             return _EPOCH + timedelta(**{unit: number})
     except (ValueError, OverflowError):
         pass
-    raise Refused(f"{name}: expected a time such as 2026-01-31T12:00:00Z; found {_kind(value, another=True)}")
+    raise RecordRefused(f"{name}: expected a time such as 2026-01-31T12:00:00Z; found {_kind(value, another=True)}")
 
 
 def _unwrapped(name: str, value: Any) -> Any:
@@ -169,7 +169,7 @@ def _number(name: str, value: Any) -> float:
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number):
-        raise Refused(f"{name}: expected a number; found {_kind(value, another=True)}")
+        raise RecordRefused(f"{name}: expected a number; found {_kind(value, another=True)}")
     return number
 
 

@@ -11,7 +11,7 @@ from app.contract.configuration import TenantSettings
 from app.contract.profile import Write
 from app.contract.tenant_file import AccountFile, TenantFile
 from app.identity.administration.configuration.document import Path
-from app.identity.administration.configuration.plan import Action, Change, Run, differences
+from app.identity.administration.configuration.plan import Change, ChangeAction, Run, differences
 from app.identity.authentication.recovery import new_password
 from app.identity.authentication.sign_in.password_reset import end_sessions_and_tokens
 from app.identity.credentials import notifications
@@ -60,18 +60,18 @@ class AccountPass:
         """Yield a change for each account; with `run.writes`, write it before."""
         context = self._context()
         seen = set()
-        for number, wanted in enumerate(self.declared.accounts or ()):
+        for number, account in enumerate(self.declared.accounts or ()):
             path = (*self.path, "accounts", number)
-            edits = self._edits(context, wanted, path)
-            self._refuse_unknown_roles(wanted, path)
-            held = None if self.is_new else self._find(context, wanted, path)
-            if held is None:
-                yield self._add(context, wanted, edits)
+            edits = self._edits(context, account, path)
+            self._refuse_unknown_roles(account, path)
+            stored = None if self.is_new else self._find(context, account, path)
+            if stored is None:
+                yield self._add(context, account, edits)
             else:
-                seen.add(held.uid)
-                yield self._change(context, held, wanted, edits)
+                seen.add(stored.uid)
+                yield self._change(context, stored, account, edits)
         if self.run.prune and not self.is_new:
-            named = {wanted.label for wanted in self.declared.accounts or ()}
+            named = {item.label for item in self.declared.accounts or ()}
             yield from self._remove(context, seen, named)
         if self.run.writes:
             context.audit.write(context.work)
@@ -81,110 +81,119 @@ class AccountPass:
         tenant = Tenant(work.tenant_id, self.declared.name, "", b"", 0, self.settings, Brand())
         return Context.outside_requests(self.run.services, tenant, work)
 
-    def _edits(self, context: Context, wanted: AccountFile, path: Path) -> Edits:
+    def _edits(self, context: Context, declared: AccountFile, path: Path) -> Edits:
         """Read the free fields by the rules of the API."""
         fields = self.settings.custom_fields
         try:
             return profile_edits.read(
-                _free(wanted), _WRITERS, clears=False, custom_fields=fields, today=context.now.date()
+                _free(declared), _WRITERS, clears=False, custom_fields=fields, today=context.now.date()
             )
         except ApiError as refusal:
             self.run.refuse(path, f"expected another value: {refusal.description}")
 
-    def _refuse_unknown_roles(self, wanted: AccountFile, path: Path) -> None:
-        for number, name in enumerate(wanted.roles):
+    def _refuse_unknown_roles(self, declared: AccountFile, path: Path) -> None:
+        for number, name in enumerate(declared.roles):
             if name not in self.known_roles:
                 self.run.refuse((*path, "roles", number), f"expected the name of a role of this tenant; found {name!r}")
 
-    def _find(self, context: Context, wanted: AccountFile, path: Path) -> Account | None:
+    def _find(self, context: Context, declared: AccountFile, path: Path) -> Account | None:
         found = {}
-        for kind, value in _named(wanted):
+        for kind, value in _named(declared):
             account = store.by_identifier(context, kind, identifiers.normalize(kind, value))
             if account is not None:
                 found[account.uid] = account
         if len(found) > 1:
             self.run.refuse(path, "expected one account; this email, username and phone belong to different ones")
-        held = next(iter(found.values()), None)
-        for kind, value in _named(wanted) if held is not None else ():
-            stands = getattr(held, kind)
+        stored = next(iter(found.values()), None)
+        for kind, value in _named(declared) if stored is not None else ():
+            stands = getattr(stored, kind)
             if stands is not None and identifiers.normalize(kind, stands) != identifiers.normalize(kind, value):
                 self.run.refuse((*path, kind), f"expected {stands}; a file can't change an account's {kind}")
-        return held
+        return stored
 
-    def _add(self, context: Context, wanted: AccountFile, edits: Edits) -> Change:
+    def _add(self, context: Context, declared: AccountFile, edits: Edits) -> Change:
         if self.run.writes:
             uid = randomness.uid()
             profile = edits.apply({"RegistrationSource": "API"})
-            store.add(context, {**self._row(context, uid, wanted), "profile": profile}, _held(wanted))
-            assigned_roles.assign(context.work, uid, {EVERYWHERE: set(wanted.roles)})
+            store.add(context, {**self._row(context, uid, declared), "profile": profile}, _held(declared))
+            assigned_roles.assign(context.work, uid, {EVERYWHERE: set(declared.roles)})
             context.audit.record("account.created", uid=uid, source="file")
-        return Change(Action.CREATE, self.declared.name, "account", wanted.label)
+        return Change(ChangeAction.CREATE, self.declared.name, "account", declared.label)
 
-    def _row(self, context: Context, uid: str, wanted: AccountFile) -> dict[str, Any]:
-        email = identifiers.display_email(wanted.email) if wanted.email else None
-        hashed = self.run.hashes.get((self.declared.name, wanted.label))
-        if wanted.password and hashed is None:  # the account changed after the plan, which needed no hash
-            hashed = self.run.services.hashing.hash(wanted.password, context.tenant.settings.argon2)
+    def _row(self, context: Context, uid: str, declared: AccountFile) -> dict[str, Any]:
+        email = identifiers.display_email(declared.email) if declared.email else None
+        hashed = self.run.hashes.get((self.declared.name, declared.label))
+        if declared.password and hashed is None:  # the account changed after the plan, which needed no hash
+            hashed = self.run.services.hashing.hash(declared.password, context.tenant.settings.argon2)
         return {
             "uid": uid,
             "profile_id": randomness.uid(),
             "password_hash": hashed,
             "password_changed_at": context.now if hashed else None,
             "email": email,
-            "username": identifiers.normalize_username(wanted.username) if wanted.username else None,
-            "phone": identifiers.normalize_phone(wanted.phone) if wanted.phone else None,
+            "username": identifiers.normalize_username(declared.username) if declared.username else None,
+            "phone": identifiers.normalize_phone(declared.phone) if declared.phone else None,
             "emails": [{"Type": "Primary", "Value": email}] if email else [],
-            **{name: getattr(wanted, name) for name in _SWITCHES},
+            **{name: getattr(declared, name) for name in _SWITCHES},
             "private": {store.FROM_FILE: True},
             "created_at": context.now,
             "modified_at": context.now,
             "profile_modified_at": context.now,
         }
 
-    def _change(self, context: Context, held: Account, wanted: AccountFile, edits: Edits) -> Change:
-        before = {name: getattr(held, name) for name in _SWITCHES if name in wanted.model_fields_set}
-        after = {name: getattr(wanted, name) for name in before}
-        profile = edits.apply(held.profile)
-        details = [*differences(before, after), *differences(held.profile, profile)]
+    def _change(self, context: Context, stored: Account, declared: AccountFile, edits: Edits) -> Change:
+        before = {name: getattr(stored, name) for name in _SWITCHES if name in declared.model_fields_set}
+        after = {name: getattr(declared, name) for name in before}
+        profile = edits.apply(stored.profile)
+        details = [*differences(before, after), *differences(stored.profile, profile)]
         values: dict[str, Any] = {**after, "profile": profile}
-        if held.password_hash is None and wanted.password:
+        if stored.password_hash is None and declared.password:
             details.append("password: set, because the account has none")
             values |= {
-                "password_hash": self._row(context, held.uid, wanted)["password_hash"],
+                "password_hash": self._row(context, stored.uid, declared)["password_hash"],
                 "password_changed_at": context.now,
             }
-        fresh = [(kind, value) for kind, value in _named(wanted) if getattr(held, kind) is None]
+        fresh = [(kind, value) for kind, value in _named(declared) if getattr(stored, kind) is None]
         details += [f"{kind}: default -> {value}" for kind, value in fresh]
-        if "roles" in wanted.model_fields_set:
-            details += differences({"roles": held.roles}, {"roles": sorted(set(wanted.roles))})
+        if "roles" in declared.model_fields_set:
+            details += differences({"roles": stored.roles}, {"roles": sorted(set(declared.roles))})
         if details and self.run.writes:
-            self._write(context, held, wanted, values, fresh)
+            self._write(context, stored, declared, values, fresh)
         return Change(
-            Action.CHANGE if details else Action.UNCHANGED, self.declared.name, "account", wanted.label, tuple(details)
+            ChangeAction.CHANGE if details else ChangeAction.UNCHANGED,
+            self.declared.name,
+            "account",
+            declared.label,
+            tuple(details),
         )
 
     def _write(
-        self, context: Context, held: Account, wanted: AccountFile, values: dict[str, Any], fresh: list[tuple[str, str]]
+        self,
+        context: Context,
+        stored: Account,
+        declared: AccountFile,
+        values: dict[str, Any],
+        fresh: list[tuple[str, str]],
     ) -> None:
-        row = self._row(context, held.uid, wanted)
+        row = self._row(context, stored.uid, declared)
         values |= {kind: row[kind] for kind, _ in fresh}
         if any(kind == identifiers.EMAIL for kind, _ in fresh):
-            values["emails"] = [*row["emails"], *held.emails]
+            values["emails"] = [*row["emails"], *stored.emails]
         store.add_identifiers(
-            context, held.uid, [one for one in _held(wanted) if one[0] in {kind for kind, _ in fresh}]
+            context, stored.uid, [item for item in _held(declared) if item[0] in {kind for kind, _ in fresh}]
         )
         for kind in (identifiers.EMAIL, identifiers.PHONE):
-            stands = getattr(held, kind) or row[kind]
+            stands = getattr(stored, kind) or row[kind]
             if f"{kind}_verified" in values and stands:
                 store.set_verified(
-                    context, held.uid, kind, identifiers.normalize(kind, stands), values[f"{kind}_verified"]
+                    context, stored.uid, kind, identifiers.normalize(kind, stands), values[f"{kind}_verified"]
                 )
-        after = store.change(context, held.uid, values) or held
-        if "roles" in wanted.model_fields_set:
-            assigned_roles.clear(context.work, held.uid, [EVERYWHERE])
-            assigned_roles.assign(context.work, held.uid, {EVERYWHERE: set(wanted.roles)})
-        context.audit.record("account.changed", uid=held.uid, source="file")
-        notifications.notify_profile_changes(context, held, after)
+        after = store.change(context, stored.uid, values) or stored
+        if "roles" in declared.model_fields_set:
+            assigned_roles.clear(context.work, stored.uid, [EVERYWHERE])
+            assigned_roles.assign(context.work, stored.uid, {EVERYWHERE: set(declared.roles)})
+        context.audit.record("account.changed", uid=stored.uid, source="file")
+        notifications.notify_profile_changes(context, stored, after)
         if "password_hash" in values:
             end_sessions_and_tokens(context, after)
             new_password.after_change(context, after, "file")
@@ -197,20 +206,20 @@ class AccountPass:
             if self.run.writes:
                 removal.delete_account_rows(context.work, left.uid)
                 context.audit.record("account.removed", uid=left.uid, source="file")
-            yield Change(Action.REMOVE, self.declared.name, "account", label)
+            yield Change(ChangeAction.REMOVE, self.declared.name, "account", label)
 
 
-def _named(wanted: AccountFile) -> list[tuple[str, str]]:
-    return [(kind, value) for kind in KINDS if (value := getattr(wanted, kind))]
+def _named(declared: AccountFile) -> list[tuple[str, str]]:
+    return [(kind, value) for kind in KINDS if (value := getattr(declared, kind))]
 
 
-def _held(wanted: AccountFile) -> list[tuple[str, str, bool]]:
+def _held(declared: AccountFile) -> list[tuple[str, str, bool]]:
     """Return (kind, value, is_verified) of each identifier; a username needs no verification."""
     return [
-        (kind, identifiers.normalize(kind, value), bool(getattr(wanted, f"{kind}_verified", True)))
-        for kind, value in _named(wanted)
+        (kind, identifiers.normalize(kind, value), bool(getattr(declared, f"{kind}_verified", True)))
+        for kind, value in _named(declared)
     ]
 
 
-def _free(wanted: AccountFile) -> dict[str, Any]:
-    return {member: getattr(wanted, key) for key, member in FREE.items() if key in wanted.model_fields_set}
+def _free(declared: AccountFile) -> dict[str, Any]:
+    return {member: getattr(declared, key) for key, member in FREE.items() if key in declared.model_fields_set}

@@ -24,11 +24,11 @@ from app.identity.administration import second_factor_settings
 from app.identity.administration.configuration import applications, resources
 from app.identity.administration.configuration.accounts import AccountPass
 from app.identity.administration.configuration.applications import ApplicationPass
-from app.identity.administration.configuration.document import ConfigurationError, Path, Problem
+from app.identity.administration.configuration.document import ConfigurationError, ConfigurationProblem, Path
 from app.identity.administration.configuration.initial_access_tokens import TokenPass
 from app.identity.administration.configuration.organizations import OrganizationPass, context_of
 from app.identity.administration.configuration.origins import Marks, differences, marks, merged, of_files, unnamed
-from app.identity.administration.configuration.plan import Action, Made, Plan, Run
+from app.identity.administration.configuration.plan import ChangeAction, ChangePlan, Made, Run
 from app.identity.administration.configuration.reading import Configuration
 from app.identity.administration.configuration.roles import RolePass
 from app.identity.credentials.passwords import hash_cost
@@ -38,14 +38,14 @@ from app.identity.directory.tenants.changes import TenantRow
 from app.identity.directory.tenants.store import LOOKUP_TENANT
 from app.identity.platform import powers
 from app.identity.platform.context import Context
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
 
 _ADVISORY_LOCK = 4_017_204  # an arbitrary number: the advisory lock that serializes concurrent runs
 
 
-def plan(services: Services, configuration: Configuration, *, prune: bool = False) -> Plan:
+def plan(services: IdentityServices, configuration: Configuration, *, prune: bool = False) -> ChangePlan:
     """Return the changes that `apply` would make; addresses in it are fetched without a transaction.
 
     Raises:
@@ -61,7 +61,7 @@ def plan(services: Services, configuration: Configuration, *, prune: bool = Fals
     return done
 
 
-def apply(services: Services, configuration: Configuration, *, prune: bool = False) -> Plan:
+def apply(services: IdentityServices, configuration: Configuration, *, prune: bool = False) -> ChangePlan:
     """Apply the file, completely or not at all.
 
     Passwords of new accounts are hashed, and addresses fetched, before the transaction begins, to keep it short.
@@ -81,34 +81,34 @@ def apply(services: Services, configuration: Configuration, *, prune: bool = Fal
         return done
     except IntegrityError as problem:
         raise ConfigurationError(
-            [Problem(configuration.document.file, 1, "", f"is already taken: {problem.orig}")]
+            [ConfigurationProblem(configuration.document.file, 1, "", f"is already taken: {problem.orig}")]
         ) from problem
     finally:
         work.rollback()
 
 
-def _hashes(services: Services, configuration: Configuration, *, prune: bool) -> dict[tuple[str, str], str]:
+def _hashes(services: IdentityServices, configuration: Configuration, *, prune: bool) -> dict[tuple[str, str], str]:
     """Hash the passwords of accounts to create."""
-    wanted = []
+    requested = []
     for change in plan(services, configuration, prune=prune).changes:
-        tenant = next(one for one in configuration.tenants if one.name == change.tenant)
-        account = next((one for one in tenant.accounts or () if one.label == change.name), None)
+        tenant = next(item for item in configuration.tenants if item.name == change.tenant)
+        account = next((item for item in tenant.accounts or () if item.label == change.name), None)
         if (
             change.kind == "account"
             and account is not None
             and account.password
-            and change.action is not Action.UNCHANGED
+            and change.action is not ChangeAction.UNCHANGED
         ):
             parameters = tenant.settings.argon2 if tenant.settings else Argon2()
-            wanted.append((tenant.name, account.label, account.password, parameters))
+            requested.append((tenant.name, account.label, account.password, parameters))
     # Expensive hashes run one at a time: several at once would wait for each other until HashingBusy.
-    is_expensive = any(hash_cost.of_parameters(parameters) > hash_cost.EXPENSIVE for *_, parameters in wanted)
+    is_expensive = any(hash_cost.of_parameters(parameters) > hash_cost.EXPENSIVE for *_, parameters in requested)
     with ThreadPoolExecutor(1 if is_expensive else services.settings.hashes_at_once) as threads:
-        hashes = list(threads.map(lambda one: services.hashing.hash(one[2], one[3]), wanted))
-    return {(one[0], one[1]): hashed for one, hashed in zip(wanted, hashes, strict=True)}
+        hashes = list(threads.map(lambda item: services.hashing.hash(item[2], item[3]), requested))
+    return {(item[0], item[1]): hashed for item, hashed in zip(requested, hashes, strict=True)}
 
 
-def _all(run: Run) -> Plan:
+def _all(run: Run) -> ChangePlan:
     for at, declared in enumerate(run.configuration.tenants):
         _TenantPass(run, declared, ("tenants", at)).all()
     return run.plan
@@ -130,37 +130,37 @@ class _TenantPass:
 
     def all(self) -> None:
         self.work.switch_tenant(LOOKUP_TENANT)
-        held = changes.by_name(self.work, self.declared.name)
+        stored = changes.by_name(self.work, self.declared.name)
         owner = changes.tenant_with_key(self.work, self.declared.api_key) if self.declared.api_key else None
         if owner not in (None, self.declared.name):
             self.run.refuse((*self.path, "api_key"), "expected a key of its own; another tenant uses this one")
-        if held is None:
+        if stored is None:
             self._add()
         else:
-            held = self._change(held)
-        own = ApplicationPass(self.run, self.declared, self.path, self.named, is_new=held is None)
+            stored = self._change(stored)
+        own = ApplicationPass(self.run, self.declared, self.path, self.named, is_new=stored is None)
         has_changed = own.apply()
         self.named = own.named
         if self.run.writes and has_changed:
-            algorithms = {name for one in self.declared.applications or () for name in one.algorithms}
+            algorithms = {name for application in self.declared.applications or () for name in application.algorithms}
             self.run.services.signing_keys.publish(self.work, algorithms)
-        if self.run.writes and has_changed and held is not None:
+        if self.run.writes and has_changed and stored is not None:
             changes.change(self.work)
         resources.apply(self.run, self.declared, self._context(), self.path, self.named)
-        tokens = TokenPass(self.run, self.declared, self.path, is_new=held is None)
+        tokens = TokenPass(self.run, self.declared, self.path, is_new=stored is None)
         self.run.plan.changes += tokens.changes()
         self.named |= tokens.named
-        if self.run.writes and (held is None or held.named_by_file != self.named):
+        if self.run.writes and (stored is None or stored.named_by_file != self.named):
             changes.set_named_by_file(self.work, self.named)
-        roles = RolePass(self.run, self.declared, self.path, is_new=held is None)
+        roles = RolePass(self.run, self.declared, self.path, is_new=stored is None)
         self.run.plan.changes += roles.changes()
         if self.declared.accounts is not None:
             settings = self._checked(self.settings)
-            account_pass = AccountPass(self.run, self.declared, self.path, settings, roles.known, is_new=held is None)
+            account_pass = AccountPass(self.run, self.declared, self.path, settings, roles.known, is_new=stored is None)
             self.run.plan.changes += account_pass.changes()
         if self.declared.organizations is not None or self.declared.organization_roles is not None:
             settings = self._checked(self.settings)
-            organizations = OrganizationPass(self.run, self.declared, self.path, settings, is_new=held is None)
+            organizations = OrganizationPass(self.run, self.declared, self.path, settings, is_new=stored is None)
             self.run.plan.changes += organizations.changes()
 
     def _context(self) -> Context:
@@ -179,10 +179,10 @@ class _TenantPass:
             )
         key = declared.api_key or randomness.guid()
         secret = declared.api_secret or randomness.guid()
-        for name, given, value in (("api_key", declared.api_key, key), ("api_secret", declared.api_secret, secret)):
-            if given is None:
+        for name, item, value in (("api_key", declared.api_key, key), ("api_secret", declared.api_secret, secret)):
+            if item is None:
                 self.run.plan.made.append(Made(f"tenant {declared.name}", name, value))
-        self._note(Action.CREATE, "tenant", declared.name)
+        self._note(ChangeAction.CREATE, "tenant", declared.name)
         self.work.switch_tenant(randomness.uid())
         settings = self.settings = self._settings({})
         brand = merged({}, self._brand() or {}, {})
@@ -206,102 +206,104 @@ class _TenantPass:
                 now=self.run.now,
             )
 
-    def _change(self, held: TenantRow) -> TenantRow:
-        self.work.switch_tenant(held.tenant_id)
-        held = (changes.lock(self.work) if self.run.writes else None) or held  # an operation may change it concurrently
-        self.named = held.named_by_file or of_files(held.settings, held.brand)
+    def _change(self, stored: TenantRow) -> TenantRow:
+        self.work.switch_tenant(stored.tenant_id)
+        stored = (
+            changes.lock(self.work) if self.run.writes else None
+        ) or stored  # an operation may change it concurrently
+        self.named = stored.named_by_file or of_files(stored.settings, stored.brand)
         before, brand_before = self.named.get("settings", {}), self.named.get("brand", {})
-        settings = self.settings = self._settings(held.settings)
+        settings = self.settings = self._settings(stored.settings)
         named_brand = self._brand()
-        brand = held.brand if named_brand is None else merged(held.brand, named_brand, brand_before)
+        brand = stored.brand if named_brand is None else merged(stored.brand, named_brand, brand_before)
         if named_brand is not None:
             self.named = {**self.named, "brand": marks(named_brand)}
         details = [
-            *differences(held.settings, settings, before, "settings."),
-            *differences(held.brand, brand, brand_before, "brand."),
+            *differences(stored.settings, settings, before, "settings."),
+            *differences(stored.brand, brand, brand_before, "brand."),
         ]
-        captcha = self._captcha_secret(held.captcha_secret, settings)
-        if captcha != held.captcha_secret:
+        captcha = self._captcha_secret(stored.captcha_secret, settings)
+        if captcha != stored.captcha_secret:
             details.append("captcha_secret: changed")
-        stored_services = self._service_secrets(held.service_secrets)
-        if stored_services != held.service_secrets:
+        stored_services = self._service_secrets(stored.service_secrets)
+        if stored_services != stored.service_secrets:
             details.append("secrets of push, duo or connections: changed")
-        action = Action.CHANGE if details else Action.UNCHANGED
+        action = ChangeAction.CHANGE if details else ChangeAction.UNCHANGED
         stays = list(unnamed(self._managed(settings), self.named["settings"], "settings."))
-        if not held.is_active:
+        if not stored.is_active:
             stays.append("suspended; 'gatehouse tenant resume' takes it back")
-        self._note(action, "tenant", self.declared.name, *details, *self._unchanged_credentials(held), *stays)
+        self._note(action, "tenant", self.declared.name, *details, *self._unchanged_credentials(stored), *stays)
         if self.run.writes and details:
             encrypted = {"captcha_secret": captcha, "service_secrets": stored_services}
             changes.change(self.work, settings=settings, brand=brand, **encrypted)
-            provider_tokens.delete_unretained(self.work, held.settings, settings)
-        return held
+            provider_tokens.delete_unretained(self.work, stored.settings, settings)
+        return stored
 
-    def _captcha_secret(self, held: bytes | None, settings: dict[str, Any]) -> bytes | None:
+    def _captcha_secret(self, stored: bytes | None, settings: dict[str, Any]) -> bytes | None:
         """Return the encrypted secret to store: the stored bytes if the file has the same secret or none."""
         declared, associated_data = self.declared.captcha_secret, changes.captcha_associated_data(self.work.tenant_id)
         if declared is None:
-            if held is None and TenantSettings.model_validate(settings).captcha.provider != "own":
+            if stored is None and TenantSettings.model_validate(settings).captcha.provider != "own":
                 self.run.refuse((*self.path, "captcha_secret"), "expected the secret of settings.captcha.provider")
-            return held
-        if held is not None and hmac.compare_digest(
-            self.run.services.encryption.decrypt(held, associated_data), declared.encode()
+            return stored
+        if stored is not None and hmac.compare_digest(
+            self.run.services.encryption.decrypt(stored, associated_data), declared.encode()
         ):
-            return held
+            return stored
         return self.run.services.encryption.encrypt(declared.encode(), associated_data)
 
-    def _service_secrets(self, held: bytes | None) -> bytes | None:
+    def _service_secrets(self, stored: bytes | None) -> bytes | None:
         """Return the encrypted secrets to store: the stored bytes if the file has the same secrets or none."""
         declared = self.declared
         push = declared.push.secrets.model_dump(exclude_unset=True) if declared.push and declared.push.secrets else {}
         duo = {"client_secret": declared.duo.client_secret} if declared.duo and declared.duo.client_secret else {}
-        connections = self._connection_secrets(held)
+        connections = self._connection_secrets(stored)
         encryption, tenant_id = self.run.services.encryption, self.work.tenant_id
-        return tenant_secrets.encrypt_merged(encryption, tenant_id, held, push=push, duo=duo, connections=connections)
+        return tenant_secrets.encrypt_merged(encryption, tenant_id, stored, push=push, duo=duo, connections=connections)
 
-    def _connection_secrets(self, held: bytes | None) -> dict[str, str | None]:
+    def _connection_secrets(self, stored: bytes | None) -> dict[str, str | None]:
         """Return the secrets in the file, and None for those to remove: the connection is gone, or has no secret any longer."""
         declared = self.declared.connections
         if declared is None:
             return {}
-        known = tenant_secrets.decrypt_all(self.run.services.encryption, self.work.tenant_id, held).get(
+        known = tenant_secrets.decrypt_all(self.run.services.encryption, self.work.tenant_id, stored).get(
             tenant_secrets.CONNECTIONS, {}
         )
         stays = self.settings.get("connections", {})
         secrets: dict[str, str | None] = {name: None for name in known if name.partition(".")[0] not in stays}
         for member, end in (("secret", ""), ("apple_certificate", tenant_secrets.APPLE_KEY)):
-            for name, one in declared.items():
-                if member in one.model_fields_set:
-                    secrets[name + end] = getattr(one, member)
+            for name, connection in declared.items():
+                if member in connection.model_fields_set:
+                    secrets[name + end] = getattr(connection, member)
         return secrets
 
-    def _unchanged_credentials(self, held: TenantRow) -> list[str]:
+    def _unchanged_credentials(self, stored: TenantRow) -> list[str]:
         """Return a note for each key or secret of the file that differs from the stored one, which stays."""
         notes = []
-        if self.declared.api_key and self.declared.api_key.lower() != held.api_key:
+        if self.declared.api_key and self.declared.api_key.lower() != stored.api_key:
             notes.append("api_key: unchanged; a file doesn't overwrite it")
         if self.declared.api_secret:
             known = self.run.services.encryption.decrypt(
-                held.api_secret, changes.api_secret_associated_data(held.tenant_id)
+                stored.api_secret, changes.api_secret_associated_data(stored.tenant_id)
             ).decode()
             if not hmac.compare_digest(known.lower(), self.declared.api_secret.lower()):
                 notes.append("api_secret: unchanged; a file doesn't overwrite it")
         return notes
 
-    def _settings(self, held: dict[str, Any]) -> dict[str, Any]:
+    def _settings(self, stored: dict[str, Any]) -> dict[str, Any]:
         """Return the settings to store, and remember the keys that the file names; parts of the tenant that it omits stay."""
         declared = self.declared
         secrets: Any = SECRETS_IN_FILE
         beside = declared.model_dump(mode="json", include=set(BESIDE_SETTINGS), exclude=secrets, exclude_unset=True)
         own = declared.settings.model_dump(mode="json", exclude_unset=True) if declared.settings else {}
         named, before = {**own, **beside}, self.named.get("settings", {})
-        latest = merged(held, named, self._managed(before))
+        latest = merged(stored, named, self._managed(before))
         others = {key: mark for key, mark in before.items() if key not in self._managed(before)}
         self.named = {**self.named, "settings": {**others, **marks(named)}}
         empty = [key for key in BESIDE_SETTINGS if latest.get(key, ()) in (None, [])]
         latest = {key: value for key, value in latest.items() if key not in empty}  # empty equals the default
         self._checked(latest)
-        if second_factor_settings.is_unsafe_change(held, latest):
+        if second_factor_settings.is_unsafe_change(stored, latest):
             self.run.refuse(
                 (*self.path, "settings", "two_factor"), f"expected disabled: {second_factor_settings.NEEDED}"
             )
@@ -331,5 +333,5 @@ class _TenantPass:
         brand = self.run.configuration.brands.get(self.declared.name)
         return None if brand is None else brand.model_dump(mode="json", exclude_unset=True)
 
-    def _note(self, action: Action, kind: str, name: str, *details: str) -> None:
+    def _note(self, action: ChangeAction, kind: str, name: str, *details: str) -> None:
         self.run.note(action, self.declared.name, kind, name, *details)

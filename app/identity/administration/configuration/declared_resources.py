@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from pydantic import BaseModel
 
 from app.contract.configuration import TenantSettings
-from app.identity.administration.configuration.document import Document, Path
+from app.identity.administration.configuration.document import Path, YamlDocument
 from app.identity.administration.resource_rules import rules_of
 from app.kit.resource import Resource
 
 
 def problems(
-    resources: Sequence[Resource], tenants: Sequence[BaseModel], document: Document
+    resources: Sequence[Resource], tenants: Sequence[BaseModel], document: YamlDocument
 ) -> Iterator[tuple[Path, str]]:
     """Yield the problems of a file's items; rules that need settings which it omits are checked when it is applied."""
     for resource in resources:
@@ -28,9 +28,9 @@ def problems(
                     of = f" for {item_id[0]}" if len(item_id) > 1 else ""
                     line = document.line_of(first)
                     yield (*path, _last_key(resource)), f"is listed twice{of}; see line {line}"
-                for given in distinct_values(resource, item):
-                    if (first := values.setdefault(given, path)) != path:
-                        yield (*path, given[0]), f"is already used; see line {document.line_of(first)}"
+                for value in distinct_values(resource, item):
+                    if (first := values.setdefault(value, path)) != path:
+                        yield (*path, value[0]), f"is already used; see line {document.line_of(first)}"
 
 
 def listed(resource: Resource, tenant: BaseModel, path: Path) -> Iterator[tuple[Path, BaseModel]]:

@@ -14,8 +14,8 @@ from typing import Any
 import yaml
 from yaml import events
 
-MOST_BYTES = 4 * 1024 * 1024
-MOST_DEPTH = 20
+MAX_BYTES = 4 * 1024 * 1024
+MAX_DEPTH = 20
 _INT = re.compile(r"[-+]?(0|[1-9][0-9]*)\Z")
 _FLOAT = re.compile(r"[-+]?[0-9]+\.[0-9]+([eE][-+]?[0-9]+)?\Z")
 _WORDS: dict[str, Any] = {"": None, "~": None, "null": None, "true": True, "false": False}
@@ -26,7 +26,7 @@ Path = tuple[str | int, ...]
 
 
 @dataclass(frozen=True)
-class Problem:
+class ConfigurationProblem:
     """A problem of the file: its line, its key, and the expected value."""
 
     file: str
@@ -41,7 +41,7 @@ class Problem:
 class ConfigurationError(Exception):
     """The file cannot be applied, and nothing was."""
 
-    def __init__(self, problems: Sequence[Problem]) -> None:
+    def __init__(self, problems: Sequence[ConfigurationProblem]) -> None:
         self.problems = tuple(sorted(set(problems), key=lambda problem: (problem.file, problem.line, problem.key)))
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
@@ -55,13 +55,13 @@ def key_of(path: Path) -> str:
 
 
 @dataclass
-class Document:
+class YamlDocument:
     """The plain value of a file, and the line of each key."""
 
     file: str
     value: Any = None
     lines: dict[Path, int] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[ConfigurationProblem] = field(default_factory=list)
 
     def line_of(self, path: Path) -> int:
         """Return the line of a key, or of the nearest part around it that is there."""
@@ -71,15 +71,15 @@ class Document:
 
     def problem(self, path: Path, sentence: str) -> None:
         """Note a problem at a key."""
-        self.problems.append(Problem(self.file, self.line_of(path), key_of(path), sentence))
+        self.problems.append(ConfigurationProblem(self.file, self.line_of(path), key_of(path), sentence))
 
 
-def read(text: bytes, file: str) -> Document:
+def read(text: bytes, file: str) -> YamlDocument:
     """Return the document; raises ConfigurationError where the text is no such YAML."""
-    document = Document(file)
-    if len(text) > MOST_BYTES:
+    document = YamlDocument(file)
+    if len(text) > MAX_BYTES:
         raise _broken(
-            document, 1, f"expected at most {MOST_BYTES // 1024 // 1024} MiB; found {len(text) / 1024 / 1024:.1f} MiB"
+            document, 1, f"expected at most {MAX_BYTES // 1024 // 1024} MiB; found {len(text) / 1024 / 1024:.1f} MiB"
         )
     try:
         stream = iter(yaml.parse(text.decode("utf-8"), Loader=_LOADER))
@@ -100,25 +100,25 @@ def read(text: bytes, file: str) -> Document:
     return document
 
 
-def _broken(document: Document, line: int, sentence: str) -> ConfigurationError:
-    return ConfigurationError([*document.problems, Problem(document.file, line, "", sentence)])
+def _broken(document: YamlDocument, line: int, sentence: str) -> ConfigurationError:
+    return ConfigurationError([*document.problems, ConfigurationProblem(document.file, line, "", sentence)])
 
 
 def _line(event: Any) -> int:
     return int(event.start_mark.line) + 1
 
 
-def _expect_end(document: Document, stream: Iterator[Any]) -> None:
+def _expect_end(document: YamlDocument, stream: Iterator[Any]) -> None:
     for event in stream:
         if isinstance(event, events.DocumentStartEvent):
             raise _broken(document, _line(event), "expected one document; found a second one after ---")
 
 
-def _value(document: Document, stream: Iterator[Any], event: Any, path: Path) -> Any:
+def _value(document: YamlDocument, stream: Iterator[Any], event: Any, path: Path) -> Any:
     line = _line(event)
     document.lines.setdefault(path, line)
-    if len(path) > MOST_DEPTH:
-        raise _broken(document, line, f"expected at most {MOST_DEPTH} levels")
+    if len(path) > MAX_DEPTH:
+        raise _broken(document, line, f"expected at most {MAX_DEPTH} levels")
     if isinstance(event, events.AliasEvent) or getattr(event, "anchor", None):
         raise _broken(document, line, "expected no anchors (&) or aliases (*); repeat the values instead")
     if event.tag not in (None, "!", "tag:yaml.org,2002:str"):
@@ -132,14 +132,14 @@ def _value(document: Document, stream: Iterator[Any], event: Any, path: Path) ->
     return _map(document, stream, path)
 
 
-def _list(document: Document, stream: Iterator[Any], path: Path) -> list[Any]:
+def _list(document: YamlDocument, stream: Iterator[Any], path: Path) -> list[Any]:
     found: list[Any] = []
     while not isinstance(event := next(stream), events.SequenceEndEvent):
         found.append(_value(document, stream, event, (*path, len(found))))
     return found
 
 
-def _map(document: Document, stream: Iterator[Any], path: Path) -> dict[str, Any]:
+def _map(document: YamlDocument, stream: Iterator[Any], path: Path) -> dict[str, Any]:
     found: dict[str, Any] = {}
     while not isinstance(event := next(stream), events.MappingEndEvent):
         line = _line(event)
@@ -147,7 +147,7 @@ def _map(document: Document, stream: Iterator[Any], path: Path) -> dict[str, Any
             raise _broken(document, line, "expected a plain key")
         key = str(event.value)
         if key in found:
-            document.problems.append(Problem(document.file, line, key_of((*path, key)), "is listed twice"))
+            document.problems.append(ConfigurationProblem(document.file, line, key_of((*path, key)), "is listed twice"))
         document.lines[(*path, key)] = line
         found[key] = _value(document, stream, next(stream), (*path, key))
     return found

@@ -20,7 +20,7 @@ from app.identity.directory.roles import store as roles_store
 from app.identity.directory.tenants import changes
 from app.identity.directory.tenants.store import LOOKUP_TENANT
 from app.identity.platform.resources.items import StoreAccess
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit.resource import Resource
 
@@ -30,7 +30,7 @@ class UnknownName(Exception):
 
 
 def export(
-    services: Services, name: str, of: Sequence[Resource] | None = None, *, has_all_members: bool = False
+    services: IdentityServices, name: str, of: Sequence[Resource] | None = None, *, has_all_members: bool = False
 ) -> str:
     """Return the tenant as YAML that `apply` takes. Raises UnknownName.
 
@@ -38,14 +38,14 @@ def export(
     """
     work = UnitOfWork(services.database, LOOKUP_TENANT)
     try:
-        held = changes.by_name(work, name)
-        if held is None:
+        stored = changes.by_name(work, name)
+        if stored is None:
             raise UnknownName(name)
-        work.switch_tenant(held.tenant_id)
-        tenant = _tenant(work, held)
+        work.switch_tenant(stored.tenant_id)
+        tenant = _tenant(work, stored)
         access = StoreAccess(work, services.encryption, services.clock.now())
         tenant |= resources.exported(access, file_resources() if of is None else of)
-        settings = TenantSettings.model_validate(held.settings)
+        settings = TenantSettings.model_validate(stored.settings)
         tenant |= organizations.exported(services, work, name, settings, has_all_members=has_all_members)
     finally:
         work.rollback()
@@ -63,17 +63,17 @@ def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
 _Readable.add_representer(str, _text)
 
 
-def _tenant(work: UnitOfWork, held: changes.TenantRow) -> dict[str, Any]:
-    settings = TenantSettings.model_validate(held.settings).model_dump(
+def _tenant(work: UnitOfWork, stored: changes.TenantRow) -> dict[str, Any]:
+    settings = TenantSettings.model_validate(stored.settings).model_dump(
         mode="json", exclude_unset=True, exclude=set(BESIDE_SETTINGS)
     )
-    tenant: dict[str, Any] = {"name": held.name, "api_key": held.api_key, "settings": settings}
-    tenant["url_whitelist"] = held.settings.get("url_whitelist", [])
-    if form := held.settings.get("registration_form"):
+    tenant: dict[str, Any] = {"name": stored.name, "api_key": stored.api_key, "settings": settings}
+    tenant["url_whitelist"] = stored.settings.get("url_whitelist", [])
+    if form := stored.settings.get("registration_form"):
         tenant["registration_form"] = form
-    tenant |= {name: held.settings[name] for name in SECRETS_IN_FILE if name in held.settings}
-    tenant["brand"] = Brand.model_validate(held.brand).model_dump(mode="json", exclude_unset=True)
-    tenant["applications"] = [_application(one) for one in changes.configured_applications(work)]
+    tenant |= {name: stored.settings[name] for name in SECRETS_IN_FILE if name in stored.settings}
+    tenant["brand"] = Brand.model_validate(stored.brand).model_dump(mode="json", exclude_unset=True)
+    tenant["applications"] = [_application(application) for application in changes.configured_applications(work)]
     if roles := roles_store.all_roles(work):
         tenant["roles"] = [{"name": role.name, "permissions": role.permissions} for role in roles]
     if tokens := initial_access_tokens.exported(work):
@@ -82,9 +82,9 @@ def _tenant(work: UnitOfWork, held: changes.TenantRow) -> dict[str, Any]:
     return tenant
 
 
-def _application(held: changes.ApplicationRow) -> dict[str, Any]:
-    settings = ApplicationSettings.model_validate(held.settings).model_dump(mode="json", exclude_unset=True)
-    return {"name": settings.pop("name"), "client_id": held.client_id, **settings}
+def _application(stored: changes.ApplicationRow) -> dict[str, Any]:
+    settings = ApplicationSettings.model_validate(stored.settings).model_dump(mode="json", exclude_unset=True)
+    return {"name": settings.pop("name"), "client_id": stored.client_id, **settings}
 
 
 def _account(row: Any) -> dict[str, Any]:

@@ -8,53 +8,53 @@ from app.contract.organizations_file import OrganizationFile, OrganizationPolici
 from app.contract.organizations_models import Display, Policies
 from app.identity.directory.accounts import store as accounts
 from app.identity.directory.organizations import domains, member_store, role_store, service, store
-from app.identity.directory.organizations.organization import Organization, Role
+from app.identity.directory.organizations.organization import OrganizationRecord, RoleRecord
 from app.identity.platform.context import Context
 
 _SAME = ("expiry_days", "min_length", "max_length", "require_lowercase", "require_uppercase", "require_number")
 """Rules of passwords with the same name in a file and in the interface."""
 
 
-def stored(held: Organization) -> dict[str, Any]:
+def stored(existing: OrganizationRecord) -> dict[str, Any]:
     """Return the values of an organization that a file can name."""
     return {
-        "name": held.name,
-        "display_name": held.display.get("Name"),
-        "logo": held.logo_url,
-        "color": held.color,
-        "metadata": held.metadata,
-        "is_active": held.is_active,
+        "name": existing.name,
+        "display_name": existing.display.get("Name"),
+        "logo": existing.logo_url,
+        "color": existing.color,
+        "metadata": existing.metadata,
+        "is_active": existing.is_active,
     }
 
 
-def declared(wanted: OrganizationFile, held: Organization) -> dict[str, Any]:
+def declared(requested: OrganizationFile, existing: OrganizationRecord) -> dict[str, Any]:
     """Return the values after the file: those that it names, else those that the organization has."""
-    given = wanted.model_dump(mode="json", include=wanted.model_fields_set & set(stored(held)))
-    return {**stored(held), **given}
+    provided = requested.model_dump(mode="json", include=requested.model_fields_set & set(stored(existing)))
+    return {**stored(existing), **provided}
 
 
-def columns(wanted: OrganizationFile, held: Organization | None) -> dict[str, Any]:
+def columns(requested: OrganizationFile, existing: OrganizationRecord | None) -> dict[str, Any]:
     """Return the columns to write. Raises BadField for a misleading name, or metadata that is too large."""
-    after = declared(wanted, held) if held is not None else wanted.model_dump(mode="json")
+    after = declared(requested, existing) if existing is not None else requested.model_dump(mode="json")
     display = Display.model_construct(name=after["display_name"], logo_url=after["logo"], color=after["color"])
     return {"name": after["name"], "display": service.display(display), "metadata": service.metadata(after["metadata"])}
 
 
-def policies(wanted: OrganizationPolicies, role_id: str | None) -> Policies:
+def policies(requested: OrganizationPolicies, role_id: str | None) -> Policies:
     """Return the policies of a file in the interface's form."""
-    password = wanted.password
+    password = requested.password
     rules = {name: getattr(password, name) for name in _SAME}
     return Policies.model_validate(
         {
-            "jit_policy": {"enabled": wanted.join_by_domain, "require_approval": wanted.join_needs_approval},
-            "mfa_policy": {"enforcement_mode": wanted.second_factor},
-            "member_policy": {"default_member_role": role_id, "seats": wanted.seats},
+            "jit_policy": {"enabled": requested.join_by_domain, "require_approval": requested.join_needs_approval},
+            "mfa_policy": {"enforcement_mode": requested.second_factor},
+            "member_policy": {"default_member_role": role_id, "seats": requested.seats},
             "password_policy": {**rules, "require_special_char": password.require_symbol},
             "session_policy": {
-                "access_token_ttl": wanted.access_token_seconds,
-                "refresh_token_ttl": wanted.refresh_token_seconds,
+                "access_token_ttl": requested.access_token_seconds,
+                "refresh_token_ttl": requested.refresh_token_seconds,
             },
-            "method_policy": {"allowed_methods": wanted.allowed_methods and list(wanted.allowed_methods)},
+            "method_policy": {"allowed_methods": requested.allowed_methods and list(requested.allowed_methods)},
         }
     )
 
@@ -65,10 +65,10 @@ def stored_policies(after: Policies) -> dict[str, Any]:
     return {name: members for name, members in dumped.items() if members}
 
 
-def of_role(context: Context, role: Role) -> dict[str, Any]:
+def of_role(context: Context, role: RoleRecord) -> dict[str, Any]:
     """Return the values of a role that a file can name."""
     found = role_store.permissions_of(context, [role.role_id])[role.role_id]
-    return {"description": role.description, "permissions": sorted(one.name for one in found)}
+    return {"description": role.description, "permissions": sorted(permission.name for permission in found)}
 
 
 def exported(context: Context, *, has_all_members: bool) -> dict[str, Any]:
@@ -77,25 +77,30 @@ def exported(context: Context, *, has_all_members: bool) -> dict[str, Any]:
     Empty where the tenant has none. A member without email, username and phone is left out: a file could not name it.
     """
     found = store.page(context, None, None, 0)
-    roles = role_store.roles(context, ["", *(one.org_id for one in found)])
-    permissions = role_store.permissions_of(context, [one.role_id for one in roles])
+    roles = role_store.roles(context, ["", *(element.org_id for element in found)])
+    permissions = role_store.permissions_of(context, [element.role_id for element in roles])
     by_level: dict[str, list[dict[str, Any]]] = {}
     for role in roles:
         entry: dict[str, Any] = {"name": role.name}
         entry |= {"description": role.description} if role.description else {}
-        entry |= {"permissions": [one.name for one in permissions[role.role_id]]} if permissions[role.role_id] else {}
+        entry |= (
+            {"permissions": [permission.name for permission in permissions[role.role_id]]}
+            if permissions[role.role_id]
+            else {}
+        )
         by_level.setdefault(role.org_id, []).append({**entry, **({"default": True} if role.is_default else {})})
     names = {role.role_id: role.name for role in roles}
-    of_domains = domains.of_organizations(context, [one.org_id for one in found])
+    of_domains = domains.of_organizations(context, [element.org_id for element in found])
     listed = []
-    for one in found:
-        entry = {name: value for name, value in stored(one).items() if value not in (None, {}, True)}
-        entry |= {"roles": by_level[one.org_id]} if one.org_id in by_level else {}
-        held = [
-            {"name": each.domain, **({"verified": True} if each.is_verified else {})} for each in of_domains[one.org_id]
+    for item in found:
+        entry = {name: value for name, value in stored(item).items() if value not in (None, {}, True)}
+        entry |= {"roles": by_level[item.org_id]} if item.org_id in by_level else {}
+        existing = [
+            {"name": domain.domain, **({"verified": True} if domain.is_verified else {})}
+            for domain in of_domains[item.org_id]
         ]
-        entry |= {"domains": held} if held else {}
-        entry |= {"policies": policies} if (policies := _of_policies(one.policy, names)) else {}
+        entry |= {"domains": existing} if existing else {}
+        entry |= {"policies": policies} if (policies := _of_policies(item.policy, names)) else {}
         listed.append(entry)
     _add_members(context, found, listed, names, has_all=has_all_members)
     return {
@@ -106,14 +111,14 @@ def exported(context: Context, *, has_all_members: bool) -> dict[str, Any]:
 
 def _add_members(
     context: Context,
-    found: list[Organization],
+    found: list[OrganizationRecord],
     listed: list[dict[str, Any]],
     names: dict[str, str],
     *,
     has_all: bool,
 ) -> None:
     """Add the members: all, or those whose accounts a file created."""
-    by_id = {one.org_id: entry for one, entry in zip(found, listed, strict=True)}
+    by_id = {item.org_id: entry for item, entry in zip(found, listed, strict=True)}
     of_file = None if has_all else {row.uid for row in accounts.accounts_from_file(context.work)}
     roles: dict[tuple[str, str], list[str]] = {}
     labels: dict[str, str] = {}
@@ -121,22 +126,22 @@ def _add_members(
         labels[row.uid] = row.email or row.username or row.phone or ""
         if labels[row.uid] and (of_file is None or row.uid in of_file):
             roles.setdefault((row.org_id, row.uid), []).append(names[row.role_id])
-    for (org_id, uid), held in roles.items():
-        by_id[org_id].setdefault("members", []).append({"account": labels[uid], "roles": sorted(held)})
+    for (org_id, uid), role in roles.items():
+        by_id[org_id].setdefault("members", []).append({"account": labels[uid], "roles": sorted(role)})
 
 
-def _of_policies(held: Policies, names: dict[str, str]) -> dict[str, Any]:
-    role_id, password = held.member_policy.default_member_role, held.password_policy
+def _of_policies(existing: Policies, names: dict[str, str]) -> dict[str, Any]:
+    role_id, password = existing.member_policy.default_member_role, existing.password_policy
     rules = {**{name: getattr(password, name) for name in _SAME}, "require_symbol": password.require_special_char}
     shown = {
-        "join_by_domain": held.jit_policy.enabled,
-        "join_needs_approval": held.jit_policy.require_approval,
-        "second_factor": held.mfa_policy.enforcement_mode,
+        "join_by_domain": existing.jit_policy.enabled,
+        "join_needs_approval": existing.jit_policy.require_approval,
+        "second_factor": existing.mfa_policy.enforcement_mode,
         "default_role": names.get(role_id) if role_id is not None else None,
-        "seats": held.member_policy.seats,
+        "seats": existing.member_policy.seats,
         "password": {name: value for name, value in rules.items() if value is not None} or None,
-        "allowed_methods": held.method_policy.allowed_methods,
-        "access_token_seconds": held.session_policy.access_token_ttl,
-        "refresh_token_seconds": held.session_policy.refresh_token_ttl,
+        "allowed_methods": existing.method_policy.allowed_methods,
+        "access_token_seconds": existing.session_policy.access_token_ttl,
+        "refresh_token_seconds": existing.session_policy.refresh_token_ttl,
     }
     return {name: value for name, value in shown.items() if value is not None}

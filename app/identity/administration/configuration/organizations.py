@@ -17,7 +17,7 @@ from app.contract.organizations_file import OrganizationFile, OrganizationRoleFi
 from app.contract.tenant_file import TenantFile
 from app.identity.administration.configuration import organization_values as values
 from app.identity.administration.configuration.document import Path
-from app.identity.administration.configuration.plan import Action, Change, Run, differences
+from app.identity.administration.configuration.plan import Change, ChangeAction, Run, differences
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import store as accounts
 from app.identity.directory.accounts.account import Account, is_verified
@@ -31,9 +31,9 @@ from app.identity.directory.organizations import (
     service,
     store,
 )
-from app.identity.directory.organizations.organization import Organization, Role
+from app.identity.directory.organizations.organization import OrganizationRecord, RoleRecord
 from app.identity.platform.context import Context
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import UnitOfWork
 from app.identity.platform.tenant import Tenant
 from app.kit.errors import ApiError
@@ -41,7 +41,7 @@ from app.kit.errors import ApiError
 _IDENTIFIERS = (identifiers.EMAIL, identifiers.USERNAME, identifiers.PHONE)
 
 
-def context_of(services: Services, work: UnitOfWork, name: str, settings: TenantSettings) -> Context:
+def context_of(services: IdentityServices, work: UnitOfWork, name: str, settings: TenantSettings) -> Context:
     """Return a context outside of a request, for the tenant of the unit of work."""
     tenant = Tenant(work.tenant_id, name, "", b"", 0, settings, Brand())
     return Context.outside_requests(services, tenant, work)
@@ -65,86 +65,89 @@ class OrganizationPass:
         """Yield a change for each role and organization; with `run.writes`, write it before."""
         for number, role in enumerate(self.declared.organization_roles or ()):
             yield self._role(role, (*self.path, "organization_roles", number))
-        for number, wanted in enumerate(self.declared.organizations or ()):
-            yield self._organization(wanted, (*self.path, "organizations", number))
+        for number, organization in enumerate(self.declared.organizations or ()):
+            yield self._organization(organization, (*self.path, "organizations", number))
         if self.run.writes:
             if not self.is_new:
                 joined_domains.forget(self.context)
             self.context.audit.write(self.context.work)
 
-    def _role(self, wanted: TenantRoleFile, path: Path) -> Change:
-        held, details = self._set_role(wanted, "", path)
-        if wanted.default and (held is None or not held.is_default):
+    def _role(self, declared: TenantRoleFile, path: Path) -> Change:
+        stored, details = self._set_role(declared, "", path)
+        if declared.default and (stored is None or not stored.is_default):
             details.append("default: false -> true")
             if self.run.writes:
-                role_store.set_default(self.context, self._role_named(wanted.name, "", path).role_id)
-        action = Action.CREATE if held is None else Action.CHANGE if details else Action.UNCHANGED
-        return Change(action, self.declared.name, "organization role", wanted.name, tuple(details) if held else ())
+                role_store.set_default(self.context, self._role_named(declared.name, "", path).role_id)
+        action = ChangeAction.CREATE if stored is None else ChangeAction.CHANGE if details else ChangeAction.UNCHANGED
+        return Change(action, self.declared.name, "organization role", declared.name, tuple(details) if stored else ())
 
-    def _set_role(self, wanted: OrganizationRoleFile, org_id: str, path: Path) -> tuple[Role | None, list[str]]:
+    def _set_role(self, declared: OrganizationRoleFile, org_id: str, path: Path) -> tuple[RoleRecord | None, list[str]]:
         """Create or change a role. Return it as it was, and the differences."""
-        name, held = self._name(wanted.name, path), None
+        name, stored = self._name(declared.name, path), None
         if not self.is_new:
-            held = next((one for one in role_store.by_name(self.context, wanted.name, [org_id])), None)
-        before = values.of_role(self.context, held) if held is not None else {}
-        after = {"description": wanted.description, "permissions": sorted(wanted.permissions)}
+            stored = next((role for role in role_store.by_name(self.context, declared.name, [org_id])), None)
+        before = values.of_role(self.context, stored) if stored is not None else {}
+        after = {"description": declared.description, "permissions": sorted(declared.permissions)}
         details = [*differences(before, after)]
-        if self.run.writes and (held is None or details):
-            permissions = self._permissions(wanted.permissions)
-            if held is None:
-                role_store.add_role(self.context, org_id, name, wanted.description, permissions)
+        if self.run.writes and (stored is None or details):
+            permissions = self._permissions(declared.permissions)
+            if stored is None:
+                role_store.add_role(self.context, org_id, name, declared.description, permissions)
             else:
-                role_store.change_role(self.context, held.role_id, held.name, wanted.description, permissions)
+                role_store.change_role(self.context, stored.role_id, stored.name, declared.description, permissions)
             self.context.audit.record("organization.role_applied", org_id=org_id, name=name, source="file")
-        return held, details
+        return stored, details
 
-    def _permissions(self, wanted: Iterable[str]) -> list[str]:
+    def _permissions(self, requested: Iterable[str]) -> list[str]:
         """Return the ids of the permissions; those that do not exist are created."""
-        known = {names.key_of(one.name): one.permission_id for one in role_store.permissions(self.context, None, 0)}
+        known = {
+            names.key_of(permission.name): permission.permission_id
+            for permission in role_store.permissions(self.context, None, 0)
+        }
         ids = []
-        for name in sorted(set(wanted)):
+        for name in sorted(set(requested)):
             key = names.key_of(name)
             if key not in known:
                 known[key] = role_store.add_permission(self.context, name, "").permission_id
             ids.append(known[key])
         return list(dict.fromkeys(ids))
 
-    def _organization(self, wanted: OrganizationFile, path: Path) -> Change:
-        name = self._name(wanted.name, (*path, "name"))
-        held = None if self.is_new else store.by_name(self.context, name)
-        details = [*differences(values.stored(held), values.declared(wanted, held))] if held is not None else []
+    def _organization(self, declared: OrganizationFile, path: Path) -> Change:
+        name = self._name(declared.name, (*path, "name"))
+        stored = None if self.is_new else store.by_name(self.context, name)
+        details = [*differences(values.stored(stored), values.declared(declared, stored))] if stored is not None else []
         try:
-            columns = values.columns(wanted, held)
+            columns = values.columns(declared, stored)
         except ApiError as refusal:
             self._refuse(path, refusal)
-        organization = held
-        if self.run.writes and held is None:
+        organization = stored
+        if self.run.writes and stored is None:
             organization = store.add(self.context, name, columns["display"], columns["metadata"])
             self.context.audit.record("organization.created", org_id=organization.org_id, source="file")
-        elif self.run.writes and held is not None and details:
-            store.change(self.context, held.org_id, columns)
-            self.context.audit.record("organization.changed", org_id=held.org_id, source="file")
-        details += self._parts(wanted, organization, path)
-        if self.run.writes and organization is not None and "is_active" in wanted.model_fields_set:
-            store.set_active(self.context, organization.org_id, wanted.is_active)
-        action = Action.CREATE if held is None else Action.CHANGE if details else Action.UNCHANGED
-        return Change(action, self.declared.name, "organization", wanted.name, tuple(details) if held else ())
+        elif self.run.writes and stored is not None and details:
+            store.change(self.context, stored.org_id, columns)
+            self.context.audit.record("organization.changed", org_id=stored.org_id, source="file")
+        details += self._parts(declared, organization, path)
+        if self.run.writes and organization is not None and "is_active" in declared.model_fields_set:
+            store.set_active(self.context, organization.org_id, declared.is_active)
+        action = ChangeAction.CREATE if stored is None else ChangeAction.CHANGE if details else ChangeAction.UNCHANGED
+        return Change(action, self.declared.name, "organization", declared.name, tuple(details) if stored else ())
 
-    def _parts(self, wanted: OrganizationFile, organization: Organization | None, path: Path) -> list[str]:
+    def _parts(self, declared: OrganizationFile, organization: OrganizationRecord | None, path: Path) -> list[str]:
         """Apply roles, domains, policies and members. Return the differences; of a new organization a plan has none."""
         details = []
-        for number, role in enumerate(wanted.roles):
-            held, found = None, [""]
+        for number, role in enumerate(declared.roles):
+            stored, found = None, [""]
             if organization is not None:
-                held, found = self._set_role(role, organization.org_id, (*path, "roles", number))
+                stored, found = self._set_role(role, organization.org_id, (*path, "roles", number))
             details += (
-                [f"roles: {role.name} added" if held is None else f"roles: {role.name} changed"]
-                if found or held is None
+                [f"roles: {role.name} added" if stored is None else f"roles: {role.name} changed"]
+                if found or stored is None
                 else []
             )
-        details += self._domains(wanted, organization, path)
-        details += self._policies(wanted, organization, path)
-        for number, member in enumerate(wanted.members):
+        details += self._domains(declared, organization, path)
+        details += self._policies(declared, organization, path)
+        for number, member in enumerate(declared.members):
             inner = (*path, "members", number)
             account = self._account(member.account, inner)
             if organization is None or account is None:
@@ -152,29 +155,29 @@ class OrganizationPass:
             details += self._member(organization, account, member.roles, inner, member.account)
         return details
 
-    def _domains(self, wanted: OrganizationFile, organization: Organization | None, path: Path) -> list[str]:
+    def _domains(self, declared: OrganizationFile, organization: OrganizationRecord | None, path: Path) -> list[str]:
         details = []
-        for number, one in enumerate(wanted.domains):
+        for number, domain in enumerate(declared.domains):
             try:
-                name = domains.checked(one.name)
-                held = domains.by_name(self.context, organization, name) if organization is not None else None
-                if held is not None and (held.is_verified or not one.verified):
+                name = domains.checked(domain.name)
+                stored = domains.by_name(self.context, organization, name) if organization is not None else None
+                if stored is not None and (stored.is_verified or not domain.verified):
                     continue
-                details.append(f"domains: {name} {'verified' if one.verified else 'added'}")
+                details.append(f"domains: {name} {'verified' if domain.verified else 'added'}")
                 if self.run.writes and organization is not None:
-                    if held is not None:
-                        domains.remove(self.context, held, is_retained=True)
-                    domains.add(self.context, organization, name, is_verified=one.verified)
+                    if stored is not None:
+                        domains.remove(self.context, stored, is_retained=True)
+                    domains.add(self.context, organization, name, is_verified=domain.verified)
             except ApiError as refusal:
                 self._refuse((*path, "domains", number), refusal)
         return details
 
-    def _policies(self, wanted: OrganizationFile, organization: Organization | None, path: Path) -> list[str]:
-        if wanted.policies is None:
+    def _policies(self, declared: OrganizationFile, organization: OrganizationRecord | None, path: Path) -> list[str]:
+        if declared.policies is None:
             return []
         inner = (*path, "policies")
-        role_id = self._default_role(wanted.policies.default_role, organization, inner)
-        after = values.policies(wanted.policies, role_id)
+        role_id = self._default_role(declared.policies.default_role, organization, inner)
+        after = values.policies(declared.policies, role_id)
         try:
             policies.check(self.context, organization, after)
         except ApiError as refusal:
@@ -185,7 +188,7 @@ class OrganizationPass:
             store.change(self.context, organization.org_id, {"policies": stored})
         return [*differences(before, stored, "policies.")]
 
-    def _default_role(self, name: str | None, organization: Organization | None, path: Path) -> str | None:
+    def _default_role(self, name: str | None, organization: OrganizationRecord | None, path: Path) -> str | None:
         """Return the id of the role of new members; None if there is none, or if a plan finds it among those of the file."""
         if name is None or organization is None:
             return None
@@ -195,35 +198,35 @@ class OrganizationPass:
         return self._role_named(name, organization.org_id, path).role_id
 
     def _member(
-        self, organization: Organization, account: Account, wanted: Sequence[str], path: Path, label: str
+        self, organization: OrganizationRecord, account: Account, requested: Sequence[str], path: Path, label: str
     ) -> list[str]:
         """Add the roles that the account lacks. Return one line if there are any."""
         found = self._roles_of(organization)
-        unknown = [name for name in wanted if names.key_of(name) not in found]
+        unknown = [name for name in requested if names.key_of(name) not in found]
         if unknown and (self.run.writes or not self._is_planned(unknown)):
             self.run.refuse(path, f"expected roles of the organization or the tenant; found {unknown[0]}")
-        ids = [found[names.key_of(name)].role_id for name in wanted if names.key_of(name) in found]
-        held = memberships.held_role_ids(self.context, account, organization)
-        if not set(ids) - held and not unknown:
+        ids = [found[names.key_of(name)].role_id for name in requested if names.key_of(name) in found]
+        stored = memberships.held_role_ids(self.context, account, organization)
+        if not set(ids) - stored and not unknown:
             return []
         if self.run.writes:
             try:
                 memberships.join(self.context, account, service.active(organization), ids)
             except ApiError as refusal:
                 self._refuse(path, refusal)
-        return [f"members: {label} gets {', '.join(sorted(wanted))}"]
+        return [f"members: {label} gets {', '.join(sorted(requested))}"]
 
-    def _is_planned(self, wanted: Iterable[str]) -> bool:
+    def _is_planned(self, requested: Iterable[str]) -> bool:
         """Return whether the file creates roles with these names."""
         listed = [*(self.declared.organization_roles or ())]
-        listed += [role for one in self.declared.organizations or () for role in one.roles]  # type: ignore[misc] # roles of both levels
-        return {names.key_of(one) for one in wanted} <= {names.key_of(one.name) for one in listed}
+        listed += [role for organization in self.declared.organizations or () for role in organization.roles]  # type: ignore[misc] # roles of both levels
+        return {names.key_of(item) for item in requested} <= {names.key_of(role.name) for role in listed}
 
-    def _roles_of(self, organization: Organization) -> dict[str, Role]:
+    def _roles_of(self, organization: OrganizationRecord) -> dict[str, RoleRecord]:
         """Return the roles that members can have, by normalized name; the organization's own before the tenant's."""
-        return {names.key_of(one.name): one for one in role_store.roles(self.context, ["", organization.org_id])}
+        return {names.key_of(role.name): role for role in role_store.roles(self.context, ["", organization.org_id])}
 
-    def _role_named(self, name: str, org_id: str, path: Path) -> Role:
+    def _role_named(self, name: str, org_id: str, path: Path) -> RoleRecord:
         found = role_store.by_name(self.context, name, list({"", org_id}))
         if not found:
             self.run.refuse(path, f"expected a role of the organization or the tenant; found {name}")
@@ -233,25 +236,27 @@ class OrganizationPass:
         """Return the account; None if a plan finds it among those that the file creates."""
         for kind in _IDENTIFIERS:
             form = identifiers.normalize(kind, text)
-            held = accounts.by_identifier(self.context, kind, form) if form else None
-            if held is not None:
-                if form and not self._is_proven(held, kind, form):
+            stored = accounts.by_identifier(self.context, kind, form) if form else None
+            if stored is not None:
+                if form and not self._is_proven(stored, kind, form):
                     self.run.refuse(
                         (*path, "account"), f"expected a verified email or phone of an account; found {text}"
                     )
-                return held
-        if self.run.writes or text not in {one.label for one in self.declared.accounts or ()}:
+                return stored
+        if self.run.writes or text not in {account.label for account in self.declared.accounts or ()}:
             self.run.refuse((*path, "account"), f"expected the email, username or phone of an account; found {text}")
         return None
 
-    def _is_proven(self, held: Account, kind: str, form: str) -> bool:
+    def _is_proven(self, stored: Account, kind: str, form: str) -> bool:
         """Return whether the identifier is surely its owner's: anyone can register with another person's address."""
-        if kind == identifiers.USERNAME or held.private.get(accounts.FROM_FILE):
+        if kind == identifiers.USERNAME or stored.private.get(accounts.FROM_FILE):
             return True
         is_email = kind == identifiers.EMAIL
-        if is_verified(held, form) if is_email else held.phone_verified:
+        if is_verified(stored, form) if is_email else stored.phone_verified:
             return True
-        switches = [(getattr(one, kind), getattr(one, f"{kind}_verified")) for one in self.declared.accounts or ()]
+        switches = [
+            (getattr(account, kind), getattr(account, f"{kind}_verified")) for account in self.declared.accounts or ()
+        ]
         return not self.run.writes and any(  # a plan: the file verifies it
             switch and value and identifiers.normalize(kind, value) == form for value, switch in switches
         )
@@ -267,7 +272,7 @@ class OrganizationPass:
 
 
 def exported(
-    services: Services, work: UnitOfWork, name: str, settings: TenantSettings, *, has_all_members: bool
+    services: IdentityServices, work: UnitOfWork, name: str, settings: TenantSettings, *, has_all_members: bool
 ) -> dict[str, Any]:
     """Return the organizations and roles of a tenant as a file has them; the members as `values.exported` selects them."""
     return values.exported(context_of(services, work, name, settings), has_all_members=has_all_members)

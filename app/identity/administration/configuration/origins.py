@@ -36,19 +36,19 @@ def of_files(settings: Mapping[str, Any], brand: Mapping[str, Any]) -> Marks:
     }
 
 
-def merged(held: Mapping[str, Any], named: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+def merged(stored: Mapping[str, Any], named: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values to store: those that the file names, and the held ones that did not come from the last file.
 
     Args:
         before: the marks of the last file.
     """
     after: dict[str, Any] = {}
-    for key, value in held.items():
+    for key, value in stored.items():
         if key not in named and (rest := _without_file(value, before.get(key, _NOTHING))) is not _NOTHING:
             after[key] = rest
     for key, value in named.items():
         if isinstance(value, Mapping):
-            after[key] = merged(_map(held.get(key)), value, _map(before.get(key)))
+            after[key] = merged(_map(stored.get(key)), value, _map(before.get(key)))
         else:
             after[key] = value
     return after
@@ -67,17 +67,17 @@ def _without_file(value: Any, mark: Any) -> Any:
 
 
 def differences(
-    held: Mapping[str, Any], after: Mapping[str, Any], before: Mapping[str, Any], prefix: str = ""
+    stored: Mapping[str, Any], after: Mapping[str, Any], before: Mapping[str, Any], prefix: str = ""
 ) -> Iterator[str]:
     """Yield `key: from -> to` for each difference, with a note if an operation had set the old value."""
-    for key in sorted({*held, *after}):
-        old, new, mark = held.get(key), after.get(key), before.get(key)
-        if old == new and (key in held) == (key in after):
+    for key in sorted({*stored, *after}):
+        old, new, mark = stored.get(key), after.get(key), before.get(key)
+        if old == new and (key in stored) == (key in after):
             continue
         if isinstance(old, Mapping) and isinstance(new, Mapping):
             yield from differences(old, new, _map(mark), f"{prefix}{key}.")
             continue
-        origin = " (set through the API)" if key in held and marks(old) != mark else ""
+        origin = " (set through the API)" if key in stored and marks(old) != mark else ""
         yield f"{prefix}{key}: {shown(old)} -> {shown(new)}{origin}"
 
 

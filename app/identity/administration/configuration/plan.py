@@ -12,11 +12,11 @@ from typing import Any, NoReturn
 from app.contract.application_settings import ApplicationSettings
 from app.identity.administration.configuration.document import ConfigurationError, Path
 from app.identity.administration.configuration.reading import Configuration
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import UnitOfWork
 
 
-class Action(StrEnum):
+class ChangeAction(StrEnum):
     """The change of one item."""
 
     CREATE = "create"
@@ -26,7 +26,7 @@ class Action(StrEnum):
 
 
 _DONE = {
-    Action.CREATE: "created", Action.CHANGE: "changed", Action.REMOVE: "removed", Action.UNCHANGED: "unchanged"
+    ChangeAction.CREATE: "created", ChangeAction.CHANGE: "changed", ChangeAction.REMOVE: "removed", ChangeAction.UNCHANGED: "unchanged"
 }  # fmt: skip
 
 
@@ -34,7 +34,7 @@ _DONE = {
 class Change:
     """One line of a plan."""
 
-    action: Action
+    action: ChangeAction
     tenant: str
     kind: str  # tenant, application, account
     name: str
@@ -59,7 +59,7 @@ class Made:
 
 
 @dataclass
-class Plan:
+class ChangePlan:
     """The parts in the order of the file, and what was made on the way."""
 
     changes: list[Change] = field(default_factory=list)
@@ -69,20 +69,22 @@ class Plan:
     @property
     def is_empty(self) -> bool:
         """Whether the file changes nothing."""
-        return all(change.action is Action.UNCHANGED for change in self.changes)
+        return all(change.action is ChangeAction.UNCHANGED for change in self.changes)
 
-    def count(self, action: Action) -> int:
+    def count(self, action: ChangeAction) -> int:
         return Counter(change.action for change in self.changes)[action]
 
     def __str__(self) -> str:
-        return self._shown("Plan", {action: f"to {action}" for action in Action} | {Action.UNCHANGED: "unchanged"})
+        return self._shown(
+            "Plan", {action: f"to {action}" for action in ChangeAction} | {ChangeAction.UNCHANGED: "unchanged"}
+        )
 
     def as_done(self) -> str:
         """Return the text for a plan that was carried out."""
         return self._shown("Done", _DONE)
 
-    def _shown(self, title: str, words: Mapping[Action, str]) -> str:
-        counts = ", ".join(f"{self.count(action)} {words[action]}" for action in Action)
+    def _shown(self, title: str, words: Mapping[ChangeAction, str]) -> str:
+        counts = ", ".join(f"{self.count(action)} {words[action]}" for action in ChangeAction)
         return "\n".join([*map(str, self.changes), f"{title}: {counts}."])
 
 
@@ -114,13 +116,13 @@ def shown(value: Any) -> str:
 class Run:
     """One pass over a configuration file; with `writes` each difference is written when it is found, else only planned."""
 
-    services: Services
+    services: IdentityServices
     work: UnitOfWork
     configuration: Configuration
     prune: bool
     writes: bool
     hashes: Mapping[tuple[str, str], str] = field(default_factory=dict)  # of passwords, by tenant and account
-    plan: Plan = field(default_factory=Plan)
+    plan: ChangePlan = field(default_factory=ChangePlan)
     sectors: list[tuple[Path, ApplicationSettings]] = field(default_factory=list)
     """Applications whose `sector_identifier_uri` is to be fetched, and where the file has them."""
 
@@ -128,7 +130,7 @@ class Run:
     def now(self) -> datetime:
         return self.services.clock.now()
 
-    def note(self, action: Action, tenant: str, kind: str, name: str, *details: str) -> None:
+    def note(self, action: ChangeAction, tenant: str, kind: str, name: str, *details: str) -> None:
         """Add a line to the plan."""
         self.plan.changes.append(Change(action, tenant, kind, name, details))
 

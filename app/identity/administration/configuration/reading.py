@@ -22,7 +22,12 @@ from app.contract.tenant_file import (
 )
 from app.identity.administration.configuration import declared_resources, theme
 from app.identity.administration.configuration import document as documents
-from app.identity.administration.configuration.document import ConfigurationError, Document, Path, Problem
+from app.identity.administration.configuration.document import (
+    ConfigurationError,
+    ConfigurationProblem,
+    Path,
+    YamlDocument,
+)
 from app.identity.administration.configuration.validation_messages import sentence_of
 from app.identity.directory.accounts import identifiers
 from app.kit.resource import Resource
@@ -40,20 +45,22 @@ class Configuration:
 
     tenants: tuple[TenantFile, ...]
     brands: dict[str, Brand] = field(default_factory=dict)  # by tenant, for those with a brand or theme
-    document: Document = field(default_factory=lambda: Document(""))
+    document: YamlDocument = field(default_factory=lambda: YamlDocument(""))
     resources: tuple[Resource, ...] = ()  # that a file may contain
 
 
 def read_file(path: FilePath) -> Configuration:
     """Return the configuration of a file; raises ConfigurationError with every problem in it."""
     try:
-        if path.stat().st_size > documents.MOST_BYTES:
+        if path.stat().st_size > documents.MAX_BYTES:
             raise ConfigurationError(
-                [Problem(str(path), 1, "", f"expected at most {documents.MOST_BYTES // 1024 // 1024} MiB")]
+                [ConfigurationProblem(str(path), 1, "", f"expected at most {documents.MAX_BYTES // 1024 // 1024} MiB")]
             )
         text = path.read_bytes()
     except OSError as problem:
-        raise ConfigurationError([Problem(str(path), 1, "", f"couldn't be read: {problem.strerror}")]) from None
+        raise ConfigurationError(
+            [ConfigurationProblem(str(path), 1, "", f"couldn't be read: {problem.strerror}")]
+        ) from None
     return read(text, str(path), path.parent)
 
 
@@ -84,7 +91,7 @@ def read(text: bytes, file: str, folder: FilePath, resources: tuple[Resource, ..
     return Configuration(declared.tenants, brands, document, resources)
 
 
-def _without_later(document: Document) -> Any:
+def _without_later(document: YamlDocument) -> Any:
     """Refuse keys of the format that this version does not support yet, with their own message."""
     for path, tenant in _parts(document.value, "tenants", ()):
         _drop_later(document, tenant, LATER, path)
@@ -93,13 +100,13 @@ def _without_later(document: Document) -> Any:
     return {} if document.value is None else document.value
 
 
-def _drop_later(document: Document, part: dict[str, Any], later: Set[str], path: Path) -> None:
+def _drop_later(document: YamlDocument, part: dict[str, Any], later: Set[str], path: Path) -> None:
     for key in sorted(later & set(part)):
         document.problem((*path, key), "isn't supported by this version yet; remove it")
         del part[key]
 
 
-def _brands(document: Document, folder: FilePath) -> dict[str, Brand]:
+def _brands(document: YamlDocument, folder: FilePath) -> dict[str, Brand]:
     brands = {}
     for path, tenant in _parts(document.value, "tenants", ()):
         if isinstance(tenant.get("theme"), str):
@@ -109,7 +116,7 @@ def _brands(document: Document, folder: FilePath) -> dict[str, Brand]:
     return brands
 
 
-def _refuse_duplicates(document: Document) -> None:
+def _refuse_duplicates(document: YamlDocument) -> None:
     seen: dict[tuple[str, ...], Path] = {}
     for path, *mark in _marks(document.value):
         first = seen.setdefault(tuple(mark), path)
@@ -131,8 +138,8 @@ def _marks(value: Any) -> Iterator[tuple[Any, ...]]:
         for inner, token in _parts(tenant, "initial_access_tokens", path):
             yield from _named(inner, token, owner, "name", "token_sha256")
         for key in ("organization_roles", "organizations"):
-            for inner, one in _parts(tenant, key, path):
-                yield from _named(inner, one, owner, "name")
+            for inner, item in _parts(tenant, key, path):
+                yield from _named(inner, item, owner, "name")
 
 
 def _named(path: Path, part: dict[str, Any], owner: str, *keys: str) -> Iterator[tuple[Any, ...]]:

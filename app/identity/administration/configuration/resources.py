@@ -14,7 +14,7 @@ from app.contract import errors as e
 from app.identity.administration.configuration.declared_resources import id_of, listed, wrong
 from app.identity.administration.configuration.document import Path
 from app.identity.administration.configuration.origins import Marks, differences, marks, merged, unnamed
-from app.identity.administration.configuration.plan import Action, Run
+from app.identity.administration.configuration.plan import ChangeAction, Run
 from app.identity.administration.resource_rules import rules_of, store_of
 from app.identity.administration.resources.settings_store import access_of
 from app.identity.administration.resources.writing import Writer, equal_values, unique_key
@@ -22,7 +22,7 @@ from app.identity.platform.context import Context
 from app.identity.platform.resources.items import API, FILE, Item, StoreAccess
 from app.kit import randomness
 from app.kit.errors import ApiError
-from app.kit.resource import MASKED, READ_ONLY, SECRET, Member, Resource
+from app.kit.resource import MASKED, READ_ONLY, SECRET, Resource, ResourceMember
 from app.kit.resource_models import content_of
 from app.kit.resource_values import look, put, remove, secret_name
 
@@ -51,13 +51,16 @@ def apply(run: Run, declared: BaseModel, context: Context, path: Path, named: Ma
 
 def exported(access: StoreAccess, resources: Sequence[Resource]) -> dict[str, list[dict[str, Any]]]:
     """Return the items as in a file, without secrets, by key; resources without items have no key."""
-    found = {one.file_key: [_exported(one, item) for item in store_of(one).items(access, one)] for one in resources}
+    found = {
+        resource.file_key: [_exported(resource, item) for item in store_of(resource).items(access, resource)]
+        for resource in resources
+    }
     return {key: listed for key, listed in found.items() if listed}
 
 
 def _exported(resource: Resource, item: Item) -> dict[str, Any]:
-    whole = content_of(resource).model_validate(item.content).model_dump(mode="json", exclude_unset=True)
-    content, _ = _split(resource, whole, _is_read_only)
+    document = content_of(resource).model_validate(item.content).model_dump(mode="json", exclude_unset=True)
+    content, _ = _split(resource, document, _is_read_only)
     minted = {
         member.fields[-1]: part
         for member, part in zip(resource.keys, item.id, strict=True)
@@ -83,14 +86,14 @@ class _Pass:
     def writer(self) -> Writer:
         return Writer(self.context, self.resource, e.BadField, e.BadField("is already taken"), FILE)
 
-    def apply(self, wanted: Sequence[tuple[Path, BaseModel]]) -> None:
+    def apply(self, requested: Sequence[tuple[Path, BaseModel]]) -> None:
         store, names = store_of(self.resource), dict[str, Any]()
-        held = {item.id: item for item in store.items(self.access, self.resource)}
-        before = {item.id: self._marks_of(item) for item in held.values()}
-        for path, declared in wanted:
+        stored = {item.id: item for item in store.items(self.access, self.resource)}
+        before = {item.id: self._marks_of(item) for item in stored.values()}
+        for path, declared in requested:
             content, secrets = _content(self.resource, declared), _secrets(self.resource, declared)
-            item_id = id_of(self.resource, declared) or self._alike(held, content)
-            current = held.pop(item_id, None) if item_id else None
+            item_id = id_of(self.resource, declared) or self._alike(stored, content)
+            current = stored.pop(item_id, None) if item_id else None
             item_id = item_id or (randomness.guid(),)
             noted = marks(_split(self.resource, content)[0])
             names[" ".join(item_id)] = noted
@@ -104,8 +107,8 @@ class _Pass:
             except ApiError as refusal:
                 self.run.refuse(path, refusal.description)
         if not self.run.prune:
-            self._refuse_values_of(held.values(), wanted)
-        for item in held.values():
+            self._refuse_values_of(stored.values(), requested)
+        for item in stored.values():
             self._leave(item, before[item.id], names)
         if not store.keeps_origin:
             self.named[self.resource.file_key] = names
@@ -117,26 +120,26 @@ class _Pass:
 
     def _warn(self, item: Item) -> None:
         name = self.context.tenant.name
-        self.run.plan.warnings += [f"{name}: {one}" for one in rules_of(self.resource).warnings_of(item)]
+        self.run.plan.warnings += [f"{name}: {warning}" for warning in rules_of(self.resource).warnings_of(item)]
 
     def _add(self, item: Item) -> None:
-        self._note(Action.CREATE, item)
+        self._note(ChangeAction.CREATE, item)
         self._warn(item)
         self._complete(None, item)
         if self.run.writes:
             self.writer.put(None, item)
 
     def _change(self, current: Item, item: Item, content: dict[str, Any], before: Marks | None) -> None:
-        held, beside = _split(self.resource, current.content)
+        stored, beside = _split(self.resource, current.content)
         content, _ = _split(self.resource, content)
-        item = replace(item, content=_joined(merged(held, content, before or {}), beside))
+        item = replace(item, content=_joined(merged(stored, content, before or {}), beside))
         if (item.content, item.secrets) != (current.content, current.secrets):
             self._complete(current, item)
         after, _ = _split(self.resource, item.content)
-        details = list(differences(held, after, before or {}))
+        details = list(differences(stored, after, before or {}))
         if item.secrets != current.secrets:
             details.append("secrets: changed")
-        action = Action.CHANGE if details else Action.UNCHANGED
+        action = ChangeAction.CHANGE if details else ChangeAction.UNCHANGED
         self._note(action, item, *details, *unnamed(after, content))
         self._warn(item)
         if self.run.writes and details:
@@ -154,17 +157,17 @@ class _Pass:
         origin = "created through the API" if before is None else "created by an earlier file"
         if not self.run.prune:
             self._warn(item)
-            self._note(Action.UNCHANGED, item, f"not in the file; remove it with --prune ({origin})")
+            self._note(ChangeAction.UNCHANGED, item, f"not in the file; remove it with --prune ({origin})")
             if before is not None:
                 names[item.name] = before
             return
-        self._note(Action.REMOVE, item, origin)
+        self._note(ChangeAction.REMOVE, item, origin)
         if self.run.writes:
             self.writer.remove(item)
 
-    def _refuse_values_of(self, left: Collection[Item], wanted: Sequence[tuple[Path, BaseModel]]) -> None:
+    def _refuse_values_of(self, left: Collection[Item], requested: Sequence[tuple[Path, BaseModel]]) -> None:
         """Refuse a distinct value of the file that an item has which stays beside those of the file."""
-        for path, declared in wanted:
+        for path, declared in requested:
             item = Item(id_of(self.resource, declared), _content(self.resource, declared))
             for key, _, other in equal_values(self.resource, item, left):
                 self.run.refuse((*path, key), f"is already used by {other.name}, which isn't in the file")
@@ -176,13 +179,17 @@ class _Pass:
         found: Marks | None = self.named.get(self.resource.file_key, {}).get(item.name)
         return found
 
-    def _alike(self, held: Mapping[tuple[str, ...], Item], content: Mapping[str, Any]) -> tuple[str, ...]:
+    def _alike(self, stored: Mapping[tuple[str, ...], Item], content: Mapping[str, Any]) -> tuple[str, ...]:
         """Return the id of the item that has the same unique values."""
-        wanted = unique_key(self.resource, (), content)
-        same = (one.id for one in held.values() if wanted and unique_key(self.resource, one.id, one.content) == wanted)
+        requested = unique_key(self.resource, (), content)
+        same = (
+            item.id
+            for item in stored.values()
+            if requested and unique_key(self.resource, item.id, item.content) == requested
+        )
         return next(same, ())
 
-    def _note(self, action: Action, item: Item, *details: str) -> None:
+    def _note(self, action: ChangeAction, item: Item, *details: str) -> None:
         self.run.note(action, self.context.tenant.name, self.resource.file_key.removesuffix("s"), item.name, *details)
 
 
@@ -204,17 +211,17 @@ def _secrets(resource: Resource, item: BaseModel) -> dict[str, str]:
     return {name: value for name, value in declared.items() if value and value != MASKED}
 
 
-def _is_read_only(member: Member) -> bool:
+def _is_read_only(member: ResourceMember) -> bool:
     return READ_ONLY in member.roles
 
 
-def _is_of_service(member: Member) -> bool:
+def _is_of_service(member: ResourceMember) -> bool:
     """Return whether a file cannot change the value: a part of the id, or a READ_ONLY value."""
     return member.key is not None or _is_read_only(member)
 
 
 def _split(
-    resource: Resource, content: Mapping[str, Any], is_beside: Callable[[Member], bool] = _is_of_service
+    resource: Resource, content: Mapping[str, Any], is_beside: Callable[[ResourceMember], bool] = _is_of_service
 ) -> tuple[dict[str, Any], dict[tuple[str, ...], Any]]:
     """Return the content without the values of such members, and those values by path."""
     rest, beside = deepcopy(dict(content)), dict[tuple[str, ...], Any]()

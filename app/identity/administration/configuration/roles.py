@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from app.contract.roles import MAX_ROLES
 from app.contract.tenant_file import TenantFile
 from app.identity.administration.configuration.document import Path
-from app.identity.administration.configuration.plan import Action, Change, Run, differences
+from app.identity.administration.configuration.plan import Change, ChangeAction, Run, differences
 from app.identity.directory.roles import names, service, store
 from app.identity.directory.roles.service import NewRole
 
@@ -25,17 +25,17 @@ class RolePass:
 
     def changes(self) -> Iterator[Change]:
         """Yield a change for each role; with `run.writes`, write it before."""
-        held = {} if self.is_new else {row.name: list(row.permissions) for row in store.all_roles(self.run.work)}
-        wanted = self.declared.roles
-        left = [] if wanted is None else [name for name in held if name not in {role.name for role in wanted}]
+        stored = {} if self.is_new else {row.name: list(row.permissions) for row in store.all_roles(self.run.work)}
+        requested = self.declared.roles
+        left = [] if requested is None else [name for name in stored if name not in {role.name for role in requested}]
         for name in left:
             yield self._leave(name)
-        self.known = set(held) - (set(left) if self.run.prune else set())
-        for number, role in enumerate(wanted or ()):
+        self.known = set(stored) - (set(left) if self.run.prune else set())
+        for number, role in enumerate(requested or ()):
             path = (*self.path, "roles", number)
             new = NewRole(role.name, tuple(sorted(set(role.permissions))))
-            if role.name in held:
-                yield self._change(path, held[role.name], new)
+            if role.name in stored:
+                yield self._change(path, stored[role.name], new)
             else:
                 yield self._add(path, new)
             self.known.add(role.name)
@@ -49,7 +49,7 @@ class RolePass:
             self.run.refuse(path, f"expected another value: {problem.description}")
         if self.run.writes:
             service.add(self.run.work, [new], self.run.now)
-        return self._noted(Action.CREATE, new.name)
+        return self._noted(ChangeAction.CREATE, new.name)
 
     def _change(self, path: Path, before: list[str], new: NewRole) -> Change:
         if problem := service.problem_with_permissions(new.permissions):
@@ -57,14 +57,14 @@ class RolePass:
         details = tuple(differences({"permissions": before}, {"permissions": list(new.permissions)}))
         if details and self.run.writes:
             store.set_permissions(self.run.work, new.name, new.permissions, self.run.now)
-        return self._noted(Action.CHANGE if details else Action.UNCHANGED, new.name, *details)
+        return self._noted(ChangeAction.CHANGE if details else ChangeAction.UNCHANGED, new.name, *details)
 
     def _leave(self, name: str) -> Change:
         if not self.run.prune:
-            return self._noted(Action.UNCHANGED, name, "not in the file; remove it with --prune")
+            return self._noted(ChangeAction.UNCHANGED, name, "not in the file; remove it with --prune")
         if self.run.writes:
             store.remove_role(self.run.work, name)
-        return self._noted(Action.REMOVE, name)
+        return self._noted(ChangeAction.REMOVE, name)
 
-    def _noted(self, action: Action, name: str, *details: str) -> Change:
+    def _noted(self, action: ChangeAction, name: str, *details: str) -> Change:
         return Change(action, self.declared.name, "role", name, details)

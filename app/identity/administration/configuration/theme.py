@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from app.contract.branding import Brand
 from app.identity.administration.configuration import document as documents
-from app.identity.administration.configuration.document import ConfigurationError, Document, Path
+from app.identity.administration.configuration.document import ConfigurationError, Path, YamlDocument
 from app.identity.administration.configuration.validation_messages import COLORS, UNQUOTED_COLOR, sentence_of
 
 _KINDS = {
@@ -23,11 +23,11 @@ _KINDS = {
     ".jpg": "image/jpeg",
     ".jpeg": "image/jpeg",
 }
-MOST_LOGO_BYTES = 8_900
+MAX_LOGO_BYTES = 8_900
 """Of both logos together: as data URLs they fit their keys and the size budget of a page."""
 
 
-def read(outer: Document, path: Path, folder: FilePath, name: str) -> Brand | None:
+def read(outer: YamlDocument, path: Path, folder: FilePath, name: str) -> Brand | None:
     """Return the brand of a theme folder; adds problems to the outer document and returns None."""
     root = (folder / name).resolve()
     if not root.is_dir():
@@ -63,7 +63,7 @@ def warnings(tenant: str, brand: Brand, theme_files: str) -> Iterator[str]:
             yield f"{tenant}: {key} is {address}, but there's no file {folder / name}."
 
 
-def _brand(inner: Document, root: FilePath, name: str) -> Brand | None:
+def _brand(inner: YamlDocument, root: FilePath, name: str) -> Brand | None:
     value: Any = inner.value if inner.value is not None else {}
     if isinstance(value, dict):
         _read_logos(inner, root, name, value)
@@ -76,7 +76,7 @@ def _brand(inner: Document, root: FilePath, name: str) -> Brand | None:
         return None
 
 
-def _read_logos(inner: Document, root: FilePath, folder: str, value: dict[str, Any]) -> None:
+def _read_logos(inner: YamlDocument, root: FilePath, folder: str, value: dict[str, Any]) -> None:
     """Replace names of files by their contents; addresses stay."""
     used = 0
     for key in ("logo", "logo_dark"):
@@ -87,7 +87,7 @@ def _read_logos(inner: Document, root: FilePath, folder: str, value: dict[str, A
         sentence = _refusal(root, folder, name)
         if sentence is None:
             used += file.stat().st_size
-            sentence = _too_large(used, file) if used > MOST_LOGO_BYTES else None
+            sentence = _too_large(used, file) if used > MAX_LOGO_BYTES else None
         if sentence is not None:
             inner.problem((key,), sentence)
             value[key] = None
@@ -99,11 +99,11 @@ def _read_logos(inner: Document, root: FilePath, folder: str, value: dict[str, A
 def _refusal(root: FilePath, folder: str, name: str) -> str | None:
     file = (root / name).resolve()
     if not file.is_relative_to(root) or file.suffix.lower() not in _KINDS:
-        ways = "an svg, png, webp or jpg file in the theme folder, a path such as /theme/logo.svg, an https address or a data: URL"
-        return f"expected {ways}; found {name!r}"
+        formats = "an svg, png, webp or jpg file in the theme folder, a path such as /theme/logo.svg, an https address or a data: URL"
+        return f"expected {formats}; found {name!r}"
     return None if file.is_file() else f"there's no file {name} in {folder}"
 
 
 def _too_large(size: int, file: FilePath) -> str:
     way_out = f"put {file.name} into the tenant's folder in GATEHOUSE_THEME_FILES, and write /theme/{file.name}"
-    return f"expected at most {MOST_LOGO_BYTES} bytes for all logo files; found {size}: {way_out}"
+    return f"expected at most {MAX_LOGO_BYTES} bytes for all logo files; found {size}: {way_out}"

@@ -121,7 +121,9 @@ def _found(key: str, value: Any) -> str:
 
 @cache
 def _secrets_of_resources() -> frozenset[str]:
-    return frozenset(one.fields[-1] for resource in file_resources() for one in resource.members if one.is_secret)
+    return frozenset(
+        member.fields[-1] for resource in file_resources() for member in resource.members if member.is_secret
+    )
 
 
 @cache
@@ -133,10 +135,10 @@ def known_keys() -> tuple[str, ...]:
         for name, field in model.model_fields.items():
             found.add(name)
             inner = [field.annotation, *get_args(field.annotation)]
-            inner += [part for one in inner for part in get_args(one)]
-            for one in inner:
-                if isinstance(one, type) and issubclass(one, BaseModel):
-                    walk(one)
+            inner += [part for item in inner for part in get_args(item)]
+            for arg in inner:
+                if isinstance(arg, type) and issubclass(arg, BaseModel):
+                    walk(arg)
 
     walk(configuration_file(file_resources()))
     return tuple(sorted(found))

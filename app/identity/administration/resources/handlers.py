@@ -24,10 +24,10 @@ _BY_VERB: dict[Verb, Callable[[Context, BoundOperation, Wire], Wire]] = {
 
 def implement(bound: Iterable[BoundOperation]) -> None:
     """Register the handlers of resources' operations."""
-    for one in bound:
-        does = one.draft.does
+    for item in bound:
+        does = item.draft.does
         handler = service.act if does is None else _BY_VERB[does.verb]
-        one.operation.implements(partial(_handle, handler, one))
+        item.operation.implements(partial(_handle, handler, item))
 
 
 def _handle(

@@ -57,5 +57,5 @@ def _digest(req: Wire) -> str:
     return randomness.digest(json.dumps(body, sort_keys=True))
 
 
-def _associated_data(context: Context, ticket_hash: str) -> str:
-    return f"{context.tenant.tenant_id} idempotency {ticket_hash}"
+def _associated_data(context: Context, token_hash: str) -> str:
+    return f"{context.tenant.tenant_id} idempotency {token_hash}"

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic_core import from_json
 
 from app.kit.errors import ApiError
-from app.kit.resource import FIXED, Member
+from app.kit.resource import FIXED, ResourceMember
 from app.kit.resource_operations import BoundOperation
 from app.kit.resource_values import look
 from app.kit.wire import Wire
@@ -31,10 +31,10 @@ def unknown(bound: BoundOperation) -> ApiError:
 
 def refuse_changed_identity(bound: BoundOperation, body: bytes, current: Wire) -> None:
     """Refuse another value of a member that an update does not change, such as the id: it would be dropped without a word."""
-    held = current.model_dump(mode="json")
+    stored = current.model_dump(mode="json")
     sent = {name.lower().replace("_", ""): value for name, value in _members_of(body).items()}
     for member in _fixed(bound):
-        value, own = sent.get(member.request_name.lower().replace("_", "")), look(held, member.fields)
+        value, own = sent.get(member.request_name.lower().replace("_", "")), look(stored, member.fields)
         if value is not None and str(value).casefold() != str(own).casefold():
             raise bound.bad(f"{member.request_name}: {own}; an update can't change it.")
 
@@ -44,7 +44,7 @@ def _members_of(body: bytes) -> Mapping[str, Any]:
     return members if isinstance(members, dict) else {}
 
 
-def _fixed(bound: BoundOperation) -> Iterator[Member]:
+def _fixed(bound: BoundOperation) -> Iterator[ResourceMember]:
     """Yield the members that identify the item in the path, and those that are set when it is created."""
     is_in_body = bound.draft.does is not None and bound.draft.does.id_in_body
     for member in bound.draft.resource.members:

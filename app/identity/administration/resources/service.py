@@ -19,8 +19,8 @@ from app.identity.platform.context import Context
 from app.identity.platform.resources.items import Item
 from app.kit import randomness, resource_models, resource_values
 from app.kit.clock import iso
-from app.kit.resource import CREATED_AT, FIXED, MODIFIED_AT, ONCE, READ_ONLY, InSettings, Member, Resource
-from app.kit.resource_models import MOST_ON_A_PAGE
+from app.kit.resource import CREATED_AT, FIXED, MODIFIED_AT, ONCE, READ_ONLY, InSettings, Resource, ResourceMember
+from app.kit.resource_models import MAX_ON_A_PAGE
 from app.kit.resource_operations import BoundOperation, is_list
 from app.kit.resource_values import ItemInput, look, put
 from app.kit.wire import Wire
@@ -30,13 +30,13 @@ def read(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     """Return an item, or the list of items below the path. Raises the address's `unknown` or `unset`."""
     resource, does = bound.draft.resource, bound.draft.does
     store, access = store_of(resource), access_of(context)
-    given = _identified(context, bound, req)
+    provided = _identified(context, bound, req)
     if does is not None and is_list(resource, does.verb):
-        found = store.items(access, resource, tuple(given.id.values()))
+        found = store.items(access, resource, tuple(provided.id.values()))
         if not found and does.unknown is not None:
             raise does.unknown
         return _listed(context, bound, _page(bound, req, found))
-    item = store.item(access, resource, tuple(given.id.values()))
+    item = store.item(access, resource, tuple(provided.id.values()))
     if item is None:
         raise refusals.unknown(bound)
     if bound.unset is not None and not _is_set(resource, item):
@@ -53,10 +53,10 @@ def create(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     _lock(context)
     if (earlier := idempotency.earlier_response(context, bound, req)) is not None:
         return earlier
-    given, access = _read_input(context, bound, req), access_of(context)
-    generated = _renewed(resource, [one.fields[0] for one in resource.members if ONCE in one.roles])
-    secrets = {**given.secrets, **generated}
-    item = Item(_new_id(bound, given), given.content(), secrets, created_at=access.now, modified_at=access.now)
+    provided, access = _read_input(context, bound, req), access_of(context)
+    generated = _renewed(resource, [member.fields[0] for member in resource.members if ONCE in member.roles])
+    secrets = {**provided.secrets, **generated}
+    item = Item(_new_id(bound, provided), provided.content(), secrets, created_at=access.now, modified_at=access.now)
     writer = _writer(context, bound)
     writer.check(item)
     _refuse_taken(bound, writer, item)
@@ -69,23 +69,23 @@ def create(context: Context, bound: BoundOperation, req: Wire) -> Wire:
 def update(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     """Change an item, or set a singleton. Raises `unknown` or `unset`, `exists`, and the refusal of a malformed field."""
     resource = bound.draft.resource
-    given = _read_input(context, bound, req)
+    provided = _read_input(context, bound, req)
     if rules_of(resource).before_lock is not None:
-        held = store_of(resource).item(access_of(context), resource, tuple(given.id.values()))
-        if held is None:
+        stored = store_of(resource).item(access_of(context), resource, tuple(provided.id.values()))
+        if stored is None:
             raise refusals.unknown(bound)
-        rules_of(resource).require_powers(context, held)
-        _run_before_lock(context, bound, req, held)
+        rules_of(resource).require_powers(context, stored)
+        _run_before_lock(context, bound, req, stored)
     _lock(context)
-    before = store_of(resource).item(access_of(context), resource, tuple(given.id.values()))
+    before = store_of(resource).item(access_of(context), resource, tuple(provided.id.values()))
     if before is None:
         raise refusals.unknown(bound)
     if bound.unset is not None and not _is_set(resource, before):
         raise bound.unset
     rules_of(resource).require_powers(context, before)
     refusals.refuse_changed_identity(bound, context.raw.body, shown(context, bound, before))
-    secrets = given.secrets_after(before.secrets)
-    content = given.content(_base(resource, before))
+    secrets = provided.secrets_after(before.secrets)
+    content = provided.content(_base(resource, before))
     after = replace(before, content=content, secrets=secrets, modified_at=context.now)
     writer = _writer(context, bound)
     writer.check(after)
@@ -98,17 +98,17 @@ def replace_all(context: Context, bound: BoundOperation, req: Any) -> Wire:
     """Replace all items by those of the body; items that it omits are removed."""
     resource, store, access = bound.draft.resource, store_of(bound.draft.resource), access_of(context)
     parents = tuple(resource_values.read_input(resource, req).id.values())
-    given = [_read_input(context, bound, one) for one in req.data]
+    provided = [_read_input(context, bound, element) for element in req.data]
     _lock(context)
-    items = [Item((*parents, *_new_id(bound, one)), one.content(), one.secrets) for one in given]
+    items = [Item((*parents, *_new_id(bound, element)), element.content(), element.secrets) for element in provided]
     if len({item.id for item in items}) < len(items) or len({_unique(resource, item) for item in items}) < len(items):
         raise bound.draft.address.exists or bound.bad("Data: each item once.")
-    held, writer = {item.id: item for item in store.items(access, resource, parents)}, _writer(context, bound)
-    for item_id in held.keys() - {item.id for item in items}:
-        writer.remove(held[item_id])
+    stored, writer = {item.id: item for item in store.items(access, resource, parents)}, _writer(context, bound)
+    for item_id in stored.keys() - {item.id for item in items}:
+        writer.remove(stored[item_id])
     for item in items:
         writer.check(item)
-        before = held.get(item.id)
+        before = stored.get(item.id)
         if before is not None:
             item = replace(before, content=item.content, secrets={**before.secrets, **item.secrets})  # noqa: PLW2901
         _write(writer, before, item)
@@ -118,9 +118,9 @@ def replace_all(context: Context, bound: BoundOperation, req: Any) -> Wire:
 def delete(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     """Delete an item. Raises `unknown`."""
     resource = bound.draft.resource
-    given = _identified(context, bound, req)
+    provided = _identified(context, bound, req)
     _lock(context)
-    item = store_of(resource).item(access_of(context), resource, tuple(given.id.values()))
+    item = store_of(resource).item(access_of(context), resource, tuple(provided.id.values()))
     if item is None:
         raise refusals.unknown(bound)
     _writer(context, bound).remove(item)
@@ -179,7 +179,7 @@ def _page(bound: BoundOperation, req: Any, items: Sequence[Item]) -> Sequence[It
     page, size = getattr(req, "page", None), getattr(req, "page_size", None)
     if page is None and size is None and not bound.draft.resource.has_default_page:
         return items
-    size = min(size or DEFAULT_SIZE, MOST_ON_A_PAGE)
+    size = min(size or DEFAULT_SIZE, MAX_ON_A_PAGE)
     return items[((page or 1) - 1) * size : (page or 1) * size]
 
 
@@ -192,10 +192,10 @@ def _read_input(context: Context, bound: BoundOperation, req: Wire) -> ItemInput
 
 def _identified(context: Context, bound: BoundOperation, req: Wire) -> ItemInput:
     """Return the input of a request, which may be its path alone."""
-    given, rules = resource_values.read_input(bound.draft.resource, req), rules_of(bound.draft.resource)
+    provided, rules = resource_values.read_input(bound.draft.resource, req), rules_of(bound.draft.resource)
     if rules.given is not None:
-        rules.given(context, given)
-    return given
+        rules.given(context, provided)
+    return provided
 
 
 def _run_before_lock(context: Context, bound: BoundOperation, req: Wire, before: Item | None) -> None:
@@ -221,14 +221,14 @@ def _lock(context: Context) -> None:
         raise e.MachineRefused
 
 
-def _new_id(bound: BoundOperation, given: ItemInput) -> tuple[str, ...]:
+def _new_id(bound: BoundOperation, item_input: ItemInput) -> tuple[str, ...]:
     parts = []
     for member in bound.draft.resource.keys:
         key = member.key
         if key is not None and key.is_minted:
             parts.append(randomness.guid())
             continue
-        part = given.id.get(member.fields[-1])
+        part = item_input.id.get(member.fields[-1])
         if part is None:
             raise bound.bad.names(member.request_name)
         if key is not None and key.parameter and not key.is_parent:
@@ -237,7 +237,7 @@ def _new_id(bound: BoundOperation, given: ItemInput) -> tuple[str, ...]:
     return tuple(parts)
 
 
-def _refuse_unreachable(bound: BoundOperation, member: Member, part: str) -> None:
+def _refuse_unreachable(bound: BoundOperation, member: ResourceMember, part: str) -> None:
     """Refuse an id that cannot be a path segment, or that is a fixed segment of another path."""
     is_plain = part not in ("", ".", "..") and "/" not in part and len(part) <= 200
     if not is_plain or part.lower() in _fixed_segments(bound.draft.resource):
@@ -251,7 +251,7 @@ def _fixed_segments(resource: Resource) -> frozenset[str]:
     paths = [path for operation in CATALOGUE for _, path in operation.addresses()]
     paths += [action.address.partition(" ")[2] for action in resource.actions]
     found = {path[len(base) :].partition("/")[0] for base in below for path in paths if path.startswith(base)}
-    return frozenset(one.lower() for one in found if not one.startswith("{"))
+    return frozenset(item.lower() for item in found if not item.startswith("{"))
 
 
 def _is_set(resource: Resource, item: Item) -> bool:
@@ -289,18 +289,20 @@ def _write(writer: Writer, before: Item | None, after: Item, event: str = "chang
 
 
 def _refuse_taken(bound: BoundOperation, writer: Writer, item: Item) -> None:
-    resource, held = bound.draft.resource, writer.held(item)
-    if any(one.id == item.id for one in held):
+    resource, stored = bound.draft.resource, writer.held(item)
+    if any(element.id == item.id for element in stored):
         raise writer.taken
     _refuse_duplicate(writer, item)
-    if len(held) >= resource.most:
-        raise bound.draft.address.full or bound.bad(f"At most {resource.most} {resource.many}.")
+    if len(stored) >= resource.max_items:
+        raise bound.draft.address.full or bound.bad(f"At most {resource.max_items} {resource.many}.")
 
 
 def _refuse_duplicate(writer: Writer, item: Item) -> None:
     """Refuse unique values that another item has."""
     unique = _unique(writer.resource, item) if writer.resource.unique else None
-    if unique and any(one.id != item.id and _unique(writer.resource, one) == unique for one in writer.held(item)):
+    if unique and any(
+        element.id != item.id and _unique(writer.resource, element) == unique for element in writer.held(item)
+    ):
         raise writer.taken
 
 

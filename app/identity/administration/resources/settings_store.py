@@ -44,17 +44,17 @@ class SettingsStore:
 
     def items(self, access: StoreAccess, resource: Resource, parents: Sequence[str] = ()) -> list[Item]:  # noqa: ARG002 - Store
         """Return the items: those of a map with their ids, or the stored singleton."""
-        held = changes.own(access.work) or _GONE
+        stored = changes.own(access.work) or _GONE
         if not resource.is_singleton:
-            return [*self._read(resource, held.settings).values()]
-        secrets = tenant_secrets.decrypt_all(access.encryption, held.tenant_id, held.service_secrets).get(
+            return [*self._read(resource, stored.settings).values()]
+        secrets = tenant_secrets.decrypt_all(access.encryption, stored.tenant_id, stored.service_secrets).get(
             self.backing.key, {}
         )
-        return [Item((), held.settings, secrets)]
+        return [Item((), stored.settings, secrets)]
 
     def item(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> Item | None:
         """Return an item."""
-        return next((one for one in self.items(access, resource) if one.id == item_id), None)
+        return next((element for element in self.items(access, resource) if element.id == item_id), None)
 
     def add(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:  # noqa: ARG002 - Store
         """Add an item, or set a singleton."""
@@ -62,20 +62,22 @@ class SettingsStore:
 
     def change(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:  # noqa: ARG002 - Store
         """Replace an item."""
-        held = changes.own(access.work) or _GONE
+        stored = changes.own(access.work) or _GONE
         if resource.is_singleton:
             secrets: Any = {self.backing.key: item.secrets} if self.backing.key else {}
-            sealed = tenant_secrets.encrypt_merged(access.encryption, held.tenant_id, held.service_secrets, **secrets)
-            refuse_wrong(held.settings, item.content, 0)
+            sealed = tenant_secrets.encrypt_merged(
+                access.encryption, stored.tenant_id, stored.service_secrets, **secrets
+            )
+            refuse_wrong(stored.settings, item.content, 0)
             changes.change(access.work, settings=item.content, service_secrets=sealed)
             return
-        self._write(access, held, {**self._read(resource, held.settings), item.id: item})
+        self._write(access, stored, {**self._read(resource, stored.settings), item.id: item})
 
     def remove(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> None:
         """Remove an item."""
-        held = changes.own(access.work) or _GONE
-        left = {one: item for one, item in self._read(resource, held.settings).items() if one != item_id}
-        self._write(access, held, left)
+        stored = changes.own(access.work) or _GONE
+        left = {element: item for element, item in self._read(resource, stored.settings).items() if element != item_id}
+        self._write(access, stored, left)
 
     @property
     def _path(self) -> tuple[str, ...]:
@@ -85,17 +87,17 @@ class SettingsStore:
         stands = look(settings, self._path) or {}
         if self.backing.listed:
             name = resource.keys[-1].path[-1]
-            return {(str(one[name]),): Item((str(one[name]),), dict(one)) for one in stands}
+            return {(str(stand[name]),): Item((str(stand[name]),), dict(stand)) for stand in stands}
         value = self.backing.value
-        return {(key,): Item((key,), {value: one} if value else dict(one)) for key, one in sorted(stands.items())}
+        return {(key,): Item((key,), {value: item} if value else dict(item)) for key, item in sorted(stands.items())}
 
-    def _write(self, access: StoreAccess, held: TenantRow, items: Mapping[Any, Item]) -> None:
-        settings, value = deepcopy(held.settings), self.backing.value
-        stands: Any = [one.content for one in items.values()]
+    def _write(self, access: StoreAccess, stored: TenantRow, items: Mapping[Any, Item]) -> None:
+        settings, value = deepcopy(stored.settings), self.backing.value
+        stands: Any = [element.content for element in items.values()]
         if not self.backing.listed:
             stands = {key[-1]: item.content[value] if value else item.content for key, item in items.items()}
         put(settings, self._path, stands)
-        refuse_wrong(held.settings, settings, len(self._path) + 1)
+        refuse_wrong(stored.settings, settings, len(self._path) + 1)
         changes.change(access.work, settings=settings)
 
 

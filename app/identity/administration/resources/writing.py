@@ -133,8 +133,8 @@ def equal_values(resource: Resource, item: Item, others: Iterable[Item]) -> Iter
     for member in resource.members:
         distinct, value = member.distinct, look(item.content, member.path)
         if distinct is not None and value is not None:
-            same = (one for one in others if one.id != item.id and look(one.content, member.path) == value)
-            yield from ((member.path[-1], distinct, one) for one in same)
+            same = (other for other in others if other.id != item.id and look(other.content, member.path) == value)
+            yield from ((member.path[-1], distinct, other) for other in same)
 
 
 def unique_key(resource: Resource, item_id: tuple[str, ...], content: Mapping[str, Any]) -> str | None:

@@ -31,7 +31,7 @@ PREFIX: Final = "jwt:"
 """Begins the provider of such an identity; no connection's name has a colon."""
 ANY_PROVIDER: Final = "jwttoken"
 """The parameter in which every provider may send its token (interface federation.md section 7)."""
-_MOST_TRIED: Final = 5
+_MAX_TRIED: Final = 5
 WITHOUT_END: Final = timedelta(days=1)
 """How long after its `iat` a token without `exp` is valid, where the provider may leave it out."""
 FILLABLE: Final = {**{member: key for key, member in MEMBERS.items()}, "ID": "subject", "Email": "email"}
@@ -88,16 +88,16 @@ def named_by(context: Context, parameters: Mapping[str, str], bearer: str | None
 
     A token comes in the Authorization header where the provider is set up so. `provider` limits them to one by its name.
     """
-    wanted, found = parameters.get("provider", "").lower(), []
+    requested, found = parameters.get("provider", "").lower(), []
     items = list(items_of(context, jwt_apps.PROVIDERS).values())
     names = Counter(item.name.lower() for item in items)
-    for item in (one for one in items if names[one.name.lower()] == 1):
+    for item in (element for element in items if names[element.name.lower()] == 1):
         provider = JwtProvider.model_validate({**item.content, "app_name": item.name})
         own = bearer if provider.use_authorization_header else None
         text = parameters.get(provider.token_query_parameter_name.lower()) or parameters.get(ANY_PROVIDER) or own
-        if provider.is_active and text and wanted in ("", provider.app_name.lower()):
+        if provider.is_active and text and requested in ("", provider.app_name.lower()):
             found.append((JwtSender(provider, item.secrets.get("key", "")), text))
-    return found[:_MOST_TRIED]
+    return found[:_MAX_TRIED]
 
 
 @lru_cache(maxsize=1_000)
@@ -156,13 +156,13 @@ def _end(provider: JwtProvider, claims: Mapping[str, Any]) -> float:
 
 
 def _matches(
-    expected: jwt_apps.Expected | jwt_apps.ExpectedOneOf, values: list[str | None] | list[str], given: Any
+    expected: jwt_apps.Expected | jwt_apps.ExpectedOneOf, values: list[str | None] | list[str], provided: Any
 ) -> bool:
     """Return whether a claim fulfils what the provider's configuration expects of it."""
-    if given is None:
+    if provided is None:
         return not expected.is_mandatory
-    named = given if isinstance(given, list) else [given]
-    return not expected.match_value or any(one in values for one in named if isinstance(one, str))
+    named = provided if isinstance(provided, list) else [provided]
+    return not expected.match_value or any(item in values for item in named if isinstance(item, str))
 
 
 def _keys(context: Context, sender: JwtSender) -> id_tokens.Keys:

@@ -20,9 +20,9 @@ from app.contract.native_sign_in import PROVIDERS, Kind, NativeSignIn, kind_of
 from app.identity.authentication.federation import jwt_providers
 from app.identity.authentication.federation import service as connections
 from app.identity.authentication.federation.providers import id_tokens, introspection, twitter
-from app.identity.authentication.federation.providers.id_tokens import SKEW_SECONDS, Expected, IdTokenRefused
+from app.identity.authentication.federation.providers.id_tokens import SKEW_SECONDS, ExpectedIdToken, IdTokenRefused
 from app.identity.authentication.federation.providers.openid import OpenIdProvider
-from app.identity.authentication.federation.providers.tencent import Tencent
+from app.identity.authentication.federation.providers.tencent import TencentProvider
 from app.identity.directory.identity_provider import (
     ProfileUnsupported,
     ProviderDenied,
@@ -38,7 +38,7 @@ from app.identity.platform.outbound import ProviderUnavailable
 
 log = logging.getLogger("gatehouse.identity")
 
-_LONGEST: Final = timedelta(days=1, minutes=5)
+_MAX_LIFETIME: Final = timedelta(days=1, minutes=5)
 """How long an id_token may still be valid: a used one is remembered until then."""
 
 
@@ -98,7 +98,7 @@ def prove_by_jwt(context: Context, sender: jwt_providers.JwtSender, text: str) -
     """
     context.work.release_connection()
     try:
-        return _Sender(context, sender).by_jwt(text)
+        return _CredentialSender(context, sender).by_jwt(text)
     except jwt_providers.SubjectMissing:
         raise e.JwtWithoutSubject from None
     except ProviderUnavailable as problem:
@@ -122,7 +122,7 @@ def use_id_token(context: Context, proven: Proven) -> None:
 
 
 @dataclass(frozen=True)
-class _Sender:
+class _CredentialSender:
     """A JWT custom provider of the tenant."""
 
     context: Context
@@ -217,7 +217,9 @@ class _Client:
         return lambda: self._redeem_code(code, redirect_uri)
 
     def _redeem_code(self, code: str, redirect_uri: str) -> Proven:
-        tencent = Tencent(self.name, self.settings, self.secret, self.context.services.provider_metadata.resolver)
+        tencent = TencentProvider(
+            self.name, self.settings, self.secret, self.context.services.provider_metadata.resolver
+        )
         if self.kind == "wechat":
             return self._proven(tencent.redeem_wechat_code(code))
         if self.kind == "qq":
@@ -240,7 +242,7 @@ class _Client:
         else:
             issuer, keys = self.settings.id_token_issuer or "", self._keys
         is_google = self.kind == "google"
-        expected = Expected(issuer, self.settings.key, now, is_with_access_token=False, has_any_party=is_google)
+        expected = ExpectedIdToken(issuer, self.settings.key, now, is_with_access_token=False, has_any_party=is_google)
         claims = id_tokens.verify(text, keys, expected)
         identity = (
             provider.identity_of(claims)
@@ -264,18 +266,20 @@ _REQUESTS: Final[Mapping[str, Callable[[_Client, NativeSignIn], Callable[[], Pro
 }  # fmt: skip
 
 
-def _sender(context: Context, req: NativeSignIn) -> _Sender:
+def _sender(context: Context, req: NativeSignIn) -> _CredentialSender:
     if not req.provider_name:
         raise e.BadParameter.names("providername")
-    return _Sender(context, jwt_providers.find(context, req.provider_name))
+    return _CredentialSender(context, jwt_providers.find(context, req.provider_name))
 
 
 def _client(context: Context, kind: Kind, req: NativeSignIn) -> _Client:
     """Return the tenant's client at a provider: at the connection `socialappname`, else at the only one or the one of its name."""
     configured = {
-        name: resolved(name, one) for name, one in context.tenant.settings.connections.items() if can_sign_in(name, one)
+        name: resolved(name, connection)
+        for name, connection in context.tenant.settings.connections.items()
+        if can_sign_in(name, connection)
     }
-    found = [name for name, one in configured.items() if kind_of(name, one) == kind]
+    found = [name for name, item in configured.items() if kind_of(name, item) == kind]
     if req.social_app_name:
         found = [name for name in found if name == req.social_app_name.strip().lower()]
     elif kind in found:
@@ -289,7 +293,7 @@ def _client(context: Context, kind: Kind, req: NativeSignIn) -> _Client:
 
 def _with_id_token(context: Context, proven: Proven, text: str, valid_until: float) -> Proven:
     """Return a proof that is used once. Raises IdTokenRefused for a token that is valid for too long."""
-    if valid_until > (context.now + _LONGEST).timestamp():
+    if valid_until > (context.now + _MAX_LIFETIME).timestamp():
         raise IdTokenRefused("the id_token is valid for more than a day")
     signed_part = text.rpartition(".")[0]  # the signature may be written in more than one form
     return Proven(proven.identity, proven.trusts_email, proven.tokens, signed_part, valid_until)

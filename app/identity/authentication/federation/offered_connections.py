@@ -13,7 +13,7 @@ GOOGLE = "https://accounts.google.com"
 
 
 @dataclass(frozen=True)
-class Connection:
+class OfferedConnection:
     """A provider through which the tenant's accounts may sign in."""
 
     name: str
@@ -23,14 +23,14 @@ class Connection:
     mark: str = ""  # the well-known provider at its address
 
 
-def active_connections(context: Context) -> tuple[Connection, ...]:
+def active_connections(context: Context) -> tuple[OfferedConnection, ...]:
     """Return the active connections that pages offer: presets first, then by name, because stored keys have no order."""
     settings, presets = context.tenant.settings.connections, list(PRESETS)
     names = sorted(settings, key=lambda name: (presets.index(name) if name in presets else len(presets), name))
     return tuple(_connection(name, settings[name]) for name in names if is_offered(name, settings[name]))
 
 
-def find(context: Context, name: str) -> Connection:
+def find(context: Context, name: str) -> OfferedConnection:
     """Return an active connection that pages offer, by its name.
 
     Raises UnknownConnection (1190), ConnectionNotConfigured (1223).
@@ -58,11 +58,11 @@ def title_for(context: Context, name: str) -> str:
     return title_and_mark(context, name)[0]
 
 
-def _connection(name: str, settings: ConnectionSettings) -> Connection:
+def _connection(name: str, settings: ConnectionSettings) -> OfferedConnection:
     effective = resolved(name, settings)
     can_reauthenticate = supports_reauthentication(effective.issuer)
     mark = well_known_provider(effective)
-    return Connection(name, effective.title or name, bool(effective.trusts_email), can_reauthenticate, mark)
+    return OfferedConnection(name, effective.title or name, bool(effective.trusts_email), can_reauthenticate, mark)
 
 
 def supports_reauthentication(issuer: str | None) -> bool:

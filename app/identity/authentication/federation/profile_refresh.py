@@ -14,7 +14,12 @@ from app.identity.directory.accounts import linked_identities, provider_tokens
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.linked_identities import Identity
 from app.identity.directory.accounts.provider_tokens import StoredTokens
-from app.identity.directory.identity_provider import ProfileUnsupported, Provider, ProviderIdentity, ProviderTokens
+from app.identity.directory.identity_provider import (
+    ProfileUnsupported,
+    ProviderIdentity,
+    ProviderTokens,
+    UpstreamProvider,
+)
 from app.identity.platform.context import Context
 from app.identity.platform.outbound import ProviderUnavailable
 from app.kit.limits import Rate
@@ -30,7 +35,7 @@ def refresh(context: Context, account: Account) -> Account:
     """Read the profile of the current identity again and return the changed account.
 
     The current identity is the one that the access token's session signed in with, otherwise the one of the profile's
-    `Provider`. The provider is asked outside of the transaction, for at most five seconds per request.
+    `UpstreamProvider`. The provider is asked outside of the transaction, for at most five seconds per request.
 
     Raises:
         NoProviderProfile: there is no such identity, its tokens are not kept, or its provider has no profile endpoint.
@@ -63,7 +68,7 @@ class _Reader:
     """Reads one identity, and renews its tokens once if they have expired."""
 
     context: Context
-    provider: Provider
+    provider: UpstreamProvider
     uid: str
     linked: Identity
     stored: StoredTokens
@@ -103,11 +108,13 @@ class _Reader:
 
 
 def _current_identity(account: Account, provider: str) -> Identity | None:
-    """Return the identity of a provider that signed in last; without one, that of the profile's `Provider`."""
+    """Return the identity of a provider that signed in last; without one, that of the profile's `UpstreamProvider`."""
     linked = linked_identities.of(account)
     names = (provider, linked_identities.provider_name(account))
-    of_provider = next((found for name in names if (found := [one for one in linked if one.provider == name])), [])
-    return max(of_provider, key=lambda one: one.used_at or one.linked_at, default=None)
+    of_provider = next(
+        (found for name in names if (found := [identity for identity in linked if identity.provider == name])), []
+    )
+    return max(of_provider, key=lambda name: name.used_at or name.linked_at, default=None)
 
 
 def _usable_tokens(context: Context, account: Account, linked: Identity) -> StoredTokens | None:

@@ -15,7 +15,7 @@ from app.contract.connections import can_sign_in, resolved
 from app.contract.errors import federation as e
 from app.contract.messages import MailKind
 from app.identity.authentication.federation import jwt_providers, offered_connections
-from app.identity.authentication.federation.offered_connections import Connection
+from app.identity.authentication.federation.offered_connections import OfferedConnection
 from app.identity.authentication.federation.providers.oauth2 import OAuth2Provider
 from app.identity.authentication.federation.providers.openid import OpenIdProvider
 from app.identity.credentials import notifications
@@ -54,12 +54,14 @@ class UnknownState(Exception):
 def active_names(context: Context) -> tuple[str, ...]:
     """Return the providers of identities that can sign in now, on pages or in apps."""
     settings = context.tenant.settings.connections
-    return *(name for name, one in settings.items() if can_sign_in(name, one)), *jwt_providers.active_names(context)
+    return *(name for name, setting in settings.items() if can_sign_in(name, setting)), *jwt_providers.active_names(
+        context
+    )
 
 
 def begin(
     context: Context,
-    connection: Connection,
+    connection: OfferedConnection,
     interaction_id: str,
     *,
     reauthenticate: bool = False,
@@ -103,7 +105,7 @@ def begin(
     return url
 
 
-def finish(context: Context, state: str, parameters: Mapping[str, str]) -> tuple[ProviderIdentity, Connection]:
+def finish(context: Context, state: str, parameters: Mapping[str, str]) -> tuple[ProviderIdentity, OfferedConnection]:
     """Use up the state, and return the identity that the provider authenticated.
 
     The returned connection trusts the address only where the provider owns mailboxes of its domain.

@@ -58,7 +58,7 @@ def access_token(
     """
     session_id, ends_at = ends_with
     claims = replace(_token_claims(context, methods, provider), ends_at=int(ends_at.timestamp()))
-    access, _ = in_force.shortened(context, account)
+    access, _ = in_force.shortest_lifetimes(context, account)
     grant = TokenGrant(
         uid=account.uid, claims=claims, session_id=session_id, access_seconds=access, has_refresh_token=False
     )
@@ -84,7 +84,7 @@ def exchange(context: Context, text: str) -> IssuedTokens:
     if not _can_sign_in(account) or not continuation_tokens.spend(context, token):
         raise e.WrongRequestToken
     context.audit.record("request_token.exchanged", uid=token.uid)
-    access, refresh = in_force.shortened(context, account)
+    access, refresh = in_force.shortest_lifetimes(context, account)
     claims = TokenClaims.from_stored(token.facts)
     grant = TokenGrant(uid=token.uid, claims=claims, access_seconds=access, refresh_seconds=refresh)
     return tokens.issue(context, grant)

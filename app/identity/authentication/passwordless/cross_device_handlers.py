@@ -77,7 +77,7 @@ def poll(context: Context, req: contract.PollCode) -> contract.DeviceToken:
         provider="Email", agent=device.facts["agent"], address=device.facts["address"], amr=approval.methods,
         auth_time=approval.authenticated_at, ends_at=approval.ends_at,
     )  # fmt: skip
-    access, _ = in_force.shortened(context, approval.account)
+    access, _ = in_force.shortest_lifetimes(context, approval.account)
     grant = TokenGrant(
         uid=approval.account.uid, claims=claims, session_id=approval.session_id, access_seconds=access,
         has_refresh_token=False,

@@ -9,21 +9,21 @@ from app.identity.authentication.sign_in import identifiers
 from app.identity.directory.accounts import account_lookup
 from app.identity.directory.accounts import identifiers as names
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.accounts.account_lookup import Identifier
+from app.identity.directory.accounts.account_lookup import TypedIdentifier
 from app.identity.platform.context import Context
 from app.kit.errors import ApiError
 
 
-def resolve(context: Context, text: str, method: str) -> tuple[Identifier, Account | None, bool]:
+def resolve(context: Context, text: str, method: str) -> tuple[TypedIdentifier, Account | None, bool]:
     """Return the typed identifier, the account that it reaches, and whether it may register a new one.
 
     An account that may not sign in is treated as unknown; every look-up runs in every case.
     """
     settings = context.tenant.settings
     if method == SMS:
-        identifier = Identifier("phone", names.to_international(text.strip(), settings.default_country))
+        identifier = TypedIdentifier("phone", names.to_international(text.strip(), settings.default_country))
     elif method == MAIL and settings.one_touch and "@" in text:
-        identifier = Identifier("email", text.strip())
+        identifier = TypedIdentifier("email", text.strip())
     else:
         identifier = identifiers.guess(settings, text)
     lookup = account_lookup.find(context, identifier, is_hidden=True)
@@ -32,7 +32,7 @@ def resolve(context: Context, text: str, method: str) -> tuple[Identifier, Accou
     return identifier, account, registers
 
 
-def _can_register(context: Context, identifier: Identifier) -> bool:
+def _can_register(context: Context, identifier: TypedIdentifier) -> bool:
     is_name = names.normalize_email if identifier.kind == "email" else names.normalize_phone
     if context.tenant.settings.registration_captcha:  # which only the API operations require here
         return False

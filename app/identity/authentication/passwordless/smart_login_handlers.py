@@ -21,7 +21,7 @@ from app.identity.credentials.one_time_tokens.service import NOBODY, SMS_CODE, O
 from app.identity.directory.accounts import account_lookup
 from app.identity.directory.accounts import identifiers as names
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.account_lookup import AccountLookup, Identifier
+from app.identity.directory.accounts.account_lookup import AccountLookup, TypedIdentifier
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose, ContinuationToken
@@ -104,7 +104,9 @@ def one_touch_mail(context: Context, req: contract.StartOneTouchByEmail) -> cont
         raise e.MalformedEmail
     verification.refuse_url(context, req.redirect_url)
     captcha.require_solved(context, captcha.from_parameters(req))
-    lookup = account_lookup.find(context, Identifier("email", req.email), is_hidden=recipient.hides_accounts(context))
+    lookup = account_lookup.find(
+        context, TypedIdentifier("email", req.email), is_hidden=recipient.hides_accounts(context)
+    )
     is_allowed = _can_sign_in_or_register(context, lookup, email=req.email)
     options = SendOptions(
         req.redirect_url, req.one_touch_login_email_template, req.welcome_email_template, registers=is_allowed,
@@ -126,7 +128,7 @@ def one_touch_sms(context: Context, req: contract.StartOneTouchBySms) -> PostedS
     sending.spend_limit(context)
     phone = _parse_phone(context, req.phone)
     captcha.require_solved(context, captcha.from_parameters(req))
-    lookup = account_lookup.find(context, Identifier("phone", phone), is_hidden=recipient.hides_accounts(context))
+    lookup = account_lookup.find(context, TypedIdentifier("phone", phone), is_hidden=recipient.hides_accounts(context))
     sid, is_allowed = "", _can_sign_in_or_register(context, lookup)
     sending_context = context if is_allowed else context.without_sending()
     try:
@@ -143,7 +145,7 @@ def one_touch_code(context: Context, req: contract.OneTouchByCode) -> FactorLogi
     phone = _parse_phone(context, req.phone)
     if not req.otp:
         raise e.BadParameter.names("otp")
-    name, subject = Identifier("phone", phone), sending.unknown_subject(phone)
+    name, subject = TypedIdentifier("phone", phone), sending.unknown_subject(phone)
     one_time_token = one_time_tokens.spend_code(
         context, Purpose.ONE_TOUCH, NOBODY, req.otp, subject=subject, errors=SMS_CODE, identifier=name
     )

@@ -10,7 +10,7 @@ from collections.abc import Collection
 
 from app.contract import errors as e
 from app.contract import passwords as contract
-from app.contract.groups import AT, CAP, Posted, PostedSms, SmsSent
+from app.contract.groups import AccessTokenQuery, CaptchaSolution, Posted, PostedSms, SmsSent
 from app.identity.authentication.recovery import recipient, sending
 from app.identity.authentication.recovery.sending import ResetOptions
 from app.identity.credentials.captcha import service as captcha
@@ -34,14 +34,14 @@ def spend_limits(context: Context) -> None:
         context.spend("forgot_tenant", Rate(limits.forgot_per_minute, 60))
 
 
-def require_captcha(context: Context, req: CAP, place: str) -> None:
+def require_captcha(context: Context, req: CaptchaSolution, place: str) -> None:
     """Verify the captcha where the tenant requires one at `place`, and ignore it at other places; raises 982, 1218."""
     if place in context.tenant.settings.captcha_at:
         captcha.require_solved(context, captcha.from_parameters(req))
 
 
 @contract.forgot.implements
-def forgot(context: Context, req: contract.Forgot) -> Posted:
+def forgot(context: Context, req: contract.ForgotPassword) -> Posted:
     spend_limits(context)
     lookup = recipient.from_email_or_username(context, req.email, req.username)
     require_captcha(context, req, "forgot_password")
@@ -119,7 +119,7 @@ def questions_by_phone(context: Context, req: contract.QuestionsByPhone) -> Docu
 
 
 @contract.own_questions.implements
-def own_questions(context: Context, req: AT) -> Document:
+def own_questions(context: Context, req: AccessTokenQuery) -> Document:
     _require_enabled(context)
     account = accounts.by_uid(context, context.account.uid)
     return _question_list(context, account.security_answers if account else ())

@@ -7,7 +7,7 @@ from app.identity.authentication.recovery.sending import MAIL
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import account_lookup, identifiers
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.account_lookup import AccountLookup, Identifier
+from app.identity.directory.accounts.account_lookup import AccountLookup, TypedIdentifier
 from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
 
@@ -45,7 +45,7 @@ def from_phone(context: Context, phone: str | None) -> AccountLookup:
 
 def find(context: Context, kind: str, value: str) -> AccountLookup:
     """Look up an identifier, hidden according to `hides_accounts`."""
-    return account_lookup.find(context, Identifier(kind, value), is_hidden=hides_accounts(context))
+    return account_lookup.find(context, TypedIdentifier(kind, value), is_hidden=hides_accounts(context))
 
 
 def reachable_account(lookup: AccountLookup, by: str) -> Account | None:

@@ -48,7 +48,7 @@ class RegistrationInput(ProfileInput, Protocol):
 
 
 @dataclass(frozen=True)
-class Draft:
+class AccountDraft:
     """A validated account, which may still conflict with other accounts."""
 
     uid: str
@@ -74,7 +74,7 @@ def read(
     *,
     needs_password: bool = True,
     needs_identifier: bool = True,
-) -> Draft:
+) -> AccountDraft:
     """Return the draft of a request. Reads the store only if the tenant allows custom ids.
 
     Args:
@@ -104,10 +104,12 @@ def read(
     answers_by_question = request.security_question_answer or {}
     has_own_uid = uid == request.uid
     password = request.password or ""
-    return Draft(uid, addresses, username, phone, profile, password, answers_by_question, has_own_uid, request.pin_info)
+    return AccountDraft(
+        uid, addresses, username, phone, profile, password, answers_by_question, has_own_uid, request.pin_info
+    )
 
 
-def to_columns(context: Context, draft: Draft, **overrides: Any) -> dict[str, Any]:
+def to_columns(context: Context, draft: AccountDraft, **overrides: Any) -> dict[str, Any]:
     """Return the account's columns; hashes the password, each security answer and the PIN.
 
     Args:
@@ -148,7 +150,7 @@ def to_columns(context: Context, draft: Draft, **overrides: Any) -> dict[str, An
     }
 
 
-def add(context: Context, draft: Draft, columns: dict[str, Any]) -> Account:
+def add(context: Context, draft: AccountDraft, columns: dict[str, Any]) -> Account:
     """Add the account; raises EmailRegistered, UsernameTaken, PhoneTaken or UidTaken for a conflict with another account."""
     addresses = list(zip(draft.addresses.forms, columns["emails"], strict=True))
     identifiers = [
@@ -168,7 +170,7 @@ def add(context: Context, draft: Draft, columns: dict[str, Any]) -> Account:
         raise taken(conflict) from None
 
 
-def _holds_phone(context: Context, draft: Draft, columns: dict[str, Any]) -> bool:
+def _holds_phone(context: Context, draft: AccountDraft, columns: dict[str, Any]) -> bool:
     """Return whether the new account gets its number at once.
 
     A self-registered account with another identifier gets a number that another account has unverified only when it

@@ -37,7 +37,7 @@ def _is_card(text: str) -> bool:
     digits = re.sub(r"[ -]", "", text)
     if not re.fullmatch(r"[0-9]{12,19}", digits):
         return False
-    doubled = [sum(divmod(int(one) * 2, 10)) for one in digits[-2::-2]]
+    doubled = [sum(divmod(int(digit) * 2, 10)) for digit in digits[-2::-2]]
     return (sum(doubled) + sum(map(int, digits[::-2]))) % 10 == 0
 
 

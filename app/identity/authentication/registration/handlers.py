@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from app.contract import errors as e
 from app.contract import registration as contract
-from app.contract.groups import NO_MAIL, NO_SMS, Deleted, Posted
+from app.contract.groups import PREVENT_EMAIL, PREVENT_SMS, Deleted, Posted
 from app.contract.profile import Profile
 from app.contract.sign_in import Login
 from app.identity.authentication.registration import choice_lists, service, sott
@@ -23,7 +23,7 @@ from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.consents import consent_required
 from app.identity.directory.organizations import in_force, invitations
-from app.identity.directory.organizations.invitation import Invitation
+from app.identity.directory.organizations.invitation import InvitationRecord
 from app.identity.platform.context import Context
 from app.identity.platform.token_claims import TokenClaims
 from app.kit import randomness
@@ -64,14 +64,14 @@ def options_for(context: Context, req: contract.RegistrationModel) -> Registrati
         sms_template=req.sms_template,
         is_voice_otp=req.is_voice_otp,
         welcome_template=req.welcome_email_template,
-        sends_sms=not req.has_option(NO_SMS),
+        sends_sms=not req.has_option(PREVENT_SMS),
     )
     return RegistrationOptions(
         options,
         source=service.registration_source(req.referer),
         accepts_terms=req.accept_privacy_policy,
         consents=req.consents,
-        sends_mail=not req.has_option(NO_MAIL),
+        sends_mail=not req.has_option(PREVENT_EMAIL),
         suppress_webhook=req.suppress_webhook,
         hides_taken=context.tenant.settings.hide_unknown_accounts,
         invited_email=invited.email_key if invited is not None else "",
@@ -113,7 +113,7 @@ def respond(
     return contract.Registered(data=_login(context, account, req.fields_))
 
 
-def _invitation(context: Context, req: contract.RegistrationModel) -> Invitation | None:
+def _invitation(context: Context, req: contract.RegistrationModel) -> InvitationRecord | None:
     """Return the open invitation that the request names; None if it names none."""
     if not req.invitation_token:
         return None
@@ -124,7 +124,7 @@ def _invitation(context: Context, req: contract.RegistrationModel) -> Invitation
 
 def _login(context: Context, account: Account, fields: str | None) -> Login:
     claims = TokenClaims(provider="Email", agent=context.agent, address=context.address)
-    access, refresh = in_force.shortened(context, account)
+    access, refresh = in_force.shortest_lifetimes(context, account)
     grant = TokenGrant(uid=account.uid, claims=claims, access_seconds=access, refresh_seconds=refresh)
     issued = tokens.issue(context, grant)
     profile = {**accounts.profile_of(account), "FirstLogin": True}

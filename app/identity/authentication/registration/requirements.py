@@ -9,7 +9,7 @@ from app.contract import errors as e
 from app.contract.configuration import EmailAccess, TenantSettings
 from app.contract.registration_form import CUSTOM, TERMS, FormField
 from app.identity.authentication.registration import form_rules
-from app.identity.authentication.registration.drafts import Draft, ProfileInput, RegistrationInput
+from app.identity.authentication.registration.drafts import AccountDraft, ProfileInput, RegistrationInput
 from app.identity.directory.accounts import identifiers, profile_edits
 from app.identity.directory.accounts.profile import age, born_on
 from app.identity.directory.tenants import registration_form
@@ -84,7 +84,7 @@ def refuse_age(context: Context, birth_date: object) -> None:
         raise e.TooYoung
 
 
-def refuse_registrant(context: Context, draft: Draft) -> None:
+def refuse_registrant(context: Context, draft: AccountDraft) -> None:
     """Refuse a draft by the tenant's address lists, minimum age and phone login.
 
     Raises EmailRefused, EmailDomainRefused, TooYoung, and PhoneLoginOff if phone numbers are not identifiers.

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from app.contract import errors as e
 from app.contract.consents import ConsentAnswers
 from app.identity.authentication.registration import drafts, registration_data, requirements
-from app.identity.authentication.registration.drafts import Draft, RegistrationInput
+from app.identity.authentication.registration.drafts import AccountDraft, RegistrationInput
 from app.identity.authentication.verification import phones
 from app.identity.authentication.verification import service as verification
 from app.identity.authentication.verification.service import VerificationOptions
@@ -71,7 +71,7 @@ def require_enabled(context: Context) -> None:
         raise e.RegistrationOff
 
 
-def read_draft(context: Context, request: RegistrationInput, options: RegistrationOptions) -> Draft:
+def read_draft(context: Context, request: RegistrationInput, options: RegistrationOptions) -> AccountDraft:
     """Return the validated draft, which may still conflict with other accounts; counts against the limit of registrations.
 
     Raises:
@@ -83,7 +83,7 @@ def read_draft(context: Context, request: RegistrationInput, options: Registrati
     return validate(context, request, options)
 
 
-def validate(context: Context, request: RegistrationInput, options: RegistrationOptions) -> Draft:
+def validate(context: Context, request: RegistrationInput, options: RegistrationOptions) -> AccountDraft:
     """Return the draft as `read_draft` does, without counting against the limit."""
     settings = context.tenant.settings
     verification.refuse_url(context, options.message_options.url)
@@ -107,7 +107,7 @@ def spend_limit(context: Context) -> None:
     context.count("register", context.tenant.settings.limits.register_per_minute_per_address)
 
 
-def register(context: Context, draft: Draft, options: RegistrationOptions) -> RegistrationResult:
+def register(context: Context, draft: AccountDraft, options: RegistrationOptions) -> RegistrationResult:
     """Create the account and send its verification; costs one hash even if the address is taken.
 
     Raises:
@@ -151,7 +151,7 @@ def register(context: Context, draft: Draft, options: RegistrationOptions) -> Re
     return RegistrationResult(account, not waits_for, waits_for, pending_accounts.pending_columns(columns))
 
 
-def _add(context: Context, draft: Draft, columns: dict[str, Any]) -> Account:
+def _add(context: Context, draft: AccountDraft, columns: dict[str, Any]) -> Account:
     """Add the account; of two concurrent registrations with a number, the second does not get it."""
     try:
         return drafts.add(context, draft, columns)
@@ -163,7 +163,7 @@ def _add(context: Context, draft: Draft, columns: dict[str, Any]) -> Account:
     return drafts.add(context, draft, columns)
 
 
-def refuse_taken_names(context: Context, draft: Draft) -> None:
+def refuse_taken_names(context: Context, draft: AccountDraft) -> None:
     """Raise UsernameTaken or PhoneTaken before the address is looked up, so that these errors reveal nothing about it."""
     if draft.username and accounts.by_username(context, draft.username) is not None:
         raise e.UsernameTaken
@@ -184,7 +184,7 @@ def registration_source(referer: str | None) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"[:_MAX_SOURCE_LENGTH]
 
 
-def _waits_for(context: Context, draft: Draft) -> str:
+def _waits_for(context: Context, draft: AccountDraft) -> str:
     """Return `email` or `phone` if it must be verified before sign-in, else an empty text."""
     if draft.addresses.forms:
         return "email" if context.tenant.settings.email_verification == "required" else ""
@@ -192,7 +192,7 @@ def _waits_for(context: Context, draft: Draft) -> str:
 
 
 def _register_hidden(
-    context: Context, draft: Draft, columns: dict[str, Any], options: RegistrationOptions
+    context: Context, draft: AccountDraft, columns: dict[str, Any], options: RegistrationOptions
 ) -> RegistrationResult:
     """Respond for a taken address, and notify its owner by mail.
 
@@ -219,7 +219,7 @@ def _register_hidden(
     return RegistrationResult(account, waits_for="email", held=pending_accounts.pending_columns(columns))
 
 
-def _federated_refusal(context: Context, draft: Draft) -> e.EmailOfProvider | None:
+def _federated_refusal(context: Context, draft: AccountDraft) -> e.EmailOfProvider | None:
     """Return the refusal of an address whose account signs in by another provider and has no password."""
     context.work.rollback()
     holders = [accounts.by_email(context, form) for form in draft.addresses.forms]

@@ -20,15 +20,15 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from app.contract import errors as e
 from app.contract import registration as contract
-from app.contract.sotts import LONGEST_MINUTES
+from app.contract.sotts import MAX_MINUTES
 from app.identity.authentication.registration import app_sotts
 from app.identity.directory.tenants.changes import api_secret_associated_data
 from app.identity.platform.context import Context
 from app.kit.reading import RawRequest
 
 SKEW = timedelta(minutes=5)
-MAX_LIFETIME = timedelta(minutes=contract.LONGEST_SOTT_MINUTES)
-_OF_APPS = timedelta(minutes=LONGEST_MINUTES)
+MAX_LIFETIME = timedelta(minutes=contract.MAX_SOTT_MINUTES)
+_OF_APPS = timedelta(minutes=MAX_MINUTES)
 _IV = b"tu89geji340t89u2"
 _BLOCK_BITS = 128
 _MAX_LENGTH = 2_000

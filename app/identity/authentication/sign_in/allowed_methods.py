@@ -81,11 +81,15 @@ def _has_connection(context: Context, account: Account) -> bool:
     active = set(connections.active_names(context))
     if any(identity.provider in active for identity in linked_identities.of(account)):
         return True
-    return account.email_verified and any(one.trusts_email for one in offered_connections.active_connections(context))
+    return account.email_verified and any(
+        connection.trusts_email for connection in offered_connections.active_connections(context)
+    )
 
 
 def _has_passkey(context: Context, account: Account) -> bool:
-    return any(not one.facts.get(passkeys.SECOND_FACTOR_ONLY) for one in passkeys.by_account(context, account.uid))
+    return any(
+        not passkey.facts.get(passkeys.SECOND_FACTOR_ONLY) for passkey in passkeys.by_account(context, account.uid)
+    )
 
 
 _CAN_USE: Final = {

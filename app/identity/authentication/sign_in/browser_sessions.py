@@ -10,12 +10,12 @@ from app.identity.authentication.sign_in import sessions
 from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.platform.context import Context
 
-MOST: Final = 5
+MAX_SESSIONS: Final = 5
 """How many accounts a browser is signed in to at once, the current one included."""
 
 
 @dataclass(frozen=True)
-class HeldSession:
+class SessionAccount:
     """A live session, and the cookie text by which this browser has it."""
 
     session: BrowserSession
@@ -27,18 +27,18 @@ class HeldSession:
         return Session(token=self.text, lifetime_seconds=left if self.session.is_remembered else None)
 
 
-def held(context: Context) -> list[HeldSession]:
+def all_sessions(context: Context) -> list[SessionAccount]:
     """Return the live sessions of this browser, one for each account, the current one first."""
-    found: dict[str, HeldSession] = {}
-    for one in _live(context):
-        found.setdefault(one.session.uid, one)
+    found: dict[str, SessionAccount] = {}
+    for item in _live(context):
+        found.setdefault(item.session.uid, item)
     return list(found.values())
 
 
 def find(context: Context, uid: str, session_id: str | None) -> BrowserSession | None:
     """Return this session of this account, if the browser holds it."""
-    live = (one.session for one in _live(context))
-    return next((one for one in live if (one.uid, one.session_id) == (uid, session_id)), None)
+    live = (item.session for item in _live(context))
+    return next((item for item in live if (item.uid, item.session_id) == (uid, session_id)), None)
 
 
 def others(context: Context, uid: str) -> OtherSessions:
@@ -46,13 +46,17 @@ def others(context: Context, uid: str) -> OtherSessions:
 
     It outlives the browser only if each of them is remembered.
     """
-    others = [one for one in held(context) if one.session.uid != uid][: MOST - 1]
-    outlive = bool(others) and all(one.session.is_remembered for one in others)
-    left = int((max(one.session.expires_at for one in others) - context.now).total_seconds()) if outlive else None
-    return OtherSessions(tokens=[one.text for one in others], lifetime_seconds=left)
+    others = [session for session in all_sessions(context) if session.session.uid != uid][: MAX_SESSIONS - 1]
+    outlive = bool(others) and all(other.session.is_remembered for other in others)
+    left = int((max(other.session.expires_at for other in others) - context.now).total_seconds()) if outlive else None
+    return OtherSessions(tokens=[other.text for other in others], lifetime_seconds=left)
 
 
-def _live(context: Context) -> list[HeldSession]:
-    texts = [one for one in (context.visit.session, *context.visit.others)[:MOST] if one] if context.visit else []
+def _live(context: Context) -> list[SessionAccount]:
+    texts = (
+        [other for other in (context.visit.session, *context.visit.others)[:MAX_SESSIONS] if other]
+        if context.visit
+        else []
+    )
     live = sessions.by_cookies(context, texts)
-    return [HeldSession(live[text], text) for text in dict.fromkeys(texts) if text in live]
+    return [SessionAccount(live[text], text) for text in dict.fromkeys(texts) if text in live]

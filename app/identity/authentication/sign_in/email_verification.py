@@ -15,7 +15,7 @@ from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import account_lookup, pending_accounts
 from app.identity.directory.accounts import identifiers as names
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.account_lookup import AccountLookup, Identifier
+from app.identity.directory.accounts.account_lookup import AccountLookup, TypedIdentifier
 from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
@@ -67,7 +67,9 @@ def _spend_code(
     if not sent and email and not accounts.is_email(email):
         raise e.MalformedEmail
     hides = settings.hide_unknown_accounts
-    lookup = AccountLookup(context, Identifier("email", address), verification.find_account(context, address), hides)
+    lookup = AccountLookup(
+        context, TypedIdentifier("email", address), verification.find_account(context, address), hides
+    )
     uid = sent.uid if sent else _pending_uid(lookup)
     if uid is None or (lookup.holder is None and not hides):
         raise e.UnknownAccount if email else e.WrongMailCode

@@ -4,7 +4,7 @@ from app.contract import errors as e
 from app.contract import sign_in as contract
 from app.contract.consents import SubmitConsentsByToken
 from app.contract.consents import submit as submit_consents
-from app.contract.groups import NO_SMS
+from app.contract.groups import PREVENT_SMS
 from app.contract.second_factors.challenge import FactorLogin
 from app.contract.second_factors.signing_in import with_password as with_factors_contract
 from app.identity.authentication.registration import service as registration
@@ -39,7 +39,7 @@ def _verification_options(req: contract.PasswordLogin) -> VerificationOptions:
         email_template=req.email_template,
         sms_template=req.sms_template,
         is_voice_otp=req.is_voice_otp,
-        sends_sms=not req.has_option(NO_SMS),
+        sends_sms=not req.has_option(PREVENT_SMS),
     )
 
 

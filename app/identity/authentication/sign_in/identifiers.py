@@ -7,10 +7,10 @@ from app.contract.configuration import TenantSettings
 from app.contract.sign_in import PasswordLogin
 from app.identity.directory.accounts import identifiers as names
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.account_lookup import Identifier
+from app.identity.directory.accounts.account_lookup import TypedIdentifier
 
 
-def from_request(settings: TenantSettings, req: PasswordLogin) -> Identifier:
+def from_request(settings: TenantSettings, req: PasswordLogin) -> TypedIdentifier:
     """Return the one identifier of a request.
 
     The form of a username or a phone number is not checked, because the interface has no error for it here.
@@ -20,27 +20,27 @@ def from_request(settings: TenantSettings, req: PasswordLogin) -> Identifier:
         UsernameLoginOff and others: the kind is disabled.
         MalformedEmail: 1038.
     """
-    given = [(kind, value) for kind in ("email", "username", "phone") if (value := getattr(req, kind))]
-    if not given:
+    provided = [(kind, value) for kind in ("email", "username", "phone") if (value := getattr(req, kind))]
+    if not provided:
         raise e.BadParameter.names("email")
-    if len(given) > 1:
+    if len(provided) > 1:
         raise e.BadParameter("Exactly one of email, username and phone is expected.")
-    identifier = Identifier(*given[0])
+    identifier = TypedIdentifier(*provided[0])
     refuse_disabled_kind(settings, identifier.kind)
     if identifier.kind == "email" and not accounts.is_email(identifier.value):
         raise e.MalformedEmail
     return identifier
 
 
-def guess(settings: TenantSettings, text: str) -> Identifier:
+def guess(settings: TenantSettings, text: str) -> TypedIdentifier:
     """Return the identifier typed into the single field of the page, by the tenant's allowed kinds."""
     typed = text.strip()
     allowed = settings.login_kinds
     if "@" in typed and "email" in allowed:
-        return Identifier("email", typed)
+        return TypedIdentifier("email", typed)
     if "phone" in allowed and names.looks_like_phone(typed):
-        return Identifier("phone", names.to_international(typed, settings.default_country))
-    return Identifier("username" if "username" in allowed else allowed[0], typed)
+        return TypedIdentifier("phone", names.to_international(typed, settings.default_country))
+    return TypedIdentifier("username" if "username" in allowed else allowed[0], typed)
 
 
 def refuse_disabled_kind(settings: TenantSettings, kind: str) -> None:

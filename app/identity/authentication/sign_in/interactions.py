@@ -21,9 +21,9 @@ from app.kit.limits import OverLimit, Rate
 
 EXPIRED_RETENTION: Final = timedelta(days=3)
 """How long an expired interaction is retained, from which the sign-in restarts: over a weekend."""
-MOST_OF_NETWORK: Final = 10_000
+MAX_OF_NETWORK: Final = 10_000
 """Unanswered interactions that one network may hold; the oldest goes first (decisions/0333)."""
-MOST_AT_ONCE: Final = 500
+MAX_AT_ONCE: Final = 500
 """Interactions that one request deletes, of a network that holds too many."""
 _ENDED_LIFETIME: Final = timedelta(minutes=10)
 """How long a second submit of the last form, or Back, finds an interaction that has ended."""
@@ -64,12 +64,12 @@ _EXTEND = Compiled(
     .values(expires_at=bindparam("retained_until", type_=A.expires_at.type))
 )
 _OF_NETWORK = (A.tenant_id == bindparam("tenant"), A.network == bindparam("network"), A.is_done.is_(False))
-_NEWEST_GOING = select(A.created_at).where(*_OF_NETWORK).order_by(A.created_at.desc()).offset(MOST_OF_NETWORK).limit(1)
+_NEWEST_GOING = select(A.created_at).where(*_OF_NETWORK).order_by(A.created_at.desc()).offset(MAX_OF_NETWORK).limit(1)
 _GOING = (
     select(A.attempt_hash)
     .where(*_OF_NETWORK, A.created_at <= _NEWEST_GOING.scalar_subquery())
     .order_by(A.created_at)
-    .limit(MOST_AT_ONCE)
+    .limit(MAX_AT_ONCE)
     .with_for_update(skip_locked=True)
     .cte("going")
 )

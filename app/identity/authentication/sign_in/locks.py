@@ -11,7 +11,7 @@ from app.contract import errors as e
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.passwords import security_answers
 from app.identity.directory.accounts.account_lookup import AccountLookup, question_for
-from app.identity.directory.accounts.login_records import Lock
+from app.identity.directory.accounts.login_records import AccountLock
 from app.identity.platform.context import Context
 from app.kit.clock import iso
 from app.kit.errors import ApiError
@@ -28,7 +28,7 @@ class LockSolution:
     captcha: captcha.SubmittedCaptcha = field(default_factory=captcha.SubmittedCaptcha)
 
 
-def solve(context: Context, lookup: AccountLookup, lock: Lock, solution: LockSolution) -> bool:
+def solve(context: Context, lookup: AccountLookup, lock: AccountLock, solution: LockSolution) -> bool:
     """Return whether the solution opens the lock, as `_check_solution` does; audit a refusal."""
     try:
         return _check_solution(context, lookup, lock, solution)
@@ -38,7 +38,7 @@ def solve(context: Context, lookup: AccountLookup, lock: Lock, solution: LockSol
         raise
 
 
-def _check_solution(context: Context, lookup: AccountLookup, lock: Lock, solution: LockSolution) -> bool:
+def _check_solution(context: Context, lookup: AccountLookup, lock: AccountLock, solution: LockSolution) -> bool:
     """Return whether the solution opens the lock; False for a wrong security answer, which the caller counts.
 
     Raises:
@@ -67,7 +67,7 @@ def _check_solution(context: Context, lookup: AccountLookup, lock: Lock, solutio
     raise lock_refusal(context, lookup, lock)
 
 
-def lock_refusal(context: Context, lookup: AccountLookup, lock: Lock) -> ApiError:
+def lock_refusal(context: Context, lookup: AccountLookup, lock: AccountLock) -> ApiError:
     """Return the error for a locked account."""
     if lock.kind == CAPTCHA:
         return with_lock_challenge(context, lookup, lock, e.LockedForCaptcha())
@@ -79,9 +79,9 @@ def lock_refusal(context: Context, lookup: AccountLookup, lock: Lock) -> ApiErro
     return e.LockedForAWhile(data={"LoginLockedTimeout": iso(until)})
 
 
-def with_lock_challenge(context: Context, lookup: AccountLookup, lock: Lock, refusal: ApiError) -> ApiError:
+def with_lock_challenge(context: Context, lookup: AccountLookup, lock: AccountLock, refusal: ApiError) -> ApiError:
     """Return the error with the lock's challenge as its data, so that a client can show it at once."""
-    challenge = contract.Lock(
+    challenge = contract.LockChallenge(
         captcha=captcha.challenge(context) if lock.kind == CAPTCHA else None,
         question_id=question_for(context, lookup) if lock.kind == QUESTION and context.visit is not None else None,
     )

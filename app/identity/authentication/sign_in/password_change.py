@@ -14,8 +14,8 @@ from app.identity.credentials import current_password
 from app.identity.credentials.captcha import service as captcha
 from app.identity.directory.accounts import login_records, store
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.account_lookup import AccountLookup, Identifier
-from app.identity.directory.accounts.login_records import Lock
+from app.identity.directory.accounts.account_lookup import AccountLookup, TypedIdentifier
+from app.identity.directory.accounts.login_records import AccountLock
 from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
 
@@ -98,9 +98,9 @@ def set_password(context: Context, req: contract.SetPassword) -> contract.Passwo
     return _response(changed)
 
 
-def _solve_lock(context: Context, account: Account, lock: Lock, solution: locks.LockSolution) -> bool:
+def _solve_lock(context: Context, account: Account, lock: AccountLock, solution: locks.LockSolution) -> bool:
     lookup = AccountLookup(
-        context, Identifier("email", account.email or account.username or ""), account, is_hidden=False
+        context, TypedIdentifier("email", account.email or account.username or ""), account, is_hidden=False
     )
     if locks.solve(context, lookup, lock, solution):
         return True

@@ -20,7 +20,7 @@ from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import account_lookup
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account_lookup import AccountLookup
-from app.identity.directory.accounts.login_records import Lock
+from app.identity.directory.accounts.login_records import AccountLock
 from app.identity.directory.accounts.service import Account
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
@@ -352,7 +352,7 @@ def _account_with_answers(lookup: AccountLookup) -> Account | None:
     return account
 
 
-def _solve_lock(context: Context, lookup: AccountLookup, lock: Lock, solution: locks.LockSolution) -> bool:
+def _solve_lock(context: Context, lookup: AccountLookup, lock: AccountLock, solution: locks.LockSolution) -> bool:
     """Return True if the solution opens the lock; else raise, naming a wrong answer only where a single one was given."""
     context.work.release_connection()
     if locks.solve(context, lookup, lock, solution):

@@ -15,7 +15,7 @@ from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import SMS_CODE, Purpose
 from app.identity.directory.accounts import account_lookup
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.account_lookup import AccountLookup, Identifier
+from app.identity.directory.accounts.account_lookup import AccountLookup, TypedIdentifier
 from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
 
@@ -51,7 +51,7 @@ def _verify_own(context: Context, account: Account, req: contract.VerifyPhone) -
 
 def _verify_without_session(context: Context, phone: str, holder: Account | None, req: contract.VerifyPhone) -> Account:
     is_hidden = context.tenant.settings.hide_unknown_accounts
-    lookup = account_lookup.find(context, Identifier("phone", phone), is_hidden=is_hidden)
+    lookup = account_lookup.find(context, TypedIdentifier("phone", phone), is_hidden=is_hidden)
     lookup = replace(lookup, holder=holder)
     if lookup.holder is None and not is_hidden:
         raise e.UnknownPhone
@@ -70,7 +70,7 @@ def _complete_risk_challenge(
 ) -> contract.PhoneVerified:
     """Complete a sign-in that a risk stopped, by the code sent for it (interface mfa.md section 9)."""
     is_hidden = context.tenant.settings.hide_unknown_accounts
-    lookup = AccountLookup(context, Identifier("phone", phone), pending.account, is_hidden)
+    lookup = AccountLookup(context, TypedIdentifier("phone", phone), pending.account, is_hidden)
     is_lock_solved = email_verification.solve_lock(
         context, lookup, locks.LockSolution(req.security_answer, captcha.from_parameters(req))
     )

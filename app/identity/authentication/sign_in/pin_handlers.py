@@ -22,7 +22,7 @@ from app.identity.credentials.pins import service
 from app.identity.credentials.pins import tokens as pin_tokens
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts import store
-from app.identity.directory.accounts.account_lookup import AccountLookup, Identifier
+from app.identity.directory.accounts.account_lookup import AccountLookup, TypedIdentifier
 from app.identity.directory.accounts.service import Account
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
@@ -168,17 +168,17 @@ def reset_by_code(context: Context, req: contract.ResetPinByCode) -> Posted:
 def reset_by_answer_and_email(context: Context, req: contract.ResetPinByAnswerAndEmail) -> Posted:
     if not accounts.is_email(require_parameter("email", req.email)):
         raise e.MalformedEmail
-    return _by_answer(context, Identifier("email", req.email or ""), req)
+    return _by_answer(context, TypedIdentifier("email", req.email or ""), req)
 
 
 @contract.reset_by_answer_and_phone.implements
 def reset_by_answer_and_phone(context: Context, req: contract.ResetPinByAnswerAndPhone) -> Posted:
-    return _by_answer(context, Identifier("phone", require_parameter("phone", req.phone)), req)
+    return _by_answer(context, TypedIdentifier("phone", require_parameter("phone", req.phone)), req)
 
 
 @contract.reset_by_answer_and_username.implements
 def reset_by_answer_and_username(context: Context, req: contract.ResetPinByAnswerAndUsername) -> Posted:
-    return _by_answer(context, Identifier("username", require_parameter("username", req.username)), req)
+    return _by_answer(context, TypedIdentifier("username", require_parameter("username", req.username)), req)
 
 
 def reset_pin(context: Context, account: Account, pin_hash: str, *, suppress_webhook: bool = False) -> Account:
@@ -191,7 +191,7 @@ def reset_pin(context: Context, account: Account, pin_hash: str, *, suppress_web
     return changed
 
 
-def _by_answer(context: Context, name: Identifier, req: contract.ResetPinByAnswer) -> Posted:
+def _by_answer(context: Context, name: TypedIdentifier, req: contract.ResetPinByAnswer) -> Posted:
     service.refuse_disabled(context.tenant.settings)
     password_reset.require_answers(context, req.security_answer)
     new = require_parameter("pin", req.pin)

@@ -28,7 +28,7 @@ from app.identity.credentials.second_factors.service import RequiredFactor
 from app.identity.directory.accounts import account_lookup, login_records
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.accounts.account_lookup import AccountLookup, Identifier
+from app.identity.directory.accounts.account_lookup import AccountLookup, TypedIdentifier
 from app.identity.directory.organizations import joining
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
@@ -258,7 +258,7 @@ def finish(context: Context, pending: PendingSignIn) -> Account:
         raise refusal
     is_lock_solved = authentication.opens_lock
     counted_by = context.tenant.settings if pending.has_attempt else None
-    joined = joining.lock_joined(context, account)
+    joined = joining.lock_joinable(context, account)
     if not login_records.record_login(
         context.work,
         account.uid,
@@ -286,7 +286,7 @@ def _solves_lock(context: Context, account: Account, solution: locks.LockSolutio
     can_open = lock.kind in (locks.CAPTCHA, locks.QUESTION)
     if solution is None or not can_open or (solution.captcha.is_empty and not solution.security_answer):
         raise e.LockedDuringStep
-    lookup = AccountLookup(context, Identifier("email", account.email or account.uid), account, is_hidden=False)
+    lookup = AccountLookup(context, TypedIdentifier("email", account.email or account.uid), account, is_hidden=False)
     context.work.release_connection()
     if not locks.solve(context, lookup, lock, solution):
         account_lookup.count_failure(context, lookup)

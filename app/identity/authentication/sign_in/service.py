@@ -20,11 +20,11 @@ from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens.service import IssuedTokens, TokenGrant
 from app.identity.directory.accounts import account_lookup, login_records, store, unknown_identifiers
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.account_lookup import AccountLookup, Identifier
-from app.identity.directory.accounts.login_records import Failure, Lock
+from app.identity.directory.accounts.account_lookup import AccountLookup, TypedIdentifier
+from app.identity.directory.accounts.login_records import AccountLock, Failure
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.organizations import in_force, joining
-from app.identity.directory.organizations.organization import Organization
+from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.platform import events
 from app.identity.platform.context import Context
 from app.identity.platform.token_claims import TokenClaims
@@ -46,7 +46,7 @@ class PasswordVerified:
 
 def verify(
     context: Context,
-    identifier: Identifier,
+    identifier: TypedIdentifier,
     password: str,
     solution: LockSolution,
     *,
@@ -92,7 +92,7 @@ def verify(
     risks.refuse_new_origin(context, account)
     required = risks.required_factor(context, account)
     is_solved, is_complete = solved is not None, required is None
-    joined = joining.lock_joined(context, account) if is_complete else []
+    joined = joining.lock_joinable(context, account) if is_complete else []
     if not _record_login(context, account, password, new_hash, is_lock_solved=is_solved, is_complete=is_complete):
         context.audit.record("sign_in.refused", uid=account.uid, reason="changed meanwhile")
         raise _current_lock_refusal(context, lookup, solved) or e.WrongCredentials()
@@ -104,7 +104,7 @@ def verify(
     return PasswordVerified(account, required, is_solved)
 
 
-def _solve_lock(context: Context, lookup: AccountLookup, solution: LockSolution) -> Lock | None:
+def _solve_lock(context: Context, lookup: AccountLookup, solution: LockSolution) -> AccountLock | None:
     """Return the lock that the solution opened; None for an account without a lock.
 
     Raises the lock's refusal otherwise; a wrong security answer is counted.
@@ -143,7 +143,7 @@ def _record_login(
 
 
 def notify_sign_in(
-    context: Context, account: Account, joined: Sequence[Organization], *, suppress_webhook: bool
+    context: Context, account: Account, joined: Sequence[OrganizationRecord], *, suppress_webhook: bool
 ) -> None:
     """Emit the login event, remember the origin of a complete, recorded sign-in, and let the account join organizations.
 
@@ -152,7 +152,7 @@ def notify_sign_in(
     events.emit(context, "Login", account, suppress_webhook)
     risks.remember_origin(context, account)
     if joined:
-        joining.join_by_domain(context, account, joined)
+        joining.join_by_verified_domain(context, account, joined)
 
 
 def try_complete_sign_in(
@@ -161,7 +161,7 @@ def try_complete_sign_in(
     """Record a complete sign-in that used no password; return False where the account may not sign in."""
     if not eligibility.can_sign_in(context, account, kind):
         return False
-    joined = joining.lock_joined(context, account)
+    joined = joining.lock_joinable(context, account)
     if not login_records.record_login(
         context.work, account.uid, account.password_hash, context.now, is_lock_solved=False, new_hash=None
     ):
@@ -175,7 +175,7 @@ def complete_sign_in(context: Context, account: Account, kind: str, *, suppress_
     one_time_tokens.refuse_locked(context, account)
     if (refusal := eligibility.refusal(context, account, kind)) is not None:
         raise refusal
-    joined = joining.lock_joined(context, account)
+    joined = joining.lock_joinable(context, account)
     if not login_records.record_login(
         context.work, account.uid, account.password_hash, context.now, is_lock_solved=False, new_hash=None
     ):
@@ -204,7 +204,7 @@ def issue_tokens(
         auth_time=int(context.now.timestamp()),
         unfinished_sign_in=unfinished,
     )
-    access, refresh = in_force.shortened(context, account)
+    access, refresh = in_force.shortest_lifetimes(context, account)
     grant = TokenGrant(uid=account.uid, claims=claims, access_seconds=access, refresh_seconds=refresh)
     return tokens.issue(context, grant)
 
@@ -220,7 +220,7 @@ def _audit_uid(lookup: AccountLookup) -> dict[str, str]:
     return {"uid": lookup.account.uid} if lookup.account else {}
 
 
-def _current_lock_refusal(context: Context, lookup: AccountLookup, solved: Lock | None) -> ApiError | None:
+def _current_lock_refusal(context: Context, lookup: AccountLookup, solved: AccountLock | None) -> ApiError | None:
     """Return the error of a lock that concurrent requests caused while this password was verified."""
     if solved is not None:
         return None
@@ -229,7 +229,7 @@ def _current_lock_refusal(context: Context, lookup: AccountLookup, solved: Lock 
     return locks.lock_refusal(context, lookup, lock) if lock else None
 
 
-def _wrong_credentials(context: Context, lookup: AccountLookup, solved: Lock | None) -> ApiError:
+def _wrong_credentials(context: Context, lookup: AccountLookup, solved: AccountLock | None) -> ApiError:
     """Count the failure and return its error. After the last try a wrong password is refused like a right one."""
     if lookup.account is None and not lookup.is_hidden:
         context.audit.record("sign_in.refused", reason="unknown")
@@ -250,18 +250,18 @@ def _wrong_credentials(context: Context, lookup: AccountLookup, solved: Lock | N
 
 
 def _with_lock_challenge(
-    context: Context, lookup: AccountLookup, solved: Lock | None, failure: Failure, refusal: ApiError
+    context: Context, lookup: AccountLookup, solved: AccountLock | None, failure: Failure, refusal: ApiError
 ) -> ApiError:
     """Add the challenge of the lock that the next try needs, so that hosted pages can show it at once."""
     if context.visit is None or not failure.is_locked:
         return refusal
     return locks.with_lock_challenge(
-        context, lookup, solved or Lock(login_records.LOCK_TYPES[context.tenant.settings.lockout.type]), refusal
+        context, lookup, solved or AccountLock(login_records.LOCK_TYPES[context.tenant.settings.lockout.type]), refusal
     )
 
 
 def _refuse_ineligible(
-    context: Context, lookup: AccountLookup, solved: Lock | None, options: VerificationOptions | None
+    context: Context, lookup: AccountLookup, solved: AccountLock | None, options: VerificationOptions | None
 ) -> None:
     """Raise the reason why the account may not sign in with the right password; a concurrent lock comes first.
 

@@ -38,7 +38,7 @@ listeners: Final = ExtensionPoint[Callable[[Context, Ending], None]]()
 
 def announce(context: Context, ending: Ending) -> None:
     """Call the listeners, unless no application took part."""
-    if any(one.issuers for one in ending.sessions):
+    if any(session.issuers for session in ending.sessions):
         for notify in listeners:
             notify(context, ending)
 

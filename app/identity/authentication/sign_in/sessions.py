@@ -116,7 +116,7 @@ def by_cookies(context: Context, cookies: Iterable[str]) -> dict[str, BrowserSes
     hashes = {randomness.digest(cookie): cookie for cookie in cookies}
     parameters = {"tenant": context.tenant.tenant_id, "hashes": list(hashes)}
     found = [_from_row(row) for row in context.work.run(_BY_COOKIES, parameters)] if hashes else []
-    return {hashes[one.session_hash]: one for one in found if _is_live(context, one)}
+    return {hashes[item.session_hash]: item for item in found if _is_live(context, item)}
 
 
 def _is_live(context: Context, session: BrowserSession) -> bool:
@@ -311,7 +311,7 @@ def add_relying_party(context: Context, session: BrowserSession, client_id: str,
     row = context.work.one(select(S.relying_parties, S.issuers).where(*where).with_for_update())
     if row is None:
         return
-    recent = [*(one for one in row.relying_parties if one != client_id), client_id][-MAX_RELYING_PARTIES:]
+    recent = [*(party for party in row.relying_parties if party != client_id), client_id][-MAX_RELYING_PARTIES:]
     issuers = {name: known for name, known in (row.issuers or {}).items() if name in recent} | {client_id: issuer}
     context.work.run(update(sessions).where(*where).values(relying_parties=recent, issuers=issuers))
 
@@ -341,10 +341,10 @@ def end(context: Context, uid: str, session_id: str, reason: LogoutReason = "idp
 
 def end_in_browser(context: Context, uid: str, *, except_id: str = "") -> tuple[EndedSession, ...]:
     """End the account's sessions that this browser holds beside the current one, so that a sign-out leaves none behind."""
-    held = [randomness.digest(text) for text in (context.visit.others if context.visit else ()) if text]
-    if not held:
+    keys = [randomness.digest(text) for text in (context.visit.others if context.visit else ()) if text]
+    if not keys:
         return ()
-    where = (S.tenant_id == context.tenant.tenant_id, S.uid == uid, S.session_hash.in_(held), S.session_id != except_id)
+    where = (S.tenant_id == context.tenant.tenant_id, S.uid == uid, S.session_hash.in_(keys), S.session_id != except_id)
     found = _end(context, where, "idp_logout")
     for ended in found:
         tokens.revoke_with_session(context, ended.uid, ended.session_id)
@@ -375,7 +375,7 @@ def _end(
     """Delete sessions of one account and announce their end; those that ended by themselves before are not announced."""
     rows = context.work.all(delete(sessions).where(*where).returning(*_ENDED, S.expires_at))
     ended = tuple(session_ends.from_row(row) for row in rows)
-    alive = tuple(one for one, row in zip(ended, rows, strict=True) if row.expires_at > context.now)
+    alive = tuple(item for item, row in zip(ended, rows, strict=True) if row.expires_at > context.now)
     session_ends.announce(context, Ending(alive, reason, is_complete))
     return ended
 

@@ -11,7 +11,7 @@ from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens import store as sent_codes
 from app.identity.credentials.one_time_tokens.service import NOBODY, SMS_CODE, OneTimeToken, Purpose
 from app.identity.directory.accounts import first_verification, pending_accounts, store
-from app.identity.directory.accounts.account_lookup import Identifier
+from app.identity.directory.accounts.account_lookup import TypedIdentifier
 from app.identity.directory.accounts.identifiers import PHONE
 from app.identity.directory.accounts.service import Account
 from app.identity.messaging import service as messaging
@@ -105,7 +105,13 @@ def is_requested_number_verified(context: Context, uid: str) -> bool:
 
 
 def spend_code(
-    context: Context, uid: str, phone: str, code: str, *, is_lock_solved: bool = False, name: Identifier | None = None
+    context: Context,
+    uid: str,
+    phone: str,
+    code: str,
+    *,
+    is_lock_solved: bool = False,
+    name: TypedIdentifier | None = None,
 ) -> OneTimeToken:
     """Use the code of an account's unverified number. Raises the errors of `one_time_tokens.spend_code`."""
     return one_time_tokens.spend_code(

@@ -27,7 +27,7 @@ _GROUP_LENGTH: Final = 5
 _HEX_DIGITS: Final = frozenset("0123456789abcdef")
 
 
-class BackupCodes:
+class BackupCodesAuthenticator:
     """Backup codes supplement another second factor; without one they do not count."""
 
     kind = FactorKind.BACKUP_CODE
@@ -82,8 +82,8 @@ def draft(context: Context, uid: str) -> tuple[list[str], str]:
 
 def put_into_use(context: Context, uid: str, batch: str) -> bool:
     """Replace the codes of an account by those of a batch; return False if a newer batch or none is pending."""
-    pending = [one for one in store.by_kind(context, uid, FactorKind.BACKUP_CODE) if not one.is_enrolled]
-    if not pending or any(one.facts.get("batch") != randomness.digest(batch) for one in pending):
+    pending = [item for item in store.by_kind(context, uid, FactorKind.BACKUP_CODE) if not item.is_enrolled]
+    if not pending or any(item.facts.get("batch") != randomness.digest(batch) for item in pending):
         return False
     store.replace_by_pending(context, uid, FactorKind.BACKUP_CODE)
     return True

@@ -36,7 +36,7 @@ ACCOUNT_CALLBACK: Final = "/second-factors/duo"
 _MAX_LENGTH: Final = 1_000
 
 
-class Duo:
+class DuoAuthenticator:
     """Each prompt has its own state, bound to one account and one sign-in and used once."""
 
     kind = FactorKind.DUO

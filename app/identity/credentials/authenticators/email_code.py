@@ -27,7 +27,7 @@ _SUBJECT = "any address"
 """All codes share one subject, so that only the newest is valid, whichever address it was sent to."""
 
 
-class EmailCode:
+class EmailCodeAuthenticator:
     """The account enrols email codes as such, not one address. Codes count their attempts themselves."""
 
     kind = FactorKind.EMAIL
@@ -85,7 +85,7 @@ class EmailCode:
 
 def verified_addresses(account: Account) -> list[str]:
     """Return the account's verified addresses, to which codes may be sent."""
-    return [str(one["Value"]) for one in account.emails if is_verified(account, str(one["Value"]))]
+    return [str(email["Value"]) for email in account.emails if is_verified(account, str(email["Value"]))]
 
 
 def select_address(account: Account, typed: str) -> str:

@@ -25,7 +25,7 @@ from app.identity.directory.accounts.account import Account, full_name
 from app.identity.platform.context import Context
 
 
-class Passkey:
+class PasskeyAuthenticator:
     """A passkey enrolled as second factor. If the tenant requires two factors, sign-in passkeys count too: else an attacker
     with the password of an account that signs in by passkey could enrol a factor."""
 
@@ -65,7 +65,7 @@ class Passkey:
         ceremonies.add_passkey(context, passkey, uid, store.FACTOR)
 
     def challenge(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
-        allowed = [store.descriptor(one) for one in _usable_passkeys(factors)]
+        allowed = [store.descriptor(passkey) for passkey in _usable_passkeys(factors)]
         return FactorChallenge(
             options=ceremonies.begin_authentication(context, CeremonyUse.FACTOR, factors.account.uid, allowed)
         )
@@ -74,7 +74,7 @@ class Passkey:
         verified = ceremonies.verify_authentication(
             context, CeremonyUse.FACTOR, parse_credential(response.credential), factors.account.uid
         )
-        if verified.credential.credential_id not in {one.credential_id for one in _usable_passkeys(factors)}:
+        if verified.credential.credential_id not in {passkey.credential_id for passkey in _usable_passkeys(factors)}:
             raise e.PasskeyRefused
         if response.is_only_factor and not verified.is_user_verified:
             raise e.PasskeyRefused
@@ -83,7 +83,7 @@ class Passkey:
 
 def _usable_passkeys(factors: AccountFactors) -> tuple[Credential, ...]:
     """Return the passkeys that count beside the password: none that was set through an emailed link."""
-    return tuple(one for one in store.passkeys_among(factors.credentials) if not one.facts.get(store.SET_BY_EMAIL))
+    return tuple(item for item in store.passkeys_among(factors.credentials) if not item.facts.get(store.SET_BY_EMAIL))
 
 
 def user_entity(account: Account) -> UserEntity:

@@ -35,11 +35,15 @@ class AccountFactors:
         """Return the enrolled credentials of a kind, the oldest first; none of the channel that the first factor used."""
         if kind is self.used_channel:
             return ()
-        return tuple([one for one in self.credentials if one.kind == kind and one.is_enrolled])
+        return tuple(
+            [credential for credential in self.credentials if credential.kind == kind and credential.is_enrolled]
+        )
 
     def pending(self, kind: FactorKind) -> tuple[Credential, ...]:
         """Return the credentials of a kind that are not verified yet."""
-        return tuple(one for one in self.credentials if one.kind == kind and not one.is_enrolled)
+        return tuple(
+            credential for credential in self.credentials if credential.kind == kind and not credential.is_enrolled
+        )
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ QR_CODE_SHOWN, PENDING, APPROVED, DENIED, FAILED = "drawn", "waiting", "approved
 _NUMBER_COUNT: Final = 3
 
 
-class Push:
+class PushAuthenticator:
     """A signed approval on the device. Each request belongs to one sign-in and replaces the previous one."""
 
     kind = FactorKind.PUSH
@@ -163,7 +163,9 @@ def _device(factors: AccountFactors) -> Credential | None:
     if enrolled := factors.enrolled(FactorKind.PUSH):
         return enrolled[0]
     scanned = [
-        one for one in factors.pending(FactorKind.PUSH) if one.facts.get("name") and _belongs_to_sign_in(one, factors)
+        item
+        for item in factors.pending(FactorKind.PUSH)
+        if item.facts.get("name") and _belongs_to_sign_in(item, factors)
     ]
     return scanned[-1] if scanned else None
 
@@ -180,7 +182,9 @@ def _qr_code(context: Context, factors: AccountFactors) -> FactorChallenge:
     uid = factors.account.uid
     pending = factors.pending(FactorKind.PUSH)
     reusable = [
-        one for one in pending if context.now < one.created_at + _QR_CODE_REUSE and _belongs_to_sign_in(one, factors)
+        item
+        for item in pending
+        if context.now < item.created_at + _QR_CODE_REUSE and _belongs_to_sign_in(item, factors)
     ]
     if reusable:
         uri = registration_url(context, store.decrypt_secret(context, reusable[-1]).decode())
@@ -249,7 +253,7 @@ def _payload(
         "secondfactorauthenticationtoken": request.text,
         "identifier": account.email or account.username or account.phone or account.uid,
         "browser": context.agent[:200],
-        "location": ", ".join(one for one in (location.city, location.country) if one),
+        "location": ", ".join(item for item in (location.city, location.country) if item),
         "timestamp": str(int(context.now.timestamp())),
         "apikey": context.tenant.api_key,
         "title": _app_name(context),

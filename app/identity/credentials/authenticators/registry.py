@@ -11,30 +11,30 @@ from types import MappingProxyType
 from typing import Final
 
 from app.contract.second_factors.challenge import FactorKind
-from app.identity.credentials.authenticators.backup_codes import BackupCodes
-from app.identity.credentials.authenticators.duo import Duo
-from app.identity.credentials.authenticators.email_code import EmailCode, verified_addresses
-from app.identity.credentials.authenticators.passkey import Passkey
+from app.identity.credentials.authenticators.backup_codes import BackupCodesAuthenticator
+from app.identity.credentials.authenticators.duo import DuoAuthenticator
+from app.identity.credentials.authenticators.email_code import EmailCodeAuthenticator, verified_addresses
+from app.identity.credentials.authenticators.passkey import PasskeyAuthenticator
 from app.identity.credentials.authenticators.protocol import Authenticator
-from app.identity.credentials.authenticators.push import Push
-from app.identity.credentials.authenticators.security_questions import SecurityQuestions
-from app.identity.credentials.authenticators.sms import SmsCode
-from app.identity.credentials.authenticators.totp import Totp
+from app.identity.credentials.authenticators.push import PushAuthenticator
+from app.identity.credentials.authenticators.security_questions import SecurityQuestionsAuthenticator
+from app.identity.credentials.authenticators.sms import SmsCodeAuthenticator
+from app.identity.credentials.authenticators.totp import TotpAuthenticator
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 
 AUTHENTICATORS: Final[Mapping[FactorKind, Authenticator]] = MappingProxyType(
     {
-        one.kind: one
-        for one in (
-            Passkey(),
-            Totp(),
-            Push(),
-            SmsCode(),
-            EmailCode(),
-            SecurityQuestions(),
-            Duo(),
-            BackupCodes(),
+        item.kind: item
+        for item in (
+            PasskeyAuthenticator(),
+            TotpAuthenticator(),
+            PushAuthenticator(),
+            SmsCodeAuthenticator(),
+            EmailCodeAuthenticator(),
+            SecurityQuestionsAuthenticator(),
+            DuoAuthenticator(),
+            BackupCodesAuthenticator(),
         )
     }
 )
@@ -64,6 +64,9 @@ def fallback_kinds(context: Context, account: Account, channel: FactorKind | Non
     settings = context.tenant.settings
     return tuple(
         kind
-        for kind, one in AUTHENTICATORS.items()
-        if kind in _FALLBACKS and kind is not channel and one.is_on(settings) and _FALLBACKS[kind](context, account)
+        for kind, authenticator in AUTHENTICATORS.items()
+        if kind in _FALLBACKS
+        and kind is not channel
+        and authenticator.is_on(settings)
+        and _FALLBACKS[kind](context, account)
     )

@@ -20,7 +20,7 @@ from app.identity.directory.accounts import store as accounts
 from app.identity.platform.context import Context
 
 
-class SecurityQuestions:
+class SecurityQuestionsAuthenticator:
     """Answers to security questions, hashed like passwords."""
 
     kind = FactorKind.QUESTIONS

@@ -27,7 +27,7 @@ from app.identity.messaging import service as messaging
 from app.identity.platform.context import Context
 
 
-class SmsCode:
+class SmsCodeAuthenticator:
     """Codes by SMS. They count their attempts themselves."""
 
     kind = FactorKind.SMS
@@ -63,7 +63,7 @@ class SmsCode:
             raise e.MalformedPhone
         account = factors.account
         opens_account = context.tenant.settings.phone_login and account.phone_verified and account.phone == phone
-        if opens_account or phone in {_number(one) for one in factors.enrolled(self.kind)}:
+        if opens_account or phone in {_number(item) for item in factors.enrolled(self.kind)}:
             raise e.PhoneRegistered
         return self._send(context, account, phone, options, pending)
 
@@ -100,8 +100,8 @@ class SmsCode:
         def make_facts() -> dict[str, str]:
             if pending is not None:
                 accounts.change(context, account.uid, {})  # lock order: the account, then its credentials
-                for one in pending:
-                    store.remove(context, account.uid, (self.kind,), one.credential_id)
+                for item in pending:
+                    store.remove(context, account.uid, (self.kind,), item.credential_id)
                 store.add(context, account.uid, self.kind, facts={"phone": phone})
             code = one_time_tokens.new_code(context, Purpose.FACTOR_SMS, account.uid, subject=phone)
             return {"otp": code, "minutes": str(one_time_tokens.CODE_MINUTES)}

@@ -39,7 +39,7 @@ _ENROLMENT_LIFETIME: Final = timedelta(hours=1)
 _MAX_PENDING: Final = 5
 
 
-class Totp:
+class TotpAuthenticator:
     """Codes of an authenticator app. A used time step and all before it are invalid."""
 
     kind = FactorKind.TOTP
@@ -113,15 +113,15 @@ def key_uri(secret: str, label: str, issuer: str) -> str:
 
 def _pending_seeds(context: Context, factors: AccountFactors, lifetime: timedelta) -> list[Credential]:
     """Return the pending seeds of this sign-in, or of the signed-in account, the oldest first; none older than `lifetime`."""
-    own = (one for one in factors.pending(FactorKind.TOTP) if one.facts.get("for") == factors.sign_in)
-    return [one for one in own if context.now < one.created_at + lifetime]
+    own = (item for item in factors.pending(FactorKind.TOTP) if item.facts.get("for") == factors.sign_in)
+    return [item for item in own if context.now < item.created_at + lifetime]
 
 
 def _add_seed(context: Context, factors: AccountFactors) -> Credential:
     """Add a seed. Remove expired ones, and the oldest if too many sign-ins have pending ones."""
     uid, pending = factors.account.uid, factors.pending(FactorKind.TOTP)
-    expired = [one for one in pending if one.created_at + _ENROLMENT_LIFETIME <= context.now]
-    during_sign_ins = [one for one in pending if one.facts.get("for") and one not in expired]
+    expired = [item for item in pending if item.created_at + _ENROLMENT_LIFETIME <= context.now]
+    during_sign_ins = [item for item in pending if item.facts.get("for") and item not in expired]
     removed = [*expired, *during_sign_ins[: 1 - _MAX_PENDING]]
     if removed:
         accounts.change(context, uid, {})  # as in `enrol`

@@ -8,14 +8,14 @@ from datetime import timedelta
 from sqlalchemy import Column, Index
 
 from app.contract.captcha import CaptchaAnswer
-from app.contract.groups import CAP, CaptchaQuery
+from app.contract.groups import CaptchaSolution, CaptchaSolutionQuery
 from app.identity.platform.context import Context
 from app.identity.platform.store import upserts
 from app.identity.platform.store.tables import Id, Instant, tenant_table
 from app.kit.randomness import digest
 
 _MAX_LENGTH = 8_000  # reCAPTCHA's have about 2,000 characters
-_QUERY = tuple(CaptchaQuery.model_fields)
+_QUERY = tuple(CaptchaSolutionQuery.model_fields)
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,13 @@ class SubmittedCaptcha:
         return not (self.recaptcha or self.hcaptcha or self.ticket or self.own)
 
 
-def from_parameters(given: CaptchaQuery) -> SubmittedCaptcha:
+def from_parameters(query: CaptchaSolutionQuery) -> SubmittedCaptcha:
     """Return the responses of a program's request, in any of the accepted spellings and places."""
-    req = given if isinstance(given, CAP) else CAP.model_construct(**{name: getattr(given, name) for name in _QUERY})
+    req = (
+        query
+        if isinstance(query, CaptchaSolution)
+        else CaptchaSolution.model_construct(**{name: getattr(query, name) for name in _QUERY})
+    )
     challenge, work = req.challenge or req.challenge_query, req.work or req.work_query
     own = (
         CaptchaAnswer.model_construct(challenge=_without_overlong(challenge), work=_without_overlong(work))

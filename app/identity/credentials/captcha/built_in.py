@@ -13,7 +13,7 @@ import unicodedata
 from datetime import timedelta
 from typing import Any, Literal
 
-from app.contract.captcha import CaptchaAnswer, Challenge, Question
+from app.contract.captcha import CaptchaAnswer, CaptchaChallenge, CaptchaQuestion
 from app.identity.credentials.captcha import answers
 from app.identity.platform.context import Context
 from app.identity.platform.encryption import DecryptionError
@@ -27,7 +27,7 @@ Kind = Literal["sum", "difference", "largest", "smallest", "nth"]
 _KINDS: tuple[Kind, ...] = ("sum", "difference", "largest", "smallest", "nth")
 
 
-def challenge(context: Context) -> Challenge:
+def challenge(context: Context) -> CaptchaChallenge:
     """Return a new challenge. Stores nothing. Only hosted pages get the question."""
     question, answer = random_question()
     bits = context.tenant.settings.captcha.work_bits
@@ -35,7 +35,7 @@ def challenge(context: Context) -> Challenge:
     ciphertext = context.services.encryption.encrypt(json.dumps(facts).encode(), _associated_data(context))
     text = base64.urlsafe_b64encode(ciphertext).rstrip(b"=").decode()
     visible_question = question if context.visit is not None else None
-    return Challenge(token=text, work_seed=_seed(text), work_bits=bits, question=visible_question)
+    return CaptchaChallenge(token=text, work_seed=_seed(text), work_bits=bits, question=visible_question)
 
 
 def is_solved(context: Context, answer: CaptchaAnswer) -> bool:
@@ -82,18 +82,18 @@ def _associated_data(context: Context) -> str:
     return f"{context.tenant.tenant_id} captcha"
 
 
-def random_question() -> tuple[Question, int]:
+def random_question() -> tuple[CaptchaQuestion, int]:
     """Return a question and its answer."""
     kind = _KINDS[below(len(_KINDS))]
     if kind in ("sum", "difference"):
         numbers = [2 + below(MAX_NUMBER - 1), 2 + below(MAX_NUMBER - 1)]
         numbers = sorted(numbers, reverse=True) if kind == "difference" else numbers
-        return Question(kind=kind, numbers=numbers), numbers[0] + (numbers[1] if kind == "sum" else -numbers[1])
+        return CaptchaQuestion(kind=kind, numbers=numbers), numbers[0] + (numbers[1] if kind == "sum" else -numbers[1])
     numbers = _distinct_numbers(4)
     if kind == "nth":
         position = 1 + below(4)
-        return Question(kind=kind, numbers=[position, *numbers]), numbers[position - 1]
-    return Question(kind=kind, numbers=numbers), max(numbers) if kind == "largest" else min(numbers)
+        return CaptchaQuestion(kind=kind, numbers=[position, *numbers]), numbers[position - 1]
+    return CaptchaQuestion(kind=kind, numbers=numbers), max(numbers) if kind == "largest" else min(numbers)
 
 
 def _distinct_numbers(count: int) -> list[int]:

@@ -11,7 +11,7 @@ import logging
 from datetime import timedelta
 
 from app.contract import errors as e
-from app.contract.captcha import CaptchaAnswer, Challenge, Lock
+from app.contract.captcha import CaptchaAnswer, CaptchaChallenge, LockChallenge
 from app.contract.configuration import Captcha
 from app.identity.credentials.captcha import answers, built_in
 from app.identity.credentials.captcha.answers import SubmittedCaptcha, from_form, from_parameters
@@ -26,7 +26,7 @@ log = logging.getLogger("gatehouse.identity")
 _REPLAY_WINDOW = timedelta(hours=1)  # providers accept a response for some minutes at most
 
 
-def challenge(context: Context) -> Challenge | None:
+def challenge(context: Context) -> CaptchaChallenge | None:
     """Return a built-in challenge, or None if only the provider's response counts."""
     return built_in_challenge(context) if _accepts_built_in(context) else None
 
@@ -97,7 +97,7 @@ def _refusal(context: Context, settings: Captcha) -> ApiError:
     is_second = settings.provider == "tencent" and context.visit is None
     refusal: ApiError = e.WrongSecondCaptcha() if is_second else e.WrongCaptcha()
     if (next_challenge := challenge(context)) is not None:
-        refusal.data = Lock(captcha=next_challenge).to_data()
+        refusal.data = LockChallenge(captcha=next_challenge).to_data()
     return refusal
 
 

@@ -21,5 +21,6 @@ def of_account(context: Context, kinds: Collection[str], uid: str) -> dict[str, 
     """Return the seconds left by address or number, for those to which the account was sent a message lately."""
     sent = store.sent_since(context, kinds, uid, context.now - timedelta(seconds=SECONDS))
     return {
-        str(one.facts.get("phone") or one.subject): seconds_left(context, one.created_at.timestamp()) for one in sent
+        str(item.facts.get("phone") or item.subject): seconds_left(context, item.created_at.timestamp())
+        for item in sent
     }

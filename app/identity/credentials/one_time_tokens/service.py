@@ -21,13 +21,13 @@ from app.contract import errors as e
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.one_time_tokens import store
 from app.identity.credentials.one_time_tokens.codes import DIGITS, MAIL_CODE, SMS_CODE, CodeErrors, is_code
-from app.identity.credentials.one_time_tokens.store import NewToken, Purpose, StoredToken
+from app.identity.credentials.one_time_tokens.store import NewOneTimeToken, Purpose, StoredToken
 from app.identity.directory.accounts import account_lookup, login_records
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts import store as accounts_store
-from app.identity.directory.accounts.account_lookup import AccountLookup, Identifier
+from app.identity.directory.accounts.account_lookup import AccountLookup, TypedIdentifier
 from app.identity.directory.accounts.identifiers import NOBODY
-from app.identity.directory.accounts.login_records import Lock
+from app.identity.directory.accounts.login_records import AccountLock
 from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
 from app.identity.platform.encryption import derive_key
@@ -47,18 +47,18 @@ _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}\Z")  # 32 random bytes
 
 
 @dataclass(frozen=True)
-class Code:
+class OneTimeCode:
     """A new code. Its text exists nowhere else."""
 
     text: str
     code_id: str  # `find_code` finds it by this, without account and subject
 
 
-class Issued(NamedTuple):
+class IssuedLink(NamedTuple):
     """A new link's token and a new code; empty where it was not asked for."""
 
     token: str
-    code: Code
+    code: OneTimeCode
 
 
 @dataclass(frozen=True)
@@ -113,20 +113,20 @@ def issue(
     link_minutes: int | None = None,
     code_minutes: int | None = None,
     facts: Mapping[str, Any] | None = None,
-) -> Issued:
+) -> IssuedLink:
     """Return a new link, a new code, or both for one message, each where its lifetime is given.
 
     They replace the open message of the same kind, account and subject.
     """
-    token, code, new = "", Code("", ""), []
+    token, code, new = "", OneTimeCode("", ""), []
     if link_minutes is not None:
         token = randomness.token()
-        new.append(NewToken(randomness.digest(token), None, link_minutes))
+        new.append(NewOneTimeToken(randomness.digest(token), None, link_minutes))
     if code_minutes is not None:
-        code = Code(randomness.digits(DIGITS), randomness.guid())
-        new.append(NewToken(code.code_id, _code_hashes(context, code.code_id, code.text)[0], code_minutes))
+        code = OneTimeCode(randomness.digits(DIGITS), randomness.guid())
+        new.append(NewOneTimeToken(code.code_id, _code_hashes(context, code.code_id, code.text)[0], code_minutes))
     store.add(context, new, kind, uid, subject, facts=facts or {})
-    return Issued(token, code)
+    return IssuedLink(token, code)
 
 
 def find_code(context: Context, kind: Purpose, code_id: str) -> OneTimeToken | None:
@@ -189,7 +189,7 @@ def spend_code(
     subject: str,
     errors: CodeErrors,
     is_lock_solved: bool = False,
-    identifier: Identifier | None = None,
+    identifier: TypedIdentifier | None = None,
 ) -> OneTimeToken:
     """Use a code in the request's transaction, and the link of its message. Call it before any write.
 
@@ -225,7 +225,7 @@ def check_code(
     subject: str,
     errors: CodeErrors,
     is_lock_solved: bool = False,
-    identifier: Identifier | None = None,
+    identifier: TypedIdentifier | None = None,
 ) -> OneTimeToken:
     """Check a code as `spend_code` does, but leave it unused, because the request may still fail for another reason."""
     lookup = _counted_lookup(context, uid, identifier)
@@ -340,19 +340,19 @@ def _unusable_error(context: Context, code: StoredToken | None, errors: CodeErro
     return errors.closed()
 
 
-def _counted_lookup(context: Context, uid: str, identifier: Identifier | None) -> AccountLookup:
+def _counted_lookup(context: Context, uid: str, identifier: TypedIdentifier | None) -> AccountLookup:
     """Return the account or identifier for which a wrong code counts."""
     if identifier is None:
-        return AccountLookup(context, Identifier("email", uid), accounts.by_uid(context, uid), is_hidden=False)
+        return AccountLookup(context, TypedIdentifier("email", uid), accounts.by_uid(context, uid), is_hidden=False)
     lookup = account_lookup.find(context, identifier, is_hidden=True)
     if uid == NOBODY or (lookup.holder is not None and lookup.holder.uid == uid):
         return lookup
     return replace(lookup, holder=accounts.by_uid(context, uid) or lookup.holder)
 
 
-def _lock_error(context: Context, lock: Lock) -> ApiError:
+def _lock_error(context: Context, lock: AccountLock) -> ApiError:
     if lock.kind == "Captcha":
-        return e.LockedForCaptcha(data=contract.Lock(captcha=captcha.challenge(context)).to_data())
+        return e.LockedForCaptcha(data=contract.LockChallenge(captcha=captcha.challenge(context)).to_data())
     if lock.kind == "SecurityQuestion":
         return e.LockedForSecurityQuestion()
     if lock.kind == "Block":
@@ -393,7 +393,7 @@ def _code_hashes(context: Context, token_id: str, code: str) -> list[str]:
 
 
 __all__ = [
-    "CODE_MINUTES", "LINK_MINUTES", "MAIL_CODE", "NOBODY", "RESET_MINUTES", "SMS_CODE", "Code", "CodeErrors", "OneTimeToken",
+    "CODE_MINUTES", "LINK_MINUTES", "MAIL_CODE", "NOBODY", "RESET_MINUTES", "SMS_CODE", "OneTimeCode", "CodeErrors", "OneTimeToken",
     "Purpose", "last_recipient", "check_code", "close", "close_addressed", "close_later",
     "has_link_form", "is_code", "issue", "purpose_of_newest_code", "find_link", "find_code", "new_code", "new_link", "peek_link",
     "refuse_locked", "spend_server_supplied", "spend_checked_code", "spend_code", "spend_link", "find_used_link",

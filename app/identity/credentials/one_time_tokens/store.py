@@ -85,7 +85,7 @@ _COLUMNS = tuple(P[name] for name in StoredToken.__dataclass_fields__)
 
 
 @dataclass(frozen=True)
-class NewToken:
+class NewOneTimeToken:
     """A link, or a code if `code_hash` is given."""
 
     token_id: str
@@ -98,7 +98,7 @@ class NewToken:
 
 
 def add(
-    context: Context, new: Sequence[NewToken], kind: str, uid: str, subject: str, *, facts: Mapping[str, Any]
+    context: Context, new: Sequence[NewOneTimeToken], kind: str, uid: str, subject: str, *, facts: Mapping[str, Any]
 ) -> None:
     """Store the link, the code or both of one message, which replaces the open one, in two statements."""
     accounts_store.lock_before_own_rows(context, uid)  # lock order: the account, then its tokens
@@ -116,12 +116,12 @@ def add(
     rows = [
         {
             **common,
-            "proof_id": one.token_id,
-            "is_code": one.is_code,
-            "code_hash": one.code_hash,
-            "expires_at": context.now + timedelta(minutes=one.minutes),
+            "proof_id": item.token_id,
+            "is_code": item.is_code,
+            "code_hash": item.code_hash,
+            "expires_at": context.now + timedelta(minutes=item.minutes),
         }
-        for one in new
+        for item in new
     ]
     context.work.run(_ADD, rows if len(rows) > 1 else rows[0])
 

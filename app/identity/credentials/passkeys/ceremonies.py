@@ -137,7 +137,7 @@ def verify_registration(
         "public_key": store.encode_base64url(verified.credential_public_key),
         "aaguid": verified.aaguid,
         "synced": verified.credential_device_type is CredentialDeviceType.MULTI_DEVICE,
-        "transports": [one for one in credential.response.transports or [] if one in _TRANSPORTS],
+        "transports": [transport for transport in credential.response.transports or [] if transport in _TRANSPORTS],
         "identifier": challenge_token.facts["name"],
     }
     return NewPasskey(challenge_token, verified.credential_id, verified.sign_count, facts, verified.user_verified)

@@ -61,7 +61,7 @@ def creation_options(
         "challenge": challenge,
         "pubKeyCredParams": [{"type": "public-key", "alg": number} for number in ALGORITHMS],
         "timeout": TIMEOUT_MS,
-        "excludeCredentials": [store.descriptor(one) for one in existing],
+        "excludeCredentials": [store.descriptor(item) for item in existing],
         "authenticatorSelection": selection,
         "attestation": "none",
         "hints": list(preferences.hints),
@@ -73,7 +73,7 @@ def request_options(context: Context, challenge: str, allowed: Iterable[Mapping[
     """Return the options of `navigator.credentials.get`; without `allowed` the browser offers its discoverable passkeys."""
     options: dict[str, Any] = {"challenge": challenge, "rpId": webauthn_origins.rp_id(context), "timeout": TIMEOUT_MS}
     if allowed is not None:
-        options["allowCredentials"] = [dict(one) for one in allowed]
+        options["allowCredentials"] = [dict(item) for item in allowed]
     return {**options, "userVerification": "preferred", "extensions": {}}
 
 

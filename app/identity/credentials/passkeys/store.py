@@ -80,7 +80,7 @@ def by_raw_id(context: Context, raw_id: bytes) -> Credential | None:
 
 def passkeys_among(credentials: Iterable[Credential]) -> tuple[Credential, ...]:
     """Return the passkeys among an account's credentials, the oldest first."""
-    return tuple(one for one in credentials if one.kind in KINDS and one.is_enrolled)
+    return tuple(credential for credential in credentials if credential.kind in KINDS and credential.is_enrolled)
 
 
 def by_account(context: Context, uid: str) -> tuple[Credential, ...]:
@@ -133,11 +133,11 @@ def restrict_after_claim(context: Context, uid: str, *, is_first: bool = False) 
 
 def restrict_to_second_factor(context: Context, credentials: Iterable[Credential]) -> None:
     """Restrict passkeys to use beside a first factor. Remove those set through an emailed link."""
-    for one in passkeys_among(credentials):
-        if one.facts.get(SET_BY_EMAIL):
-            store.remove(context, one.uid, (one.kind,), one.credential_id)
+    for item in passkeys_among(credentials):
+        if item.facts.get(SET_BY_EMAIL):
+            store.remove(context, item.uid, (item.kind,), item.credential_id)
         else:
-            store.set_values(context, one, facts={**one.facts, SECOND_FACTOR_ONLY: True})
+            store.set_values(context, item, facts={**item.facts, SECOND_FACTOR_ONLY: True})
 
 
 def lift_restriction(context: Context, passkey: Credential) -> None:

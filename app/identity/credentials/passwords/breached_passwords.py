@@ -30,7 +30,7 @@ _MAX_BYTES = 1_000_000
 _MIN_PREFIX_DIGITS = 10  # of a digest in the file: shorter prefixes would match other passwords
 
 
-class BreachedPasswords:
+class BreachedPasswordIndex:
     """Looks passwords up in the range API, in a file, or in both.
 
     Args:

@@ -106,7 +106,7 @@ class HashLimiter:
 
 
 _NICENESS: Final = 5
-_MOST_IN_LANE: Final = MaxWaiting(of_all=16, of_one_tenant=8)
+_MAX_IN_LANE: Final = MaxWaiting(of_all=16, of_one_tenant=8)
 
 
 class ExpensiveLane:
@@ -116,7 +116,7 @@ class ExpensiveLane:
     """
 
     def __init__(self) -> None:
-        self._limiter = HashLimiter(1, max_waiting=_MOST_IN_LANE)
+        self._limiter = HashLimiter(1, max_waiting=_MAX_IN_LANE)
 
     def run(self, work: Callable[[], Result], tenant_id: str) -> Result:
         """Return the result of a hash that ran in this lane."""

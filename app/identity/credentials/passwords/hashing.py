@@ -24,7 +24,7 @@ from app.identity.platform.hashing import normalize
 log = logging.getLogger("gatehouse.hashing")
 
 
-class Hashing:
+class Argon2Hashing:
     """Hashes and verifies passwords. Tenants take turns by `tenant_id`. Raises HashingBusy."""
 
     def __init__(self, at_once: int) -> None:

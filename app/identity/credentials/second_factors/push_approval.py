@@ -101,7 +101,7 @@ def _find_open_request(context: Context, token: str) -> tuple[ContinuationToken,
     if request.state in _CLOSED_ERRORS:
         raise _CLOSED_ERRORS[request.state]
     devices = store.by_kind(context, request.uid, FactorKind.PUSH)
-    device = next((one for one in devices if one.credential_id == request.facts["device"]), None)
+    device = next((item for item in devices if item.credential_id == request.facts["device"]), None)
     if device is None:
         raise e.WrongPushToken
     return request, device

@@ -64,14 +64,22 @@ def available_kinds(settings: TenantSettings, factors: AccountFactors | None = N
     if factors is not None and factors.fallback_kinds:
         return ()
     left_out = SUPPLEMENTARY | ({factors.used_channel} if factors is not None else set())
-    return tuple(kind for kind, one in AUTHENTICATORS.items() if one.is_on(settings) and kind not in left_out)
+    return tuple(
+        kind for kind, authenticator in AUTHENTICATORS.items() if authenticator.is_on(settings) and kind not in left_out
+    )
 
 
 def enrolled_kinds(settings: TenantSettings, factors: AccountFactors) -> tuple[FactorKind, ...]:
     """Return the kinds with which the account can pass a second factor; none if it has backup codes only."""
     if not factors.credentials and not factors.fallback_kinds:
         return ()
-    usable = tuple([kind for kind, one in AUTHENTICATORS.items() if one.is_on(settings) and one.is_enrolled(factors)])
+    usable = tuple(
+        [
+            kind
+            for kind, authenticator in AUTHENTICATORS.items()
+            if authenticator.is_on(settings) and authenticator.is_enrolled(factors)
+        ]
+    )
     return usable if set(usable) - SUPPLEMENTARY else ()
 
 
@@ -279,7 +287,7 @@ def remove(context: Context, uid: str, kind: FactorKind) -> None:
         raise REMOVAL_ERRORS.get(kind, AUTHENTICATORS[kind].not_enrolled_error)
     if kind in CODE_PURPOSES:
         one_time_tokens.close(context, uid, CODE_PURPOSES[kind])
-    remaining = {one.kind for one in store.by_account(context, uid) if one.is_enrolled}
+    remaining = {item.kind for item in store.by_account(context, uid) if item.is_enrolled}
     if not (remaining & set(FactorKind)) - SUPPLEMENTARY:
         store.remove(context, uid, tuple(SUPPLEMENTARY))
         trusted_browsers.revoke_all(context, uid)
@@ -315,8 +323,8 @@ def _refuse_concurrent_enrolment(context: Context, factors: AccountFactors, auth
     """Roll an enrolment back if a concurrent sign-in enrolled a factor: with the password alone an attacker could enrol beside
     the owner. The account row is locked here, so the later one sees the earlier.
     """
-    before = {one.credential_id for one in factors.credentials if one.is_enrolled}
-    now = {one.credential_id for one in store.by_account(context, factors.account.uid) if one.is_enrolled}
+    before = {credential.credential_id for credential in factors.credentials if credential.is_enrolled}
+    now = {item.credential_id for item in store.by_account(context, factors.account.uid) if item.is_enrolled}
     if len(now - before) > 1:
         context.work.rollback()
         context.audit.record(

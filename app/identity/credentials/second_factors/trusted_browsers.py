@@ -58,17 +58,21 @@ def by_account(context: Context, account: Account) -> list[TrustedBrowser]:
     tokens = continuation_tokens.of_account(context, ContinuationPurpose.TRUSTED_BROWSER, account.uid)
     return [
         TrustedBrowser(
-            _browser_id(one), str(one.facts["agent"]), str(one.facts["address"]), one.created_at, one.expires_at
+            _browser_id(token),
+            str(token.facts["agent"]),
+            str(token.facts["address"]),
+            token.created_at,
+            token.expires_at,
         )
-        for one in tokens
+        for token in tokens
     ]
 
 
 def revoke(context: Context, uid: str, browser_id: str) -> None:
     """Stop trusting one browser."""
-    for one in continuation_tokens.of_account(context, ContinuationPurpose.TRUSTED_BROWSER, uid):
-        if _browser_id(one) == browser_id:
-            continuation_tokens.spend(context, one)
+    for token in continuation_tokens.of_account(context, ContinuationPurpose.TRUSTED_BROWSER, uid):
+        if _browser_id(token) == browser_id:
+            continuation_tokens.spend(context, token)
             context.audit.record("browser.forgotten", uid=uid)
 
 

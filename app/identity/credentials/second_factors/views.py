@@ -29,7 +29,9 @@ def challenge_members(context: Context, required: RequiredFactor, options: Chall
     """Return the members of a challenge. Those for an enrolment are included only if the account has no factor."""
     factors = required.factors
     members = enrolled_flags(context, factors) | _enrolled_details(context, factors)
-    members["email"] = [mask_email(one["Value"]) for one in factors.account.emails if not one.get("pending")] or None
+    members["email"] = [
+        mask_email(email["Value"]) for email in factors.account.emails if not email.get("pending")
+    ] or None
     if FactorKind.DUO in required.kinds:
         members |= _duo_redirect(context, factors, options)
     if required.must_enrol:
@@ -46,7 +48,7 @@ def settings_members(context: Context, factors: AccountFactors, options: Challen
 def management_members(context: Context, factors: AccountFactors) -> dict[str, Any]:
     """Return the members for the tenant's servers, without those for an enrolment."""
     members = enrolled_flags(context, factors) | _enrolled_details(context, factors)
-    members["email"] = [str(one["Value"]) for one in factors.account.emails if not one.get("pending")] or None
+    members["email"] = [str(email["Value"]) for email in factors.account.emails if not email.get("pending")] or None
     members["is_security_question_enabled"] = members.get("is_security_question_authenticator_verified", False)
     return members
 
@@ -107,7 +109,7 @@ def _duo_redirect(context: Context, factors: AccountFactors, options: ChallengeO
 def _questions(context: Context, factors: AccountFactors) -> list[Question]:
     texts = context.tenant.settings.security_questions
     challenge = AUTHENTICATORS[FactorKind.QUESTIONS].describe(context, factors)
-    return [Question(question_id=one, question=texts.get(one, one)) for one in challenge.questions]
+    return [Question(question_id=question, question=texts.get(question, question)) for question in challenge.questions]
 
 
 def _qr_code(context: Context, uri: str) -> str:

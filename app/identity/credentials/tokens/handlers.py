@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.contract import errors as e
 from app.contract import tokens as contract
-from app.contract.groups import AT, Deleted, Posted, Uid
+from app.contract.groups import AccessTokenQuery, Deleted, Posted, Uid
 from app.contract.tokens import Token
 from app.identity.credentials.tokens import service
 from app.identity.credentials.tokens.service import TokenGrant
@@ -16,7 +16,7 @@ from app.kit.clock import iso
 
 
 @contract.info.implements
-def info(context: Context, req: AT) -> contract.TokenFacts:
+def info(context: Context, req: AccessTokenQuery) -> contract.TokenFacts:
     claims = context.account.claims
     return contract.TokenFacts(
         provider=claims.provider or "Email",
@@ -27,7 +27,7 @@ def info(context: Context, req: AT) -> contract.TokenFacts:
 
 
 @contract.validate.implements
-def validate(context: Context, req: AT) -> Token:
+def validate(context: Context, req: AccessTokenQuery) -> Token:
     return _token(context.account)
 
 
@@ -39,7 +39,7 @@ def invalidate(context: Context, req: contract.RevokeOwnToken) -> Posted:
 
 
 @contract.slide.implements
-def slide(context: Context, req: AT) -> Token:
+def slide(context: Context, req: AccessTokenQuery) -> Token:
     return Token(access_token=context.account.token, expires_in=iso(service.slide(context, context.account)) or "")
 
 
@@ -68,7 +68,7 @@ def refresh(context: Context, req: contract.RefreshToken) -> Token:
     account = accounts.by_uid(context, spent.uid) if spent.uid else None
     if account is None or not account.is_active or account.is_deleted or account.login_disabled:
         raise e.WrongRefreshToken
-    access, refreshing = in_force.shortened(context, account)
+    access, refreshing = in_force.shortest_lifetimes(context, account)
     grant = TokenGrant(
         uid=account.uid,
         claims=spent.claims,
@@ -99,7 +99,7 @@ def revoke_refresh_of_account(context: Context, req: Uid) -> Deleted:
 
 
 @contract.validate_shown.implements
-def validate_shown(context: Context, req: contract.PresentedToken) -> Token:
+def validate_shown(context: Context, req: contract.PresentedTokenQuery) -> Token:
     holder = _require_token(context, req.access_token)
     if holder.expires_at <= context.now:
         raise e.ExpiredAccessToken

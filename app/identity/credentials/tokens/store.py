@@ -80,12 +80,12 @@ _SPEND_REFRESH = Compiled(
     .values(used_at=bindparam("now"))
     .returning(*R)
 )
-MOST_REUSES = 3
+MAX_REUSES = 3
 _REUSE_REFRESH = Compiled(
     update(refresh_tokens)
     .where(R.tenant_id == bindparam("tenant"), R.token_hash == bindparam("hash"), R.used_at > bindparam("since"))
     .where(R.expires_at > bindparam("now"), R.client_id.is_not_distinct_from(bindparam("client")))
-    .where(R.reuses < MOST_REUSES)
+    .where(R.reuses < MAX_REUSES)
     .values(reuses=R.reuses + 1)
     .returning(*R)
 )
@@ -169,8 +169,8 @@ class AuthorizedClient:
 
 def authorized_clients(work: UnitOfWork, uid: str, now: datetime) -> list[AuthorizedClient]:
     """Return the applications with valid tokens of an account: one for each scope, with the time of its oldest token."""
-    given = {"tenant": work.tenant_id, "account": uid, "now": now}
-    rows = [row for statement in _CLIENTS_OF_ACCOUNT for row in work.all(statement, given)]
+    parameters = {"tenant": work.tenant_id, "account": uid, "now": now}
+    rows = [row for statement in _CLIENTS_OF_ACCOUNT for row in work.all(statement, parameters)]
     return [AuthorizedClient(row.client_id, row.scope, row.since) for row in rows]
 
 
@@ -216,16 +216,22 @@ def refresh(work: UnitOfWork, token_hash: str) -> Row[Any] | None:
 
 def spend_refresh(work: UnitOfWork, token_hash: str, client_id: str | None, now: datetime) -> Row[Any] | None:
     """Mark a valid refresh token of this client used, and return it. Of concurrent calls one gets it, the others None."""
-    given = {"tenant": work.tenant_id, "hash": token_hash, "client": client_id, "now": now}
-    return work.one(_SPEND_REFRESH, given)
+    parameters = {"tenant": work.tenant_id, "hash": token_hash, "client": client_id, "now": now}
+    return work.one(_SPEND_REFRESH, parameters)
 
 
 def reuse_refresh(
     work: UnitOfWork, token_hash: str, client_id: str | None, now: datetime, interval: timedelta
 ) -> Row[Any] | None:
     """Count a reuse of a token of this client that was used less than `interval` ago, and return it; None after the last one."""
-    given = {"tenant": work.tenant_id, "hash": token_hash, "client": client_id, "now": now, "since": now - interval}
-    return work.one(_REUSE_REFRESH, given)
+    parameters = {
+        "tenant": work.tenant_id,
+        "hash": token_hash,
+        "client": client_id,
+        "now": now,
+        "since": now - interval,
+    }
+    return work.one(_REUSE_REFRESH, parameters)
 
 
 def keep_refresh(work: UnitOfWork, token_hash: str, client_id: str, now: datetime) -> Row[Any] | None:

@@ -142,7 +142,7 @@ def _own_addresses(context: Context, fresh: Account, addresses: Emails) -> Colum
 
     Raises EmailUpdateRefused for too many, and store.IdentifierTaken unless the tenant hides accounts.
     """
-    others = [one for one in fresh.emails if identifiers.normalize_email(one["Value"]) not in addresses.forms]
+    others = [email for email in fresh.emails if identifiers.normalize_email(email["Value"]) not in addresses.forms]
     if len(others) + len(addresses.forms) > input_checks.MAX_EMAILS:
         raise e.EmailUpdateRefused
     if not context.tenant.settings.hide_unknown_accounts:

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 from app.identity.directory.accounts import first_verification, identifiers, login_records, store, unknown_identifiers
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.login_records import Failure, Lock
+from app.identity.directory.accounts.login_records import AccountLock, Failure
 from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
 from app.identity.platform.encryption import derive_key
-from app.kit.once import once
+from app.kit.once import cached_attribute
 
 _MAX_QUESTIONS = 3  # for unknown identifiers; few accounts answer more
 
 
 @dataclass(frozen=True)
-class Identifier:
+class TypedIdentifier:
     """An identifier as entered, and its kind."""
 
     kind: str  # email, username or phone
@@ -29,12 +29,12 @@ class AccountLookup:
     """The result of looking up an identifier, with or without an account."""
 
     context: Context
-    identifier: Identifier
+    identifier: TypedIdentifier
     holder: Account | None  # the account that has the identifier
     is_hidden: bool  # whether the caller must not learn if the account exists
     known_hashes: list[str] | None = None  # `name_hashes`, where the look-up needed them
 
-    @once
+    @cached_attribute
     def account(self) -> Account | None:
         """The account; None for an unverified account if its existence is hidden."""
         is_unverified = self.holder is not None and first_verification.is_unverified(
@@ -42,12 +42,12 @@ class AccountLookup:
         )
         return None if self.is_hidden and is_unverified else self.holder
 
-    @once
+    @cached_attribute
     def name_hash(self) -> str:
         """A keyed digest of the normalized identifier: stable, and it does not reveal the identifier."""
         return self.name_hashes[0]
 
-    @once
+    @cached_attribute
     def name_hashes(self) -> list[str]:
         """The digest under each secret, so that counters survive a rotation of the secret."""
         if self.known_hashes is not None:
@@ -61,7 +61,7 @@ class AccountLookup:
         return self.account.uid if self.account else self.name_hash
 
 
-def find(context: Context, identifier: Identifier, *, is_hidden: bool) -> AccountLookup:
+def find(context: Context, identifier: TypedIdentifier, *, is_hidden: bool) -> AccountLookup:
     """Look an identifier up in any spelling of it; a text that cannot be an identifier costs no query."""
     form = identifiers.normal_form(identifier.kind, identifier.value)
     if form is None or not is_hidden:
@@ -76,7 +76,7 @@ def _name_hashes(context: Context, kind: str, form: str) -> list[str]:
     return [keyed_digest(context, f"{kind} {form}", secret) for secret in context.services.settings.secrets]
 
 
-def lock_of(context: Context, lookup: AccountLookup) -> Lock | None:
+def lock_of(context: Context, lookup: AccountLookup) -> AccountLock | None:
     """Return the current lock. If existence is hidden, query both tables, so that the response time tells nothing."""
     account_lock = login_records.lock_of(lookup.account) if lookup.account else None
     identifier_lock = unknown_identifiers.lock_of(context, lookup.name_hashes) if lookup.is_hidden else None

@@ -30,17 +30,17 @@ def profile(stored: StoredConsents) -> dict[str, Any] | None:
 
 def versions(stored: StoredConsents) -> list[dict[str, Any]]:
     """Return the answered forms with their versions."""
-    return [{name: one[name] for name in ("Event", "Version", "IsCustom")} for one in stored.get("forms") or ()]
+    return [{name: form[name] for name in ("Event", "Version", "IsCustom")} for form in stored.get("forms") or ()]
 
 
 def answer_to(stored: StoredConsents, event: str) -> dict[str, Any] | None:
     """Return the last answer to a form: its version and `At`."""
-    return next((one for one in stored.get("forms") or () if one["Event"] == event), None)
+    return next((form for form in stored.get("forms") or () if form["Event"] == event), None)
 
 
 def accepted_options(stored: StoredConsents) -> set[str]:
     """Return the ids of the accepted options."""
-    return {one["ConsentOptionId"] for one in stored.get("options") or ()}
+    return {option["ConsentOptionId"] for option in stored.get("options") or ()}
 
 
 def with_answers(
@@ -49,9 +49,11 @@ def with_answers(
     """Return the consents after answering forms ({Event, Version, IsCustom}) with choices by option id."""
     at = iso(now)
     new = [{**form, "At": at} for form in forms]
-    others = [one for one in stored.get("forms") or () if one["Event"] not in {form["Event"] for form in new}]
+    others = [item for item in stored.get("forms") or () if item["Event"] not in {form["Event"] for form in new}]
     old = {
-        one["ConsentOptionId"]: one for one in stored.get("options") or () if choices.get(one["ConsentOptionId"], True)
+        option["ConsentOptionId"]: option
+        for option in stored.get("options") or ()
+        if choices.get(option["ConsentOptionId"], True)
     }
     chosen = {
         option: {"ConsentOptionId": option, "AcceptOnDate": at}

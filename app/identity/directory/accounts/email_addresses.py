@@ -25,7 +25,7 @@ def lock(context: Context, account: Account) -> Account:
 
 def entry_of(account: Account, form: str) -> Entry | None:
     """Return the entry of a normalized address, pending ones included."""
-    return next((one for one in account.emails if identifiers.normalize_email(one["Value"]) == form), None)
+    return next((email for email in account.emails if identifiers.normalize_email(email["Value"]) == form), None)
 
 
 def refuse_addition(context: Context, account: Account, kind: str, form: str) -> None:
@@ -58,15 +58,15 @@ def is_removable(account: Account, entry: Entry) -> bool:
     if entry.get("pending"):
         return True
     others = others_of(account, identifiers.normalize_email(entry["Value"]) or "")
-    remaining = [one for one in others if not one.get("pending")]
+    remaining = [other for other in others if not other.get("pending")]
     if not is_verified(account, entry["Value"]):
         return bool(remaining)
-    return any(is_verified(account, one["Value"]) for one in remaining)
+    return any(is_verified(account, other["Value"]) for other in remaining)
 
 
 def others_of(account: Account, form: str) -> list[Entry]:
     """Return the entries of all other addresses."""
-    return [one for one in account.emails if identifiers.normalize_email(one["Value"]) != form]
+    return [email for email in account.emails if identifiers.normalize_email(email["Value"]) != form]
 
 
 def store_in_order(
@@ -84,19 +84,19 @@ def store_in_order(
         entry["Value"]: identifiers.normalize_email(entry["Value"]) in verified or is_verified(fresh, entry["Value"])
         for entry in entries
     }
-    held = [{**entry, "verified": verified_values[entry["Value"]]} for entry in entries if not entry.get("pending")]
-    if held and held[0]["Value"] != fresh.email:
-        held.sort(key=lambda entry: not entry["verified"])
-    if not held:
+    stored = [{**entry, "verified": verified_values[entry["Value"]]} for entry in entries if not entry.get("pending")]
+    if stored and stored[0]["Value"] != fresh.email:
+        stored.sort(key=lambda entry: not entry["verified"])
+    if not stored:
         return store.change(context, fresh.uid, {"emails": pending}) or fresh
     types = [entry["Type"] for entry in fresh.emails] or ["Primary"]
-    first, *others = held
+    first, *others = stored
     former = first["Type"] if str(first["Type"]).lower() != PRIMARY else "Secondary"
     ordered = [{**first, "Type": types[0] if types[0].lower() == PRIMARY else "Primary"}]
-    ordered += [{**one, "Type": former} if str(one["Type"]).lower() == PRIMARY else one for one in others]
+    ordered += [{**other, "Type": former} if str(other["Type"]).lower() == PRIMARY else other for other in others]
     store.remove_identifiers(context, fresh.uid, EMAIL)
     store.add_identifiers(
-        context, fresh.uid, [(EMAIL, identifiers.normalize(EMAIL, one["Value"]), one["verified"]) for one in ordered]
+        context, fresh.uid, [(EMAIL, identifiers.normalize(EMAIL, item["Value"]), item["verified"]) for item in ordered]
     )
     values = {"emails": [*ordered, *pending], "email": first["Value"], "email_verified": first["verified"]}
     after = store.change(context, fresh.uid, values)

@@ -16,7 +16,7 @@ UNCLAIMED = "unclaimed"
 
 def is_first_verification(account: Account) -> bool:
     """Return whether verifying an address would be the first verification of a self-registered account."""
-    is_verified = account.email_verified or any(one.get("verified") for one in account.emails)
+    is_verified = account.email_verified or any(email.get("verified") for email in account.emails)
     return bool(account.private.get(SELF_REGISTERED)) and not is_verified
 
 
@@ -66,10 +66,10 @@ def displace_unverified(context: Context, holder: Account, form: str, to: str) -
     if pending_accounts.is_replaceable(holder):
         pending_accounts.remove_replaceable(context, holder, to)
         return
-    entries = [{**one, **_pending(one, form)} for one in holder.emails]
+    entries = [{**email, **_pending(email, form)} for email in holder.emails]
     values: dict[str, Any] = {"emails": entries}
     if identifiers.normalize_email(holder.email or "") == form:
-        first = next((one for one in entries if one.get("verified") and not one.get("pending")), None)
+        first = next((entry for entry in entries if entry.get("verified") and not entry.get("pending")), None)
         values |= {"email": first["Value"] if first else None, "email_verified": first is not None}
     store.remove_identifiers(context, holder.uid, EMAIL, form)
     store.change(context, holder.uid, values)

@@ -10,7 +10,7 @@ import unicodedata
 from typing import Final
 
 from app.kit import randomness
-from app.kit.caching import cached_for_short
+from app.kit.caching import bounded_cache
 from app.kit.typed_codes import typed_code
 
 EMAIL, USERNAME, PHONE, IDENTITY = "email", "username", "phone", "identity"
@@ -155,7 +155,7 @@ def _e164(line: str, country: str | None) -> str | None:
     return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
 
 
-@cached_for_short(most=256, length=_MAX_EMAIL_LENGTH)  # one request validates the same address several times
+@bounded_cache(max_entries=256, length=_MAX_EMAIL_LENGTH)  # one request validates the same address several times
 def _checked_email(text: str) -> tuple[str, str] | None:
     from email_validator import EmailNotValidError, validate_email
 

@@ -43,14 +43,14 @@ class Emails:
         return self.entries[0]["Value"] if self.entries else None
 
 
-def emails(given: Sequence[EmailEntry]) -> Emails:
+def emails(provided: Sequence[EmailEntry]) -> Emails:
     """Validate the addresses and return them, the primary one first.
 
     Raises 1201 without a type, 1038 malformed, 1202 duplicate address, 1203 more than one Primary.
     """
-    if any(not (entry.type or "").strip() for entry in given):
+    if any(not (entry.type or "").strip() for entry in provided):
         raise e.EmailTypeMissing
-    ordered = sorted(given, key=lambda entry: not _is_primary(entry))
+    ordered = sorted(provided, key=lambda entry: not _is_primary(entry))
     forms = tuple(identifiers.normalize_email(entry.value or "") or "" for entry in ordered)
     if "" in forms or any(confusables.has_invisible_character(form) for form in forms):
         raise e.MalformedEmail
@@ -135,7 +135,7 @@ def refuse_questions(settings: TenantSettings, questions: Iterable[str] | None) 
         raise e.UnknownSecurityQuestion
 
 
-def refuse_own_answers(settings: TenantSettings, held: Mapping[str, str], answers: Mapping[str, str] | None) -> None:
+def refuse_own_answers(settings: TenantSettings, stored: Mapping[str, str], answers: Mapping[str, str] | None) -> None:
     """Refuse answers by the account's owner, who may replace those that the account has, or give the first ones.
 
     Raises SecurityQuestionsOff, UnknownSecurityQuestion, BadParameter.
@@ -144,7 +144,7 @@ def refuse_own_answers(settings: TenantSettings, held: Mapping[str, str], answer
         return
     if not settings.security_questions:
         raise e.SecurityQuestionsOff
-    if held and any(question not in held for question in answers):
+    if stored and any(question not in stored for question in answers):
         raise e.UnknownSecurityQuestion
     if any(not text.strip() for text in answers.values()):
         raise e.BadParameter("The SecurityQuestionAnswer must not be empty.")

@@ -64,7 +64,7 @@ class Identity:
 
 def of(account: Account) -> tuple[Identity, ...]:
     """Return the account's identities, oldest first."""
-    return tuple(_from_json(one) for one in account.private.get(IDENTITIES) or ())
+    return tuple(_from_json(item) for item in account.private.get(IDENTITIES) or ())
 
 
 def are_of(work: UnitOfWork, provider: str) -> bool:
@@ -109,7 +109,7 @@ def unlink(
     The caller checks first, on the locked account, whether it `can_sign_in_without` the identity.
     """
     fresh = store.change(context, account.uid, {}) or account
-    remaining = tuple(one for one in of(fresh) if one.key != (provider, subject))
+    remaining = tuple(identity for identity in of(fresh) if identity.key != (provider, subject))
     if len(remaining) == len(of(fresh)):
         raise NotLinked
     store.remove_identifiers(context, fresh.uid, IDENTITY, identifiers.identity_value(provider, subject))
@@ -142,7 +142,9 @@ def update_profile(context: Context, account: Account, identity: ProviderIdentit
     if fresh is None or not _has(fresh, identity):
         raise NotLinked
     latest = _new(identity, context.now)
-    updated = tuple(_reread(one, latest, is_partial=is_partial) if one.key == latest.key else one for one in of(fresh))
+    updated = tuple(
+        _reread(item, latest, is_partial=is_partial) if item.key == latest.key else item for item in of(fresh)
+    )
     private = provider_tokens.marked_read(fresh.private, latest.key, context.now)
     after = _save(context, replace(fresh, private=private), updated)
     context.audit.record("identity.refreshed", uid=fresh.uid, by=identity.provider)
@@ -176,8 +178,8 @@ def can_sign_in_without(
         has_passkey: whether a passkey of the account can sign in.
         working: the connections that currently sign in; None means all.
     """
-    others = (one for one in of(account) if one.key != (provider, subject))
-    is_linked = any(working is None or one.provider in working for one in others)
+    others = (identity for identity in of(account) if identity.key != (provider, subject))
+    is_linked = any(working is None or other.provider in working for other in others)
     can_reset = account.phone_verified or (account.email is not None and account.email_verified)
     return bool(account.password_hash) or can_reset or has_passkey or is_linked
 
@@ -191,7 +193,9 @@ def profile_names(identity: ProviderIdentity) -> dict[str, str]:
 def without_taken_identities(context: Context, private: dict[str, Any]) -> dict[str, Any]:
     """Return `private` without identities that another account linked in the meantime."""
     free = [
-        one for one in private.get(IDENTITIES) or () if find_account(context, one["provider"], one["subject"]) is None
+        item
+        for item in private.get(IDENTITIES) or ()
+        if find_account(context, item["provider"], item["subject"]) is None
     ]
     return {**private, IDENTITIES: free} if IDENTITIES in private else private
 
@@ -214,31 +218,31 @@ def provider_name(account: Account) -> str:
 def providers_of(account: Account) -> list[str]:
     """Return what the account signs in with, each once: Email for its password, then its providers, oldest link first."""
     own = [OWN_PROVIDER] if account.password_hash else []
-    return list(dict.fromkeys([*own, *(one.provider for one in of(account))]))
+    return list(dict.fromkeys([*own, *(identity.provider for identity in of(account))]))
 
 
 def profile_entries(account: Account) -> list[dict[str, Any]] | None:
     """Return the profile's `Identities`; None without any."""
-    return [_entry(one, provider_tokens.read_at(account, one.key)) for one in of(account)] or None
+    return [_entry(identity, provider_tokens.read_at(account, identity.key)) for identity in of(account)] or None
 
 
 def _has(account: Account, identity: ProviderIdentity) -> bool:
-    return any(one.key == (identity.provider, identity.subject) for one in of(account))
+    return any(item.key == (identity.provider, identity.subject) for item in of(account))
 
 
 def _update(context: Context, fresh: Account, identity: ProviderIdentity) -> Account:
     latest = _new(identity, context.now)
-    updated = (replace(latest, linked_at=one.linked_at) if one.key == latest.key else one for one in of(fresh))
+    updated = (replace(latest, linked_at=item.linked_at) if item.key == latest.key else item for item in of(fresh))
     return _save(context, fresh, tuple(updated), identity)
 
 
-def _reread(one: Identity, latest: Identity, *, is_partial: bool) -> Identity:
+def _reread(item: Identity, latest: Identity, *, is_partial: bool) -> Identity:
     """Return an identity with the provider's data of now, and the times of its link and last sign-in."""
-    latest = replace(latest, linked_at=one.linked_at, used_at=one.used_at)
+    latest = replace(latest, linked_at=item.linked_at, used_at=item.used_at)
     if not is_partial:
         return latest
-    profile = {**one.profile, **latest.profile}
-    email, name = latest.email or one.email, latest.name or one.name
+    profile = {**item.profile, **latest.profile}
+    email, name = latest.email or item.email, latest.name or item.name
     return replace(latest, email=email, name=name, picture=profile.get("ImageUrl"), profile=profile)
 
 
@@ -246,10 +250,10 @@ def _save(
     context: Context, fresh: Account, linked: Collection[Identity], signed_in: ProviderIdentity | None = None
 ) -> Account:
     """Store the identities, and the provider's tokens of the one that signed in or is linked now."""
-    private = provider_tokens.without_unlinked(fresh.private, [one.key for one in linked])
+    private = provider_tokens.without_unlinked(fresh.private, [item.key for item in linked])
     if signed_in is not None:
         private = provider_tokens.adopt(context, private, signed_in)
-    private[IDENTITIES] = [_to_json(one) for one in linked]
+    private[IDENTITIES] = [_to_json(item) for item in linked]
     private.pop(PENDING_IDENTITY, None)
     return store.change(context, fresh.uid, {"private": private}) or fresh
 
@@ -271,8 +275,8 @@ def _text(value: object) -> str:
     ).strip()
 
 
-def _to_json(one: Identity) -> dict[str, Any]:
-    return {**asdict(one), "linked_at": iso(one.linked_at), "used_at": iso(one.used_at)}
+def _to_json(item: Identity) -> dict[str, Any]:
+    return {**asdict(item), "linked_at": iso(item.linked_at), "used_at": iso(item.used_at)}
 
 
 def _from_json(stored: dict[str, Any]) -> Identity:
@@ -282,17 +286,17 @@ def _from_json(stored: dict[str, Any]) -> Identity:
     return Identity(**{**stored, **instants})
 
 
-def _entry(one: Identity, read_at: str | None) -> dict[str, Any]:
+def _entry(item: Identity, read_at: str | None) -> dict[str, Any]:
     """Return an identity as the interface's provider profile."""
-    linked, used_at = iso(one.linked_at), iso(one.used_at)
+    linked, used_at = iso(item.linked_at), iso(item.used_at)
     modified_at = max(used_at or "", read_at or "") or None
     return {
         **_ABSENT,
-        **one.profile,
-        "ID": one.subject,
-        "Provider": one.provider,
-        "FullName": one.name,
-        "Email": [{"Type": "Primary", "Value": one.email}] if one.email else [],
+        **item.profile,
+        "ID": item.subject,
+        "Provider": item.provider,
+        "FullName": item.name,
+        "Email": [{"Type": "Primary", "Value": item.email}] if item.email else [],
         "SignupDate": linked,
         "CreatedDate": linked,
         "ModifiedDate": modified_at,

@@ -21,7 +21,7 @@ _IS_BLOCKED = and_(A.is_locked, A.lock_type == LOCK_TYPES["block"])
 
 
 @dataclass(frozen=True)
-class Lock:
+class AccountLock:
     """A current lock."""
 
     kind: str  # a LoginLockedType; "None" is a suspension
@@ -36,16 +36,16 @@ class Failure:
     is_locked: bool
 
 
-def lock_of(account: Account) -> Lock | None:
+def lock_of(account: Account) -> AccountLock | None:
     """Return the account's lock, or None."""
-    return Lock(account.lock_type, account.locked_until) if account.is_locked_now else None
+    return AccountLock(account.lock_type, account.locked_until) if account.is_locked_now else None
 
 
 def count_failure(work: UnitOfWork, account: Account, settings: TenantSettings, now: datetime) -> Failure:
     """Count a failure; at the tenant's threshold lock the account as configured (interface user.md section 2.1)."""
     uid, lockout = account.uid, settings.lockout
-    given = {"tenant": work.tenant_id, "account": uid, "now": now}
-    row = work.one(_FAILED, given)
+    parameters = {"tenant": work.tenant_id, "account": uid, "now": now}
+    row = work.one(_FAILED, parameters)
     attempts = int(row[0]) if row else 0
     if lockout.type == "none" or not 0 < lockout.maximum_failed_attempts <= attempts:
         return Failure(attempts, False)
@@ -60,8 +60,8 @@ def reserve_attempt(work: UnitOfWork, account: Account, settings: TenantSettings
     code, `release_attempt` for a correct one.
     """
     limit = _attempt_limit(settings)
-    given = {"tenant": work.tenant_id, "account": account.uid, "now": now, "most": limit}
-    row = work.one(_TRIED, given)
+    parameters = {"tenant": work.tenant_id, "account": account.uid, "now": now, "most": limit}
+    row = work.one(_TRIED, parameters)
     if row is None:
         lock_if_exhausted(work, account, settings, now)
         return None
@@ -156,13 +156,13 @@ def record_login(
 
     The guard makes the threshold exact under concurrency: a correct guess after the last allowed failure is refused.
     """
-    given: dict[str, Any] = {"tenant": work.tenant_id, "account": uid, "verified": verified_hash, "now": now}
+    parameters: dict[str, Any] = {"tenant": work.tenant_id, "account": uid, "verified": verified_hash, "now": now}
     if new_hash is not None:
-        given["hash"] = new_hash
+        parameters["hash"] = new_hash
     if counted_by is not None:
-        given["most"] = _attempt_limit(counted_by)
+        parameters["most"] = _attempt_limit(counted_by)
     switches = (is_lock_solved, new_hash is not None, is_complete, counted_by is not None)
-    return work.changed(_login(*switches), given) > 0
+    return work.changed(_login(*switches), parameters) > 0
 
 
 @cache

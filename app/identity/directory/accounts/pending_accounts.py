@@ -42,7 +42,7 @@ _HOLDERS = Compiled(
 _COLUMNS = ("uid", "profile_id", "email", "emails", "username", "phone", "password_hash", "profile", "private")
 _INSTANTS = ("created_at", "modified_at", "profile_modified_at", "password_changed_at")
 _DEFAULTS: dict[str, Any] = {
-    **{each.name: None for each in fields(Account)},
+    **{field.name: None for field in fields(Account)},
     **dict.fromkeys(("email_verified", "phone_verified", "is_deleted", "login_disabled", "is_locked"), False),
     **dict.fromkeys(("failed_attempts", "logins", "session_limit", "sessions_allowed"), 0),
     "is_active": True,
@@ -90,7 +90,7 @@ def _is_used(account: Account) -> bool:
 
 
 def _has_verified_address(account: Account) -> bool:
-    return account.email_verified or any(one.get("verified") for one in account.emails)
+    return account.email_verified or any(email.get("verified") for email in account.emails)
 
 
 def add(context: Context, email: str, columns: dict[str, Any]) -> Account:
@@ -240,8 +240,8 @@ class Holders(NamedTuple):
 
 def holders(context: Context, email: str) -> Holders:
     """Return who has the normalized address or phone number."""
-    given = {"tenant": context.tenant.tenant_id, "held_as": _kind(email), "held": email, "now": context.now}
-    row = context.work.run(_HOLDERS, given).one()
+    parameters = {"tenant": context.tenant.tenant_id, "held_as": _kind(email), "held": email, "now": context.now}
+    row = context.work.run(_HOLDERS, parameters).one()
     return Holders(bool(row.has_account), int(row.pending))
 
 

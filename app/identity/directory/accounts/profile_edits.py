@@ -42,14 +42,19 @@ class Edits:
         after.update(self.assigned)
         if "CustomFields" in self.assigned:
             after["CustomFields"] = _merged(profile.get("CustomFields"), self.assigned["CustomFields"])
-        for name, given in self.patched.items():
-            after[name] = profile_lists.patched(FIELDS[name], profile.get(name) or [], given)
+        for name, item in self.patched.items():
+            after[name] = profile_lists.patched(FIELDS[name], profile.get(name) or [], item)
             profile_lists.refuse_duplicates(name, after[name])
         return after
 
 
 def read(
-    given: Mapping[str, Any], writers: Collection[Write], *, clears: bool, custom_fields: Collection[str], today: date
+    provided: Mapping[str, Any],
+    writers: Collection[Write],
+    *,
+    clears: bool,
+    custom_fields: Collection[str],
+    today: date,
 ) -> Edits:
     """Parse the edits in a request body. Unknown members, and those that `writers` may not write, are ignored.
 
@@ -61,7 +66,7 @@ def read(
             have the same one.
     """
     edits = Edits()
-    for name, value in canonical_members(given).items():
+    for name, value in canonical_members(provided).items():
         definition = FIELDS[name]
         if value is None:
             if clears and definition.is_cleared:
@@ -71,13 +76,13 @@ def read(
     return edits
 
 
-def canonical_members(given: Mapping[str, Any]) -> dict[str, Any]:
+def canonical_members(provided: Mapping[str, Any]) -> dict[str, Any]:
     """Return the known members under their canonical names; the exact spelling wins over other letter cases.
 
     Checks that run before the write must use this too, so that they check what is stored.
     """
-    members = {name: value for name, value in given.items() if name in FIELDS}
-    for name, value in given.items():
+    members = {name: value for name, value in provided.items() if name in FIELDS}
+    for name, value in provided.items():
         known = _NAMES.get(name.lower())
         if known is not None:
             members.setdefault(known, value)
@@ -110,13 +115,13 @@ def _refuse_date(text: str, today: date) -> None:
         raise e.MalformedDate
 
 
-def _by_configured_name(given: Mapping[str, str | None], configured: Collection[str]) -> dict[str, str | None]:
+def _by_configured_name(provided: Mapping[str, str | None], configured: Collection[str]) -> dict[str, str | None]:
     """Return custom fields by their configured names; the registration schema shows these with `cf_`.
 
     Raises UnknownCustomField, BadParameter for a value that is too long or a field that is given by both names.
     """
     stored: dict[str, str | None] = {}
-    for given_name, value in given.items():
+    for given_name, value in provided.items():
         name = custom_field_name(given_name, configured)
         if name is None:
             raise e.UnknownCustomField(f"The custom field {given_name[:100]} is not configured.")
@@ -128,10 +133,10 @@ def _by_configured_name(given: Mapping[str, str | None], configured: Collection[
 
 def custom_field_name(name: str, configured: Collection[str]) -> str | None:
     """Return the configured name of a custom field that a request names so, or as the schema does; None for no field."""
-    return next((one for one in (name, name.removeprefix(CUSTOM)) if one in configured), None)
+    return next((item for item in (name, name.removeprefix(CUSTOM)) if item in configured), None)
 
 
-def _merged(current: Mapping[str, str] | None, given: Mapping[str, str | None]) -> dict[str, str] | None:
+def _merged(current: Mapping[str, str] | None, provided: Mapping[str, str | None]) -> dict[str, str] | None:
     """Merge custom fields one by one; null removes a field."""
-    merged = {**(current or {}), **given}
+    merged = {**(current or {}), **provided}
     return {name: value for name, value in merged.items() if value is not None} or None

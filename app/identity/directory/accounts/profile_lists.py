@@ -18,22 +18,22 @@ _TYPED: dict[str, tuple[str, type[ApiError], type[ApiError]]] = {
 }
 
 
-def refuse_untyped(name: str, given: Sequence[Element]) -> None:
+def refuse_untyped(name: str, provided: Sequence[Element]) -> None:
     """Raise 1125, 1213 for an element without a type, 1107, 1124 for a duplicate type."""
     if name not in _TYPED:
         return
     member, missing, _ = _TYPED[name]
-    if any(not element[member] for element in given):
+    if any(not element[member] for element in provided):
         raise missing
-    refuse_duplicates(name, [element for element in given if not is_deletion(element)])
+    refuse_duplicates(name, [element for element in provided if not is_deletion(element)])
 
 
-def refuse_duplicates(name: str, given: Iterable[Element]) -> None:
+def refuse_duplicates(name: str, provided: Iterable[Element]) -> None:
     """Raise 1107, 1124 for a duplicate type, in any letter case."""
     if name not in _TYPED:
         return
     member, _, twice = _TYPED[name]
-    types = [str(element[member]).strip().casefold() for element in given]
+    types = [str(element[member]).strip().casefold() for element in provided]
     if len(types) != len(set(types)):
         raise twice
 
@@ -43,13 +43,15 @@ def is_deletion(element: Mapping[str, Any]) -> bool:
     return str(element.get("Operation") or "").strip().lower() == "delete"
 
 
-def patched(definition: Field, current: Sequence[Element], given: Sequence[Element]) -> list[Element]:
+def patched(definition: Field, current: Sequence[Element], provided: Sequence[Element]) -> list[Element]:
     """Return the `current` list after the deletions, replacements and additions of `given`."""
-    remaining = [element for element in current if not any(_names(one, element) for one in given if is_deletion(one))]
-    for element in given:
+    remaining = [
+        element for element in current if not any(_names(item, element) for item in provided if is_deletion(item))
+    ]
+    for element in provided:
         if is_deletion(element):
             continue
-        at = next((index for index, one in enumerate(remaining) if _same(definition, one, element)), None)
+        at = next((index for index, item in enumerate(remaining) if _same(definition, item, element)), None)
         if at is None:
             remaining.append(element)
         else:
@@ -65,9 +67,9 @@ def _names(deletion: Element, element: Element) -> bool:
     return bool(criteria) and all(_folded(element.get(name)) == _folded(value) for name, value in criteria.items())
 
 
-def _same(definition: Field, one: Element, other: Element) -> bool:
+def _same(definition: Field, item: Element, other: Element) -> bool:
     keys = [name for name in definition.key if other.get(name)]
-    return bool(keys) and all(_folded(one.get(name)) == _folded(other.get(name)) for name in keys)
+    return bool(keys) and all(_folded(item.get(name)) == _folded(other.get(name)) for name in keys)
 
 
 def _folded(value: Any) -> Any:

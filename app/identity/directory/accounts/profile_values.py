@@ -10,14 +10,14 @@ from typing import Any
 from babel import Locale
 
 from app.contract import errors as e
-from app.contract.profile import Kind, Member
+from app.contract.profile import Kind, ProfileMember
 
 _MAX_TEXT, _MAX_ELEMENTS, _MAX_NAMES = 10_000, 500, 200
 _MAX_COUNT = 2**53 - 1  # the largest integer that every JSON parser represents exactly
 _FLAGS = {"true": True, "1": True, "false": False, "0": False}
 
 
-def read(member: Member, value: Any, at: str = "") -> Any:
+def read(member: ProfileMember, value: Any, at: str = "") -> Any:
     """Return the value in its stored form; raises 908 that names the member."""
     name = f"{at}{member.name}"
     if member.name == "Country" and member.kind is Kind.OBJECT:
@@ -30,12 +30,12 @@ def read(member: Member, value: Any, at: str = "") -> Any:
     return _FLAT[member.kind](value, name)
 
 
-def absent(member: Member) -> Any:
+def absent(member: ProfileMember) -> Any:
     """Return the stored value of an absent member of an object."""
     return False if member.kind is Kind.FLAG else None
 
 
-def find(names: Mapping[str, Any], member: Member) -> Any:
+def find(names: Mapping[str, Any], member: ProfileMember) -> Any:
     """Return the member's value by exact name, otherwise by another letter case or older name."""
     if member.name in names:
         return names[member.name]
@@ -48,13 +48,13 @@ def refused(name: str) -> e.BadParameter:
     return e.BadParameter(f"The {name} is not formatted correctly.")
 
 
-def _object(member: Member, value: Any, name: str) -> dict[str, Any]:
+def _object(member: ProfileMember, value: Any, name: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise refused(name)
     values = {}
     for nested in member.members:
-        given = find(value, nested)
-        values[nested.name] = absent(nested) if given is None else read(nested, given, f"{name}.")
+        provided = find(value, nested)
+        values[nested.name] = absent(nested) if provided is None else read(nested, provided, f"{name}.")
     return values
 
 
@@ -135,8 +135,8 @@ def _as_country(value: Any) -> Any:
         value = {"Name": value}
     if not isinstance(value, dict):
         return value
-    given = {name.lower(): member for name, member in value.items() if isinstance(name, str)}
-    name, code = given.get("name"), given.get("code")
+    provided = {name.lower(): member for name, member in value.items() if isinstance(name, str)}
+    name, code = provided.get("name"), provided.get("code")
     if isinstance(name, str) and name:
         return {"Name": name, "Code": _codes().get(name.casefold().strip())}
     if isinstance(code, str) and code:

@@ -65,7 +65,9 @@ def client_of(settings: TenantSettings, provider: str) -> str | None:
         return None
     connection = resolved(provider, configured)
     endpoints = (connection.token_endpoint, connection.userinfo_endpoint, connection.emails_endpoint)
-    return " ".join((connection.key, connection.issuer or "", *(urlsplit(one).netloc for one in endpoints if one)))
+    return " ".join(
+        (connection.key, connection.issuer or "", *(urlsplit(endpoint).netloc for endpoint in endpoints if endpoint))
+    )
 
 
 def store_pending(context: Context, identity: ProviderIdentity, tokens: ProviderTokens) -> ProviderIdentity:
@@ -92,10 +94,10 @@ def adopt(context: Context, private: Mapping[str, Any], identity: ProviderIdenti
     pending = continuation_tokens.find(context, ContinuationPurpose.PROVIDER_TOKENS, identity.kept_tokens)
     if pending is None or not continuation_tokens.spend(context, pending):
         return dict(private)  # this sign-in's tokens are stored already, or came too late
-    given, former = _open(context, key, pending.facts["sealed"]), _read(context, private, key)
-    if given is None or given.client != client:
+    provided, former = _open(context, key, pending.facts["sealed"]), _read(context, private, key)
+    if provided is None or provided.client != client:
         return without(private, key)
-    tokens = given.tokens
+    tokens = provided.tokens
     if not tokens.refresh_token and former is not None and former.client == client:
         tokens = replace(tokens, refresh_token=former.tokens.refresh_token)
     return _with(private, key, {"sealed": _encrypt(context, key, tokens, client)})
@@ -231,7 +233,7 @@ def _with(private: Mapping[str, Any], key: Key, entry: dict[str, Any]) -> dict[s
 
 
 def _with_provider(private: Mapping[str, Any], provider: str, entries: Mapping[str, Any]) -> dict[str, Any]:
-    stored = {name: held for name, held in (private.get(KEY) or {}).items() if name != provider}
+    stored = {name: item for name, item in (private.get(KEY) or {}).items() if name != provider}
     stored |= {provider: dict(entries)} if entries else {}
     rest = {name: value for name, value in private.items() if name != KEY}
     return {**rest, KEY: stored} if stored else rest
@@ -282,11 +284,11 @@ class _WithoutProvider(FunctionElement[Any]):
 
 @compiles(_WithoutProvider, "sqlite")
 def _without_on_sqlite(element: Any, compiler: Any, **options: Any) -> str:
-    column, name = (compiler.process(one, **options) for one in element.clauses)
+    column, name = (compiler.process(clause, **options) for clause in element.clauses)
     return f"json_remove({column}, '$.{KEY}.\"' || {name} || '\"')"
 
 
 @compiles(_WithoutProvider, "postgresql")
 def _without_on_postgres(element: Any, compiler: Any, **options: Any) -> str:
-    column, name = (compiler.process(one, **options) for one in element.clauses)
+    column, name = (compiler.process(clause, **options) for clause in element.clauses)
     return f"({column} #- ARRAY['{KEY}', CAST({name} AS text)])"

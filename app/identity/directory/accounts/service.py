@@ -25,7 +25,7 @@ def by_uid(context: Context, uid: str) -> Account | None:
 
 def by_uids(context: Context, uids: Collection[str]) -> dict[str, Account]:
     """Return the accounts with these ids by id, in one statement."""
-    return {one.uid: one for one in store.by_uids(context, uids)} if uids else {}
+    return {item.uid: item for item in store.by_uids(context, uids)} if uids else {}
 
 
 def current_uid(context: Context, uid: str) -> str:
@@ -94,11 +94,13 @@ def require_by_identifier(context: Context, *, email: str | None, username: str 
         MalformedEmail: the email cannot be one.
         UnknownAccount, UnknownUsername, UnknownPhone: no account has it.
     """
-    given = [name for name, value in (("email", email), ("username", username), ("phone", phone)) if value]
-    if not given:
+    provided = [name for name, value in (("email", email), ("username", username), ("phone", phone)) if value]
+    if not provided:
         raise e.IdentifierMissing
-    if len(given) > 1:
-        raise e.BadParameter(f"The {given[1]} must not stand beside {given[0]}: exactly one identifier is expected.")
+    if len(provided) > 1:
+        raise e.BadParameter(
+            f"The {provided[1]} must not stand beside {provided[0]}: exactly one identifier is expected."
+        )
     if email:
         return require_by_email(context, email)
     account = by_username(context, username) if username else by_phone(context, phone or "")
@@ -149,8 +151,8 @@ def profile_for_owner(context: Context, account: Account, fields: str | None) ->
 def _profile(account: Account, fields: str | None, *, has_tokens: bool) -> Profile:
     profile = profile_of(account)
     if not has_tokens:
-        for one in (profile, *(profile["Identities"] or ())):
-            one.update(dict.fromkeys(PROVIDER_TOKENS & one.keys()))
+        for item in (profile, *(profile["Identities"] or ())):
+            item.update(dict.fromkeys(PROVIDER_TOKENS & item.keys()))
     return Profile.of(project(profile, fields))
 
 

@@ -117,7 +117,7 @@ def by_identifiers(context: Context, kind: str, values: Collection[str]) -> dict
     """Return the accounts with these normalized identifiers by identifier, in two statements for any number."""
     where = (I.tenant_id == context.tenant.tenant_id, I.kind == kind, I.value.in_(values))
     uids = {row.value: row.uid for row in context.work.all(select(I.value, I.uid).where(*where))} if values else {}
-    found = {one.uid: one for one in by_uids(context, uids.values())} if uids else {}
+    found = {item.uid: item for item in by_uids(context, uids.values())} if uids else {}
     return {value: found[uid] for value, uid in uids.items() if uid in found}
 
 
@@ -135,7 +135,7 @@ def add(context: Context, row: dict[str, Any], new: Iterable[tuple[str, str, boo
     except IntegrityError:
         raise IdentifierTaken("uid") from None
     context.work.locked[row["uid"]] = True
-    linked = [names.identity_value(one["provider"], one["subject"]) for one in row["private"].get(IDENTITIES) or ()]
+    linked = [names.identity_value(item["provider"], item["subject"]) for item in row["private"].get(IDENTITIES) or ()]
     add_identifiers(
         context,
         row["uid"],
@@ -153,11 +153,11 @@ def add_identifiers(context: Context, uid: str, new: Iterable[tuple[str, str, bo
     rows = sorted(set(new))
     if not rows:
         return
-    given: dict[str, Any] = {"tenant": context.tenant.tenant_id, "owner": uid}
+    parameters: dict[str, Any] = {"tenant": context.tenant.tenant_id, "owner": uid}
     for at, (kind, value, is_verified) in enumerate(rows):
-        given |= {f"kind_{at}": kind, f"value_{at}": value, f"is_verified_{at}": is_verified}
+        parameters |= {f"kind_{at}": kind, f"value_{at}": value, f"is_verified_{at}": is_verified}
     statement = _added_identifiers(len(rows), is_sqlite=context.services.database.is_sqlite)
-    added = {(row.kind, row.value) for row in context.work.run(statement, given)}
+    added = {(row.kind, row.value) for row in context.work.run(statement, parameters)}
     for kind, value, _ in rows:
         if (kind, value) not in added:
             raise IdentifierTaken(kind)
@@ -170,7 +170,7 @@ def _added_identifiers(count: int, *, is_sqlite: bool) -> Compiled:
         {name: bindparam(f"{name}_{at}") for name in ("kind", "value", "is_verified")} for at in range(count)
     ]
     common: dict[str, Any] = {"tenant_id": bindparam("tenant"), "uid": bindparam("owner")}
-    inserted = upserts.insert(identifiers, is_sqlite=is_sqlite).values([{**common, **one} for one in each])
+    inserted = upserts.insert(identifiers, is_sqlite=is_sqlite).values([{**common, **item} for item in each])
     return Compiled(inserted.on_conflict_do_nothing().returning(I.kind, I.value))
 
 
@@ -222,8 +222,8 @@ def lock(context: Context, uid: str) -> bool:
     locked = context.work.locked
     if uid not in locked:
         context.work.begin()
-        given = {"tenant": context.tenant.tenant_id, "account": uid}
-        locked[uid] = context.work.one(_LOCK, given) is not None
+        parameters = {"tenant": context.tenant.tenant_id, "account": uid}
+        locked[uid] = context.work.one(_LOCK, parameters) is not None
     return locked[uid]
 
 

@@ -58,7 +58,7 @@ waiting_accounts = tenant_table(
     Index("ix_waiting_accounts_expiry", "tenant_id", "expires_at"),
 )
 
-strangers = tenant_table(
+unknown_identifier_failures = tenant_table(
     "strangers",
     Column("name_hash", Id, primary_key=True),  # keyed digest of the normalized identifier, which is not stored
     Column("failures", Integer, nullable=False),

@@ -52,12 +52,12 @@ def pending_sign_in(context: Context, text: str) -> tuple[ContinuationToken, Acc
     return token, account
 
 
-def parse_answers(context: Context, token: ContinuationToken, given: ConsentAnswers) -> Answers:
+def parse_answers(context: Context, token: ContinuationToken, provided: ConsentAnswers) -> Answers:
     """Parse the answers, which must cover every requested form that still exists.
 
     Raises NoConsentForm, ConsentRefused.
     """
-    answers = service.parse(context.tenant.settings, given)
+    answers = service.parse(context.tenant.settings, provided)
     requested = {event for event in token.facts["events"] if service.form_of(context.tenant.settings, event)}
     if missing := requested - {form.event for form in answers[0]}:
         raise e.ConsentRefused(f"The form for {min(missing)} is not answered.")

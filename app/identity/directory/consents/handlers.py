@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.contract import consents as contract
 from app.contract import errors as e
-from app.contract.groups import AT, Uid
+from app.contract.groups import AccessTokenQuery, Uid
 from app.contract.profile import Profile
 from app.identity.directory.accounts import consents
 from app.identity.directory.accounts import service as accounts
@@ -40,7 +40,7 @@ def verify(context: Context, req: contract.CheckOwnConsent) -> contract.ConsentV
 
 
 @contract.logs.implements
-def logs(context: Context, req: AT) -> contract.ConsentLogs:
+def logs(context: Context, req: AccessTokenQuery) -> contract.ConsentLogs:
     return _logs(context, accounts.current(context))
 
 
@@ -61,5 +61,5 @@ def _logs(context: Context, account: Account) -> contract.ConsentLogs:
     if not entries:
         raise e.NoConsentLogs
     return contract.ConsentLogs(
-        uid=account.uid, consent_logs=[contract.ConsentLog.model_validate(one) for one in entries]
+        uid=account.uid, consent_logs=[contract.ConsentLog.model_validate(entry) for entry in entries]
     )

@@ -55,7 +55,7 @@ def due_forms(context: Context, account: Account, began_at: datetime) -> tuple[C
     return tuple(due)
 
 
-def parse(settings: TenantSettings, given: ConsentAnswers) -> Answers:
+def parse(settings: TenantSettings, provided: ConsentAnswers) -> Answers:
     """Parse answers; an option that is not mentioned counts as declined.
 
     Raises:
@@ -63,10 +63,10 @@ def parse(settings: TenantSettings, given: ConsentAnswers) -> Answers:
         ConsentRefused: no form is named, an option is duplicate or belongs to none of them, or a mandatory option is not
             accepted.
     """
-    forms = tuple(_find_form(settings, event) for event in given.events)
+    forms = tuple(_find_form(settings, event) for event in provided.events)
     if not forms or len({form.event for form in forms}) < len(forms):
         raise e.ConsentRefused("Each answered form stands once in Events.")
-    chosen = _chosen(given.data)
+    chosen = _chosen(provided.data)
     offered = {option.id for form in forms for option in form.options}
     if unknown := chosen.keys() - offered:
         raise e.ConsentRefused(f"{min(unknown)} is no option of the forms in Events.")
@@ -82,7 +82,9 @@ def submit(context: Context, account: Account, answers: Answers, *, suppress_web
     forms, choices = answers
     fresh = _locked(context, account)
     stored = consents.of_account(fresh)
-    is_newer = any((one := consents.answer_to(stored, form.event)) and one["Version"] < form.version for form in forms)
+    is_newer = any(
+        (item := consents.answer_to(stored, form.event)) and item["Version"] < form.version for form in forms
+    )
     after = consents.with_answers(stored, [_version(form) for form in forms], choices, context.now)
     if any(form.event == REGISTER for form in forms):
         after.pop("owes", None)
@@ -136,13 +138,13 @@ def history(context: Context, account: Account) -> list[dict[str, Any]]:
     return [*store.of_account(context, account.uid), *([first] if first else [])]
 
 
-def parse_optional(context: Context, given: ConsentAnswers | None) -> Answers | None:
+def parse_optional(context: Context, provided: ConsentAnswers | None) -> Answers | None:
     """Parse the answers of a registration request; None without answers or forms.
 
     Raises NoConsentForm, ConsentRefused.
     """
     settings = context.tenant.settings
-    return parse(settings, given) if given is not None and settings.consent_forms else None
+    return parse(settings, provided) if provided is not None and settings.consent_forms else None
 
 
 def at_registration(context: Context, answers: Answers | None, *, is_own: bool = True) -> dict[str, Any]:
@@ -173,9 +175,9 @@ def _find_form(settings: TenantSettings, requested: ConsentEvent) -> ConsentForm
     return form
 
 
-def _chosen(given: Sequence[ConsentAnswer]) -> dict[str, bool]:
-    chosen = {one.consent_option_id: one.is_accepted for one in given}
-    if len(chosen) < len(given):
+def _chosen(provided: Sequence[ConsentAnswer]) -> dict[str, bool]:
+    chosen = {item.consent_option_id: item.is_accepted for item in provided}
+    if len(chosen) < len(provided):
         raise e.ConsentRefused("Each option stands once.")
     return chosen
 

@@ -25,16 +25,16 @@ def add(context: Context, req: contract.CreateOwnRecord) -> contract.Record:
 
 
 @contract.managed_add.implements
-def managed_add(context: Context, req: contract.CreateRecord) -> contract.Record:
+def managed_add(context: Context, req: contract.CreateCustomRecord) -> contract.Record:
     return _add(context, req)
 
 
-def _add(context: Context, req: contract.CreateOwnRecord | contract.CreateRecord) -> contract.Record:
+def _add(context: Context, req: contract.CreateOwnRecord | contract.CreateCustomRecord) -> contract.Record:
     account, kind = _account(context, req), service.find_object(context, req)
     return _view(service.add(context, account, kind, _content(context, req), suppress_webhook=req.suppress_webhook))
 
 
-def read_all(context: Context, req: contract.ListOwnRecords | contract.ListRecords) -> contract.Records:
+def read_all(context: Context, req: contract.ListOwnRecords | contract.ListCustomRecords) -> contract.Records:
     rows = service.read_all(context, _account(context, req), service.find_object(context, req))
     return contract.Records(data=[_view(row) for row in rows], count=len(rows))
 
@@ -43,7 +43,7 @@ contract.read_all.implements(read_all)
 contract.managed_read_all.implements(read_all)
 
 
-def read(context: Context, req: contract.ReadOwnRecord | contract.ReadRecord) -> contract.Record:
+def read(context: Context, req: contract.ReadOwnRecord | contract.ReadCustomRecord) -> contract.Record:
     return _view(service.read(context, _account(context, req), service.find_object(context, req), req.object_record_id))
 
 
@@ -51,7 +51,7 @@ contract.read.implements(read)
 contract.managed_read.implements(read)
 
 
-def change(context: Context, req: contract.UpdateOwnRecord | contract.UpdateRecord) -> contract.Record:
+def change(context: Context, req: contract.UpdateOwnRecord | contract.UpdateCustomRecord) -> contract.Record:
     account, kind, content = _account(context, req), service.find_object(context, req), _content(context, req)
     changed = service.change(
         context,
@@ -69,7 +69,7 @@ contract.change.implements(change)
 contract.managed_change.implements(change)
 
 
-def remove(context: Context, req: contract.DeleteOwnRecord | contract.DeleteRecord) -> Deleted:
+def remove(context: Context, req: contract.DeleteOwnRecord | contract.DeleteCustomRecord) -> Deleted:
     account, kind = _account(context, req), service.find_object(context, req)
     service.remove(context, account, kind, req.object_record_id, suppress_webhook=req.suppress_webhook)
     return Deleted()

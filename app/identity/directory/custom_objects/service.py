@@ -38,9 +38,9 @@ def find_object(context: Context, named: NamedObject) -> CustomObject:
     name, object_id = named.object_name, named.custom_object_id
     if not (name or object_id):
         raise e.ObjectNameMissing
-    if name and not any(one.name == name for one in objects):
+    if name and not any(item.name == name for item in objects):
         raise e.UnknownObjectName
-    found = next((one for one in objects if name in (None, one.name) and object_id in (None, one.id)), None)
+    found = next((item for item in objects if name in (None, item.name) and object_id in (None, item.id)), None)
     if found is None:
         raise e.WrongObjectId
     return found

@@ -6,7 +6,7 @@ from app.contract import organizations_connections as contract
 from app.contract.groups import Deleted
 from app.contract.organizations_models import Connection, GroupRole, IsActive, OrgPath
 from app.identity.directory.organizations import connection_store, connection_views, connections, powers, service
-from app.identity.directory.organizations.connection_store import OrganizationConnection
+from app.identity.directory.organizations.connection_store import OrganizationConnectionRecord
 from app.identity.directory.organizations.service import while_on
 from app.identity.platform.context import Context
 from app.identity.platform.powers import require as require_powers
@@ -62,7 +62,7 @@ def set_status(context: Context, req: contract.SetConnectionStatus) -> IsActive:
 def list_group_roles(context: Context, req: contract.ConnectionPath) -> contract.GroupRoles:
     connection_id = _found(context, req).connection_id
     found = connection_store.group_roles(context, [connection_id])[connection_id]
-    return contract.GroupRoles(data=[connection_views.group_role(one) for one in found])
+    return contract.GroupRoles(data=[connection_views.group_role(role) for role in found])
 
 
 @contract.create_group_role.implements
@@ -87,5 +87,5 @@ def delete_group_role(context: Context, req: contract.GroupRolePath) -> Deleted:
     return Deleted()
 
 
-def _found(context: Context, req: contract.ConnectionPath) -> OrganizationConnection:
+def _found(context: Context, req: contract.ConnectionPath) -> OrganizationConnectionRecord:
     return connections.require(context, service.require(context, req.org_id), req.conn_id)

@@ -28,7 +28,7 @@ _ADDRESS_LENGTH: Final = 34
 
 
 @dataclass(frozen=True)
-class OrganizationConnection:
+class OrganizationConnectionRecord:
     """A connection to the identity provider of an organization."""
 
     connection_id: str
@@ -49,7 +49,7 @@ class OrganizationConnection:
 
 
 @dataclass(frozen=True)
-class GroupRole:
+class GroupRoleRecord:
     """A role for the members of a group at the identity provider."""
 
     group_role_id: str
@@ -61,32 +61,38 @@ class GroupRole:
 
 
 C, G, M = organization_connections.c, organization_group_roles.c, organization_user_roles.c
-_COLUMNS = tuple(C[name] for name in OrganizationConnection.__dataclass_fields__)
-_GROUP = tuple(G[name] for name in GroupRole.__dataclass_fields__)
+_COLUMNS = tuple(C[name] for name in OrganizationConnectionRecord.__dataclass_fields__)
+_GROUP = tuple(G[name] for name in GroupRoleRecord.__dataclass_fields__)
 
 
-def of_organizations(context: Context, org_ids: Collection[str]) -> dict[str, list[OrganizationConnection]]:
+def of_organizations(context: Context, org_ids: Collection[str]) -> dict[str, list[OrganizationConnectionRecord]]:
     """Return the connections of these organizations, the oldest first, in one statement."""
-    found: dict[str, list[OrganizationConnection]] = {org_id: [] for org_id in org_ids}
-    ordered = select(*_COLUMNS).where(*_mine(context), C.org_id.in_(org_ids)).order_by(C.created_at, C.connection_id)
+    found: dict[str, list[OrganizationConnectionRecord]] = {org_id: [] for org_id in org_ids}
+    ordered = (
+        select(*_COLUMNS)
+        .where(*_in_organization(context), C.org_id.in_(org_ids))
+        .order_by(C.created_at, C.connection_id)
+    )
     for row in context.work.all(ordered):
         found[row.org_id].append(_connection(row))
     return found
 
 
-def by_id(context: Context, org_id: str, connection_id: str) -> OrganizationConnection | None:
-    where = (*_mine(context), C.org_id == org_id, C.connection_id == connection_id)
+def by_id(context: Context, org_id: str, connection_id: str) -> OrganizationConnectionRecord | None:
+    where = (*_in_organization(context), C.org_id == org_id, C.connection_id == connection_id)
     row = context.work.one(select(*_COLUMNS).where(*where))
     return _connection(row) if row is not None else None
 
 
 def has_name(context: Context, org_id: str, name: str, *, other_than: str = "") -> bool:
     """Return whether another connection of the organization has the name."""
-    where = (*_mine(context), C.org_id == org_id, C.name_key == name.lower(), C.connection_id != other_than)
+    where = (*_in_organization(context), C.org_id == org_id, C.name_key == name.lower(), C.connection_id != other_than)
     return context.work.one(select(C.connection_id).where(*where)) is not None
 
 
-def add(context: Context, org_id: str, values: Mapping[str, Any], secrets: Mapping[str, str]) -> OrganizationConnection:
+def add(
+    context: Context, org_id: str, values: Mapping[str, Any], secrets: Mapping[str, str]
+) -> OrganizationConnectionRecord:
     """Add an active connection. Raises OrganizationConnectionTaken, DomainOfOtherConnection."""
     connection_id = names.mint(names.CONNECTION)
     row = {
@@ -108,8 +114,8 @@ def add(context: Context, org_id: str, values: Mapping[str, Any], secrets: Mappi
 
 
 def change(
-    context: Context, connection: OrganizationConnection, values: Mapping[str, Any], secrets: Mapping[str, str]
-) -> OrganizationConnection:
+    context: Context, connection: OrganizationConnectionRecord, values: Mapping[str, Any], secrets: Mapping[str, str]
+) -> OrganizationConnectionRecord:
     """Change a connection. Raises OrganizationConnectionTaken, DomainOfOtherConnection, UnknownOrganizationConnection."""
     row = {
         **values,
@@ -117,7 +123,7 @@ def change(
         "sealed": _seal(context, connection.connection_id, secrets),
         "modified_at": context.now,
     }
-    where = (*_mine(context), C.connection_id == connection.connection_id)
+    where = (*_in_organization(context), C.connection_id == connection.connection_id)
     try:
         changed = context.work.one(update(organization_connections).where(*where).values(row).returning(*_COLUMNS))
     except IntegrityError as taken:
@@ -129,20 +135,20 @@ def change(
 
 def set_active(context: Context, connection_id: str, is_active: bool) -> bool:
     """Activate or deactivate a connection. Return whether that changed it."""
-    where = (*_mine(context), C.connection_id == connection_id, C.is_active != is_active)
+    where = (*_in_organization(context), C.connection_id == connection_id, C.is_active != is_active)
     values = {"is_active": is_active, "modified_at": context.now}
     return context.work.changed(update(organization_connections).where(*where).values(values)) > 0
 
 
-def remove(context: Context, connection: OrganizationConnection) -> None:
+def remove(context: Context, connection: OrganizationConnectionRecord) -> None:
     """Delete a connection with its group roles, and the roles that they granted."""
-    in_force.forget(context)
+    in_force.invalidate(context)
     for table in (organization_connections, organization_group_roles, organization_user_roles):
         where = (table.c.tenant_id == context.tenant.tenant_id, table.c.connection_id == connection.connection_id)
         context.work.run(delete(table).where(*where))
 
 
-def secrets_of(context: Context, connection: OrganizationConnection) -> dict[str, str]:
+def secrets_of(context: Context, connection: OrganizationConnectionRecord) -> dict[str, str]:
     """Return the decrypted secrets: `client_secret` or `sp_key`."""
     if connection.sealed is None:
         return {}
@@ -163,21 +169,23 @@ def reencrypt(work: UnitOfWork, encryption: Encryption) -> int:
     return count
 
 
-def group_roles(context: Context, connection_ids: Collection[str]) -> dict[str, list[GroupRole]]:
+def group_roles(context: Context, connection_ids: Collection[str]) -> dict[str, list[GroupRoleRecord]]:
     """Return the group roles of these connections, by name, in one statement."""
-    found: dict[str, list[GroupRole]] = {connection_id: [] for connection_id in connection_ids}
+    found: dict[str, list[GroupRoleRecord]] = {connection_id: [] for connection_id in connection_ids}
     where = (G.tenant_id == context.tenant.tenant_id, G.connection_id.in_(connection_ids))
     for row in context.work.all(select(*_GROUP).where(*where).order_by(G.name_key)):
-        found[row.connection_id].append(GroupRole(**row._mapping))
+        found[row.connection_id].append(GroupRoleRecord(**row._mapping))
     return found
 
 
-def group_role(context: Context, connection_id: str, group_role_id: str) -> GroupRole | None:
+def group_role(context: Context, connection_id: str, group_role_id: str) -> GroupRoleRecord | None:
     row = context.work.one(select(*_GROUP).where(*_group(context, connection_id, group_role_id)))
-    return GroupRole(**row._mapping) if row is not None else None
+    return GroupRoleRecord(**row._mapping) if row is not None else None
 
 
-def add_group_role(context: Context, connection: OrganizationConnection, values: Mapping[str, str]) -> GroupRole:
+def add_group_role(
+    context: Context, connection: OrganizationConnectionRecord, values: Mapping[str, str]
+) -> GroupRoleRecord:
     """Add a group role. Raises GroupRoleNameTaken, GroupTaken."""
     row = {
         **values,
@@ -192,23 +200,23 @@ def add_group_role(context: Context, connection: OrganizationConnection, values:
         added = context.work.run(insert(organization_group_roles).values(row).returning(*_GROUP)).one()
     except IntegrityError as taken:
         raise _group_taken(taken) from None
-    return GroupRole(**added._mapping)
+    return GroupRoleRecord(**added._mapping)
 
 
-def change_group_role(context: Context, held: GroupRole, values: Mapping[str, str]) -> GroupRole | None:
+def change_group_role(context: Context, stored: GroupRoleRecord, values: Mapping[str, str]) -> GroupRoleRecord | None:
     """Change a group role. Raises GroupRoleNameTaken, GroupTaken."""
     row = {**values, "name_key": names.key_of(values["name"])}
-    where = _group(context, held.connection_id, held.group_role_id)
+    where = _group(context, stored.connection_id, stored.group_role_id)
     try:
         changed = context.work.one(update(organization_group_roles).where(*where).values(row).returning(*_GROUP))
     except IntegrityError as taken:
         raise _group_taken(taken) from None
-    return GroupRole(**changed._mapping) if changed is not None else None
+    return GroupRoleRecord(**changed._mapping) if changed is not None else None
 
 
-def remove_group_role(context: Context, held: GroupRole) -> bool:
+def remove_group_role(context: Context, stored: GroupRoleRecord) -> bool:
     """Delete a group role. Return whether it existed."""
-    where = _group(context, held.connection_id, held.group_role_id)
+    where = _group(context, stored.connection_id, stored.group_role_id)
     return context.work.changed(delete(organization_group_roles).where(*where)) > 0
 
 
@@ -240,9 +248,9 @@ def _group(context: Context, connection_id: str, group_role_id: str) -> tuple[Co
     )
 
 
-def _connection(row: Row[Any]) -> OrganizationConnection:
-    return OrganizationConnection(**row._mapping)
+def _connection(row: Row[Any]) -> OrganizationConnectionRecord:
+    return OrganizationConnectionRecord(**row._mapping)
 
 
-def _mine(context: Context) -> tuple[ColumnElement[bool], ...]:
+def _in_organization(context: Context) -> tuple[ColumnElement[bool], ...]:
     return (C.tenant_id == context.tenant.tenant_id,)

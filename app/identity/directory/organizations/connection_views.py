@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from app.contract import organizations_models as models
 from app.identity.directory.organizations import connection_store
-from app.identity.directory.organizations.connection_store import GroupRole, OrganizationConnection
+from app.identity.directory.organizations.connection_store import GroupRoleRecord, OrganizationConnectionRecord
 from app.identity.platform import saml_certificates
 from app.identity.platform.context import Context
 from app.kit.clock import iso
@@ -16,36 +16,38 @@ from app.kit.resource import MASKED
 def by_organization(context: Context, org_ids: Sequence[str]) -> dict[str, list[models.Connection]]:
     """Return the connections of these organizations with their group roles, in two statements."""
     found = connection_store.of_organizations(context, org_ids)
-    groups = connection_store.group_roles(context, [one.connection_id for held in found.values() for one in held])
-    return {org_id: [_connection(context, one, groups) for one in held] for org_id, held in found.items()}
+    groups = connection_store.group_roles(
+        context, [element.connection_id for item in found.values() for element in item]
+    )
+    return {org_id: [_connection(context, element, groups) for element in item] for org_id, item in found.items()}
 
 
-def connection(context: Context, one: OrganizationConnection) -> models.Connection:
-    return _connection(context, one, connection_store.group_roles(context, [one.connection_id]))
+def connection(context: Context, item: OrganizationConnectionRecord) -> models.Connection:
+    return _connection(context, item, connection_store.group_roles(context, [item.connection_id]))
 
 
-def group_role(one: GroupRole) -> models.GroupRole:
-    return models.GroupRole(id=one.group_role_id, group_id=one.group_id, name=one.name, role_id=one.role_id)
+def group_role(item: GroupRoleRecord) -> models.GroupRole:
+    return models.GroupRole(id=item.group_role_id, group_id=item.group_id, name=item.name, role_id=item.role_id)
 
 
 def _connection(
-    context: Context, one: OrganizationConnection, groups: Mapping[str, list[GroupRole]]
+    context: Context, item: OrganizationConnectionRecord, groups: Mapping[str, list[GroupRoleRecord]]
 ) -> models.Connection:
-    content, base = one.content, context.pages_url
+    content, base = item.content, context.pages_url
     shown = models.Connection(
-        id=one.connection_id,
-        is_active=one.is_active,
-        created_date=iso(one.created_at) or "",
-        modified_date=iso(one.modified_at) or "",
-        name=one.name,
-        domain=one.domain or "",
-        connection_type=one.kind,
-        group_roles=[group_role(held) for held in groups[one.connection_id]],
+        id=item.connection_id,
+        is_active=item.is_active,
+        created_date=iso(item.created_at) or "",
+        modified_date=iso(item.modified_at) or "",
+        name=item.name,
+        domain=item.domain or "",
+        connection_type=item.kind,
+        group_roles=[group_role(group) for group in groups[item.connection_id]],
         attributes=models.Attributes.model_validate(content["attributes"]),
     )
-    if not one.is_saml:
+    if not item.is_saml:
         own = ("issuer", "authorization_url", "token_url", "user_info_url", "client_id", "scopes", "token_auth_method")
-        address = f"{base}/oauth/sp/{one.address_key}/callback"
+        address = f"{base}/oauth/sp/{item.address_key}/callback"
         stored = {name: content[name] for name in own}
         return shown.model_copy(update={**stored, "client_secret": MASKED, "redirect_uri": address})
     starts, ends = saml_certificates.validity(content["idp_certificate"])
@@ -58,9 +60,9 @@ def _connection(
             "idp_metadata_url": content["idp_metadata_url"],
             "is_idp_initiated": content["is_idp_initiated"],
             "idp_certificate": certificate,
-            "entity_id": f"{base}/saml/sp/{one.address_key}",
-            "metadata_url": f"{base}/saml/sp/{one.address_key}/metadata.xml",
-            "acs_endpoint": f"{base}/saml/sp/acs/{one.address_key}",
+            "entity_id": f"{base}/saml/sp/{item.address_key}",
+            "metadata_url": f"{base}/saml/sp/{item.address_key}/metadata.xml",
+            "acs_endpoint": f"{base}/saml/sp/acs/{item.address_key}",
             "sp_certificate": models.ConnectionCertificate(certificate=content["sp_certificate"]),
         }
     )

@@ -8,8 +8,8 @@ from app.contract import errors as e
 from app.contract import organizations_connections as contract
 from app.contract.organizations_models import Attributes
 from app.identity.directory.organizations import connection_store, domains, names, roles, saml_metadata, service
-from app.identity.directory.organizations.connection_store import GroupRole, OrganizationConnection
-from app.identity.directory.organizations.organization import Organization
+from app.identity.directory.organizations.connection_store import GroupRoleRecord, OrganizationConnectionRecord
+from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.platform import outbound, saml_certificates
 from app.identity.platform.context import Context
 from app.identity.platform.outbound import ProviderUnavailable
@@ -19,7 +19,7 @@ from app.kit.resource import MASKED
 _SAML: Final = ("idp_entity_id", "idp_metadata_url", "is_idp_initiated", "idp_certificate")
 _OIDC: Final = ("issuer", "authorization_url", "token_url", "user_info_url", "client_id", "scopes", "token_auth_method")
 _DISCOVERED: Final = ("authorization_url", "token_url", "user_info_url", "token_auth_method")
-_MOST_TRIES: Final = 10
+_MAX_TRIES: Final = 10
 _READ_FROM_METADATA: Final = "idp_sign_in_url"
 _DEFAULT_SCOPES: Final = ("openid", "email", "profile")
 Request = contract.CreateConnection | contract.UpdateConnection
@@ -27,7 +27,7 @@ CLIENT_SECRET, SP_KEY = "client_secret", "sp_key"
 """The names of encrypted secrets."""
 
 
-def require(context: Context, organization: Organization, connection_id: str) -> OrganizationConnection:
+def require(context: Context, organization: OrganizationRecord, connection_id: str) -> OrganizationConnectionRecord:
     """Return a connection of the organization. Raises UnknownOrganizationConnection, also for a malformed id."""
     is_id = names.is_id(names.CONNECTION, connection_id)
     found = connection_store.by_id(context, organization.org_id, connection_id) if is_id else None
@@ -36,7 +36,7 @@ def require(context: Context, organization: Organization, connection_id: str) ->
     return found
 
 
-def create(context: Context, req: contract.CreateConnection) -> OrganizationConnection:
+def create(context: Context, req: contract.CreateConnection) -> OrganizationConnectionRecord:
     """Create a connection.
 
     Raises:
@@ -59,18 +59,18 @@ def create(context: Context, req: contract.CreateConnection) -> OrganizationConn
     return connection
 
 
-def update(context: Context, req: contract.UpdateConnection) -> OrganizationConnection:
+def update(context: Context, req: contract.UpdateConnection) -> OrganizationConnectionRecord:
     """Change a connection. Raises as `create` does, and UnknownOrganizationConnection, TooManyRequests.
 
     What the identity provider states is read without a lock, so that it starts again if another request changed the connection.
     """
-    for _ in range(_MOST_TRIES):
+    for _ in range(_MAX_TRIES):
         organization = service.require_active(context, req.org_id)
-        held = require(context, organization, req.conn_id)
-        values, secrets = _changes(context, organization, held, req)
+        stored = require(context, organization, req.conn_id)
+        values, secrets = _changes(context, organization, stored, req)
         service.lock_active(context, organization.org_id, is_alone=True)
-        if require(context, organization, req.conn_id) == held:
-            connection = connection_store.change(context, held, values, secrets)
+        if require(context, organization, req.conn_id) == stored:
+            connection = connection_store.change(context, stored, values, secrets)
             _record(context, "organization.connection_changed", connection)
             return connection
         context.work.rollback()
@@ -78,23 +78,26 @@ def update(context: Context, req: contract.UpdateConnection) -> OrganizationConn
 
 
 def _changes(
-    context: Context, organization: Organization, held: OrganizationConnection, req: contract.UpdateConnection
+    context: Context,
+    organization: OrganizationRecord,
+    stored: OrganizationConnectionRecord,
+    req: contract.UpdateConnection,
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the columns and the secrets of a connection after a request."""
-    kind = req.connection_type or held.kind
-    if kind.startswith("saml_") is not held.is_saml:
+    kind = req.connection_type or stored.kind
+    if kind.startswith("saml_") is not stored.is_saml:
         raise e.BadField("The ConnectionType is not accepted: it may not change from SAML to OpenID Connect or back.")
-    domain = held.domain
+    domain = stored.domain
     if "domain" in req.model_fields_set:
         domain = _domain(context, organization, req.domain)
-    name = req.name or held.name
-    if connection_store.has_name(context, organization.org_id, name, other_than=held.connection_id):
+    name = req.name or stored.name
+    if connection_store.has_name(context, organization.org_id, name, other_than=stored.connection_id):
         raise e.OrganizationConnectionTaken
-    content, secrets = _content(context, kind, req, held.content, connection_store.secrets_of(context, held))
+    content, secrets = _content(context, kind, req, stored.content, connection_store.secrets_of(context, stored))
     return {"name": name, "kind": kind, "domain": domain, "content": content}, secrets
 
 
-def set_status(context: Context, organization: Organization, connection_id: str, is_active: bool) -> None:
+def set_status(context: Context, organization: OrganizationRecord, connection_id: str, is_active: bool) -> None:
     """Activate or deactivate a connection. Raises StatusAlreadySet, UnknownOrganizationConnection."""
     connection = require(context, organization, connection_id)
     if not connection_store.set_active(context, connection.connection_id, is_active):
@@ -103,14 +106,14 @@ def set_status(context: Context, organization: Organization, connection_id: str,
     _record(context, event, connection)
 
 
-def delete(context: Context, organization: Organization, connection_id: str) -> None:
+def delete(context: Context, organization: OrganizationRecord, connection_id: str) -> None:
     """Delete a connection with its group roles. Raises UnknownOrganizationConnection."""
     connection = require(context, organization, connection_id)
     connection_store.remove(context, connection)
     _record(context, "organization.connection_deleted", connection)
 
 
-def add_group_role(context: Context, req: contract.CreateGroupRole) -> GroupRole:
+def add_group_role(context: Context, req: contract.CreateGroupRole) -> GroupRoleRecord:
     """Add a group role. Raises MalformedRoleId, GroupRoleNameTaken, GroupTaken."""
     organization = service.lock_active(context, req.org_id)
     connection = require(context, organization, req.conn_id)
@@ -124,32 +127,34 @@ def add_group_role(context: Context, req: contract.CreateGroupRole) -> GroupRole
     return added
 
 
-def change_group_role(context: Context, req: contract.UpdateGroupRole) -> GroupRole:
+def change_group_role(context: Context, req: contract.UpdateGroupRole) -> GroupRoleRecord:
     """Change a group role. Raises as `add_group_role` does, and MalformedGroupRoleId, UnknownGroupRole."""
     organization = service.lock_active(context, req.org_id, is_alone=True)
     connection = require(context, organization, req.conn_id)
-    held = require_group_role(context, connection, req.group_role_id)
+    stored = require_group_role(context, connection, req.group_role_id)
     values = {
-        "group_id": req.group_id or held.group_id,
-        "name": names.checked(req.name) if req.name is not None else held.name,
-        "role_id": _role(context, organization, req.role_id) if req.role_id is not None else held.role_id,
+        "group_id": req.group_id or stored.group_id,
+        "name": names.checked(req.name) if req.name is not None else stored.name,
+        "role_id": _role(context, organization, req.role_id) if req.role_id is not None else stored.role_id,
     }
-    changed = connection_store.change_group_role(context, held, values)
+    changed = connection_store.change_group_role(context, stored, values)
     if changed is None:
         raise e.UnknownGroupRole
-    _record(context, "organization.group_role_changed", connection, group_role_id=held.group_role_id)
+    _record(context, "organization.group_role_changed", connection, group_role_id=stored.group_role_id)
     return changed
 
 
-def delete_group_role(context: Context, connection: OrganizationConnection, group_role_id: str) -> None:
+def delete_group_role(context: Context, connection: OrganizationConnectionRecord, group_role_id: str) -> None:
     """Delete a group role. Raises MalformedGroupRoleId, UnknownGroupRole."""
-    held = require_group_role(context, connection, group_role_id)
-    if not connection_store.remove_group_role(context, held):
+    stored = require_group_role(context, connection, group_role_id)
+    if not connection_store.remove_group_role(context, stored):
         raise e.UnknownGroupRole
     _record(context, "organization.group_role_deleted", connection, group_role_id=group_role_id)
 
 
-def require_group_role(context: Context, connection: OrganizationConnection, group_role_id: str) -> GroupRole:
+def require_group_role(
+    context: Context, connection: OrganizationConnectionRecord, group_role_id: str
+) -> GroupRoleRecord:
     """Return a group role of the connection. Raises MalformedGroupRoleId, UnknownGroupRole."""
     if not names.is_id(names.GROUP_ROLE, group_role_id):
         raise e.MalformedGroupRoleId
@@ -159,7 +164,7 @@ def require_group_role(context: Context, connection: OrganizationConnection, gro
     return found
 
 
-def _role(context: Context, organization: Organization, role_id: str) -> str:
+def _role(context: Context, organization: OrganizationRecord, role_id: str) -> str:
     """Return the id of a role that members can have. Raises MalformedRoleId, also for a role of another organization."""
     try:
         return roles.for_members(context, organization.org_id, [role_id])[0].role_id
@@ -167,7 +172,7 @@ def _role(context: Context, organization: Organization, role_id: str) -> str:
         raise e.MalformedRoleId from None
 
 
-def _domain(context: Context, organization: Organization, text: str | None) -> str | None:
+def _domain(context: Context, organization: OrganizationRecord, text: str | None) -> str | None:
     """Return the verified domain of the organization. Raises BadField, DomainNotInOrganization, DomainNotVerified."""
     if not text:
         return None
@@ -179,60 +184,60 @@ def _domain(context: Context, organization: Organization, text: str | None) -> s
     return found.domain
 
 
-def _attributes(req: Request, held: dict[str, Any]) -> dict[str, Any]:
+def _attributes(req: Request, stored: dict[str, Any]) -> dict[str, Any]:
     """Return the stored mapping after a request."""
-    given: Any = req.attributes
-    if isinstance(given, PartialUpdate):
-        given = merged(held, given)
-    elif given is None and "attributes" not in req.model_fields_set:
-        given = held
-    return Attributes.model_validate(given or {}, from_attributes=True).model_dump(by_alias=True)
+    provided: Any = req.attributes
+    if isinstance(provided, PartialUpdate):
+        provided = merged(stored, provided)
+    elif provided is None and "attributes" not in req.model_fields_set:
+        provided = stored
+    return Attributes.model_validate(provided or {}, from_attributes=True).model_dump(by_alias=True)
 
 
 def _content(
-    context: Context, kind: str, req: Request, held: dict[str, Any], secrets: dict[str, str]
+    context: Context, kind: str, req: Request, stored: dict[str, Any], secrets: dict[str, str]
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """Return content and secrets of a connection after a request. Raises BadField."""
     is_saml = kind.startswith("saml_")
     own, others = (_SAML, (*_OIDC, CLIENT_SECRET)) if is_saml else (_OIDC, _SAML)
     if foreign := next((name for name in others if getattr(req, name) is not None), None):
         raise _wrong(foreign, f"it does not belong to a connection of the type {kind}")
-    given = {name: getattr(req, name) for name in own if getattr(req, name) is not None}
-    cleared = req.model_fields_set.difference(given)
+    provided = {name: getattr(req, name) for name in own if getattr(req, name) is not None}
+    cleared = req.model_fields_set.difference(provided)
     if "idp_metadata_url" in cleared:
         cleared.add(_READ_FROM_METADATA)
-    content = {name: value for name, value in {**held, **given}.items() if name not in cleared}
-    content["attributes"] = _attributes(req, held.get("attributes") or {})
+    content = {name: value for name, value in {**stored, **provided}.items() if name not in cleared}
+    content["attributes"] = _attributes(req, stored.get("attributes") or {})
     if is_saml:
-        return _complete_saml(context, content, given), dict(secrets)
-    if "issuer" in given and given["issuer"] != held.get("issuer"):
-        content = {name: value for name, value in content.items() if name in given or name not in _DISCOVERED}
+        return _complete_saml(context, content, provided), dict(secrets)
+    if "issuer" in provided and provided["issuer"] != stored.get("issuer"):
+        content = {name: value for name, value in content.items() if name in provided or name not in _DISCOVERED}
     completed = _complete_oidc(context, content)
     if req.client_secret and req.client_secret != MASKED:
         secrets = {CLIENT_SECRET: req.client_secret}
     elif CLIENT_SECRET in req.model_fields_set and not req.client_secret:
         raise _wrong(CLIENT_SECRET, "it is required")
-    elif completed["token_url"] != held.get("token_url"):
+    elif completed["token_url"] != stored.get("token_url"):
         raise _wrong(CLIENT_SECRET, "it is required for a new token address, which would receive the present one")
     return completed, secrets
 
 
-def _complete_saml(context: Context, content: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+def _complete_saml(context: Context, content: dict[str, Any], provided: dict[str, Any]) -> dict[str, Any]:
     """Read what the metadata states, if its address is new, and check the certificate. Raises BadField."""
-    if given.get("idp_metadata_url"):
+    if provided.get("idp_metadata_url"):
         context.work.release_connection()
         try:
             resolver = context.services.provider_metadata.resolver
             read = saml_metadata.read(
                 outbound.get_content(
-                    resolver, given["idp_metadata_url"], "application/samlmetadata+xml, application/xml"
+                    resolver, provided["idp_metadata_url"], "application/samlmetadata+xml, application/xml"
                 )
             )
         except (ProviderUnavailable, saml_metadata.WrongMetadata) as problem:
             raise _wrong("idp_metadata_url", str(problem)) from None
         content[_READ_FROM_METADATA] = read.sign_in_url
-        content["idp_entity_id"] = given.get("idp_entity_id") or read.entity_id
-        content["idp_certificate"] = given.get("idp_certificate") or read.certificate
+        content["idp_entity_id"] = provided.get("idp_entity_id") or read.entity_id
+        content["idp_certificate"] = provided.get("idp_certificate") or read.certificate
     for name in ("idp_entity_id", "idp_certificate"):
         if not content.get(name):
             raise _wrong(name, "it is required without IDPMetadataUrl")
@@ -268,5 +273,5 @@ def _wrong(field: str, why: str) -> e.BadField:
     return e.BadField(f"The {alias} is not formatted correctly: {why}.")
 
 
-def _record(context: Context, event: str, connection: OrganizationConnection, **facts: str) -> None:
+def _record(context: Context, event: str, connection: OrganizationConnectionRecord, **facts: str) -> None:
     context.audit.record(event, org_id=connection.org_id, connection_id=connection.connection_id, **facts)

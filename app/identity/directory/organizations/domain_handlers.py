@@ -16,7 +16,7 @@ from app.identity.platform.powers import require as require_powers
 def list_all(context: Context, req: contract.ListDomains) -> contract.Domains:
     org_id = service.require(context, req.org_id).org_id
     found = domains.of_organizations(context, [org_id], req.window)[org_id]
-    return contract.Domains(data=[views.domain(one) for one in found])
+    return contract.Domains(data=[views.domain(domain) for domain in found])
 
 
 @contract.create.implements

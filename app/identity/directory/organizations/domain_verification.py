@@ -16,7 +16,7 @@ from sqlalchemy.exc import IntegrityError
 from app.contract import errors as e
 from app.contract.organizations_models import DomainProblem
 from app.identity.directory.organizations import domains, joined_domains
-from app.identity.directory.organizations.domains import D, OrganizationDomain, mine
+from app.identity.directory.organizations.domains import D, OrganizationDomain, claims_of
 from app.identity.directory.organizations.tables import organization_domains
 from app.identity.platform.context import Context
 from app.kit.clock import monotonic
@@ -27,7 +27,7 @@ PREFIX: Final = "gatehouse-domain-verification="
 """Of the TXT record; the token of the claim follows."""
 _LOOKUPS: Final = Rate(60, 3600)
 """DNS look-ups of a tenant."""
-_MOST_CLAIMS: Final = 100
+_MAX_CLAIMS: Final = 100
 """Other organizations that are notified when a domain is verified."""
 _NOTICE_INTERVAL: Final = timedelta(days=1)
 Notify = Callable[[Context, OrganizationDomain], None]
@@ -72,7 +72,7 @@ def verify(
         raise e.DomainVerified
     texts = _texts(context, domain)
     claims = _locked_claims(context, domain)
-    current = next((one for one in claims if one.domain_id == domain.domain_id), None)
+    current = next((claim for claim in claims if claim.domain_id == domain.domain_id), None)
     if current is None:  # removed meanwhile
         raise e.UnknownOrganizationDomain
     if PREFIX + current.token not in texts:
@@ -81,7 +81,7 @@ def verify(
         if current.problem is not None:
             _change(context, current, {"problem": None})
         raise e.DomainVerified(commit_on_raise=True)
-    others = [one for one in claims if one.domain_id != current.domain_id]
+    others = [claim for claim in claims if claim.domain_id != current.domain_id]
     changed = _take(context, current, others, texts, notify)
     context.audit.record("organization.domain_verified", uid=by, org_id=domain.org_id, domain=domain.domain)
     return changed
@@ -103,7 +103,7 @@ def _texts(context: Context, domain: OrganizationDomain) -> list[str]:
 def _locked_claims(context: Context, domain: OrganizationDomain) -> list[OrganizationDomain]:
     """Return the claims of all organizations to a domain, locked in one order: those that are verified at once change one by one."""
     context.work.begin()
-    statement = select(*domains.COLUMNS).where(*mine(context), D.domain == domain.domain).order_by(D.domain_id)
+    statement = select(*domains.COLUMNS).where(*claims_of(context), D.domain == domain.domain).order_by(D.domain_id)
     return [domains.domain_of(row) for row in context.work.all(statement.with_for_update())]
 
 
@@ -125,7 +125,7 @@ def _take(
     context: Context, domain: OrganizationDomain, others: list[OrganizationDomain], texts: list[str], notify: Notify
 ) -> OrganizationDomain:
     """Give the domain to the organization that proved it, unless another one still does."""
-    owner = next((one for one in others if one.is_verified), None)
+    owner = next((item for item in others if item.is_verified), None)
     if owner is not None and (owner.strategy == domains.MANUAL or PREFIX + owner.token in texts):
         _fail(context, domain, DomainProblem.VERIFIED_ELSEWHERE)
         _change(context, owner, {"problem": DomainProblem.CONTESTED})
@@ -133,12 +133,12 @@ def _take(
         _notify(context, owner, notify)
         raise e.DomainTaken(f"Another organization has verified {domain.domain}.", commit_on_raise=True)
     position = context.audit.position()
-    others.sort(key=lambda one: one is not owner)
-    for one in others[:_MOST_CLAIMS]:  # the owner first: a domain has one verified claim at a time
-        _fail(context, one, DomainProblem.RECORD_LOST if one is owner else DomainProblem.VERIFIED_ELSEWHERE)
-        event = "organization.domain_lost" if one is owner else "organization.domain_verified_elsewhere"
-        context.audit.record(event, org_id=one.org_id, domain=domain.domain)
-        _notify(context, one, notify)
+    others.sort(key=lambda item: item is not owner)
+    for other in others[:_MAX_CLAIMS]:  # the owner first: a domain has one verified claim at a time
+        _fail(context, other, DomainProblem.RECORD_LOST if other is owner else DomainProblem.VERIFIED_ELSEWHERE)
+        event = "organization.domain_lost" if other is owner else "organization.domain_verified_elsewhere"
+        context.audit.record(event, org_id=other.org_id, domain=domain.domain)
+        _notify(context, other, notify)
     values = {"state": domains.VERIFIED, "verified_domain": domain.domain, "verified_at": context.now, "problem": None}
     try:
         changed = _change(context, domain, values)
@@ -162,7 +162,7 @@ def _fail(context: Context, domain: OrganizationDomain, problem: DomainProblem) 
 def _notify(context: Context, domain: OrganizationDomain, notify: Notify) -> None:
     """Notify the owners, at most once a day: another organization can verify as often as it likes."""
     is_due = or_(D.notified_at.is_(None), D.notified_at <= context.now - _NOTICE_INTERVAL)
-    where = (*mine(context), D.domain_id == domain.domain_id, is_due)
+    where = (*claims_of(context), D.domain_id == domain.domain_id, is_due)
     row = context.work.one(
         update(organization_domains).where(*where).values(notified_at=context.now).returning(*domains.COLUMNS)
     )
@@ -171,7 +171,7 @@ def _notify(context: Context, domain: OrganizationDomain, notify: Notify) -> Non
 
 
 def _change(context: Context, domain: OrganizationDomain, values: dict[str, Any]) -> OrganizationDomain:
-    where = (*mine(context), D.domain_id == domain.domain_id)
+    where = (*claims_of(context), D.domain_id == domain.domain_id)
     statement = update(organization_domains).where(*where).values(checked_at=context.now, **values)
     row = context.work.one(statement.returning(*domains.COLUMNS))
     if row is None:

@@ -19,7 +19,7 @@ from app.contract.organizations_models import DomainProblem
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.organizations import joined_domains, names
 from app.identity.directory.organizations.mail_providers import is_mail_provider
-from app.identity.directory.organizations.organization import Organization
+from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.directory.organizations.tables import organization_connections, organization_domains
 from app.identity.platform.context import Context
 from app.kit import randomness
@@ -82,41 +82,45 @@ def of_organizations(
     """Return the domains of these organizations, the oldest first, in one statement."""
     found: dict[str, list[OrganizationDomain]] = {org_id: [] for org_id in org_ids}
     limit, offset = window
-    ordered = select(*COLUMNS).where(*mine(context), D.org_id.in_(org_ids)).order_by(D.created_at, D.domain)
+    ordered = select(*COLUMNS).where(*claims_of(context), D.org_id.in_(org_ids)).order_by(D.created_at, D.domain)
     for row in context.work.all(ordered.limit(limit).offset(offset)):
         found[row.org_id].append(domain_of(row))
     return found
 
 
-def require(context: Context, organization: Organization, domain_id: str) -> OrganizationDomain:
+def require(context: Context, organization: OrganizationRecord, domain_id: str) -> OrganizationDomain:
     """Return a domain of the organization. Raises UnknownOrganizationDomain, also for a malformed id."""
-    where = (*mine(context), D.org_id == organization.org_id, D.domain_id == domain_id)
+    where = (*claims_of(context), D.org_id == organization.org_id, D.domain_id == domain_id)
     row = context.work.one(select(*COLUMNS).where(*where)) if names.is_id(names.DOMAIN, domain_id) else None
     if row is None:
         raise e.UnknownOrganizationDomain
     return domain_of(row)
 
 
-def by_name(context: Context, organization: Organization, domain: str) -> OrganizationDomain | None:
+def by_name(context: Context, organization: OrganizationRecord, domain: str) -> OrganizationDomain | None:
     """Return a domain of the organization by its normalized name."""
-    row = context.work.one(select(*COLUMNS).where(*mine(context), D.org_id == organization.org_id, D.domain == domain))
+    row = context.work.one(
+        select(*COLUMNS).where(*claims_of(context), D.org_id == organization.org_id, D.domain == domain)
+    )
     return domain_of(row) if row is not None else None
 
 
 def verified(context: Context, domain: str) -> OrganizationDomain | None:
     """Return the verified claim to a domain."""
-    row = context.work.one(select(*COLUMNS).where(*mine(context), D.verified_domain == domain))
+    row = context.work.one(select(*COLUMNS).where(*claims_of(context), D.verified_domain == domain))
     return domain_of(row) if row is not None else None
 
 
-def add_all(context: Context, organization: Organization, wanted: Mapping[str, bool], *, by: str | None = None) -> None:
+def add_all(
+    context: Context, organization: OrganizationRecord, requested: Mapping[str, bool], *, by: str | None = None
+) -> None:
     """Add domains; True states that the domain is verified. Raises DomainTaken."""
-    for domain in sorted(wanted):
-        add(context, organization, domain, is_verified=wanted[domain], by=by)
+    for domain in sorted(requested):
+        add(context, organization, domain, is_verified=requested[domain], by=by)
 
 
 def add(
-    context: Context, organization: Organization, domain: str, *, is_verified: bool = False, by: str | None = None
+    context: Context, organization: OrganizationRecord, domain: str, *, is_verified: bool = False, by: str | None = None
 ) -> OrganizationDomain:
     """Add a domain. `by`: the uid of the owner who does it; None: a server of the tenant, here and below.
 
@@ -148,19 +152,21 @@ def add(
 
 
 def replace_all(
-    context: Context, organization: Organization, wanted: Mapping[str, bool], *, by: str | None = None
+    context: Context, organization: OrganizationRecord, requested: Mapping[str, bool], *, by: str | None = None
 ) -> None:
     """Replace the domains of an organization; those that it has keep their proof. Raises DomainInUse, DomainTaken."""
-    held = {one.domain: one for one in of_organizations(context, [organization.org_id])[organization.org_id]}
-    dropped = [one for name, one in held.items() if name not in wanted]
+    stored = {domain.domain: domain for domain in of_organizations(context, [organization.org_id])[organization.org_id]}
+    dropped = [element for name, element in stored.items() if name not in requested]
     restated = [
-        held[name]
-        for name, is_verified in wanted.items()
-        if name in held and is_verified and not held[name].is_verified
+        stored[name]
+        for name, is_verified in requested.items()
+        if name in stored and is_verified and not stored[name].is_verified
     ]
-    for one in (*dropped, *restated):
-        remove(context, one, is_retained=one in restated, by=by)
-    missing = {name: is_verified for name, is_verified in wanted.items() if name not in held or held[name] in restated}
+    for item in (*dropped, *restated):
+        remove(context, item, is_retained=item in restated, by=by)
+    missing = {
+        name: is_verified for name, is_verified in requested.items() if name not in stored or stored[name] in restated
+    }
     add_all(context, organization, missing, by=by)
 
 
@@ -168,7 +174,7 @@ def remove(context: Context, domain: OrganizationDomain, *, is_retained: bool = 
     """Delete a domain. Raises DomainInUse if a connection uses it, unless it is added again at once."""
     if not is_retained and _is_in_use(context, domain):
         raise e.DomainInUse
-    context.work.run(delete(organization_domains).where(*mine(context), D.domain_id == domain.domain_id))
+    context.work.run(delete(organization_domains).where(*claims_of(context), D.domain_id == domain.domain_id))
     if domain.is_verified:
         joined_domains.forget_of(context, domain.org_id)
     context.audit.record("organization.domain_removed", uid=by, org_id=domain.org_id, domain=domain.domain)
@@ -185,5 +191,5 @@ def used_by_connections(context: Context, org_id: str) -> set[str]:
     return {row.domain for row in context.work.all(select(c.domain).where(*where).distinct())}
 
 
-def mine(context: Context) -> tuple[ColumnElement[bool], ...]:
+def claims_of(context: Context) -> tuple[ColumnElement[bool], ...]:
     return (D.tenant_id == context.tenant.tenant_id,)

@@ -34,8 +34,8 @@ def read(context: Context, req: OrgPath) -> contract.Organization:
 @while_on
 def update(context: Context, req: contract.UpdateOrganization) -> contract.Organization:
     if req.domains is not None:
-        wanted = {one.domain_name: one.is_verified for one in req.domains}
-        require_powers(context, powers.of_domains(context, req.org_id, wanted))
+        requested = {domain.domain_name: domain.is_verified for domain in req.domains}
+        require_powers(context, powers.of_domains(context, req.org_id, requested))
     return views.organization(context, service.update(context, req))
 
 

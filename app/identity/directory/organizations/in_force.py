@@ -55,7 +55,7 @@ def active(context: Context, account: Account) -> tuple[ActivePolicy, ...]:
     return read[key]
 
 
-def forget(context: Context) -> None:
+def invalidate(context: Context) -> None:
     """Read them again in this request: a membership, a policy or an organization changed."""
     context.remembered.pop(_KEY, None)
 
@@ -76,7 +76,7 @@ def requires_second_factor(context: Context, account: Account) -> bool:
     mode = context.tenant.settings.two_factor
     if mode != "optional":
         return mode == "required"
-    return any(one.policies.mfa_policy.enforcement_mode == "force" for one in active(context, account))
+    return any(item.policies.mfa_policy.enforcement_mode == "force" for item in active(context, account))
 
 
 def password_rules(context: Context, account: Account | None) -> PasswordPolicy:
@@ -84,8 +84,8 @@ def password_rules(context: Context, account: Account | None) -> PasswordPolicy:
     rules = context.tenant.settings.password_policy
     if account is None:
         return rules
-    for one in active(context, account):
-        own = one.policies.password_policy
+    for item in active(context, account):
+        own = item.policies.password_policy
         shortest = max(rules.min_length, own.min_length or 0)
         longest = min(rules.max_length, own.max_length or rules.max_length)
         rules = rules.model_copy(
@@ -108,12 +108,12 @@ def password_expires_at(context: Context, account: Account) -> datetime | None:
     changed_at = account.password_changed_at
     if changed_at is None:
         return account.password_expires_at
-    days = _least(one.policies.password_policy.expiry_days for one in active(context, account))
+    days = _least(item.policies.password_policy.expiry_days for item in active(context, account))
     ends = [account.password_expires_at, changed_at + timedelta(days=days) if days else None]
-    return min((one for one in ends if one is not None), default=None)
+    return min((item for item in ends if item is not None), default=None)
 
 
-def shortened(
+def shortest_lifetimes(
     context: Context, account: Account | None, access_seconds: int | None = None, refresh_seconds: int | None = None
 ) -> tuple[int | None, int | None]:
     """Return the lifetimes of an access and a refresh token, shortened by the account's organizations; None: as the tenant says."""
@@ -121,8 +121,8 @@ def shortened(
     found = active(context, account) if account is not None else ()
     if not found:
         return access_seconds, refresh_seconds
-    shortest_access = _least(one.policies.session_policy.access_token_ttl for one in found)
-    shortest_refresh = _least(one.policies.session_policy.refresh_token_ttl for one in found)
+    shortest_access = _least(item.policies.session_policy.access_token_ttl for item in found)
+    shortest_refresh = _least(item.policies.session_policy.refresh_token_ttl for item in found)
     if shortest_access is not None:
         access_seconds = min(access_seconds or settings.access_token_minutes * 60, shortest_access)
     if shortest_refresh is not None:
@@ -130,12 +130,12 @@ def shortened(
     return access_seconds, refresh_seconds
 
 
-def shortened_of(context: Context, uid: str) -> tuple[int | None, int | None]:
+def shortest_lifetimes_of(context: Context, uid: str) -> tuple[int | None, int | None]:
     """Return the lifetimes as `shortened` does where only the account's id is known; one statement more in a tenant with organizations."""
     is_on = context.tenant.settings.organizations.enabled
-    return shortened(context, account_store.by_uid(context, uid) if is_on else None)
+    return shortest_lifetimes(context, account_store.by_uid(context, uid) if is_on else None)
 
 
 def _least(values: Iterable[int | None]) -> int | None:
     """Return the least number that is set and not 0."""
-    return min((one for one in values if one), default=None)
+    return min((value for value in values if value), default=None)

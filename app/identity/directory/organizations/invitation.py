@@ -39,7 +39,7 @@ class AnyInvitation:
 
 
 @dataclass(frozen=True)
-class Invitation(AnyInvitation):
+class InvitationRecord(AnyInvitation):
     """An invitation of one email address to an organization."""
 
     email: str  # as entered

@@ -13,7 +13,7 @@ DOMAINS: Final = "domains"
 
 
 @dataclass(frozen=True)
-class InvitationLink(AnyInvitation):
+class InvitationLinkRecord(AnyInvitation):
     """An invitation of everyone who has the link, up to a number of people; its status is ACTIVE, USED_UP, EXPIRED or REVOKED."""
 
     uses: int

@@ -21,18 +21,18 @@ from app.identity.directory.organizations import (
     service,
 )
 from app.identity.directory.organizations.invitation import LIFETIME, MANAGED, URL
-from app.identity.directory.organizations.invitation_link import DOMAINS, InvitationLink
+from app.identity.directory.organizations.invitation_link import DOMAINS, InvitationLinkRecord
 from app.identity.directory.organizations.joining import verified_domains
-from app.identity.directory.organizations.organization import Organization
+from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.platform.context import Context
 from app.kit import randomness
 
-MOST_ACTIVE: Final = 20
+MAX_ACTIVE: Final = 20
 """Links of an organization that can be used at the same time."""
 
 
 @dataclass(frozen=True)
-class WantedLink:
+class InvitationLinkRequest:
     """A new link as a caller asked for it."""
 
     org_id: str
@@ -45,7 +45,7 @@ class WantedLink:
     is_managed: bool = False
 
 
-def create(context: Context, wanted: WantedLink) -> tuple[InvitationLink, str]:
+def create(context: Context, request: InvitationLinkRequest) -> tuple[InvitationLinkRecord, str]:
     """Add a link; return it and its token.
 
     Raises:
@@ -54,17 +54,17 @@ def create(context: Context, wanted: WantedLink) -> tuple[InvitationLink, str]:
         BadParameter: a domain is malformed; without roles, and there is no role of new members.
         TooManyInvitationLinks.
     """
-    organization = service.lock_active(context, wanted.org_id, is_alone=True)
-    role_ids = inviting.checked_roles(context, organization, wanted.role_ids)
-    inviter = inviting.require_inviter(context, organization, wanted.inviter_uid)
-    if link_store.count_open(context, organization.org_id) >= MOST_ACTIVE:
+    organization = service.lock_active(context, request.org_id, is_alone=True)
+    role_ids = inviting.validated_roles(context, organization, request.role_ids)
+    inviter = inviting.require_inviter(context, organization, request.inviter_uid)
+    if link_store.count_open(context, organization.org_id) >= MAX_ACTIVE:
         raise e.TooManyInvitationLinks
-    facts: dict[str, Any] = {DOMAINS: list(dict.fromkeys(map(checked_domain, wanted.domains)))}
-    facts |= {URL: wanted.url} if wanted.url else {}
-    facts |= {MANAGED: True} if wanted.is_managed else {}
+    facts: dict[str, Any] = {DOMAINS: list(dict.fromkeys(map(checked_domain, request.domains)))}
+    facts |= {URL: request.url} if request.url else {}
+    facts |= {MANAGED: True} if request.is_managed else {}
     link, token = link_store.add(
         context, org_id=organization.org_id, role_ids=role_ids, inviter_uid=inviter.uid, facts=facts,
-        ends_at=context.now + wanted.lifetime, max_uses=wanted.max_uses,
+        ends_at=context.now + request.lifetime, max_uses=request.max_uses,
     )  # fmt: skip
     record(context, "organization.link_created", link, by=inviter.uid)
     return link, token
@@ -80,7 +80,7 @@ def checked_domain(text: str) -> str:
         ) from None
 
 
-def require(context: Context, link_id: str) -> tuple[InvitationLink, Organization]:
+def require(context: Context, link_id: str) -> tuple[InvitationLinkRecord, OrganizationRecord]:
     """Return the link and its active organization.
 
     Raises ClosedInvitation for a malformed id, UnknownOrganizationInvitation, OrganizationInactive.
@@ -94,16 +94,16 @@ def require(context: Context, link_id: str) -> tuple[InvitationLink, Organizatio
     return link, service.active(organization)
 
 
-def find_open(context: Context, token: str) -> tuple[InvitationLink, Organization] | None:
+def find_open(context: Context, token: str) -> tuple[InvitationLinkRecord, OrganizationRecord] | None:
     """Return the open link with this token; None if there is none. Raises OrganizationInactive."""
     link = invitation_store.by_token_hash(context, randomness.digest(token))
-    organization = service.by_id(context, link.org_id) if isinstance(link, InvitationLink) else None
-    if not isinstance(link, InvitationLink) or organization is None or not link.is_open:
+    organization = service.by_id(context, link.org_id) if isinstance(link, InvitationLinkRecord) else None
+    if not isinstance(link, InvitationLinkRecord) or organization is None or not link.is_open:
         return None
     return link, service.active(organization)
 
 
-def revoke(context: Context, link: InvitationLink, *, by: str | None = None) -> InvitationLink:
+def revoke(context: Context, link: InvitationLinkRecord, *, by: str | None = None) -> InvitationLinkRecord:
     """Turn a link off; `by`: the member who does. Raises ClosedInvitation."""
     revoked = link_store.revoke(context, link)
     if revoked is None:
@@ -112,7 +112,7 @@ def revoke(context: Context, link: InvitationLink, *, by: str | None = None) -> 
     return revoked
 
 
-def accept(context: Context, link: InvitationLink, account: Account) -> InvitationLink:
+def accept(context: Context, link: InvitationLinkRecord, account: Account) -> InvitationLinkRecord:
     """Make the account a member; a member stays one, and costs no use.
 
     The link decides as it is now, not as the caller read it.
@@ -134,7 +134,7 @@ def accept(context: Context, link: InvitationLink, account: Account) -> Invitati
         raise e.WrongInvitationEmail
     if not link.is_open or not link_store.may_use(context, link, current.uid):
         raise e.ClosedInvitation
-    inviting.require_backing(context, organization, link)
+    inviting.require_inviter_rights(context, organization, link)
     role_ids = inviting.remaining_roles(context, organization, link.role_ids)
     if not role_ids:
         raise e.ClosedInvitation
@@ -149,12 +149,12 @@ def accept(context: Context, link: InvitationLink, account: Account) -> Invitati
     return used
 
 
-def admits(link: InvitationLink, account: Account) -> bool:
+def admits(link: InvitationLinkRecord, account: Account) -> bool:
     """Return whether the account has a verified address that the link admits."""
     own = verified_domains(account)
     return bool(own & set(link.domains) if link.domains else own)
 
 
-def record(context: Context, event: str, link: InvitationLink, *, by: str) -> None:
+def record(context: Context, event: str, link: InvitationLinkRecord, *, by: str) -> None:
     facts = {"org_id": link.org_id, "invitation_id": link.invitation_id}
     context.audit.record(event, uid=by, **facts)

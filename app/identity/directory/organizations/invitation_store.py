@@ -14,21 +14,21 @@ from sqlalchemy.exc import IntegrityError
 
 from app.contract import errors as e
 from app.identity.directory.organizations import link_store, names
-from app.identity.directory.organizations.invitation import EXPIRED, INVITED, LIFETIME, REVOKED, Invitation
-from app.identity.directory.organizations.invitation_link import InvitationLink
+from app.identity.directory.organizations.invitation import EXPIRED, INVITED, LIFETIME, REVOKED, InvitationRecord
+from app.identity.directory.organizations.invitation_link import InvitationLinkRecord
 from app.identity.directory.organizations.tables import organization_invitations as table
 from app.identity.platform.context import Context
 from app.kit import randomness
 
 T = table.c
-_COLUMNS = tuple(T[name] for name in Invitation.__dataclass_fields__)
+_COLUMNS = tuple(T[name] for name in InvitationRecord.__dataclass_fields__)
 
 
-def by_id(context: Context, invitation_id: str) -> Invitation | None:
+def by_id(context: Context, invitation_id: str) -> InvitationRecord | None:
     return _one(context, T.invitation_id == invitation_id)
 
 
-def by_token_hash(context: Context, token_hash: str) -> Invitation | InvitationLink | None:
+def by_token_hash(context: Context, token_hash: str) -> InvitationRecord | InvitationLinkRecord | None:
     """Return the invitation or the link for several people with this token, whatever its status."""
     row = context.work.one(select(table).where(T.tenant_id == context.tenant.tenant_id, T.token_hash == token_hash))
     if row is None:
@@ -36,7 +36,7 @@ def by_token_hash(context: Context, token_hash: str) -> Invitation | InvitationL
     return _invitation(context, row) if row.email is not None else link_store.link_of(context, row)
 
 
-def locked(context: Context, invitation_id: str, token_hash: str | None = None) -> Invitation | None:
+def locked(context: Context, invitation_id: str, token_hash: str | None = None) -> InvitationRecord | None:
     """Return the invitation as committed last, locked; None if it is gone, or if `token_hash` is no longer that of its link."""
     where = [T.invitation_id == invitation_id]
     where += [T.token_hash == token_hash] if token_hash is not None else []
@@ -44,7 +44,7 @@ def locked(context: Context, invitation_id: str, token_hash: str | None = None) 
     return _invitation(context, row) if row is not None else None
 
 
-def page(context: Context, org_id: str, limit: int | None, offset: int) -> list[Invitation]:
+def page(context: Context, org_id: str, limit: int | None, offset: int) -> list[InvitationRecord]:
     """Return invitations to an organization, the oldest first."""
     ordered = select(*_COLUMNS).where(*_of(context, T.org_id == org_id)).order_by(T.created_at, T.invitation_id)
     return [_invitation(context, row) for row in context.work.all(ordered.limit(limit).offset(offset))]
@@ -74,14 +74,14 @@ def end_expired(context: Context, org_id: str, email_keys: Collection[str]) -> N
     context.work.run(update(table).where(*where).values(status=EXPIRED, open_email=None))
 
 
-def open_page(context: Context, org_id: str, limit: int, offset: int) -> list[Invitation]:
+def open_page(context: Context, org_id: str, limit: int, offset: int) -> list[InvitationRecord]:
     """Return the invitations to an organization that can still be accepted, the newest first."""
     ordered = select(*_COLUMNS).where(*_of(context, T.org_id == org_id, *_open(context)))
     ordered = ordered.order_by(T.created_at.desc(), T.invitation_id)
     return [_invitation(context, row) for row in context.work.all(ordered.limit(limit).offset(offset))]
 
 
-def open_to(context: Context, email_keys: Collection[str], limit: int) -> list[Invitation]:
+def open_to(context: Context, email_keys: Collection[str], limit: int) -> list[InvitationRecord]:
     """Return the invitations to these normalized addresses that can still be accepted, the newest first."""
     ordered = select(*_COLUMNS).where(*_of(context, T.email_key.in_(email_keys), *_open(context)))
     ordered = ordered.order_by(T.created_at.desc(), T.invitation_id)
@@ -97,7 +97,7 @@ def add(
     role_ids: Collection[str],
     inviter_uid: str,
     facts: dict[str, Any],
-) -> tuple[Invitation, str]:
+) -> tuple[InvitationRecord, str]:
     """Add an invitation; return it and the token of its link. Raises InvitationExists while another one holds the address."""
     token = randomness.token()
     values = {
@@ -124,14 +124,14 @@ def add(
     return _invitation(context, row), token
 
 
-def change(context: Context, invitation: Invitation, **values: Any) -> Invitation | None:
+def change(context: Context, invitation: InvitationRecord, **values: Any) -> InvitationRecord | None:
     """Update columns of an open invitation; None if it is no longer open."""
     statement = update(table).where(*_of(context, T.invitation_id == invitation.invitation_id, *_open(context)))
     row = context.work.one(statement.values(modified_at=context.now, **values).returning(*_COLUMNS))
     return _invitation(context, row) if row is not None else None
 
 
-def renew_token(context: Context, invitation: Invitation, **values: Any) -> tuple[Invitation, str] | None:
+def renew_token(context: Context, invitation: InvitationRecord, **values: Any) -> tuple[InvitationRecord, str] | None:
     """Replace the token, which ends the earlier link, and begin a new lifetime; None if the invitation is no longer open."""
     token = randomness.token()
     values = {
@@ -144,14 +144,14 @@ def renew_token(context: Context, invitation: Invitation, **values: Any) -> tupl
     return (renewed, token) if renewed is not None else None
 
 
-def close(context: Context, invitation: Invitation, status: str, **facts: Any) -> Invitation | None:
+def close(context: Context, invitation: InvitationRecord, status: str, **facts: Any) -> InvitationRecord | None:
     """Accept or revoke an open invitation; None if another request closed it first."""
     return change(context, invitation, status=status, open_email=None, facts={**invitation.facts, **facts})
 
 
 def revoke_of_member(
     context: Context, email_keys: Collection[str], inviter_uids: Collection[str], org_id: str | None = None
-) -> list[Invitation]:
+) -> list[InvitationRecord]:
     """Revoke the open invitations to these normalized addresses or from these inviters, in one organization or in all.
 
     Return the revoked ones.
@@ -166,14 +166,14 @@ def revoke_of_member(
     return [_invitation(context, row) for row in rows]
 
 
-def _invitation(context: Context, row: Row[Any]) -> Invitation:
-    values = {name: row._mapping[name] for name in Invitation.__dataclass_fields__}
+def _invitation(context: Context, row: Row[Any]) -> InvitationRecord:
+    values = {name: row._mapping[name] for name in InvitationRecord.__dataclass_fields__}
     if values["status"] == INVITED and values["ends_at"] <= context.now:
         values["status"] = EXPIRED
-    return Invitation(**{**values, "role_ids": tuple(values["role_ids"]), "facts": dict(values["facts"])})
+    return InvitationRecord(**{**values, "role_ids": tuple(values["role_ids"]), "facts": dict(values["facts"])})
 
 
-def _one(context: Context, *where: ColumnElement[bool]) -> Invitation | None:
+def _one(context: Context, *where: ColumnElement[bool]) -> InvitationRecord | None:
     row = context.work.one(select(*_COLUMNS).where(*_of(context, *where)))
     return _invitation(context, row) if row is not None else None
 

@@ -20,9 +20,9 @@ from app.identity.directory.organizations.invitation import (
     MANAGED,
     REVOKED,
     URL,
-    Invitation,
+    InvitationRecord,
 )
-from app.identity.directory.organizations.organization import Organization
+from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.platform.context import Context
 from app.kit import randomness
 
@@ -30,7 +30,7 @@ _MAX_LENGTH: Final = 320
 
 
 @dataclass(frozen=True)
-class Wanted:
+class InvitationRequest:
     """A new invitation as a caller asked for it. `url` is the page of an application that the link opens."""
 
     email: str
@@ -41,10 +41,10 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Checked:
+class ValidInvitation:
     """An invitation that may be made: what is stored of it, and the account that has the address."""
 
-    organization: Organization
+    organization: OrganizationRecord
     email: str
     email_key: str
     role_ids: list[str]
@@ -53,22 +53,22 @@ class Checked:
     holder: Account | None
 
 
-class Checks:
+class InvitationRules:
     """Checks new invitations to an organization, which must be locked alone. What they read is read once for all of them."""
 
-    def __init__(self, context: Context, organization: Organization, emails: Iterable[str]) -> None:
-        keys = {key for one in emails if (key := _key_of(one)) is not None}
+    def __init__(self, context: Context, organization: OrganizationRecord, emails: Iterable[str]) -> None:
+        keys = {key for email in emails if (key := _key_of(email)) is not None}
         self._context, self._organization = context, organization
         self._roles: dict[tuple[str, ...], list[str]] = {}
         self._inviters: dict[str, Account] = {}
         self._accounts = accounts.by_emails(context, keys)
-        uids = {one.uid for one in self._accounts.values()}
+        uids = {account.uid for account in self._accounts.values()}
         self._members = member_store.members_among(context, organization.org_id, uids)
         self._invited = store.invited_among(context, organization.org_id, keys)
         self._taken = taken_seats(context, organization) if organization.seats is not None else 0
         store.end_expired(context, organization.org_id, keys)
 
-    def check(self, wanted: Wanted) -> Checked:
+    def check(self, request: InvitationRequest) -> ValidInvitation:
         """Return the invitation if it may be made. Its address must be among those that were given at first.
 
         Raises:
@@ -78,10 +78,10 @@ class Checks:
             WrongInviter: no account, or no member of the organization.
             AlreadyMember, InvitationExists, NoSeatLeft.
         """
-        organization, email_key = self._organization, _key_of(wanted.email)
+        organization, email_key = self._organization, _key_of(request.email)
         if email_key is None:
             raise e.WrongInvitationEmail
-        role_ids, inviter = self._checked_roles(wanted.role_ids), self._inviter(wanted.inviter_uid)
+        role_ids, inviter = self._checked_roles(request.role_ids), self._inviter(request.inviter_uid)
         account = self._accounts.get(email_key)
         if account is not None and account.uid in self._members:
             raise e.AlreadyMember
@@ -89,11 +89,11 @@ class Checks:
             raise e.InvitationExists
         if organization.seats is not None and self._taken >= organization.seats:
             raise e.NoSeatLeft
-        facts = {**({URL: wanted.url} if wanted.url else {}), **({MANAGED: True} if wanted.is_managed else {})}
+        facts = {**({URL: request.url} if request.url else {}), **({MANAGED: True} if request.is_managed else {})}
         holder = account if account is not None and is_verified(account, email_key) else None
-        return Checked(organization, wanted.email.strip(), email_key, role_ids, inviter, facts, holder)
+        return ValidInvitation(organization, request.email.strip(), email_key, role_ids, inviter, facts, holder)
 
-    def count(self, added: Checked) -> None:
+    def count(self, added: ValidInvitation) -> None:
         """Let the next checks know of an invitation that was added."""
         self._invited.add(added.email_key)
         self._taken += 1
@@ -101,7 +101,7 @@ class Checks:
     def _checked_roles(self, role_ids: Collection[str]) -> list[str]:
         key = tuple(role_ids)
         if key not in self._roles:
-            self._roles[key] = inviting.checked_roles(self._context, self._organization, key)
+            self._roles[key] = inviting.validated_roles(self._context, self._organization, key)
         return self._roles[key]
 
     def _inviter(self, uid: str) -> Account:
@@ -116,7 +116,7 @@ def _key_of(email: str) -> str | None:
     return key if key is not None and len(key) <= _MAX_LENGTH else None
 
 
-def add(context: Context, checked: Checked) -> tuple[Invitation, str]:
+def add(context: Context, checked: ValidInvitation) -> tuple[InvitationRecord, str]:
     """Add an invitation; return it and the token of its link. Raises InvitationExists."""
     invitation, token = store.add(
         context, org_id=checked.organization.org_id, email=checked.email, email_key=checked.email_key,
@@ -126,12 +126,12 @@ def add(context: Context, checked: Checked) -> tuple[Invitation, str]:
     return invitation, token
 
 
-def taken_seats(context: Context, organization: Organization) -> int:
+def taken_seats(context: Context, organization: OrganizationRecord) -> int:
     """Return the number of members and open invitations."""
     return member_store.count(context, organization.org_id) + store.count_open(context, organization.org_id)
 
 
-def require(context: Context, invitation_id: str) -> tuple[Invitation, Organization]:
+def require(context: Context, invitation_id: str) -> tuple[InvitationRecord, OrganizationRecord]:
     """Return the invitation and its active organization.
 
     Raises ClosedInvitation for a malformed id, UnknownOrganizationInvitation, OrganizationInactive.
@@ -145,29 +145,29 @@ def require(context: Context, invitation_id: str) -> tuple[Invitation, Organizat
     return invitation, service.active(organization)
 
 
-def require_open(context: Context, token: str) -> tuple[Invitation, Organization]:
+def require_open(context: Context, token: str) -> tuple[InvitationRecord, OrganizationRecord]:
     """Return the open invitation of a link. Raises ClosedInvitation, OrganizationInactive."""
     invitation = store.by_token_hash(context, randomness.digest(token))
     organization = service.by_id(context, invitation.org_id) if invitation is not None else None
-    if not isinstance(invitation, Invitation) or organization is None or not invitation.is_open:
+    if not isinstance(invitation, InvitationRecord) or organization is None or not invitation.is_open:
         raise e.ClosedInvitation
     return invitation, service.active(organization)
 
 
 def change_roles(
-    context: Context, invitation: Invitation, organization: Organization, role_ids: Collection[str]
-) -> Invitation:
+    context: Context, invitation: InvitationRecord, organization: OrganizationRecord, role_ids: Collection[str]
+) -> InvitationRecord:
     """Change the roles of an open invitation. Raises ClosedInvitation, MalformedRoleId, UnknownOrganizationRole, BadParameter."""
     _require_open(invitation)
-    checked = inviting.checked_roles(context, organization, role_ids)
+    checked = inviting.validated_roles(context, organization, role_ids)
     changed = _found(store.change(context, invitation, role_ids=checked))
     _record(context, "organization.invitation_changed", changed)
     return changed
 
 
 def renew_token(
-    context: Context, invitation: Invitation, url: str | None, *, by: str | None = None
-) -> tuple[Invitation, str]:
+    context: Context, invitation: InvitationRecord, url: str | None, *, by: str | None = None
+) -> tuple[InvitationRecord, str]:
     """Return the open invitation with a new token and lifetime; the earlier link ends. `by`: the member who invites from now on.
 
     Raises ClosedInvitation.
@@ -182,7 +182,7 @@ def renew_token(
     return renewed
 
 
-def revoke(context: Context, invitation: Invitation, *, by: str | None = None) -> Invitation:
+def revoke(context: Context, invitation: InvitationRecord, *, by: str | None = None) -> InvitationRecord:
     """End an open invitation; `by`: the member who does. Raises ClosedInvitation."""
     _require_open(invitation)
     revoked = _found(store.close(context, invitation, REVOKED))
@@ -190,7 +190,7 @@ def revoke(context: Context, invitation: Invitation, *, by: str | None = None) -
     return revoked
 
 
-def decline(context: Context, invitation: Invitation) -> Invitation:
+def decline(context: Context, invitation: InvitationRecord) -> InvitationRecord:
     """End an open invitation on behalf of the owner of its address. Raises ClosedInvitation."""
     _require_open(invitation)
     declined = _found(store.close(context, invitation, REVOKED, **{DECLINED: True}))
@@ -198,7 +198,9 @@ def decline(context: Context, invitation: Invitation) -> Invitation:
     return declined
 
 
-def accept(context: Context, invitation: Invitation, account: Account, token_hash: str | None = None) -> Invitation:
+def accept(
+    context: Context, invitation: InvitationRecord, account: Account, token_hash: str | None = None
+) -> InvitationRecord:
     """Make the account a member, once: of simultaneous requests one succeeds.
 
     The invitation decides as it is now, not as the caller read it; `token_hash` must still be that of its link's token.
@@ -217,7 +219,7 @@ def accept(context: Context, invitation: Invitation, account: Account, token_has
         raise e.WrongInvitationEmail
     invitation = _found(store.locked(context, invitation.invitation_id, token_hash))
     _require_open(invitation)
-    inviting.require_backing(context, organization, invitation)
+    inviting.require_inviter_rights(context, organization, invitation)
     role_ids = inviting.remaining_roles(context, organization, invitation.role_ids)
     if not role_ids:
         raise e.ClosedInvitation
@@ -230,22 +232,22 @@ def accept(context: Context, invitation: Invitation, account: Account, token_has
     return accepted
 
 
-def holder(context: Context, invitation: Invitation) -> Account | None:
+def holder(context: Context, invitation: InvitationRecord) -> Account | None:
     """Return the account that has verified the invited address."""
     account = accounts.by_email(context, invitation.email_key)
     return account if account is not None and is_verified(account, invitation.email_key) else None
 
 
-def to_account(context: Context, account: Account, limit: int) -> list[Invitation]:
+def to_account(context: Context, account: Account, limit: int) -> list[InvitationRecord]:
     """Return the open invitations to the account's verified addresses, the newest first."""
     if not context.tenant.settings.organizations.enabled:
         return []
     verified = [str(entry["Value"]) for entry in account.emails if is_verified(account, str(entry["Value"]))]
-    keys = {form for one in verified if (form := normalize_email(one))}
+    keys = {form for item in verified if (form := normalize_email(item))}
     return store.open_to(context, keys, limit) if keys else []
 
 
-def require_to_account(context: Context, account: Account, invitation_id: str) -> Invitation:
+def require_to_account(context: Context, account: Account, invitation_id: str) -> InvitationRecord:
     """Return an invitation to one of the account's verified addresses, in any state. Raises UnknownOrganizationInvitation."""
     is_known = context.tenant.settings.organizations.enabled and names.is_id(names.INVITATION, invitation_id)
     invitation = store.by_id(context, invitation_id) if is_known else None
@@ -254,17 +256,17 @@ def require_to_account(context: Context, account: Account, invitation_id: str) -
     return invitation
 
 
-def _require_open(invitation: Invitation) -> None:
+def _require_open(invitation: InvitationRecord) -> None:
     if not invitation.is_open:
         raise e.ClosedInvitation
 
 
-def _found(invitation: Invitation | None) -> Invitation:
+def _found(invitation: InvitationRecord | None) -> InvitationRecord:
     if invitation is None:
         raise e.ClosedInvitation
     return invitation
 
 
-def _record(context: Context, event: str, invitation: Invitation, uid: str | None = None) -> None:
+def _record(context: Context, event: str, invitation: InvitationRecord, uid: str | None = None) -> None:
     facts = {"org_id": invitation.org_id, "invitation_id": invitation.invitation_id}
     context.audit.record(event, uid=uid or invitation.inviter_uid, **facts)

@@ -9,12 +9,12 @@ from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import member_store, memberships, names, own_members, role_store
 from app.identity.directory.organizations.invitation import AnyInvitation
-from app.identity.directory.organizations.invitation_link import InvitationLink
-from app.identity.directory.organizations.organization import Organization
+from app.identity.directory.organizations.invitation_link import InvitationLinkRecord
+from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.platform.context import Context
 
 
-def require_inviter(context: Context, organization: Organization, uid: str) -> Account:
+def require_inviter(context: Context, organization: OrganizationRecord, uid: str) -> Account:
     """Return the member who invites. Raises WrongInviter."""
     account = inviter(context, uid)
     if account is None or not member_store.of_account(context, account.uid, organization.org_id):
@@ -32,7 +32,7 @@ def inviter(context: Context, uid: str) -> Account | None:
     return account if account is not None and not account.is_deleted else None
 
 
-def is_backed(context: Context, organization: Organization, invitation: AnyInvitation) -> bool:
+def inviter_can_grant(context: Context, organization: OrganizationRecord, invitation: AnyInvitation) -> bool:
     """Return whether the member who invited on the account pages may still give these roles; True for those of servers.
 
     Otherwise a manager who lost the role could return by an invitation made before, and one whose account was blocked could go on
@@ -48,37 +48,37 @@ def is_backed(context: Context, organization: Organization, invitation: AnyInvit
     except e.UnknownOrganization:
         return False
     role_ids = remaining_roles(context, organization, invitation.role_ids)
-    if isinstance(invitation, InvitationLink):
-        return all(own_members.can_share_role(context, scope, one) for one in role_ids)
+    if isinstance(invitation, InvitationLinkRecord):
+        return all(own_members.can_share_role(context, scope, role_id) for role_id in role_ids)
     return own_members.can_give_roles(context, scope, role_ids)
 
 
-def require_backing(context: Context, organization: Organization, invitation: AnyInvitation) -> None:
+def require_inviter_rights(context: Context, organization: OrganizationRecord, invitation: AnyInvitation) -> None:
     """Raise ClosedInvitation if the member who invited may no longer give these roles."""
-    if not is_backed(context, organization, invitation):
+    if not inviter_can_grant(context, organization, invitation):
         raise e.ClosedInvitation
 
 
-def checked_roles(context: Context, organization: Organization, role_ids: Collection[str]) -> list[str]:
+def validated_roles(context: Context, organization: OrganizationRecord, role_ids: Collection[str]) -> list[str]:
     """Return the roles without repetitions. Raises MalformedRoleId, UnknownOrganizationRole, BadParameter."""
-    wanted = list(dict.fromkeys(role_ids))
-    if not all(names.is_id(names.ROLE, one) for one in wanted):
+    requested = list(dict.fromkeys(role_ids))
+    if not all(names.is_id(names.ROLE, role_id) for role_id in requested):
         raise e.MalformedRoleId
-    if not wanted and not memberships.default_role_ids(context, organization):
+    if not requested and not memberships.default_role_ids(context, organization):
         raise e.BadParameter("The roleIds is a required parameter: the organization has no role of new members.")
-    if wanted and len(remaining_roles(context, organization, wanted)) < len(wanted):
+    if requested and len(remaining_roles(context, organization, requested)) < len(requested):
         raise e.UnknownOrganizationRole
-    return wanted
+    return requested
 
 
-def remaining_roles(context: Context, organization: Organization, role_ids: Collection[str]) -> list[str]:
+def remaining_roles(context: Context, organization: OrganizationRecord, role_ids: Collection[str]) -> list[str]:
     """Return those of the roles that still exist and fit the organization; the role of new members for none."""
     found = {role.role_id for role in role_store.by_ids(context, set(role_ids)) if role.fits(organization.org_id)}
-    remaining = [one for one in role_ids if one in found]
+    remaining = [role_id for role_id in role_ids if role_id in found]
     return remaining if role_ids else memberships.default_role_ids(context, organization)
 
 
-def join(context: Context, account: Account, organization: Organization, role_ids: Collection[str]) -> None:
+def join(context: Context, account: Account, organization: OrganizationRecord, role_ids: Collection[str]) -> None:
     """Make the account a member. Raises NoSeatLeft, and ClosedInvitation if a role was deleted in the meantime."""
     try:
         memberships.join(context, account, organization, role_ids)

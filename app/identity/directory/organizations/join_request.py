@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from app.identity.directory.organizations.organization import Organization
+from app.identity.directory.organizations.organization import OrganizationRecord
 
 OPEN, APPROVED, DECLINED = "open", "approved", "declined"
 PAUSE: Final = timedelta(days=30)
@@ -14,7 +14,7 @@ PAUSE: Final = timedelta(days=30)
 
 
 @dataclass(frozen=True)
-class JoinRequest:
+class JoinRequestRecord:
     """A request of an account, by a domain of its verified addresses. There is one for each account and organization."""
 
     join_request_id: str
@@ -40,14 +40,14 @@ class JoinRequest:
 class ListedRequest:
     """A request and the label of its account: email, username or phone."""
 
-    request: JoinRequest
+    request: JoinRequestRecord
     label: str
 
 
 @dataclass(frozen=True)
-class Offer:
+class JoinOffer:
     """An organization that an account may ask to join. `until`: when it can ask again, after a declined request."""
 
-    organization: Organization
+    organization: OrganizationRecord
     is_asked: bool = False
     until: datetime | None = None

@@ -10,21 +10,21 @@ from sqlalchemy.engine import Row
 
 from app.identity.directory.accounts import store as accounts
 from app.identity.directory.organizations import names
-from app.identity.directory.organizations.join_request import OPEN, JoinRequest, ListedRequest
+from app.identity.directory.organizations.join_request import OPEN, JoinRequestRecord, ListedRequest
 from app.identity.directory.organizations.tables import organization_join_requests as table
 from app.identity.directory.organizations.tables import organization_user_roles
 from app.identity.platform.context import Context
 
 T, M = table.c, organization_user_roles.c
-_COLUMNS = tuple(T[name] for name in JoinRequest.__dataclass_fields__)
+_COLUMNS = tuple(T[name] for name in JoinRequestRecord.__dataclass_fields__)
 
 
-def by_id(context: Context, org_id: str, request_id: str) -> JoinRequest | None:
+def by_id(context: Context, org_id: str, request_id: str) -> JoinRequestRecord | None:
     """Return the request of this organization."""
     return _one(context, T.org_id == org_id, T.join_request_id == request_id)
 
 
-def of_account(context: Context, uid: str, org_ids: Collection[str]) -> dict[str, JoinRequest]:
+def of_account(context: Context, uid: str, org_ids: Collection[str]) -> dict[str, JoinRequestRecord]:
     """Return the account's requests by organization."""
     rows = context.work.all(select(*_COLUMNS).where(*_of(context, T.uid == uid, T.org_id.in_(org_ids))))
     return {row.org_id: _request(row) for row in rows}
@@ -44,7 +44,7 @@ def page(
     return [ListedRequest(_request(row), row.email or row.username or row.phone or row.uid) for row in rows]
 
 
-def open_(context: Context, uid: str, org_id: str, domain: str) -> JoinRequest:
+def open_(context: Context, uid: str, org_id: str, domain: str) -> JoinRequestRecord:
     """Open the account's request, anew if there is a decided one. The caller has locked the account."""
     values = {"domain": domain, "status": OPEN, "created_at": context.now, "decided_at": None, "decided_by": None}
     where = _of(context, T.uid == uid, T.org_id == org_id)
@@ -56,7 +56,7 @@ def open_(context: Context, uid: str, org_id: str, domain: str) -> JoinRequest:
     return _request(row)
 
 
-def close(context: Context, request: JoinRequest, status: str, by: str | None) -> JoinRequest | None:
+def close(context: Context, request: JoinRequestRecord, status: str, by: str | None) -> JoinRequestRecord | None:
     """Decide an open request. Return it as it is then; None if it is no longer open."""
     where = _of(context, T.join_request_id == request.join_request_id, T.status == OPEN)
     values = {"status": status, "decided_at": context.now, "decided_by": by}
@@ -69,13 +69,13 @@ def delete_open(context: Context, uid: str, org_ids: Collection[str]) -> None:
     context.work.run(delete(table).where(*_of(context, T.uid == uid, T.org_id.in_(org_ids), T.status == OPEN)))
 
 
-def _one(context: Context, *where: ColumnElement[bool]) -> JoinRequest | None:
+def _one(context: Context, *where: ColumnElement[bool]) -> JoinRequestRecord | None:
     row = context.work.one(select(*_COLUMNS).where(*_of(context, *where)))
     return _request(row) if row is not None else None
 
 
-def _request(row: Row[Any]) -> JoinRequest:
-    return JoinRequest(*row[: len(_COLUMNS)])
+def _request(row: Row[Any]) -> JoinRequestRecord:
+    return JoinRequestRecord(*row[: len(_COLUMNS)])
 
 
 def _of(context: Context, *where: ColumnElement[bool]) -> tuple[ColumnElement[bool], ...]:

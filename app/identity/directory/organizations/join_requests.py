@@ -19,8 +19,8 @@ from app.identity.directory.organizations import (
     store,
 )
 from app.identity.directory.organizations import join_request_store as requests
-from app.identity.directory.organizations.join_request import APPROVED, DECLINED, JoinRequest, Offer
-from app.identity.directory.organizations.organization import Organization
+from app.identity.directory.organizations.join_request import APPROVED, DECLINED, JoinOffer, JoinRequestRecord
+from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.platform.context import Context
 from app.kit.limits import Rate
 
@@ -28,25 +28,29 @@ _ASKED: Final = Rate(20, 3600)
 """Per account."""
 
 
-def offers(context: Context, account: Account) -> list[Offer]:
+def offers(context: Context, account: Account) -> list[JoinOffer]:
     """Return the organizations that the account may ask to join, the oldest first: those of its verified domains.
 
     An account without an address of such a domain costs no statement, and learns nothing.
     """
     if not context.tenant.settings.organizations.enabled:
         return []
-    asked = joined_domains.of_tenant(context).asked
-    wanted = {asked[domain] for domain in joining.verified_domains(account) if domain in asked} if asked else set()
-    if wanted and account.has_organizations:
-        wanted -= {one.org_id for one in member_store.of_account(context, account.uid)}
-    if not wanted:
+    by_request = joined_domains.of_tenant(context).asked
+    requested = (
+        {by_request[domain] for domain in joining.verified_domains(account) if domain in by_request}
+        if by_request
+        else set()
+    )
+    if requested and account.has_organizations:
+        requested -= {member.org_id for member in member_store.of_account(context, account.uid)}
+    if not requested:
         return []
-    held = requests.of_account(context, account.uid, wanted)
-    found = [one for one in store.by_ids(context, wanted) if one.is_active]
-    return [_offer(context, one, held.get(one.org_id)) for one in found]
+    stored = requests.of_account(context, account.uid, requested)
+    found = [item for item in store.by_ids(context, requested) if item.is_active]
+    return [_offer(context, item, stored.get(item.org_id)) for item in found]
 
 
-def ask(context: Context, account: Account, org_id: str) -> tuple[JoinRequest, Organization, bool]:
+def ask(context: Context, account: Account, org_id: str) -> tuple[JoinRequestRecord, OrganizationRecord, bool]:
     """Open the account's request; return it with the organization, and whether it is new. Repeating it changes nothing.
 
     The organization decides as it is now: its domains are read again, and an address may have been removed meanwhile.
@@ -65,10 +69,10 @@ def ask(context: Context, account: Account, org_id: str) -> tuple[JoinRequest, O
     domain = _shared_domain(context, organization, current)
     if domain is None or member_store.of_account(context, current.uid, org_id):
         raise e.UnknownOrganization
-    held = requests.of_account(context, current.uid, [org_id]).get(org_id)
-    if held is not None and held.is_open:
-        return held, organization, False
-    if held is not None and held.ends_at is not None and context.now < held.ends_at:
+    stored = requests.of_account(context, current.uid, [org_id]).get(org_id)
+    if stored is not None and stored.is_open:
+        return stored, organization, False
+    if stored is not None and stored.ends_at is not None and context.now < stored.ends_at:
         raise e.JoinRequestRefused
     request = requests.open_(context, current.uid, org_id, domain)
     _record(context, "organization.join_requested", request, current.uid)
@@ -77,7 +81,7 @@ def ask(context: Context, account: Account, org_id: str) -> tuple[JoinRequest, O
 
 def approve(
     context: Context, org_id: str, request_id: str, by: str | None = None
-) -> tuple[JoinRequest, Organization, Account]:
+) -> tuple[JoinRequestRecord, OrganizationRecord, Account]:
     """Make the account of an open request a member with the role of new members; of simultaneous approvals one succeeds.
 
     `by`: the manager's uid, None for a server of the tenant.
@@ -109,7 +113,7 @@ def approve(
 
 def decline(
     context: Context, org_id: str, request_id: str, by: str | None = None
-) -> tuple[JoinRequest, Organization, Account | None]:
+) -> tuple[JoinRequestRecord, OrganizationRecord, Account | None]:
     """Decline an open request; the account, None if it is gone, can ask again after 30 days. Raises as `approve` does."""
     organization = service.lock_active(context, org_id)
     request = _require_open(context, organization, request_id)
@@ -118,35 +122,35 @@ def decline(
     return declined, organization, account_store.by_uid(context, request.uid)
 
 
-def _join(context: Context, account: Account, organization: Organization, role_ids: list[str]) -> None:
+def _join(context: Context, account: Account, organization: OrganizationRecord, role_ids: list[str]) -> None:
     try:
         memberships.join(context, account, organization, role_ids)
     except (e.MalformedRoleId, e.RoleOfOtherOrganization):
         raise e.WrongDefaultMemberRole from None
 
 
-def _offer(context: Context, organization: Organization, held: JoinRequest | None) -> Offer:
-    until = held.ends_at if held is not None else None
+def _offer(context: Context, organization: OrganizationRecord, stored: JoinRequestRecord | None) -> JoinOffer:
+    until = stored.ends_at if stored is not None else None
     is_paused = until is not None and context.now < until
-    return Offer(organization, held is not None and held.is_open, until if is_paused else None)
+    return JoinOffer(organization, stored is not None and stored.is_open, until if is_paused else None)
 
 
-def _shared_domain(context: Context, organization: Organization, account: Account) -> str | None:
+def _shared_domain(context: Context, organization: OrganizationRecord, account: Account) -> str | None:
     """Return a verified domain of the organization that the account has a verified address of, if it may ask by it."""
     if not organization.policy.jit_policy.require_approval:
         return None
-    held = domains.of_organizations(context, [organization.org_id])[organization.org_id]
-    owned = {one.domain for one in held if one.is_verified}
+    stored = domains.of_organizations(context, [organization.org_id])[organization.org_id]
+    owned = {domain.domain for domain in stored if domain.is_verified}
     return min(owned & joining.verified_domains(account), default=None)
 
 
-def _is_full(context: Context, organization: Organization) -> bool:
+def _is_full(context: Context, organization: OrganizationRecord) -> bool:
     if organization.seats is None:
         return False
     return invitations.taken_seats(context, organization) >= organization.seats
 
 
-def _require_open(context: Context, organization: Organization, request_id: str) -> JoinRequest:
+def _require_open(context: Context, organization: OrganizationRecord, request_id: str) -> JoinRequestRecord:
     is_id = names.is_id(names.JOIN_REQUEST, request_id)
     request = requests.by_id(context, organization.org_id, request_id) if is_id else None
     if request is None:
@@ -156,13 +160,13 @@ def _require_open(context: Context, organization: Organization, request_id: str)
     return request
 
 
-def _closed(request: JoinRequest | None) -> JoinRequest:
+def _closed(request: JoinRequestRecord | None) -> JoinRequestRecord:
     """Raise JoinRequestClosed if another decision came first."""
     if request is None:
         raise e.JoinRequestClosed
     return request
 
 
-def _record(context: Context, event: str, request: JoinRequest, by: str | None) -> None:
+def _record(context: Context, event: str, request: JoinRequestRecord, by: str | None) -> None:
     facts = {"org_id": request.org_id, "account": request.uid, "join_request_id": request.join_request_id}
     context.audit.record(event, uid=by, **facts, domain=request.domain)

@@ -11,27 +11,27 @@ from sqlalchemy.engine import Row
 
 from app.identity.directory.organizations import names
 from app.identity.directory.organizations.invitation import EXPIRED, INVITED, REVOKED
-from app.identity.directory.organizations.invitation_link import ACTIVE, USED_UP, InvitationLink
+from app.identity.directory.organizations.invitation_link import ACTIVE, USED_UP, InvitationLinkRecord
 from app.identity.directory.organizations.tables import organization_invitations as table
 from app.identity.directory.organizations.tables import organization_link_users as users
 from app.identity.platform.context import Context
 from app.kit import randomness
 
 T, U = table.c, users.c
-_COLUMNS = tuple(T[name] for name in InvitationLink.__dataclass_fields__)
+_COLUMNS = tuple(T[name] for name in InvitationLinkRecord.__dataclass_fields__)
 
 
-def by_id(context: Context, invitation_id: str) -> InvitationLink | None:
+def by_id(context: Context, invitation_id: str) -> InvitationLinkRecord | None:
     return _one(context, T.invitation_id == invitation_id)
 
 
-def page(context: Context, org_id: str, limit: int | None, offset: int) -> list[InvitationLink]:
+def page(context: Context, org_id: str, limit: int | None, offset: int) -> list[InvitationLinkRecord]:
     """Return the links of an organization, the oldest first."""
     ordered = select(*_COLUMNS).where(*_of(context, T.org_id == org_id)).order_by(T.created_at, T.invitation_id)
     return [link_of(context, row) for row in context.work.all(ordered.limit(limit).offset(offset))]
 
 
-def open_links(context: Context, org_ids: Collection[str]) -> list[InvitationLink]:
+def open_links(context: Context, org_ids: Collection[str]) -> list[InvitationLinkRecord]:
     """Return the links of these organizations that can still be used, the newest first."""
     where = _of(context, T.org_id.in_(org_ids), *_open(context))
     rows = context.work.all(select(*_COLUMNS).where(*where).order_by(T.created_at.desc(), T.invitation_id))
@@ -59,7 +59,7 @@ def add(
     facts: dict[str, Any],
     ends_at: datetime,
     max_uses: int | None,
-) -> tuple[InvitationLink, str]:
+) -> tuple[InvitationLinkRecord, str]:
     """Add a link; return it and its token."""
     token = randomness.token()
     values = {
@@ -81,7 +81,7 @@ def add(
     return link_of(context, row), token
 
 
-def use(context: Context, link: InvitationLink) -> InvitationLink | None:
+def use(context: Context, link: InvitationLinkRecord) -> InvitationLinkRecord | None:
     """Count one use; None if another request took the last one or closed the link."""
     where = [T.invitation_id == link.invitation_id, *_open(context)]
     values = {"uses": T.uses + 1, "modified_at": context.now}
@@ -89,25 +89,25 @@ def use(context: Context, link: InvitationLink) -> InvitationLink | None:
     return link_of(context, row) if row is not None else None
 
 
-def revoke(context: Context, link: InvitationLink) -> InvitationLink | None:
+def revoke(context: Context, link: InvitationLinkRecord) -> InvitationLinkRecord | None:
     """Close a link; None if it is no longer open."""
     where = _of(context, T.invitation_id == link.invitation_id, *_open(context))
     return next(iter(_revoke(context, *where)), None)
 
 
-def revoke_of(context: Context, inviter_uids: Collection[str], org_id: str | None = None) -> list[InvitationLink]:
+def revoke_of(context: Context, inviter_uids: Collection[str], org_id: str | None = None) -> list[InvitationLinkRecord]:
     """Close the open links of these inviters, in one organization or in all. Return the closed ones."""
     where = [T.inviter_uid.in_(inviter_uids), *_open(context), *([T.org_id == org_id] if org_id is not None else [])]
     return _revoke(context, *_of(context, *where))
 
 
-def may_use(context: Context, link: InvitationLink, uid: str) -> bool:
+def may_use(context: Context, link: InvitationLinkRecord, uid: str) -> bool:
     """Return whether the account has neither joined by the link nor left the organization since it was created."""
     where = (U.tenant_id == context.tenant.tenant_id, U.invitation_id == link.invitation_id, U.uid == uid)
     return context.work.one(select(U.uid).where(*where)) is None
 
 
-def record_use(context: Context, link: InvitationLink, uid: str) -> None:
+def record_use(context: Context, link: InvitationLinkRecord, uid: str) -> None:
     """Remember that the account joined by the link. Its row must be locked."""
     context.work.run(insert(users).values(_use_of(context, link, uid)))
 
@@ -118,15 +118,15 @@ def close_to(context: Context, uid: str, org_ids: Collection[str]) -> None:
     if not links:
         return
     where = (U.tenant_id == context.tenant.tenant_id, U.uid == uid)
-    ids = [one.invitation_id for one in links]
+    ids = [link.invitation_id for link in links]
     rows = context.work.all(select(U.invitation_id).where(*where, U.invitation_id.in_(ids)))
     known = {row.invitation_id for row in rows}
-    missing = [_use_of(context, one, uid) for one in links if one.invitation_id not in known]
+    missing = [_use_of(context, link, uid) for link in links if link.invitation_id not in known]
     if missing:
         context.work.run(insert(users), missing)
 
 
-def _use_of(context: Context, link: InvitationLink, uid: str) -> dict[str, Any]:
+def _use_of(context: Context, link: InvitationLinkRecord, uid: str) -> dict[str, Any]:
     return {
         "tenant_id": context.tenant.tenant_id,
         "invitation_id": link.invitation_id,
@@ -137,17 +137,17 @@ def _use_of(context: Context, link: InvitationLink, uid: str) -> dict[str, Any]:
     }
 
 
-def _revoke(context: Context, *where: ColumnElement[bool]) -> list[InvitationLink]:
+def _revoke(context: Context, *where: ColumnElement[bool]) -> list[InvitationLinkRecord]:
     values = {"status": REVOKED, "modified_at": context.now}
     rows = context.work.all(update(table).where(*where).values(values).returning(*_COLUMNS))
     return [link_of(context, row) for row in rows]
 
 
-def link_of(context: Context, row: Row[Any]) -> InvitationLink:
+def link_of(context: Context, row: Row[Any]) -> InvitationLinkRecord:
     """Return the link in a row that has its columns."""
-    named = {name: row._mapping[name] for name in InvitationLink.__dataclass_fields__}
+    named = {name: row._mapping[name] for name in InvitationLinkRecord.__dataclass_fields__}
     values = {**named, "role_ids": tuple(row.role_ids), "facts": dict(row.facts), "uses": row.uses or 0}
-    return InvitationLink(**{**values, "status": _status(context, row)})
+    return InvitationLinkRecord(**{**values, "status": _status(context, row)})
 
 
 def _status(context: Context, row: Row[Any]) -> str:
@@ -158,7 +158,7 @@ def _status(context: Context, row: Row[Any]) -> str:
     return USED_UP if row.max_uses is not None and (row.uses or 0) >= row.max_uses else ACTIVE
 
 
-def _one(context: Context, *where: ColumnElement[bool]) -> InvitationLink | None:
+def _one(context: Context, *where: ColumnElement[bool]) -> InvitationLinkRecord | None:
     row = context.work.one(select(*_COLUMNS).where(*_of(context, *where)))
     return link_of(context, row) if row is not None else None
 

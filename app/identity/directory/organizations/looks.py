@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import Final
 
-from app.contract.hub_models import OrganizationLook
+from app.contract.hub_models import OrganizationBranding
 from app.identity.directory.organizations import names, store
-from app.identity.directory.organizations.organization import Organization
+from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.platform.context import Context
 
 _MAX_LENGTH: Final = 400
 
 
-def of(organization: Organization) -> OrganizationLook:
+def branding_of(organization: OrganizationRecord) -> OrganizationBranding:
     """Return the look of an organization whose name the visitor knows."""
-    return OrganizationLook(name=organization.display_name, logo=organization.logo_url, color=organization.color)
+    return OrganizationBranding(name=organization.display_name, logo=organization.logo_url, color=organization.color)
 
 
-def of_name(context: Context, text: str) -> OrganizationLook | None:
+def branding_of_name(context: Context, text: str) -> OrganizationBranding | None:
     """Return the look of an active organization by its id or name, in any letter case; costs one statement in every case.
 
     None also for an organization without a look of its own: a name that only its members know stays unknown to others.
@@ -27,4 +27,4 @@ def of_name(context: Context, text: str) -> OrganizationLook | None:
     by_id = names.is_id(names.ORGANIZATION, text)
     organization = store.by_id(context, text) if by_id else store.by_name(context, text)
     is_shown = organization is not None and organization.is_active and bool(organization.display)
-    return of(organization) if organization is not None and is_shown else None
+    return branding_of(organization) if organization is not None and is_shown else None

@@ -9,7 +9,7 @@ from app.contract import organizations_members as contract
 from app.contract.groups import Deleted
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import member_store, memberships, powers, service, views
-from app.identity.directory.organizations.organization import Organization
+from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.directory.organizations.service import while_on
 from app.identity.platform.context import Context
 from app.identity.platform.powers import require as require_powers
@@ -24,7 +24,7 @@ def list_of_account(context: Context, req: contract.ListMemberRoles) -> contract
 
 @contract.leave_all.implements
 @while_on
-def leave_all(context: Context, req: contract.Member) -> Deleted:
+def leave_all(context: Context, req: contract.MemberAccount) -> Deleted:
     account = memberships.require_removable(context, req.uid)
     require_powers(context, powers.of_member(context, account.uid))
     return Deleted(is_deleted=memberships.leave_all(context, account))
@@ -87,7 +87,7 @@ def _member(
     context: Context,
     req: contract.MemberOfOrganization,
     require: Callable[[Context, str], Account] = memberships.require_account,
-) -> tuple[Account, Organization]:
+) -> tuple[Account, OrganizationRecord]:
     """Return account and organization. Raises for the account's id first, as the interface orders its errors."""
     if not req.uid.strip():
         raise e.UserIdMissing

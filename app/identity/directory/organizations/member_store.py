@@ -19,11 +19,11 @@ from app.identity.directory.organizations import in_force, names, store
 from app.identity.directory.organizations.organization import (
     MANAGE,
     OWN,
-    Member,
+    AccountRoleRecord,
+    MemberRecord,
     MemberRole,
     Membership,
     Owners,
-    UserRole,
 )
 from app.identity.directory.organizations.tables import (
     organization_permissions,
@@ -66,12 +66,12 @@ def memberships(
     ordered = select(*columns).select_from(joined).where(*where).order_by(O.created_at, O.org_id, R.name_key, R.role_id)
     found: dict[str, tuple[Any, dict[str, MemberRole], set[str]]] = {}
     for row in context.work.all(ordered):
-        _, held, permissions = found.setdefault(row.org_id, (row, {}, set()))
-        held[row.role_id] = MemberRole(row.role_id, row.role_name)
+        _, stored, permissions = found.setdefault(row.org_id, (row, {}, set()))
+        stored[row.role_id] = MemberRole(row.role_id, row.role_name)
         permissions |= {row.permission_name} - {None}
     return [
-        Membership(store.organization(row), tuple(held.values()), frozenset(permissions))
-        for row, held, permissions in found.values()
+        Membership(store.organization(row), tuple(item.values()), frozenset(permissions))
+        for row, item, permissions in found.values()
     ]
 
 
@@ -118,7 +118,7 @@ def managers(context: Context, org_id: str, limit: int) -> list[str]:
     return [row.uid for row in context.work.all(grouped.group_by(M.uid).order_by(first, M.uid).limit(limit))]
 
 
-def people(context: Context, org_id: str, search: str, limit: int, offset: int) -> list[Member]:
+def people(context: Context, org_id: str, search: str, limit: int, offset: int) -> list[MemberRecord]:
     """Return the members of an organization, the oldest first; `search` is a part of the email, username or phone."""
     grouped = select(M.uid, func.min(M.created_at).label("since"))
     of_one = grouped.where(*_of(context, M.org_id == org_id)).group_by(M.uid).subquery()
@@ -127,7 +127,9 @@ def people(context: Context, org_id: str, search: str, limit: int, offset: int) 
     rows = context.work.all(listed.order_by(of_one.c.since, of_one.c.uid).limit(limit).offset(offset))
     roles = roles_of(context, org_id, [row.uid for row in rows])
     return [
-        Member(row.uid, row.email or row.username or row.phone or row.uid, row.since, tuple(roles.get(row.uid, ())))
+        MemberRecord(
+            row.uid, row.email or row.username or row.phone or row.uid, row.since, tuple(roles.get(row.uid, ()))
+        )
         for row in rows
     ]
 
@@ -145,22 +147,22 @@ def roles_of(context: Context, org_id: str, uids: Collection[str]) -> dict[str, 
 
 def with_accounts(context: Context) -> Sequence[Row[Any]]:
     """Return every role in an organization with email, username and phone of its account, the oldest first."""
-    held = accounts.with_identifiers(select(*_COLUMNS).where(*_of(context)), context.tenant.tenant_id, M.uid, "")
-    return context.work.all(held.order_by(M.created_at, M.user_role_id))
+    stored = accounts.with_identifiers(select(*_COLUMNS).where(*_of(context)), context.tenant.tenant_id, M.uid, "")
+    return context.work.all(stored.order_by(M.created_at, M.user_role_id))
 
 
 def profile_entries(context: Context, uid: str) -> ProfileOrganizations:
     """Return what a profile shows of the account's organizations, the oldest organization first."""
     rows = context.work.all(_JOINED, {"tenant": context.tenant.tenant_id, "account": uid})
     found = sorted(map(store.organization, rows), key=attrgetter("created_at", "org_id"))
-    entries = [{"Id": one.org_id, "Name": one.display_name, "LogoURL": one.logo_url} for one in found]
-    days = [one.policy.password_policy.expiry_days for one in found if one.is_active]
+    entries = [{"Id": row.org_id, "Name": row.display_name, "LogoURL": row.logo_url} for row in found]
+    days = [row.policy.password_policy.expiry_days for row in found if row.is_active]
     return ProfileOrganizations(entries, min((number for number in days if number), default=None))
 
 
 def of_account(
     context: Context, uid: str, org_id: str | None = None, window: tuple[int | None, int] = (None, 0)
-) -> list[UserRole]:
+) -> list[AccountRoleRecord]:
     """Return the roles of an account, in one organization or in all, the oldest first."""
     where = [M.uid == uid, *([M.org_id == org_id] if org_id is not None else [])]
     return _page(context, select(*_COLUMNS).where(*_of(context, *where)), window)
@@ -173,7 +175,7 @@ def of_organization(
     *,
     role_id: str | None = None,
     email: str | None = None,
-) -> list[UserRole]:
+) -> list[AccountRoleRecord]:
     """Return the roles of the members of an organization, the oldest first; `email` is a part of the primary address."""
     where = [M.org_id == org_id, *([M.role_id == role_id] if role_id else [])]
     return _page(context, select(*_COLUMNS).where(*_of(context, *where)), window, email)
@@ -197,12 +199,12 @@ def add(
     """Give an account roles. Raises UserRoleExists if it has one of them."""
     key = {"tenant_id": context.tenant.tenant_id, "uid": uid, "org_id": org_id, "connection_id": connection_id}
     rows = [
-        {**key, "user_role_id": names.mint(names.USER_ROLE), "role_id": one, "created_at": context.now}
-        for one in role_ids
+        {**key, "user_role_id": names.mint(names.USER_ROLE), "role_id": role_id, "created_at": context.now}
+        for role_id in role_ids
     ]
     try:
         context.work.run(insert(organization_user_roles), rows)
-        in_force.forget(context)
+        in_force.invalidate(context)
     except IntegrityError:
         raise e.UserRoleExists from None
 
@@ -212,18 +214,20 @@ def remove(context: Context, uid: str, org_id: str | None = None, role_ids: Coll
     where = [M.uid == uid]
     where += [M.org_id == org_id] if org_id is not None else []
     where += [M.role_id.in_(role_ids)] if role_ids is not None else []
-    in_force.forget(context)
+    in_force.invalidate(context)
     return context.work.changed(delete(organization_user_roles).where(*_of(context, *where)))
 
 
 def _page(
     context: Context, chosen: Select[Any], window: tuple[int | None, int], email: str | None = None
-) -> list[UserRole]:
+) -> list[AccountRoleRecord]:
     limit, offset = window
     with_email = accounts.with_primary_email(chosen.add_columns(M.created_at), M.tenant_id, M.uid, email)
     ordered = with_email.order_by(M.created_at, M.user_role_id).limit(limit).offset(offset)
     rows = context.work.all(ordered)
-    return [UserRole(row.user_role_id, row.uid, row.org_id, row.role_id, row.email, row.created_at) for row in rows]
+    return [
+        AccountRoleRecord(row.user_role_id, row.uid, row.org_id, row.role_id, row.email, row.created_at) for row in rows
+    ]
 
 
 def _of(context: Context, *where: ColumnElement[bool]) -> tuple[ColumnElement[bool], ...]:

@@ -18,7 +18,7 @@ from app.identity.directory.organizations import (
     roles,
     service,
 )
-from app.identity.directory.organizations.organization import Membership, Organization, Role
+from app.identity.directory.organizations.organization import Membership, OrganizationRecord, RoleRecord
 from app.identity.platform import events
 from app.identity.platform.context import Context
 
@@ -30,7 +30,9 @@ def of(context: Context, account: Account) -> list[Membership]:
     """
     if not account.has_organizations or not context.tenant.settings.organizations.enabled:
         return []
-    return [one for one in member_store.memberships(context, account.uid) if one.organization.is_active]
+    return [
+        membership for membership in member_store.memberships(context, account.uid) if membership.organization.is_active
+    ]
 
 
 def in_organization(context: Context, account: Account, org_id: str) -> Membership | None:
@@ -38,7 +40,7 @@ def in_organization(context: Context, account: Account, org_id: str) -> Membersh
     if not account.has_organizations or not context.tenant.settings.organizations.enabled:
         return None
     found = member_store.memberships(context, account.uid, org_id)
-    return next((one for one in found if one.organization.is_active), None)
+    return next((membership for membership in found if membership.organization.is_active), None)
 
 
 def in_named(context: Context, account: Account, name: str) -> Membership | None:
@@ -46,7 +48,7 @@ def in_named(context: Context, account: Account, name: str) -> Membership | None
     if not account.has_organizations or not context.tenant.settings.organizations.enabled:
         return None
     found = member_store.memberships(context, account.uid, name_key=names.key_of(name))
-    return next((one for one in found if one.organization.is_active), None)
+    return next((membership for membership in found if membership.organization.is_active), None)
 
 
 def of_uid(context: Context, uid: str, org_id: str) -> Membership | None:
@@ -54,7 +56,7 @@ def of_uid(context: Context, uid: str, org_id: str) -> Membership | None:
     if not context.tenant.settings.organizations.enabled:
         return None
     found = member_store.memberships(context, uid, org_id)
-    return next((one for one in found if one.organization.is_active), None)
+    return next((membership for membership in found if membership.organization.is_active), None)
 
 
 def count_people(context: Context, org_ids: Collection[str]) -> dict[str, int]:
@@ -62,12 +64,12 @@ def count_people(context: Context, org_ids: Collection[str]) -> dict[str, int]:
     return member_store.count_people(context, org_ids)
 
 
-def is_full(context: Context, organization: Organization) -> bool:
+def is_full(context: Context, organization: OrganizationRecord) -> bool:
     """Return whether members have taken every seat."""
     return organization.seats is not None and member_store.count(context, organization.org_id) >= organization.seats
 
 
-def add(context: Context, account: Account, organization: Organization, role_ids: Collection[str]) -> None:
+def add(context: Context, account: Account, organization: OrganizationRecord, role_ids: Collection[str]) -> None:
     """Give an account roles in an organization; the first one makes it a member.
 
     Raises:
@@ -82,30 +84,32 @@ def add(context: Context, account: Account, organization: Organization, role_ids
     _record(context, account, organization, [role.role_id for role in found])
 
 
-def join(context: Context, account: Account, organization: Organization, role_ids: Collection[str] = ()) -> list[str]:
+def join(
+    context: Context, account: Account, organization: OrganizationRecord, role_ids: Collection[str] = ()
+) -> list[str]:
     """Give an account those of the roles that it lacks, by default the role of new members. Return the ids of the new ones.
 
     Repeating it changes nothing, so invitations and verified domains may call it at every sign-in. Raises as `add` does, except
     UserRoleExists; without a role and a default role nothing happens.
     """
-    wanted = list(role_ids) or default_role_ids(context, organization)
-    if not wanted:
+    requested = list(role_ids) or default_role_ids(context, organization)
+    if not requested:
         return []
-    found = _prepare(context, account, organization, wanted)
-    held = held_role_ids(context, account, organization)
-    missing = [role.role_id for role in found if role.role_id not in held]
+    found = _prepare(context, account, organization, requested)
+    stored = held_role_ids(context, account, organization)
+    missing = [role.role_id for role in found if role.role_id not in stored]
     if missing:
         member_store.add(context, account.uid, organization.org_id, missing)
         _record(context, account, organization, missing)
     return missing
 
 
-def held_role_ids(context: Context, account: Account, organization: Organization) -> set[str]:
+def held_role_ids(context: Context, account: Account, organization: OrganizationRecord) -> set[str]:
     """Return the ids of the account's roles in an organization."""
-    return {one.role_id for one in member_store.of_account(context, account.uid, organization.org_id)}
+    return {member.role_id for member in member_store.of_account(context, account.uid, organization.org_id)}
 
 
-def default_role_ids(context: Context, organization: Organization) -> list[str]:
+def default_role_ids(context: Context, organization: OrganizationRecord) -> list[str]:
     """Return the role of new members: by the organization's policy, else the tenant's default role; empty if there is none."""
     if organization.default_role_id is not None:
         return [organization.default_role_id]
@@ -122,20 +126,20 @@ def add_everywhere(context: Context, account: Account, role_ids: Collection[str]
     found = roles.assignable(context, role_ids)
     if not all(role.is_of_tenant for role in found):
         raise e.RoleNotOfTenant
-    active = [one for one in member_store.memberships(context, account.uid) if one.organization.is_active]
+    active = [item for item in member_store.memberships(context, account.uid) if item.organization.is_active]
     added = False
-    for one in active:
-        held = {role.role_id for role in one.roles}
-        missing = [role.role_id for role in found if role.role_id not in held]
+    for membership in active:
+        stored = {role.role_id for role in membership.roles}
+        missing = [role.role_id for role in found if role.role_id not in stored]
         if missing:
-            member_store.add(context, account.uid, one.organization.org_id, missing)
-            _record(context, account, one.organization, missing)
+            member_store.add(context, account.uid, membership.organization.org_id, missing)
+            _record(context, account, membership.organization, missing)
             added = True
     if active and not added:
         raise e.UserRoleExists
 
 
-def remove(context: Context, account: Account, organization: Organization, role_ids: Collection[str]) -> bool:
+def remove(context: Context, account: Account, organization: OrganizationRecord, role_ids: Collection[str]) -> bool:
     """Take roles in an organization from an account. Return whether it had one of them.
 
     Open invitations of its addresses end, or one could give the roles back; without a role left, also those that it sent.
@@ -156,7 +160,7 @@ def remove(context: Context, account: Account, organization: Organization, role_
     return count > 0
 
 
-def leave(context: Context, account: Account, organization: Organization) -> None:
+def leave(context: Context, account: Account, organization: OrganizationRecord) -> None:
     """End a membership, and the open invitations by which the account could return or others could follow. Raises NotAMember."""
     account_store.lock(context, account.uid)
     if not member_store.remove(context, account.uid, organization.org_id):
@@ -169,7 +173,7 @@ def leave(context: Context, account: Account, organization: Organization) -> Non
 def leave_all(context: Context, account: Account) -> bool:
     """End every membership of an account, and its open invitations. Return whether there was a membership."""
     account_store.lock(context, account.uid)
-    left = {one.org_id for one in member_store.of_account(context, account.uid)}
+    left = {member.org_id for member in member_store.of_account(context, account.uid)}
     if not member_store.remove(context, account.uid):
         return False
     _revoke_invitations(context, account)
@@ -200,7 +204,9 @@ def require_removable(context: Context, uid: str) -> Account:
     return account
 
 
-def _prepare(context: Context, account: Account, organization: Organization, role_ids: Collection[str]) -> list[Role]:
+def _prepare(
+    context: Context, account: Account, organization: OrganizationRecord, role_ids: Collection[str]
+) -> list[RoleRecord]:
     """Lock what a new role depends on, in the order of all writers, and return the roles."""
     locked = service.lock_active(context, organization.org_id, is_alone=True)  # two at once would take the last seat
     if is_full(context, locked) and not member_store.of_account(context, account.uid, organization.org_id):
@@ -220,12 +226,14 @@ def _revoke_invitations(
     """Revoke the open invitations of the account's addresses; unless it `is_member` still, also those that it sent, and close the
     organization's links to it."""
     current = account_store.by_uid(context, account.uid) or account  # its addresses may have changed before the lock
-    forms = (normalize_email(one) for one in (*(entry["Value"] for entry in current.emails), current.email or ""))
+    forms = (
+        normalize_email(element) for element in (*(entry["Value"] for entry in current.emails), current.email or "")
+    )
     keys = {form for form in forms if form}
     senders = [] if is_member else [account.uid, *(current.private.get("previous_uids") or ())]
-    for one in invitation_store.revoke_of_member(context, keys, senders, org_id):
-        facts = {"org_id": one.org_id, "invitation_id": one.invitation_id}
-        context.audit.record("organization.invitation_revoked", uid=one.inviter_uid, **facts)
+    for item in invitation_store.revoke_of_member(context, keys, senders, org_id):
+        facts = {"org_id": item.org_id, "invitation_id": item.invitation_id}
+        context.audit.record("organization.invitation_revoked", uid=item.inviter_uid, **facts)
     if is_member:
         return
     for link in link_store.revoke_of(context, senders, org_id):
@@ -241,7 +249,7 @@ def _forget_requests(context: Context, account: Account, org_ids: Collection[str
     join_request_store.delete_open(context, account.uid, org_ids)
 
 
-def _record(context: Context, account: Account, organization: Organization, role_ids: Collection[str]) -> None:
+def _record(context: Context, account: Account, organization: OrganizationRecord, role_ids: Collection[str]) -> None:
     context.audit.record(
         "organization.roles_assigned", uid=account.uid, org_id=organization.org_id, role_ids=sorted(role_ids)
     )

@@ -39,7 +39,7 @@ def checked(name: str, field: str = "Name") -> str:
     Raises BadField for an empty name, and for invisible, control and mixed-script characters, which imitate other names.
     """
     text = unicodedata.normalize("NFC", name.strip())
-    has_control = any(unicodedata.category(one)[0] == "C" or one in "\u2028\u2029" for one in text)
+    has_control = any(unicodedata.category(item)[0] == "C" or item in "\u2028\u2029" for item in text)
     if not text or has_control or confusables.has_invisible_character(text):
         raise e.BadField(f"The {field} is not formatted correctly: it is empty or has invisible characters.")
     if not all(confusables.is_single_script(word) for word in text.split()):

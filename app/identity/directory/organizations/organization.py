@@ -16,7 +16,7 @@ OWN: Final = "org:own"
 
 
 @dataclass(frozen=True)
-class Organization:
+class OrganizationRecord:
     """A company among the tenant's customers."""
 
     org_id: str
@@ -56,7 +56,7 @@ class Organization:
 
 
 @dataclass(frozen=True)
-class Permission:
+class PermissionRecord:
     """What a role may do, for example `read:users`."""
 
     permission_id: str
@@ -68,7 +68,7 @@ class Permission:
 
 
 @dataclass(frozen=True)
-class Role:
+class RoleRecord:
     """An organization role: of the tenant, for all organizations, or of one organization."""
 
     role_id: str
@@ -101,7 +101,7 @@ class MemberRole:
 class Membership:
     """An account in an organization."""
 
-    organization: Organization
+    organization: OrganizationRecord
     roles: tuple[MemberRole, ...]  # by name
     permissions: frozenset[str]  # names, of all roles
 
@@ -124,7 +124,7 @@ class Owners:
 
 
 @dataclass(frozen=True)
-class Member:
+class MemberRecord:
     """An account in an organization, as those who manage the organization see it."""
 
     uid: str
@@ -134,7 +134,7 @@ class Member:
 
 
 @dataclass(frozen=True)
-class UserRole:
+class AccountRoleRecord:
     """A role of an account in an organization."""
 
     user_role_id: str

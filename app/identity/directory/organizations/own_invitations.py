@@ -8,8 +8,8 @@ from typing import Final
 from app.contract.hub_models import InvitationHint
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import invitations, inviting, member_store, store
-from app.identity.directory.organizations.invitation import Invitation
-from app.identity.directory.organizations.organization import Organization
+from app.identity.directory.organizations.invitation import InvitationRecord
+from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.platform.context import Context
 
 _READ: Final = 20
@@ -17,30 +17,32 @@ _NAMED: Final = 3
 
 
 @dataclass(frozen=True)
-class OwnInvitation:
+class ReceivedInvitation:
     """An invitation that the account can answer, and its organization."""
 
-    invitation: Invitation
-    organization: Organization
+    invitation: InvitationRecord
+    organization: OrganizationRecord
 
 
-def pending(context: Context, account: Account) -> list[OwnInvitation]:
+def pending(context: Context, account: Account) -> list[ReceivedInvitation]:
     """Return the invitations that the account can answer, the newest first; one statement where there are none."""
     found = invitations.to_account(context, account, _READ)
     if not found:
         return []
-    organizations = {one.org_id: one for one in store.by_ids(context, {one.org_id for one in found}) if one.is_active}
-    joined = {one.org_id for one in member_store.of_account(context, account.uid)}
+    organizations = {
+        item.org_id: item for item in store.by_ids(context, {item.org_id for item in found}) if item.is_active
+    }
+    joined = {member.org_id for member in member_store.of_account(context, account.uid)}
     return [
-        OwnInvitation(one, organizations[one.org_id])
-        for one in found
-        if one.org_id in organizations
-        and one.org_id not in joined
-        and inviting.is_backed(context, organizations[one.org_id], one)
+        ReceivedInvitation(item, organizations[item.org_id])
+        for item in found
+        if item.org_id in organizations
+        and item.org_id not in joined
+        and inviting.inviter_can_grant(context, organizations[item.org_id], item)
     ]
 
 
-def hint(found: list[OwnInvitation]) -> InvitationHint:
+def hint(found: list[ReceivedInvitation]) -> InvitationHint:
     """Return how many invitations the account can answer, and the names of the first organizations."""
-    names = dict.fromkeys(one.organization.display_name for one in found)
+    names = dict.fromkeys(item.organization.display_name for item in found)
     return InvitationHint(count=len(found), organizations=list(names)[:_NAMED])

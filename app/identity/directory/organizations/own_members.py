@@ -8,15 +8,22 @@ from dataclasses import dataclass
 from app.contract import errors as e
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import member_store, memberships, names, role_store, roles, store
-from app.identity.directory.organizations.organization import OWN, Member, Membership, Organization, Owners, Role
+from app.identity.directory.organizations.organization import (
+    OWN,
+    MemberRecord,
+    Membership,
+    OrganizationRecord,
+    Owners,
+    RoleRecord,
+)
 from app.identity.platform.context import Context
 
 
 @dataclass(frozen=True)
-class Managed:
+class ManagedMember:
     """An organization that an account manages, and its owners."""
 
-    organization: Organization
+    organization: OrganizationRecord
     actor: Membership
     owners: Owners
 
@@ -42,11 +49,11 @@ class Managed:
 class OfferedRole:
     """A role that members can have, and the names of its permissions."""
 
-    role: Role
+    role: RoleRecord
     permissions: frozenset[str]
 
 
-def managed(context: Context, account: Account, org_id: str, *, for_change: bool = False) -> Managed:
+def managed(context: Context, account: Account, org_id: str, *, for_change: bool = False) -> ManagedMember:
     """Return an organization that the account manages; `for_change` lets no other change of its owners happen meanwhile.
 
     Raises UnknownOrganization, also where it exists and the account does not manage it.
@@ -54,10 +61,10 @@ def managed(context: Context, account: Account, org_id: str, *, for_change: bool
     found = _membership(context, account, org_id, for_change=for_change)
     if not found.is_administrator:
         raise e.UnknownOrganization
-    return Managed(found.organization, found, _owners(context, org_id))
+    return ManagedMember(found.organization, found, _owners(context, org_id))
 
 
-def page(context: Context, org_id: str, search: str, limit: int, offset: int) -> list[Member]:
+def page(context: Context, org_id: str, search: str, limit: int, offset: int) -> list[MemberRecord]:
     """Return members, the oldest first; `search` is a part of the email, username or phone."""
     return member_store.people(context, org_id, search.strip(), limit, offset)
 
@@ -69,24 +76,24 @@ def offered_roles(context: Context, org_id: str) -> list[OfferedRole]:
     return [OfferedRole(role, permissions[role.role_id]) for role in found]
 
 
-def can_give_roles(context: Context, scope: Managed, role_ids: Collection[str]) -> bool:
+def can_give_roles(context: Context, scope: ManagedMember, role_ids: Collection[str]) -> bool:
     """Return whether the account may give each of these roles."""
     permissions = _permissions_of(context, role_ids)
     return all(scope.can_give(permissions[role_id]) for role_id in role_ids)
 
 
-def can_give_role(context: Context, scope: Managed, role_id: str) -> bool:
+def can_give_role(context: Context, scope: ManagedMember, role_id: str) -> bool:
     """Return whether the account may give a role."""
     return can_give_roles(context, scope, [role_id])
 
 
-def can_share_role(context: Context, scope: Managed, role_id: str) -> bool:
+def can_share_role(context: Context, scope: ManagedMember, role_id: str) -> bool:
     """Return whether the account may give a role to everyone who has a link: not one of owners."""
     permissions = _permissions_of(context, [role_id])[role_id]
     return scope.can_give(permissions) and OWN not in permissions
 
 
-def leave(context: Context, account: Account, org_id: str) -> Organization:
+def leave(context: Context, account: Account, org_id: str) -> OrganizationRecord:
     """End the account's own membership, and return the organization.
 
     Raises UnknownOrganization where it has none, LastOwner.
@@ -114,21 +121,23 @@ def set_roles(context: Context, actor: Account, org_id: str, uid: str, role_ids:
     also if a manager gives a permission that the manager lacks.
     """
     scope, account = _member(context, actor, org_id, uid)
-    wanted = {role.role_id for role in roles.for_members(context, org_id, role_ids)}
-    held = {one.role_id for one in member_store.of_account(context, uid, org_id)}
-    given, taken = wanted - held, held - wanted
-    permissions = _permissions_of(context, wanted)
-    if not all(scope.can_give(permissions[role_id]) for role_id in given):
+    requested = {role.role_id for role in roles.for_members(context, org_id, role_ids)}
+    stored = {member.role_id for member in member_store.of_account(context, uid, org_id)}
+    added, taken = requested - stored, stored - requested
+    permissions = _permissions_of(context, requested)
+    if not all(scope.can_give(permissions[role_id]) for role_id in added):
         raise e.OwnersOnly
-    if scope.is_last_owner(uid) and not any(OWN in one for one in permissions.values()):
+    if scope.is_last_owner(uid) and not any(OWN in permission for permission in permissions.values()):
         raise e.LastOwner
-    if given and account.is_deleted:
+    if added and account.is_deleted:
         raise e.NotAMember
-    if given:
-        memberships.add(context, account, scope.organization, sorted(given))
+    if added:
+        memberships.add(context, account, scope.organization, sorted(added))
     if taken:
         memberships.remove(context, account, scope.organization, sorted(taken))
-    context.audit.record("organization.member_changed", uid=uid, org_id=org_id, by=actor.uid, role_ids=sorted(wanted))
+    context.audit.record(
+        "organization.member_changed", uid=uid, org_id=org_id, by=actor.uid, role_ids=sorted(requested)
+    )
 
 
 def owners_of(context: Context, org_ids: Collection[str]) -> dict[str, Owners]:
@@ -136,7 +145,7 @@ def owners_of(context: Context, org_ids: Collection[str]) -> dict[str, Owners]:
     return member_store.owners(context, org_ids)
 
 
-def _member(context: Context, actor: Account, org_id: str, uid: str) -> tuple[Managed, Account]:
+def _member(context: Context, actor: Account, org_id: str, uid: str) -> tuple[ManagedMember, Account]:
     """Return the organization, locked, and the account of a member that the actor may change."""
     scope = managed(context, actor, org_id, for_change=True)
     if not member_store.of_account(context, uid, org_id):
@@ -167,4 +176,4 @@ def _owners(context: Context, org_id: str) -> Owners:
 def _permissions_of(context: Context, role_ids: Collection[str]) -> dict[str, frozenset[str]]:
     """Return the names of the permissions of each role."""
     found = role_store.permissions_of(context, role_ids) if role_ids else {}
-    return {role_id: frozenset(one.name for one in permissions) for role_id, permissions in found.items()}
+    return {role_id: frozenset(permission.name for permission in permissions) for role_id, permissions in found.items()}

@@ -9,17 +9,17 @@ from sqlalchemy import Table
 
 from app.contract import errors as e
 from app.identity.directory.organizations import names, role_store
-from app.identity.directory.organizations.organization import MANAGE, OWN, Role
+from app.identity.directory.organizations.organization import MANAGE, OWN, RoleRecord
 from app.identity.directory.organizations.tables import organization_permissions, organization_roles
 from app.identity.platform.context import Context
 from app.identity.platform.store import upserts
 
 _NAME: Final = "Owner"
-_MOST_NAMES: Final = 50
+_MAX_NAMES: Final = 50
 _DESCRIPTION: Final = "Owns the organization."
 
 
-def ensure(context: Context) -> Role:
+def ensure(context: Context) -> RoleRecord:
     """Return the tenant's role with the permission to own an organization: of several the one with the fewest permissions.
 
     Without one it is created, once also if several people create their first organization at the same time. A role that has
@@ -43,18 +43,22 @@ def ensure(context: Context) -> Role:
     raise e.OrganizationRoleTaken
 
 
-def _find(context: Context) -> Role | None:
+def _find(context: Context) -> RoleRecord | None:
     of_tenant = role_store.roles(context, [""])
-    held = role_store.permissions_of(context, [role.role_id for role in of_tenant]) if of_tenant else {}
-    owning = [role for role in of_tenant if any(one.name == OWN for one in held[role.role_id])]
-    return min(owning, key=lambda role: (len(held[role.role_id]), role.created_at, role.role_id), default=None)
+    stored = role_store.permissions_of(context, [role.role_id for role in of_tenant]) if of_tenant else {}
+    owning = [role for role in of_tenant if any(permission.name == OWN for permission in stored[role.role_id])]
+    return min(owning, key=lambda role: (len(stored[role.role_id]), role.created_at, role.role_id), default=None)
 
 
 def _ensure_permission(context: Context, name: str) -> str:
     """Return the id of a permission; it is created where the tenant has none of this name."""
     key = names.key_of(name)
     _add(context, organization_permissions, name, permission_id=names.mint(names.PERMISSION), description="")
-    return next(one.permission_id for one in role_store.permissions(context, None, 0) if names.key_of(one.name) == key)
+    return next(
+        permission.permission_id
+        for permission in role_store.permissions(context, None, 0)
+        if names.key_of(permission.name) == key
+    )
 
 
 def _add(context: Context, table: Table, name: str, **values: Any) -> bool:
@@ -79,4 +83,4 @@ def _add(context: Context, table: Table, name: str, **values: Any) -> bool:
 
 def _names() -> Iterator[str]:
     yield from (_NAME, f"Organization {_NAME.lower()}")
-    yield from (f"{_NAME} {number}" for number in range(2, _MOST_NAMES))
+    yield from (f"{_NAME} {number}" for number in range(2, _MAX_NAMES))

@@ -13,8 +13,8 @@ from app.identity.directory.organizations import (
     own_members,
     role_store,
 )
-from app.identity.directory.organizations.organization import OWN, MemberRole, Organization
-from app.identity.directory.organizations.own_members import Managed
+from app.identity.directory.organizations.organization import OWN, MemberRole, OrganizationRecord
+from app.identity.directory.organizations.own_members import ManagedMember
 from app.identity.platform.context import Context
 
 
@@ -22,12 +22,12 @@ from app.identity.platform.context import Context
 class Transferred:
     """A change of owners. `owner` is the new one; `is_new`: it was none before."""
 
-    organization: Organization
+    organization: OrganizationRecord
     owner: Account
     is_new: bool
 
 
-def roles_after(context: Context, scope: Managed) -> list[MemberRole]:
+def roles_after(context: Context, scope: ManagedMember) -> list[MemberRole]:
     """Return the roles of an owner who steps down: its others, else the role of new members; empty: it leaves."""
     owning = _owning(context, [role.role_id for role in scope.actor.roles])
     remaining = [role for role in scope.actor.roles if role.role_id not in owning]
@@ -46,8 +46,8 @@ def transfer(context: Context, actor: Account, org_id: str, uid: str, *, steps_d
     Raises UnknownOrganization, NotAMember, OwnersOnly, OwnerCannotSignIn.
     """
     _may_transfer(context, actor, org_id, uid, for_change=True)
-    for one in sorted((actor.uid, uid)):  # in one order, for the opposite transfer in another organization
-        account_store.lock(context, one)
+    for item in sorted((actor.uid, uid)):  # in one order, for the opposite transfer in another organization
+        account_store.lock(context, item)
     scope = _may_transfer(context, actor, org_id, uid)  # again: servers take roles under the account's lock alone
     owner = account_store.by_uid(context, uid)
     if owner is None:
@@ -67,7 +67,9 @@ def transfer(context: Context, actor: Account, org_id: str, uid: str, *, steps_d
     return Transferred(scope.organization, owner, is_new)
 
 
-def _may_transfer(context: Context, actor: Account, org_id: str, uid: str, *, for_change: bool = False) -> Managed:
+def _may_transfer(
+    context: Context, actor: Account, org_id: str, uid: str, *, for_change: bool = False
+) -> ManagedMember:
     """Return the organization of which the actor may make this member an owner. Raises UnknownOrganization, NotAMember, OwnersOnly."""
     scope = own_members.managed(context, actor, org_id, for_change=for_change)
     if not scope.is_owner:
@@ -77,7 +79,7 @@ def _may_transfer(context: Context, actor: Account, org_id: str, uid: str, *, fo
     return scope
 
 
-def _step_down(context: Context, actor: Account, scope: Managed, owning: list[str]) -> None:
+def _step_down(context: Context, actor: Account, scope: ManagedMember, owning: list[str]) -> None:
     after = [role.role_id for role in roles_after(context, scope)]
     if not after:
         memberships.leave(context, actor, scope.organization)
@@ -89,5 +91,5 @@ def _step_down(context: Context, actor: Account, scope: Managed, owning: list[st
 def _owning(context: Context, role_ids: list[str]) -> dict[str, set[str]]:
     """Return those of the roles that make an owner, with the names of their permissions."""
     found = role_store.permissions_of(context, role_ids) if role_ids else {}
-    named = {role_id: {one.name for one in permissions} for role_id, permissions in found.items()}
-    return {role_id: held for role_id, held in named.items() if OWN in held}
+    named = {role_id: {permission.name for permission in permissions} for role_id, permissions in found.items()}
+    return {role_id: item for role_id, item in named.items() if OWN in item}

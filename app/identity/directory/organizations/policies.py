@@ -9,7 +9,7 @@ from app.contract.configuration import TenantSettings
 from app.contract.organizations import SetPolicies
 from app.contract.organizations_models import Policies
 from app.identity.directory.organizations import joined_domains, names, role_store, service, sign_in_methods, store
-from app.identity.directory.organizations.organization import Organization
+from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.directory.organizations.tables import organization_connections
 from app.identity.platform.context import Context
 from app.kit.partial_update import merged
@@ -25,11 +25,11 @@ def change(context: Context, req: SetPolicies) -> Policies:
         JitWithoutConnection: the organization has no active connection.
     """
     organization = service.lock_active(context, req.org_id, is_alone=True)
-    given = Policies.model_validate(req.model_dump(exclude={"org_id"}, exclude_unset=True, exclude_none=True))
+    provided = Policies.model_validate(req.model_dump(exclude={"org_id"}, exclude_unset=True, exclude_none=True))
     stored = merged(organization.policies, req)
     policies = Policies.model_validate(stored)
-    _check_role(context, organization, given)
-    check(context, organization, given, policies)
+    _check_role(context, organization, provided)
+    check(context, organization, provided, policies)
     changed = store.change(context, organization.org_id, {"policies": stored})
     if "jit_policy" in req.model_fields_set:
         joined_domains.forget(context)
@@ -38,27 +38,27 @@ def change(context: Context, req: SetPolicies) -> Policies:
 
 
 def check(
-    context: Context, organization: Organization | None, given: Policies, policies: Policies | None = None
+    context: Context, organization: OrganizationRecord | None, provided: Policies, policies: Policies | None = None
 ) -> None:
     """Check given policies, and all of them together if others stay; None: of an organization that does not exist yet.
 
     Raises BadField, MfaPolicyConflict, JitWithoutConnection.
     """
-    password = (policies or given).password_policy
+    password = (policies or provided).password_policy
     shortest, longest = password.min_length, password.max_length
     if shortest is not None and longest is not None and shortest > longest:
         raise e.BadField("The PasswordPolicy.MinLength is not formatted correctly: it exceeds MaxLength.")
-    if (methods := given.method_policy.allowed_methods) is not None:
+    if (methods := provided.method_policy.allowed_methods) is not None:
         sign_in_methods.check(context.tenant.settings, methods)
-    mode = given.mfa_policy.enforcement_mode
+    mode = provided.mfa_policy.enforcement_mode
     if mode is not None and not is_mode_allowed(context.tenant.settings, mode):
         raise e.MfaPolicyConflict
-    if given.jit_policy.enabled and (organization is None or not _has_active_connection(context, organization)):
+    if provided.jit_policy.enabled and (organization is None or not _has_active_connection(context, organization)):
         raise e.JitWithoutConnection
 
 
-def _check_role(context: Context, organization: Organization, given: Policies) -> None:
-    role_id = given.member_policy.default_member_role
+def _check_role(context: Context, organization: OrganizationRecord, provided: Policies) -> None:
+    role_id = provided.member_policy.default_member_role
     if role_id is not None:
         found = role_store.by_ids(context, [role_id], is_locked=True) if names.is_id(names.ROLE, role_id) else []
         if not found or not found[0].fits(organization.org_id):
@@ -74,7 +74,7 @@ def is_mode_allowed(settings: TenantSettings, mode: str) -> bool:
     return mode == "optional" or (mode == "force" and settings.second_factors.has_any)
 
 
-def _has_active_connection(context: Context, organization: Organization) -> bool:
+def _has_active_connection(context: Context, organization: OrganizationRecord) -> bool:
     c = organization_connections.c
     where = (c.tenant_id == context.tenant.tenant_id, c.org_id == organization.org_id, c.is_active)
     return context.work.one(select(c.connection_id).where(*where).limit(1)) is not None

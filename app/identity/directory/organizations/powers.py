@@ -27,7 +27,7 @@ _OF_PERMISSIONS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {MANAGE: _MANAGES, OWN: (*_MANAGES, "organization:update", "organization:delete")}
 )
 """The scopes of what the permissions of this service allow within an organization."""
-_MOST_INVITATIONS: Final = 1_000
+_MAX_INVITATIONS: Final = 1_000
 CONNECTION: Final = Power(ALL, "connections of organizations")
 """Who answers for a connection signs in as the people of its domain."""
 
@@ -42,13 +42,15 @@ def of_permissions(names: Collection[str]) -> Iterator[Power]:
 
 def of_permission_ids(context: Context, permission_ids: Collection[str]) -> Iterator[Power]:
     """Yield the powers of a role that gets these permissions."""
-    yield from of_permissions({one.name for one in role_store.permissions_of_ids(context, permission_ids)})
+    yield from of_permissions(
+        {permissions_of_id.name for permissions_of_id in role_store.permissions_of_ids(context, permission_ids)}
+    )
 
 
 def of_roles(context: Context, role_ids: Collection[str]) -> Iterator[Power]:
     """Yield the powers of roles; an id of none has no power."""
     found = role_store.permissions_of(context, set(role_ids)) if role_ids else {}
-    yield from of_permissions({one.name for permissions in found.values() for one in permissions})
+    yield from of_permissions({permission.name for permissions in found.values() for permission in permissions})
 
 
 def of_default_role(context: Context) -> Iterator[Power]:
@@ -72,11 +74,11 @@ def of_joining(context: Context, org_id: str) -> Iterator[Power]:
         yield from of_new_members(context, org_id)
 
 
-def of_domains(context: Context, org_id: str, wanted: Mapping[str, bool]) -> Iterator[Power]:
+def of_domains(context: Context, org_id: str, requested: Mapping[str, bool]) -> Iterator[Power]:
     """Yield the powers of a list of domains for an organization, if it adds one or states that one is verified (True)."""
-    held = {one.domain: one.is_verified for one in domains.of_organizations(context, [org_id])[org_id]}
-    given = {domains.checked(name): is_verified for name, is_verified in wanted.items()}
-    if any(name not in held or (is_verified and not held[name]) for name, is_verified in given.items()):
+    stored = {domain.domain: domain.is_verified for domain in domains.of_organizations(context, [org_id])[org_id]}
+    declared = {domains.checked(name): is_verified for name, is_verified in requested.items()}
+    if any(name not in stored or (is_verified and not stored[name]) for name, is_verified in declared.items()):
         yield from of_joining(context, org_id)
 
 
@@ -87,9 +89,9 @@ def of_addresses(context: Context, forms: Collection[str]) -> Iterator[Power]:
     joined = joined_domains.of_tenant(context).joined
     for domain in {form.rpartition("@")[2] for form in forms} & joined.keys():
         yield from of_new_members(context, joined[domain])
-    invitations = invitation_store.open_to(context, forms, _MOST_INVITATIONS)
-    yield from of_roles(context, {role_id for one in invitations for role_id in one.role_ids})
-    for org_id in {one.org_id for one in invitations if not one.role_ids}:
+    invitations = invitation_store.open_to(context, forms, _MAX_INVITATIONS)
+    yield from of_roles(context, {role_id for invitation in invitations for role_id in invitation.role_ids})
+    for org_id in {invitation.org_id for invitation in invitations if not invitation.role_ids}:
         yield from of_new_members(context, org_id)
 
 
@@ -100,14 +102,16 @@ def of_invitation(context: Context, org_id: str, role_ids: Collection[str]) -> I
 
 def of_member(context: Context, uid: str, org_id: str | None = None) -> Iterator[Power]:
     """Yield the powers of the roles that an account has, in one organization or in all."""
-    yield from of_roles(context, {one.role_id for one in member_store.of_account(context, uid, org_id)})
+    yield from of_roles(context, {member.role_id for member in member_store.of_account(context, uid, org_id)})
 
 
 def of_policies(context: Context, req: SetPolicies) -> Iterator[Power]:
     """Yield the powers of the roles that new members get before and after a change of the policies."""
-    given, members = req.model_fields_set, req.member_policy
-    changes_role = "member_policy" in given and (members is None or "default_member_role" in members.model_fields_set)
-    if changes_role or "jit_policy" in given:
+    declared, members = req.model_fields_set, req.member_policy
+    changes_role = "member_policy" in declared and (
+        members is None or "default_member_role" in members.model_fields_set
+    )
+    if changes_role or "jit_policy" in declared:
         yield from of_new_members(context, req.org_id)
     if changes_role:
         role_id = members.default_member_role if members is not None else None

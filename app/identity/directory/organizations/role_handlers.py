@@ -15,7 +15,9 @@ from app.identity.platform.powers import require as require_powers
 @contract.list_permissions.implements
 @while_on
 def list_permissions(context: Context, req: Paged) -> contract.Permissions:
-    return contract.Permissions(data=[views.permission(one) for one in role_store.permissions(context, *req.window)])
+    return contract.Permissions(
+        data=[views.permission(permission) for permission in role_store.permissions(context, *req.window)]
+    )
 
 
 @contract.create_permission.implements
@@ -34,8 +36,8 @@ def read_permission(context: Context, req: contract.PermissionPath) -> contract.
 @contract.update_permission.implements
 @while_on
 def update_permission(context: Context, req: contract.UpdatePermission) -> contract.Permission:
-    held = roles.require_permission(context, req.id)
-    require_powers(context, powers.of_permissions({held.name, req.name}))
+    stored = roles.require_permission(context, req.id)
+    require_powers(context, powers.of_permissions({stored.name, req.name}))
     return views.permission(roles.update_permission(context, req.id, req.name, req.description))
 
 

@@ -6,23 +6,23 @@ from collections.abc import Collection
 
 from app.contract import errors as e
 from app.identity.directory.organizations import names, role_store, service, store
-from app.identity.directory.organizations.organization import Permission, Role
+from app.identity.directory.organizations.organization import PermissionRecord, RoleRecord
 from app.identity.platform.context import Context
 
 
-def require_permission(context: Context, permission_id: str) -> Permission:
+def require_permission(context: Context, permission_id: str) -> PermissionRecord:
     """Return the permission. Raises MalformedPermissionId, UnknownOrganizationPermission."""
     return _found(role_store.permission(context, _permission_id(permission_id)))
 
 
-def create_permission(context: Context, name: str, description: str) -> Permission:
+def create_permission(context: Context, name: str, description: str) -> PermissionRecord:
     """Create a permission. Raises PermissionTaken."""
     permission = role_store.add_permission(context, name, description)
     context.audit.record("organization.permission_created", permission_id=permission.permission_id)
     return permission
 
 
-def update_permission(context: Context, permission_id: str, name: str, description: str) -> Permission:
+def update_permission(context: Context, permission_id: str, name: str, description: str) -> PermissionRecord:
     """Change a permission. Raises MalformedPermissionId, UnknownOrganizationPermission, PermissionTaken."""
     changed = role_store.change_permission(context, _permission_id(permission_id), name, description)
     context.audit.record("organization.permission_changed", permission_id=permission_id)
@@ -36,7 +36,7 @@ def delete_permission(context: Context, permission_id: str) -> None:
     context.audit.record("organization.permission_deleted", permission_id=permission_id)
 
 
-def require(context: Context, role_id: str) -> Role:
+def require(context: Context, role_id: str) -> RoleRecord:
     """Return a role of the tenant or of an organization. Raises RoleIdMissing, MalformedRoleId, UnknownOrganizationRole."""
     role = role_store.by_id(context, _role_id(role_id))
     if role is None:
@@ -44,7 +44,7 @@ def require(context: Context, role_id: str) -> Role:
     return role
 
 
-def create(context: Context, org_id: str, name: str, description: str, permission_ids: Collection[str]) -> Role:
+def create(context: Context, org_id: str, name: str, description: str, permission_ids: Collection[str]) -> RoleRecord:
     """Create a role; an empty `org_id` makes it one of the tenant.
 
     Raises BadField, OrganizationRoleTaken, MalformedPermissionId, and for an organization UnknownOrganization, OrganizationInactive.
@@ -56,7 +56,7 @@ def create(context: Context, org_id: str, name: str, description: str, permissio
     return role
 
 
-def update(context: Context, role_id: str, name: str, description: str, permission_ids: Collection[str]) -> Role:
+def update(context: Context, role_id: str, name: str, description: str, permission_ids: Collection[str]) -> RoleRecord:
     """Change a role and replace its permissions. Raises as `require` and `create` do."""
     _require_changeable(context, role_id)
     permissions = _permissions(context, permission_ids)
@@ -86,7 +86,7 @@ def set_default(context: Context, role_id: str) -> None:
     context.audit.record("organization.default_role_set", role_id=role_id)
 
 
-def find(context: Context, name: str, org_id: str | None) -> list[Role]:
+def find(context: Context, name: str, org_id: str | None) -> list[RoleRecord]:
     """Return the role of the organization with this name, else that of the tenant. Raises RoleNameMissing, UnknownOrganization."""
     if not name.strip():
         raise e.RoleNameMissing
@@ -94,7 +94,7 @@ def find(context: Context, name: str, org_id: str | None) -> list[Role]:
     return role_store.by_name(context, name, org_ids)[:1]
 
 
-def for_members(context: Context, org_id: str, role_ids: Collection[str]) -> list[Role]:
+def for_members(context: Context, org_id: str, role_ids: Collection[str]) -> list[RoleRecord]:
     """Return the roles, which cannot be deleted before the commit.
 
     Raises MalformedRoleId for an unknown id, RoleOfOtherOrganization for a role that members of the organization cannot have.
@@ -105,18 +105,18 @@ def for_members(context: Context, org_id: str, role_ids: Collection[str]) -> lis
     return found
 
 
-def assignable(context: Context, role_ids: Collection[str]) -> list[Role]:
+def assignable(context: Context, role_ids: Collection[str]) -> list[RoleRecord]:
     """Return the roles, which cannot be deleted before the commit. Raises MalformedRoleId."""
-    wanted = set(role_ids)
-    if not all(names.is_id(names.ROLE, one) for one in wanted):
+    requested = set(role_ids)
+    if not all(names.is_id(names.ROLE, role_id) for role_id in requested):
         raise e.MalformedRoleId
-    found = role_store.by_ids(context, wanted, is_locked=True)
-    if len(found) < len(wanted):
+    found = role_store.by_ids(context, requested, is_locked=True)
+    if len(found) < len(requested):
         raise e.MalformedRoleId
     return found
 
 
-def _require_changeable(context: Context, role_id: str) -> Role:
+def _require_changeable(context: Context, role_id: str) -> RoleRecord:
     role = require(context, role_id)
     if not role.is_of_tenant:
         service.require_active(context, role.org_id)
@@ -125,12 +125,12 @@ def _require_changeable(context: Context, role_id: str) -> Role:
 
 def _permissions(context: Context, permission_ids: Collection[str]) -> list[str]:
     """Return the ids, each once. Raises MalformedPermissionId for one of no permission of the tenant."""
-    wanted = list(dict.fromkeys(permission_ids))
-    if not all(names.is_id(names.PERMISSION, one) for one in wanted):
+    requested = list(dict.fromkeys(permission_ids))
+    if not all(names.is_id(names.PERMISSION, permission_id) for permission_id in requested):
         raise e.MalformedPermissionId
-    if wanted and role_store.lock_permissions(context, wanted) < len(wanted):
+    if requested and role_store.lock_permissions(context, requested) < len(requested):
         raise e.MalformedPermissionId
-    return wanted
+    return requested
 
 
 def _permission_id(permission_id: str) -> str:
@@ -147,7 +147,7 @@ def _role_id(role_id: str) -> str:
     return role_id
 
 
-def _found(permission: Permission | None) -> Permission:
+def _found(permission: PermissionRecord | None) -> PermissionRecord:
     if permission is None:
         raise e.UnknownOrganizationPermission
     return permission

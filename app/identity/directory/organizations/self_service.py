@@ -21,7 +21,7 @@ from app.identity.directory.organizations import (
     service,
     store,
 )
-from app.identity.directory.organizations.organization import OWN, Membership, Organization
+from app.identity.directory.organizations.organization import OWN, Membership, OrganizationRecord
 from app.identity.platform.context import Context
 from app.kit.limits import Rate
 
@@ -38,18 +38,18 @@ def may_create(context: Context) -> bool:
 
 
 def creation_problem(
-    context: Context, account: Account, held: Collection[Membership]
+    context: Context, account: Account, stored: Collection[Membership]
 ) -> Literal["", "unverified", "limit"]:
     """Return why the account, which has these memberships, can create no organization now; empty if it can."""
     if not may_create(context):
         return ""
     if not joining.verified_domains(account):
         return "unverified"
-    owned = sum(OWN in one.permissions for one in held)
+    owned = sum(OWN in item.permissions for item in stored)
     return "limit" if owned >= context.tenant.settings.organizations.owned_limit else ""
 
 
-def create(context: Context, account: Account, name: str) -> Organization:
+def create(context: Context, account: Account, name: str) -> OrganizationRecord:
     """Create an organization whose owner is the account.
 
     Raises:
@@ -65,8 +65,12 @@ def create(context: Context, account: Account, name: str) -> Organization:
     checked = names.checked(name)
     if not account_store.mark_member(context, account.uid):  # of two at once, the second counts the first's
         raise e.NotAuthenticated
-    owned = [one.organization for one in member_store.memberships(context, account.uid) if OWN in one.permissions]
-    repeated = next((one for one in owned if names.key_of(one.name) == names.key_of(checked)), None)
+    owned = [
+        membership.organization
+        for membership in member_store.memberships(context, account.uid)
+        if OWN in membership.permissions
+    ]
+    repeated = next((item for item in owned if names.key_of(item.name) == names.key_of(checked)), None)
     if repeated is not None and context.now - repeated.created_at < _REPEATED:
         return repeated
     if len(owned) >= context.tenant.settings.organizations.owned_limit:
@@ -78,38 +82,38 @@ def create(context: Context, account: Account, name: str) -> Organization:
 
 def change(
     context: Context, actor: Account, org_id: str, *, name: str, display_name: str, logo: str | None, color: str | None
-) -> Organization:
+) -> OrganizationRecord:
     """Change name and look.
 
     Raises:
         UnknownOrganization, OwnersOnly, BadField, TooManyRequests.
         OrganizationNameTaken: also for a display name that is the name of another organization, whose invitations it could imitate.
     """
-    held = _owned(context, actor, org_id)
-    if not all(is_name_of(held, one) for one in (name, display_name or held.name)):
+    stored = _owned(context, actor, org_id)
+    if not all(is_name_of(stored, item) for item in (name, display_name or stored.name)):
         context.spend("organization_create", _CREATIONS, actor.uid)
     namesake = store.by_name(context, display_name) if display_name else None
     if namesake is not None and namesake.org_id != org_id:
         raise e.OrganizationNameTaken("The Display.Name is the name of another organization.")
-    look = {**held.display, "Name": display_name or None, "LogoURL": logo, "Color": color}
-    wanted = UpdateOrganization(org_id=org_id, name=name, display=DisplayUpdate.model_validate(look))
-    return service.update(context, wanted, by=actor.uid)
+    look = {**stored.display, "Name": display_name or None, "LogoURL": logo, "Color": color}
+    requested = UpdateOrganization(org_id=org_id, name=name, display=DisplayUpdate.model_validate(look))
+    return service.update(context, requested, by=actor.uid)
 
 
 def delete(context: Context, actor: Account, org_id: str, typed_name: str) -> None:
     """Delete an organization. Raises UnknownOrganization, OwnersOnly, and BadField if the name is not its own."""
-    held = _owned(context, actor, org_id)
-    if not is_name_of(held, typed_name):
+    stored = _owned(context, actor, org_id)
+    if not is_name_of(stored, typed_name):
         raise e.BadField("The Name is not that of the organization.")
     service.delete(context, org_id, by=actor.uid)
 
 
-def is_name_of(organization: Organization, text: str) -> bool:
+def is_name_of(organization: OrganizationRecord, text: str) -> bool:
     """Return whether a text is the name or the display name, in any letter case."""
     return names.key_of(text) in {names.key_of(organization.name), names.key_of(organization.display_name)}
 
 
-def _owned(context: Context, actor: Account, org_id: str) -> Organization:
+def _owned(context: Context, actor: Account, org_id: str) -> OrganizationRecord:
     """Return the organization, locked. Raises UnknownOrganization, OwnersOnly."""
     scope = own_members.managed(context, actor, org_id, for_change=True)
     if not scope.is_owner:

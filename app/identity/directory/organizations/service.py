@@ -11,13 +11,13 @@ from app.contract import errors as e
 from app.contract.organizations import CreateOrganization, DomainInput, UpdateOrganization
 from app.contract.organizations_models import Display
 from app.identity.directory.organizations import domain_verification, domains, joined_domains, names, store
-from app.identity.directory.organizations.organization import Organization
+from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.platform.context import Context
 from app.kit.partial_update import merged
 from app.kit.wire import Wire
 
-_MOST_METADATA_BYTES: Final = 16_384
-_LONGEST_KEY: Final = 100
+_MAX_METADATA_BYTES: Final = 16_384
+_MAX_KEY_LENGTH: Final = 100
 Req = TypeVar("Req", bound=Wire)
 Res = TypeVar("Res", bound=Wire)
 
@@ -33,27 +33,27 @@ def while_on(handler: Callable[[Context, Req], Res]) -> Callable[[Context, Req],
     return checked
 
 
-def by_id(context: Context, org_id: str) -> Organization | None:
+def by_id(context: Context, org_id: str) -> OrganizationRecord | None:
     """Return the organization with this id."""
     return store.by_id(context, org_id)
 
 
-def by_name(context: Context, name: str) -> Organization | None:
+def by_name(context: Context, name: str) -> OrganizationRecord | None:
     """Return the organization with this name, in any letter case."""
     return store.by_name(context, name)
 
 
-def require(context: Context, org_id: str) -> Organization:
+def require(context: Context, org_id: str) -> OrganizationRecord:
     """Return the organization. Raises OrganizationIdMissing, MalformedOrganizationId, UnknownOrganization."""
     return _found(store.by_id(context, checked_id(org_id)))
 
 
-def require_active(context: Context, org_id: str) -> Organization:
+def require_active(context: Context, org_id: str) -> OrganizationRecord:
     """Return the organization. Raises OrganizationInactive too."""
     return active(require(context, org_id))
 
 
-def lock_active(context: Context, org_id: str, *, is_alone: bool = False) -> Organization:
+def lock_active(context: Context, org_id: str, *, is_alone: bool = False) -> OrganizationRecord:
     """Return the organization, which stays as it is until the commit. Raises as `require_active` does.
 
     `is_alone`: it is about to be changed. Two requests that share the lock would each wait for the other's end.
@@ -70,7 +70,7 @@ def checked_id(org_id: str) -> str:
     return org_id
 
 
-def create(context: Context, req: CreateOrganization, by: str | None = None) -> Organization:
+def create(context: Context, req: CreateOrganization, by: str | None = None) -> OrganizationRecord:
     """Create an organization. `by`: the uid of the person who does it; None: a server of the tenant, here and below.
 
     Raises:
@@ -79,39 +79,39 @@ def create(context: Context, req: CreateOrganization, by: str | None = None) -> 
         TooManyOrganizations: the tenant is on trial.
     """
     name = names.checked(req.name)
-    wanted = _domains(context, req.domains or [])
+    requested = _domains(context, req.domains or [])
     settings = context.tenant.settings
     if settings.trial_ends_at is not None:
         context.work.begin()
         if store.count(context) >= settings.organizations.trial_limit:
             raise e.TooManyOrganizations
     organization = store.add(context, name, display(req.display), metadata(req.metadata))
-    domains.add_all(context, organization, wanted, by=by)
+    domains.add_all(context, organization, requested, by=by)
     context.audit.record("organization.created", uid=by, org_id=organization.org_id)
     return organization
 
 
-def update(context: Context, req: UpdateOrganization, by: str | None = None) -> Organization:
+def update(context: Context, req: UpdateOrganization, by: str | None = None) -> OrganizationRecord:
     """Change an organization. Raises as `create` does, and DomainInUse, UnknownOrganization, OrganizationInactive."""
     organization = require_active(context, req.org_id)
-    given = req.model_fields_set - {"org_id"}
+    provided = req.model_fields_set - {"org_id"}
     values: dict[str, Any] = {}
     if req.name is not None:
         values["name"] = names.checked(req.name)
-    if "metadata" in given:
+    if "metadata" in provided:
         values["metadata"] = metadata(req.metadata)
-    wanted = None
-    if "domains" in given:
-        held = domains.of_organizations(context, [organization.org_id])[organization.org_id]
-        wanted = _domains(context, req.domains or [], {one.domain for one in held})
+    requested = None
+    if "domains" in provided:
+        stored = domains.of_organizations(context, [organization.org_id])[organization.org_id]
+        requested = _domains(context, req.domains or [], {domain.domain for domain in stored})
     organization = lock_active(context, req.org_id, is_alone=True)
-    if "display" in given:
+    if "display" in provided:
         merged_display = merged(organization.display, req.display) if req.display is not None else {}
         values["display"] = display(Display.model_validate(merged_display))
     changed = _found(store.change(context, organization.org_id, values))
-    if wanted is not None:
-        domains.replace_all(context, organization, wanted, by=by)
-    context.audit.record("organization.changed", uid=by, org_id=changed.org_id, members=sorted(given))
+    if requested is not None:
+        domains.replace_all(context, organization, requested, by=by)
+    context.audit.record("organization.changed", uid=by, org_id=changed.org_id, members=sorted(provided))
     return changed
 
 
@@ -132,48 +132,50 @@ def set_status(context: Context, org_id: str, is_active: bool) -> None:
     context.audit.record("organization.activated" if is_active else "organization.deactivated", org_id=org_id)
 
 
-def active(organization: Organization) -> Organization:
+def active(organization: OrganizationRecord) -> OrganizationRecord:
     """Return the organization. Raises OrganizationInactive."""
     if not organization.is_active:
         raise e.OrganizationInactive
     return organization
 
 
-def display(given: Display | None) -> dict[str, Any]:
+def display(provided: Display | None) -> dict[str, Any]:
     """Return the stored look. Raises BadField for a name that imitates another."""
-    shown = given or Display()
+    shown = provided or Display()
     if shown.name is not None:
         shown = shown.model_copy(update={"name": names.checked(shown.name, "Display.Name")})
     return shown.model_dump(by_alias=True, exclude_none=True)
 
 
-def metadata(given: dict[str, Any] | None) -> dict[str, Any]:
+def metadata(provided: dict[str, Any] | None) -> dict[str, Any]:
     """Return the stored metadata. Raises BadField if it is too large or has a number that JSON cannot write."""
-    held = given or {}
-    if any(not key or len(key) > _LONGEST_KEY for key in held):
-        raise e.BadField(f"The Metadata is not formatted correctly: names have 1 to {_LONGEST_KEY} characters.")
-    if not _is_finite(held):
+    stored = provided or {}
+    if any(not key or len(key) > _MAX_KEY_LENGTH for key in stored):
+        raise e.BadField(f"The Metadata is not formatted correctly: names have 1 to {_MAX_KEY_LENGTH} characters.")
+    if not _is_finite(stored):
         raise e.BadField("The Metadata is not formatted correctly: a number is too large.")
-    if len(json.dumps(held, ensure_ascii=False, separators=(",", ":")).encode()) > _MOST_METADATA_BYTES:
-        raise e.BadField(f"The Metadata is not formatted correctly: it is larger than {_MOST_METADATA_BYTES} bytes.")
-    return held
+    if len(json.dumps(stored, ensure_ascii=False, separators=(",", ":")).encode()) > _MAX_METADATA_BYTES:
+        raise e.BadField(f"The Metadata is not formatted correctly: it is larger than {_MAX_METADATA_BYTES} bytes.")
+    return stored
 
 
-def _domains(context: Context, given: Sequence[DomainInput], known: Collection[str] = frozenset()) -> dict[str, bool]:
+def _domains(
+    context: Context, provided: Sequence[DomainInput], known: Collection[str] = frozenset()
+) -> dict[str, bool]:
     """Return the domains, and whether an administrator states that they are verified; `known` ones have a mail server.
 
     Raises BadField.
     """
-    wanted = {domains.checked(one.domain_name): one.is_verified for one in given}
-    if len(wanted) < len(given):
+    requested = {domains.checked(item.domain_name): item.is_verified for item in provided}
+    if len(requested) < len(provided):
         raise e.BadField("The Domains are not formatted correctly: a domain is listed twice.")
-    if context.client is not None and any(wanted.values()):
+    if context.client is not None and any(requested.values()):
         raise e.BadField("The IsVerified is not accepted from a client id and secret: verify the domain by DNS.")
-    domain_verification.require_mail_servers(context, sorted(set(wanted).difference(known)))
-    return wanted
+    domain_verification.require_mail_servers(context, sorted(set(requested).difference(known)))
+    return requested
 
 
-def _found(organization: Organization | None) -> Organization:
+def _found(organization: OrganizationRecord | None) -> OrganizationRecord:
     if organization is None:
         raise e.UnknownOrganization
     return organization

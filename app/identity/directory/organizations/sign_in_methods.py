@@ -42,7 +42,7 @@ def offered(settings: TenantSettings) -> frozenset[str]:
         PASSKEY: settings.passkeys,
         EMAIL: settings.passwordless_email or settings.one_touch or settings.smart_login,
         SMS: settings.phone_login and (settings.passwordless_sms or settings.one_touch),
-        CONNECTION: any(one.is_active for one in settings.connections.values()),
+        CONNECTION: any(connection.is_active for connection in settings.connections.values()),
         PIN: settings.pin.is_on and settings.pin.login,
     }
     return frozenset(method for method, is_on in is_offered.items() if is_on)
@@ -70,9 +70,9 @@ def of_account(context: Context, account: Account) -> AllowedMethods | None:
         return None
     on = offered(context.tenant.settings)
     limits = [
-        (one.org_id, one.name, frozenset(allowed) & on)
-        for one in policies
-        if (allowed := one.policies.method_policy.allowed_methods)
+        (policy.org_id, policy.name, frozenset(allowed) & on)
+        for policy in policies
+        if (allowed := policy.policies.method_policy.allowed_methods)
     ]
     limits = [limit for limit in limits if limit[2] - {PIN}]
     if not limits:

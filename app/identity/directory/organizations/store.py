@@ -11,61 +11,61 @@ from sqlalchemy.exc import IntegrityError
 
 from app.contract import errors as e
 from app.identity.directory.organizations import in_force, names
-from app.identity.directory.organizations.organization import Organization
+from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.directory.organizations.tables import OF_ORGANIZATION, organization_role_permissions, organizations
 from app.identity.directory.organizations.tables import organization_roles as roles
 from app.identity.platform.context import Context
 
 O = organizations.c  # noqa: E741 - short names of columns, as in all stores
-COLUMNS = tuple(O[name] for name in Organization.__dataclass_fields__)
+COLUMNS = tuple(O[name] for name in OrganizationRecord.__dataclass_fields__)
 
 
-def organization(row: Row[Any]) -> Organization:
+def organization(row: Row[Any]) -> OrganizationRecord:
     """Return the organization in a row that begins with COLUMNS."""
-    return Organization(*row[: len(COLUMNS)])
+    return OrganizationRecord(*row[: len(COLUMNS)])
 
 
-def by_id(context: Context, org_id: str) -> Organization | None:
+def by_id(context: Context, org_id: str) -> OrganizationRecord | None:
     return _one(context, O.org_id == org_id)
 
 
-def by_name(context: Context, name: str) -> Organization | None:
+def by_name(context: Context, name: str) -> OrganizationRecord | None:
     """Return the organization with this name, in any letter case."""
     return _one(context, O.name_key == names.key_of(name))
 
 
-def locked(context: Context, org_id: str, *, is_alone: bool = False) -> Organization | None:
+def locked(context: Context, org_id: str, *, is_alone: bool = False) -> OrganizationRecord | None:
     """Return the organization, which cannot be deleted or deactivated before the commit.
 
     `is_alone`: no other transaction can hold this lock on it either.
     """
     context.work.begin()
-    statement = select(*COLUMNS).where(*_mine(context), O.org_id == org_id).with_for_update(read=not is_alone)
+    statement = select(*COLUMNS).where(*_in_tenant(context), O.org_id == org_id).with_for_update(read=not is_alone)
     row = context.work.one(statement)
     return organization(row) if row is not None else None
 
 
-def by_ids(context: Context, org_ids: Iterable[str]) -> list[Organization]:
+def by_ids(context: Context, org_ids: Iterable[str]) -> list[OrganizationRecord]:
     """Return these organizations, the oldest first."""
     rows = context.work.all(
-        select(*COLUMNS).where(*_mine(context), O.org_id.in_(set(org_ids))).order_by(O.created_at, O.org_id)
+        select(*COLUMNS).where(*_in_tenant(context), O.org_id.in_(set(org_ids))).order_by(O.created_at, O.org_id)
     )
     return [organization(row) for row in rows]
 
 
-def page(context: Context, search: str | None, limit: int | None, offset: int) -> list[Organization]:
+def page(context: Context, search: str | None, limit: int | None, offset: int) -> list[OrganizationRecord]:
     """Return organizations, the oldest first; `search` is a part of the name."""
-    where = [*_mine(context), *([O.name_key.contains(names.key_of(search), autoescape=True)] if search else [])]
+    where = [*_in_tenant(context), *([O.name_key.contains(names.key_of(search), autoescape=True)] if search else [])]
     ordered = select(*COLUMNS).where(*where).order_by(O.created_at, O.org_id)
     return [organization(row) for row in context.work.all(ordered.limit(limit).offset(offset))]
 
 
 def count(context: Context) -> int:
-    row = context.work.one(select(func.count()).select_from(organizations).where(*_mine(context)))
+    row = context.work.one(select(func.count()).select_from(organizations).where(*_in_tenant(context)))
     return int(row[0]) if row else 0
 
 
-def add(context: Context, name: str, display: dict[str, Any], metadata: dict[str, Any]) -> Organization:
+def add(context: Context, name: str, display: dict[str, Any], metadata: dict[str, Any]) -> OrganizationRecord:
     """Add an organization. Raises OrganizationNameTaken."""
     values = {
         "tenant_id": context.tenant.tenant_id,
@@ -85,23 +85,23 @@ def add(context: Context, name: str, display: dict[str, Any], metadata: dict[str
         raise e.OrganizationNameTaken from None
 
 
-def change(context: Context, org_id: str, values: dict[str, Any]) -> Organization | None:
+def change(context: Context, org_id: str, values: dict[str, Any]) -> OrganizationRecord | None:
     """Update columns and return the changed organization. Raises OrganizationNameTaken."""
     if "name" in values:
         values = {**values, "name_key": names.key_of(values["name"])}
-    statement = update(organizations).where(*_mine(context), O.org_id == org_id)
+    statement = update(organizations).where(*_in_tenant(context), O.org_id == org_id)
     try:
         row = context.work.one(statement.values(modified_at=context.now, **values).returning(*COLUMNS))
     except IntegrityError:
         raise e.OrganizationNameTaken from None
-    in_force.forget(context)
+    in_force.invalidate(context)
     return organization(row) if row is not None else None
 
 
 def set_active(context: Context, org_id: str, is_active: bool) -> bool:
     """Activate or deactivate an organization. Return whether that changed it."""
-    in_force.forget(context)
-    where = (*_mine(context), O.org_id == org_id, O.is_active != is_active)
+    in_force.invalidate(context)
+    where = (*_in_tenant(context), O.org_id == org_id, O.is_active != is_active)
     return (
         context.work.changed(update(organizations).where(*where).values(is_active=is_active, modified_at=context.now))
         > 0
@@ -110,9 +110,9 @@ def set_active(context: Context, org_id: str, is_active: bool) -> bool:
 
 def remove(context: Context, org_id: str) -> bool:
     """Delete an organization with everything that belongs to it. Return whether it existed."""
-    if not context.work.changed(delete(organizations).where(*_mine(context), O.org_id == org_id)):
+    if not context.work.changed(delete(organizations).where(*_in_tenant(context), O.org_id == org_id)):
         return False
-    in_force.forget(context)
+    in_force.invalidate(context)
     tenant_id = context.tenant.tenant_id
     own_roles = select(roles.c.role_id).where(roles.c.tenant_id == tenant_id, roles.c.org_id == org_id)
     permissions = organization_role_permissions.c
@@ -129,14 +129,14 @@ def remove(context: Context, org_id: str) -> bool:
 def of_default_role(context: Context, role_id: str) -> bool:
     """Return whether an organization gives this role to new members."""
     setting = O.policies["MemberPolicy"]["DefaultMemberRole"].as_string()
-    statement = select(O.org_id).where(*_mine(context), setting == role_id).limit(1)
+    statement = select(O.org_id).where(*_in_tenant(context), setting == role_id).limit(1)
     return context.work.one(statement) is not None
 
 
-def _one(context: Context, *where: ColumnElement[bool]) -> Organization | None:
-    row = context.work.one(select(*COLUMNS).where(*_mine(context), *where))
+def _one(context: Context, *where: ColumnElement[bool]) -> OrganizationRecord | None:
+    row = context.work.one(select(*COLUMNS).where(*_in_tenant(context), *where))
     return organization(row) if row is not None else None
 
 
-def _mine(context: Context) -> tuple[ColumnElement[bool], ...]:
+def _in_tenant(context: Context) -> tuple[ColumnElement[bool], ...]:
     return (O.tenant_id == context.tenant.tenant_id,)

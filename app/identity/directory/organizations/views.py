@@ -10,111 +10,118 @@ from app.contract import organizations_members as members_contract
 from app.contract import organizations_models as models
 from app.contract import organizations_roles as roles_contract
 from app.identity.directory.organizations import connection_views, domains, role_store
-from app.identity.directory.organizations.organization import Organization, Permission, Role, UserRole
+from app.identity.directory.organizations.organization import (
+    AccountRoleRecord,
+    OrganizationRecord,
+    PermissionRecord,
+    RoleRecord,
+)
 from app.identity.platform.context import Context
 from app.kit.clock import iso
 
 _BATCH: Final = 10_000  # databases limit the number of parameters of a statement
 
 
-def organizations(context: Context, found: Sequence[Organization]) -> list[contract.Organization]:
+def organizations(context: Context, found: Sequence[OrganizationRecord]) -> list[contract.Organization]:
     """Return organizations with their parts, which takes the same number of statements for each 10,000 of them."""
     return [
-        one for start in range(0, len(found), _BATCH) for one in _organizations(context, found[start : start + _BATCH])
+        item
+        for start in range(0, len(found), _BATCH)
+        for item in _organizations(context, found[start : start + _BATCH])
     ]
 
 
-def _organizations(context: Context, found: Sequence[Organization]) -> list[contract.Organization]:
-    ids = [one.org_id for one in found]
+def _organizations(context: Context, found: Sequence[OrganizationRecord]) -> list[contract.Organization]:
+    ids = [item.org_id for item in found]
     of_domains = domains.of_organizations(context, ids)
     of_connections = connection_views.by_organization(context, ids)
     return [
         contract.Organization(
-            id=one.org_id,
-            name=one.name,
-            display=models.Display.model_validate(one.display),
-            is_active=one.is_active,
-            created_date=iso(one.created_at) or "",
-            modified_date=iso(one.modified_at) or "",
-            metadata=one.metadata,
-            domains=[domain(held) for held in of_domains[one.org_id]],
-            connections=of_connections[one.org_id],
-            policies=one.policy,
+            id=item.org_id,
+            name=item.name,
+            display=models.Display.model_validate(item.display),
+            is_active=item.is_active,
+            created_date=iso(item.created_at) or "",
+            modified_date=iso(item.modified_at) or "",
+            metadata=item.metadata,
+            domains=[domain(element) for element in of_domains[item.org_id]],
+            connections=of_connections[item.org_id],
+            policies=item.policy,
         )
-        for one in found
+        for item in found
     ]
 
 
-def organization(context: Context, one: Organization) -> contract.Organization:
-    return organizations(context, [one])[0]
+def organization(context: Context, item: OrganizationRecord) -> contract.Organization:
+    return organizations(context, [item])[0]
 
 
-def domain(one: domains.OrganizationDomain) -> models.Domain:
+def domain(item: domains.OrganizationDomain) -> models.Domain:
     return models.Domain(
-        id=one.domain_id,
-        domain_name=one.domain,
-        is_verified=one.is_verified,
-        verification_strategy=one.strategy,  # type: ignore[arg-type] # only these are stored
-        verification_token=one.token,
-        status=one.state,  # type: ignore[arg-type] # only these are stored
-        reason=one.problem,
+        id=item.domain_id,
+        domain_name=item.domain,
+        is_verified=item.is_verified,
+        verification_strategy=item.strategy,  # type: ignore[arg-type] # only these are stored
+        verification_token=item.token,
+        status=item.state,  # type: ignore[arg-type] # only these are stored
+        reason=item.problem,
     )
 
 
-def permission(one: Permission) -> roles_contract.Permission:
+def permission(item: PermissionRecord) -> roles_contract.Permission:
     return roles_contract.Permission(
-        id=one.permission_id,
-        name=one.name,
-        description=one.description,
-        created_date=iso(one.created_at) or "",
-        modified_date=iso(one.modified_at) or "",
+        id=item.permission_id,
+        name=item.name,
+        description=item.description,
+        created_date=iso(item.created_at) or "",
+        modified_date=iso(item.modified_at) or "",
     )
 
 
-def roles(context: Context, found: Sequence[Role]) -> list[roles_contract.Role]:
+def roles(context: Context, found: Sequence[RoleRecord]) -> list[roles_contract.Role]:
     """Return roles with their permissions, in one statement for each 10,000 of them."""
-    return [one for start in range(0, len(found), _BATCH) for one in _roles(context, found[start : start + _BATCH])]
+    return [item for start in range(0, len(found), _BATCH) for item in _roles(context, found[start : start + _BATCH])]
 
 
-def _roles(context: Context, found: Sequence[Role]) -> list[roles_contract.Role]:
-    permissions = role_store.permissions_of(context, [one.role_id for one in found])
+def _roles(context: Context, found: Sequence[RoleRecord]) -> list[roles_contract.Role]:
+    permissions = role_store.permissions_of(context, [item.role_id for item in found])
     return [
         roles_contract.Role(
-            id=one.role_id,
-            name=one.name,
-            description=one.description,
-            level="tenant" if one.is_of_tenant else "org",
-            org_id=one.org_id,
-            permissions=[_of_role(held) for held in permissions[one.role_id]],
-            created_date=iso(one.created_at) or "",
-            modified_date=iso(one.modified_at) or "",
-            original_name=one.original_name,
+            id=item.role_id,
+            name=item.name,
+            description=item.description,
+            level="tenant" if item.is_of_tenant else "org",
+            org_id=item.org_id,
+            permissions=[_of_role(element) for element in permissions[item.role_id]],
+            created_date=iso(item.created_at) or "",
+            modified_date=iso(item.modified_at) or "",
+            original_name=item.original_name,
         )
-        for one in found
+        for item in found
     ]
 
 
-def role(context: Context, one: Role) -> roles_contract.Role:
-    return roles(context, [one])[0]
+def role(context: Context, item: RoleRecord) -> roles_contract.Role:
+    return roles(context, [item])[0]
 
 
-def _of_role(one: Permission) -> roles_contract.RolePermission:
+def _of_role(item: PermissionRecord) -> roles_contract.RolePermission:
     return roles_contract.RolePermission(
-        id=one.permission_id, name=one.name, description=one.description, original_name=one.original_name
+        id=item.permission_id, name=item.name, description=item.description, original_name=item.original_name
     )
 
 
-def member_roles(found: Sequence[UserRole]) -> members_contract.UserRoles:
+def member_roles(found: Sequence[AccountRoleRecord]) -> members_contract.UserRoles:
     return members_contract.UserRoles(
         data=[
             members_contract.UserRole(
-                id=one.user_role_id,
-                uid=one.uid,
-                role_id=one.role_id,
-                org_id=one.org_id,
-                email=one.email or "",
-                created_date=iso(one.created_at) or "",
+                id=item.user_role_id,
+                uid=item.uid,
+                role_id=item.role_id,
+                org_id=item.org_id,
+                email=item.email or "",
+                created_date=iso(item.created_at) or "",
             )
-            for one in found
+            for item in found
         ]
     )

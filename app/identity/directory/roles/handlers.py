@@ -86,8 +86,8 @@ def read_all(context: Context, req: contract.ListRoles) -> contract.RoleList:
 @contract.create.implements
 def create(context: Context, req: contract.CreateRoles) -> contract.RoleList:
     new = [
-        NewRole(one.name, tuple(name for name, is_granted in one.permissions.items() if is_granted))
-        for one in req.roles
+        NewRole(role.name, tuple(name for name, is_granted in role.permissions.items() if is_granted))
+        for role in req.roles
     ]
     require_powers(context, powers.of_permissions([name for role in new for name in role.permissions]))
     created = sorted(service.create(context, new), key=lambda role: role.name)

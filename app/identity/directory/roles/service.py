@@ -35,7 +35,7 @@ class NewRole:
 
 
 @dataclass(frozen=True)
-class Access:
+class AccountAccess:
     """What an account may do now: `contexts` are those that have not expired, `permissions` of roles and contexts together."""
 
     roles: tuple[str, ...]
@@ -54,12 +54,12 @@ def create(context: Context, new: Sequence[NewRole]) -> Sequence[NewRole]:
         BadParameter: a permission's name is not valid, or the tenant would have too many roles.
     """
     changes.lock(context.work)  # names and their number are compared with those of concurrent requests
-    held = {row.skeleton: row.name for row in store.all_roles(context.work)}
+    stored = {row.skeleton: row.name for row in store.all_roles(context.work)}
     for role in new:
-        if problem := problem_with(role, held):
+        if problem := problem_with(role, stored):
             raise problem
-        held[names.skeleton(role.name)] = role.name
-    if len(held) > contract.MAX_ROLES:
+        stored[names.skeleton(role.name)] = role.name
+    if len(stored) > contract.MAX_ROLES:
         raise e.BadParameter(f"A tenant has at most {contract.MAX_ROLES} roles.")
     add(context.work, new, context.now)
     for role in new:
@@ -67,11 +67,11 @@ def create(context: Context, new: Sequence[NewRole]) -> Sequence[NewRole]:
     return new
 
 
-def problem_with(role: NewRole, held: Mapping[str, str]) -> e.RoleNameRefused | e.BadParameter | None:
+def problem_with(role: NewRole, stored: Mapping[str, str]) -> e.RoleNameRefused | e.BadParameter | None:
     """Return why a role cannot be added; `held`: the names of the other roles, by skeleton."""
     if not names.is_valid(role.name):
         return e.RoleNameRefused("The name has characters that roles cannot have, or is too long.")
-    other = held.get(names.skeleton(role.name))
+    other = stored.get(names.skeleton(role.name))
     if other is not None:
         relation = "exists" if other == role.name else f"looks like the role {other}"
         return e.RoleNameRefused(f"The name {role.name} {relation}.")
@@ -147,7 +147,7 @@ def _set_permissions(context: Context, name: str, permissions: Iterable[str]) ->
 # Roles of accounts.
 
 
-def assign(context: Context, account: Account, wanted: Iterable[str]) -> list[str]:
+def assign(context: Context, account: Account, requested: Iterable[str]) -> list[str]:
     """Give roles to an account, beside those that it has, and return all of them, sorted.
 
     Raises:
@@ -155,14 +155,14 @@ def assign(context: Context, account: Account, wanted: Iterable[str]) -> list[st
         BadParameter: the account would have too many.
     """
     _lock(context, account)
-    held = set(assigned_roles.of_account(context.work, account.uid).get(EVERYWHERE, ()))
-    fresh = _existing(context, wanted) - held
-    if len(held) + len(fresh) > contract.MAX_ACCOUNT_ROLES:
+    stored = set(assigned_roles.of_account(context.work, account.uid).get(EVERYWHERE, ()))
+    fresh = _existing(context, requested) - stored
+    if len(stored) + len(fresh) > contract.MAX_ACCOUNT_ROLES:
         raise e.BadParameter(f"An account has at most {contract.MAX_ACCOUNT_ROLES} roles.")
     if fresh:
         assigned_roles.assign(context.work, account.uid, {EVERYWHERE: fresh})
         _changed(context, account, "AssignRoles")
-    return sorted(held | fresh)
+    return sorted(stored | fresh)
 
 
 def unassign(context: Context, account: Account, unwanted: Iterable[str]) -> None:
@@ -173,7 +173,7 @@ def unassign(context: Context, account: Account, unwanted: Iterable[str]) -> Non
 
 
 def change_contexts(
-    context: Context, account: Account, given: Sequence[contract.RoleContextInput]
+    context: Context, account: Account, provided: Sequence[contract.RoleContextInput]
 ) -> Sequence[Row[Any]]:
     """Add contexts to an account or change those that it has, and return all of them.
 
@@ -184,16 +184,16 @@ def change_contexts(
         BadParameter: a context is given twice, a permission's name is not valid, or the account would have too many contexts.
     """
     _lock(context, account)
-    held = {row.context: row for row in store.contexts_of(context.work, account.uid)}
-    wanted = {one.context: one for one in given}
-    if len(wanted) < len(given):
+    stored = {row.context: row for row in store.contexts_of(context.work, account.uid)}
+    requested = {item.context: item for item in provided}
+    if len(requested) < len(provided):
         raise e.BadParameter("The parameter rolecontext names a context twice.")
-    if not all(name in held or names.is_valid(name) for name in wanted):
+    if not all(name in stored or names.is_valid(name) for name in requested):
         raise e.UnknownRoleContext
-    if len(held.keys() | wanted.keys()) > contract.MAX_CONTEXTS:
+    if len(stored.keys() | requested.keys()) > contract.MAX_CONTEXTS:
         raise e.BadParameter(f"An account has at most {contract.MAX_CONTEXTS} role contexts.")
-    contents = {name: _content(one, held.get(name)) for name, one in wanted.items()}
-    assigned = {name: set(one.roles or ()) for name, one in wanted.items() if "roles" in one.model_fields_set}
+    contents = {name: _content(item, stored.get(name)) for name, item in requested.items()}
+    assigned = {name: set(item.roles or ()) for name, item in requested.items() if "roles" in item.model_fields_set}
     _existing(context, set().union(*assigned.values()))
     store.put_contexts(context, account.uid, contents)
     assigned_roles.clear(context.work, account.uid, assigned)
@@ -243,13 +243,13 @@ def accounts_in(context: Context, name: str, cursor: str | None) -> tuple[list[t
     return [(row, found[row.uid]) for row in page if row.uid in found], following
 
 
-def access_of(context: Context, account: Account) -> Access:
+def access_of(context: Context, account: Account) -> AccountAccess:
     """Return what an account may do now. An expired context counts for nothing."""
     contexts = [row for row in store.contexts_of(context.work, account.uid) if not _is_expired(context, row)]
     assigned = {*(account.roles or ()), *(name for row in contexts for name in row.roles)}
     permissions = set(store.permissions_of(context.work, assigned)) if assigned else set()
     permissions.update(name for row in contexts for name in row.additional_permissions)
-    return Access(tuple(account.roles or ()), tuple(sorted(permissions)), contexts)
+    return AccountAccess(tuple(account.roles or ()), tuple(sorted(permissions)), contexts)
 
 
 def _is_expired(context: Context, row: Row[Any]) -> bool:
@@ -270,9 +270,9 @@ def _locked_context(context: Context, account: Account, name: str) -> Row[Any]:
     return row
 
 
-def _existing(context: Context, wanted: Iterable[str]) -> set[str]:
+def _existing(context: Context, requested: Iterable[str]) -> set[str]:
     """Return the names, locked against deletion. Raises UnknownRoleName if one is no role."""
-    found = set(wanted)
+    found = set(requested)
     if not all(map(names.can_exist, found)) or (found and store.existing(context.work, found) != found):
         raise e.UnknownRoleName
     return found
@@ -283,15 +283,15 @@ def _changed(context: Context, account: Account, event: str) -> None:
     events.emit(context, event, account, False)
 
 
-def _content(one: contract.RoleContextInput, held: Row[Any] | None) -> dict[str, Any]:
+def _content(item: contract.RoleContextInput, stored: Row[Any] | None) -> dict[str, Any]:
     """Return the columns of a context; members that are absent from the request keep their value."""
-    permissions, ends_at = (held.additional_permissions, held.ends_at) if held is not None else ([], None)
-    if "additional_permissions" in one.model_fields_set:
-        permissions = sorted(set(one.additional_permissions or ()))
+    permissions, ends_at = (stored.additional_permissions, stored.ends_at) if stored is not None else ([], None)
+    if "additional_permissions" in item.model_fields_set:
+        permissions = sorted(set(item.additional_permissions or ()))
         if problem := problem_with_permissions(permissions):
             raise problem
-    if "expiration" in one.model_fields_set:
-        ends_at = parse_expiration(one.expiration)
+    if "expiration" in item.model_fields_set:
+        ends_at = parse_expiration(item.expiration)
     return {"additional_permissions": permissions, "ends_at": ends_at}
 
 

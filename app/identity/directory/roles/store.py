@@ -54,7 +54,7 @@ def all_roles(work: UnitOfWork) -> Sequence[Row[Any]]:
 def add_roles(work: UnitOfWork, new: Sequence[Mapping[str, Any]]) -> None:
     """Add roles. Raises IntegrityError where a name or skeleton is taken."""
     if new:
-        work.run(insert(roles), [{"tenant_id": work.tenant_id, **one} for one in new])
+        work.run(insert(roles), [{"tenant_id": work.tenant_id, **item} for item in new])
 
 
 def lock_role(work: UnitOfWork, name: str) -> Row[Any] | None:

@@ -104,7 +104,9 @@ def is_allowed_in_mail(context: Context, page: str) -> bool:
     if not is_allowed(context, page):
         return False
     address, own = _read(page), map(parse_address, context.own_addresses)
-    if address is None or (address.host, address.port) not in {(one.host, one.port) for one in own if one is not None}:
+    if address is None or (address.host, address.port) not in {
+        (item.host, item.port) for item in own if item is not None
+    }:
         return address is not None
     names = {_name(piece) for piece in _SEPARATOR.split(address.query) if piece}
     return names <= _PUBLIC_PARAMETERS and not _may_be_short_link(address.path)

@@ -134,7 +134,7 @@ def _captcha_places(settings: TenantSettings) -> Json:
 
 
 def _privacy_policy(policy: PrivacyPolicy) -> Json:
-    versions = [{"Version": one.version, "StartDateTime": iso(one.starts_at)} for one in policy.versions]
+    versions = [{"Version": version.version, "StartDateTime": iso(version.starts_at)} for version in policy.versions]
     return {"IsEnabled": bool(versions), "Mode": policy.mode.title(), "PrivacyPolicies": versions}
 
 

@@ -154,7 +154,7 @@ def applications_of(work: UnitOfWork) -> Sequence[ApplicationRow]:
 
 def configured_applications(work: UnitOfWork) -> Sequence[ApplicationRow]:
     """Return the applications that the tenant configured, by name."""
-    return [one for one in applications_of(work) if one.registered_by is None]
+    return [application for application in applications_of(work) if application.registered_by is None]
 
 
 def is_named(work: UnitOfWork, client_id: str) -> bool:

@@ -96,9 +96,7 @@ class CachedTenantDirectory:
         The cache of this process takes it over: a tenant that is read next is no older.
         """
         keys, asked_at = {host: self._key_of_host(host) for host in hosts}, monotonic()
-        names, custom_hosts = (
-            [value for kind, value in keys.values() if kind == wanted and value] for wanted in _HOSTS
-        )
+        names, custom_hosts = ([value for kind, value in keys.values() if kind == item and value] for item in _HOSTS)
         of_names, of_hosts = store.current_tags(work, names, custom_hosts)
         found = {host: (of_names if kind == _NAME else of_hosts).get(value, "") for host, (kind, value) in keys.items()}
         for host, tag in found.items():

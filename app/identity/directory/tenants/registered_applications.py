@@ -28,7 +28,7 @@ _TOUCH_INTERVAL: Final = timedelta(days=1)
 
 
 @dataclass(frozen=True)
-class Registered:
+class RegisteredApplication:
     """A stored registration."""
 
     client_id: str
@@ -51,16 +51,16 @@ class Logo:
     digest: str
 
 
-def find(work: UnitOfWork, client_id: str, *, locks: bool = False) -> Registered | None:
+def find(work: UnitOfWork, client_id: str, *, locks: bool = False) -> RegisteredApplication | None:
     """Return an application that registered itself, locked where it is about to change."""
     found = select(applications).where(*_where(work, client_id), A.registered_by.is_not(None))
     row = work.one(found.with_for_update() if locks else found)
     if row is None:
         return None
     settings = ApplicationSettings.model_validate(row.settings)
-    held = (row.registration_token_hash, row.created_at, row.refreshed_at)
-    return Registered(
-        row.client_id, settings, row.secret_hash, row.registered_by, *held, row.sealed_secret, row.logo_digest
+    stored = (row.registration_token_hash, row.created_at, row.refreshed_at)
+    return RegisteredApplication(
+        row.client_id, settings, row.secret_hash, row.registered_by, *stored, row.sealed_secret, row.logo_digest
     )
 
 
@@ -88,7 +88,12 @@ def add(
 
 
 def replace(
-    work: UnitOfWork, held: Registered, settings: ApplicationSettings, *, secret: Mapping[str, Any], token_hash: str
+    work: UnitOfWork,
+    held: RegisteredApplication,
+    settings: ApplicationSettings,
+    *,
+    secret: Mapping[str, Any],
+    token_hash: str,
 ) -> bool:
     """Replace settings, token and the columns of the secret that change. Return whether the token was still the one of `held`."""
     values = {**secret, "registration_token_hash": token_hash}

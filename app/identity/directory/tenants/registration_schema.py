@@ -8,7 +8,7 @@ from typing import Any, Final, get_args
 
 from app.contract.configuration import TenantSettings
 from app.contract.profile import FIELDS
-from app.contract.registration_form import CUSTOM, MOST_LETTERS, TERMS, FormField, Rule
+from app.contract.registration_form import CUSTOM, MAX_LETTERS, TERMS, FormField, Rule
 from app.identity.directory.tenants.registration_form import fields_of
 
 Json = dict[str, Any]
@@ -37,17 +37,17 @@ def from_element(settings: TenantSettings, elements: Sequence[Mapping[str, Any]]
     name = _name(element["name"])
     before = next((field for field in fields_of(settings) if field.name == name), None)
     field: Json = {"name": name, "type": element["type"]}
-    field |= _read_rules(settings, name, element["rules"], {one["name"] for one in elements})
+    field |= _read_rules(settings, name, element["rules"], {item["name"] for item in elements})
     label, display = dict(before.label) if before else {}, element["display"]
     if display and display != (_in(settings, label) or _display(name)):
         label[settings.default_locale] = display
-    texts = {one.value: one.text for one in before.options} if before else {}
-    options = [_option(settings, one, texts.get(one["value"], {})) for one in element["options"] or ()]
+    texts = {option.value: option.text for option in before.options} if before else {}
+    options = [_option(settings, item, texts.get(item["value"], {})) for item in element["options"] or ()]
     return {**field, "label": label, "options": options}
 
 
 def _element(settings: TenantSettings, field: FormField) -> Json:
-    options = [{"value": one.value, "text": _in(settings, one.text) or one.value} for one in field.options]
+    options = [{"value": option.value, "text": _in(settings, option.text) or option.value} for option in field.options]
     return {
         "Checked": True,
         "type": field.type,
@@ -75,8 +75,8 @@ def _display(name: str) -> str:
 def _lengths(settings: TenantSettings, name: str) -> tuple[int, int]:
     """Return the lengths to which other settings hold a field."""
     if name == "password":
-        return settings.password_policy.min_length, min(settings.password_policy.max_length, MOST_LETTERS)
-    return 0, _MAX_USERNAME if name == "username" else MOST_LETTERS
+        return settings.password_policy.min_length, min(settings.password_policy.max_length, MAX_LETTERS)
+    return 0, _MAX_USERNAME if name == "username" else MAX_LETTERS
 
 
 def _rules(settings: TenantSettings, field: FormField) -> list[str]:
@@ -85,7 +85,7 @@ def _rules(settings: TenantSettings, field: FormField) -> list[str]:
     rules = ["required"] if field.required else []
     rules += [rule] if (rule := field.rule or _OWN_RULES.get(field.name, "")) else []
     rules += [f"min_length[{minimum}]"] if minimum else []
-    rules += [f"max_length[{maximum}]"] if maximum < MOST_LETTERS else []
+    rules += [f"max_length[{maximum}]"] if maximum < MAX_LETTERS else []
     rules += [
         f"{name}[{bound:g}]"
         for name, bound in (("greater_than", field.greater_than), ("less_than", field.less_than))
@@ -108,7 +108,7 @@ def _option(settings: TenantSettings, option: Mapping[str, Any], before: Mapping
 
 def _read_rules(settings: TenantSettings, name: str, rules: str, names: Collection[str]) -> Json:
     field: Json = {}
-    for rule in filter(None, (one.strip() for one in rules.split("|"))):
+    for rule in filter(None, (part.strip() for part in rules.split("|"))):
         key, _, argument = rule.removesuffix("]").partition("[")
         if rule == "required":
             field["required"] = True

@@ -33,7 +33,7 @@ _FRESH_SECONDS = 300.0
 _GLANCE_SECONDS = 0.2
 """How long verifiers wait for a newer key set than the cached one."""
 _LOCK_SECONDS = 30.0
-MOST_TENANTS = 10_000
+MAX_TENANTS = 10_000
 """How many tenants' keys are in memory."""
 _FIRST, _LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 _K = signing_keys.c
@@ -63,17 +63,17 @@ class StoredSigningKeys:
         self._encryption = encryption
         self._clock = clock
         self._new_rsa_key = new_rsa_key
-        self._cached: LruCache[str, _Held] = LruCache(MOST_TENANTS)
-        self._loaded: LruCache[tuple[str, str], Key] = LruCache(2 * MOST_TENANTS)
+        self._cached: LruCache[str, _Held] = LruCache(MAX_TENANTS)
+        self._loaded: LruCache[tuple[str, str], Key] = LruCache(2 * MAX_TENANTS)
         self._lock = threading.Lock()
         self._dropped = 0
-        self._versions: LruCache[str, int] = LruCache(MOST_TENANTS)
+        self._versions: LruCache[str, int] = LruCache(MAX_TENANTS)
 
     def current(self, work: UnitOfWork, *algorithms: str) -> KeySet:
         """Return the tenant's key set; creates the first key of RS256 and of these algorithms, in a separate transaction."""
-        held = self.held(work.tenant_id)
-        if held is not None and held.has(algorithms):
-            return held
+        stored = self.held(work.tenant_id)
+        if stored is not None and stored.has(algorithms):
+            return stored
         return self._refresh(work, self._cached.get(work.tenant_id), {DEFAULT, *algorithms})
 
     def held(self, tenant_id: str) -> KeySet | None:
@@ -88,8 +88,8 @@ class StoredSigningKeys:
         For the registration of an application, so that a key is published before it signs. Two concurrent calls may create two
         keys: both are published, and one signs.
         """
-        wanted = set(algorithms) - {DEFAULT}
-        missing = wanted - {row.algorithm for row in self._rows(work)} if wanted else wanted
+        requested = set(algorithms) - {DEFAULT}
+        missing = requested - {row.algorithm for row in self._rows(work)} if requested else requested
         for algorithm in sorted(missing):
             self._add(work, algorithm, active_at=self._clock.now())
         if missing:
@@ -98,10 +98,10 @@ class StoredSigningKeys:
 
     def can_sign(self, work: UnitOfWork, algorithm: str) -> bool:
         """Return whether the tenant has keys of the algorithm; creates none, so it may be asked within a transaction."""
-        cached, wanted = self._cached.get(work.tenant_id), {DEFAULT, algorithm}
-        if cached is not None and cached.keys.has(wanted):
+        cached, requested = self._cached.get(work.tenant_id), {DEFAULT, algorithm}
+        if cached is not None and cached.keys.has(requested):
             return True
-        return wanted <= {row.algorithm for row in self._rows(work)}
+        return requested <= {row.algorithm for row in self._rows(work)}
 
     def published(self, work: UnitOfWork) -> KeySet:
         """Return the key set for verifiers, the cached one if the store does not respond."""
@@ -113,14 +113,17 @@ class StoredSigningKeys:
         except StoreUnavailable:
             return cached.keys
 
-    def _refresh(self, work: UnitOfWork, cached: _Held | None, wanted: set[str]) -> KeySet:
+    def _refresh(self, work: UnitOfWork, cached: _Held | None, requested: set[str]) -> KeySet:
         if not work.is_writing:
             work.release_connection()  # a waiting thread would keep it from the thread that creates the keys
         with self._alone():
             dropped, now = self._dropped, self._clock.now()
             rows = self._rows(work)
-            if not wanted <= {row.algorithm for row in rows}:
-                rows, now = self._create_missing(work, wanted), self._clock.now()  # the new keys sign from before now
+            if not requested <= {row.algorithm for row in rows}:
+                rows, now = (
+                    self._create_missing(work, requested),
+                    self._clock.now(),
+                )  # the new keys sign from before now
             mark = ",".join(f"{row.kid}{row.retired_at}" for row in rows)
             keys = (
                 cached.keys
@@ -144,18 +147,18 @@ class StoredSigningKeys:
         finally:
             self._lock.release()
 
-    def _create_missing(self, work: UnitOfWork, wanted: set[str]) -> list[Any]:
+    def _create_missing(self, work: UnitOfWork, requested: set[str]) -> list[Any]:
         """Create the keys that no process has created meanwhile, and return all rows.
 
         In a separate transaction, unless this one has written: then other processes see the keys with what it wrote.
         """
         created: dict[tuple[str, str], Key] = {}
         with nullcontext(work) if work.is_writing else work.separate_transaction() as transaction:
-            held = {row.algorithm for row in self._rows(transaction)}
-            for algorithm in sorted(wanted - held):
+            stored = {row.algorithm for row in self._rows(transaction)}
+            for algorithm in sorted(requested - stored):
                 kid, key = self._add(transaction, algorithm, active_at=self._clock.now())
                 created[(work.tenant_id, kid)] = key
-            if held and created:  # other processes publish a key set without them
+            if stored and created:  # other processes publish a key set without them
                 changes.change(transaction)
         for tenant_and_kid, key in created.items():
             self._loaded.put(tenant_and_kid, key)
@@ -169,8 +172,8 @@ class StoredSigningKeys:
 
     def algorithms(self, work: UnitOfWork) -> tuple[str, ...]:
         """Return the algorithms that the tenant has keys for."""
-        held = {row.algorithm for row in self._rows(work)}
-        return tuple(name for name in ALGORITHMS if name in held)
+        stored = {row.algorithm for row in self._rows(work)}
+        return tuple(name for name in ALGORITHMS if name in stored)
 
     def rotate(self, work: UnitOfWork, algorithm: str = DEFAULT) -> str:
         """Publish a new key of the algorithm that signs after `LEAD`, when the current one retires. Return the new key's id.
@@ -198,13 +201,13 @@ class StoredSigningKeys:
         if revoked is None or row is None:
             raise LookupError(kid or "")
         signing_kid = self._signing_kids(rows)[row.algorithm]
-        remaining = [one for one in rows if one.algorithm == row.algorithm and one.kid != revoked]
+        remaining = [item for item in rows if item.algorithm == row.algorithm and item.kid != revoked]
         work.run(delete(signing_keys).where(_K.tenant_id == work.tenant_id, _K.kid == revoked))
         self.drop(work.tenant_id)
-        valid = [one.kid for one in remaining if one.retired_at is None or one.retired_at > now]
+        valid = [item.kid for item in remaining if item.retired_at is None or item.retired_at > now]
         if not valid:
             return RevokedKey(revoked, self._add(work, row.algorithm, active_at=now)[0], row.algorithm)
-        last: dict[str, Any] = {"retired_at": None} if all(one.retired_at for one in remaining) else {}
+        last: dict[str, Any] = {"retired_at": None} if all(item.retired_at for item in remaining) else {}
         last |= {} if signing_kid in valid else {"active_at": now}
         if last:
             work.run(update(signing_keys).where(_K.tenant_id == work.tenant_id, _K.kid == valid[-1]).values(last))

@@ -7,7 +7,7 @@ from typing import Final
 from sqlalchemy import select
 
 from app.identity.directory.tenants.tables import subject_secrets
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store import upserts
 from app.identity.platform.store.unit import UnitOfWork
 from app.kit import randomness
@@ -21,7 +21,7 @@ def associated_data(tenant_id: str) -> str:
     return f"{tenant_id} subject_secret"
 
 
-def of(services: Services, work: UnitOfWork) -> bytes:
+def of(services: IdentityServices, work: UnitOfWork) -> bytes:
     """Return the tenant's secret; creates it.
 
     Only a committed secret is cached: one that is rolled back would give identifiers that nobody can repeat.
@@ -30,12 +30,12 @@ def of(services: Services, work: UnitOfWork) -> bytes:
     if cached is not None:
         return cached
     encrypted = _stored(work) or _create(services, work)
-    held = services.encryption.decrypt(encrypted, associated_data(work.tenant_id))
-    services.subject_secrets.put(work.tenant_id, held, work, subject_secrets)
-    return held
+    stored = services.encryption.decrypt(encrypted, associated_data(work.tenant_id))
+    services.subject_secrets.put(work.tenant_id, stored, work, subject_secrets)
+    return stored
 
 
-def _create(services: Services, work: UnitOfWork) -> bytes:
+def _create(services: IdentityServices, work: UnitOfWork) -> bytes:
     """Create the secret unless another request did, in a separate transaction where this one has not written."""
     secret = services.encryption.encrypt(randomness.random_bytes(SIZE_BYTES), associated_data(work.tenant_id))
     row = {"tenant_id": work.tenant_id, "secret": secret, "created_at": services.clock.now()}

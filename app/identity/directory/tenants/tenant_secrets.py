@@ -42,8 +42,8 @@ def encrypt_merged(
     """Merge secrets into the encrypted ones; returns the same bytes if nothing changed. None removes a secret."""
     before = decrypt_all(encryption, tenant_id, encrypted)
     after = dict(before)
-    for name, given in updates.items():
-        merged = {**before.get(name, {}), **given}
+    for name, item in updates.items():
+        merged = {**before.get(name, {}), **item}
         after[name] = {key: secret for key, secret in merged.items() if secret is not None}
     after = {name: secrets for name, secrets in after.items() if secrets}
     return (

@@ -19,7 +19,7 @@ def rp_id(context: Context, settings: TenantSettings | None = None) -> str:
     passkeys.
     """
     chosen = (settings or context.tenant.settings).passkey_settings.rp_id
-    if chosen is not None and any(is_within(one, chosen) for one in context.tenant.custom_hosts):
+    if chosen is not None and any(is_within(host, chosen) for host in context.tenant.custom_hosts):
         return chosen
     return own_host(context)
 
@@ -40,7 +40,7 @@ def origins(context: Context) -> list[str]:
     They have the form in which a browser names its page's origin in client data (decisions/0329).
     """
     configured = [*context.own_addresses, *context.tenant.settings.passkey_settings.related_origins]
-    return list(dict.fromkeys(origin(one) or one for one in configured))
+    return list(dict.fromkeys(origin(address) or address for address in configured))
 
 
 def rp_name(context: Context) -> str:

@@ -125,7 +125,7 @@ def renew(database: Database, messages: Collection[ClaimedMessage], until: datet
         return ()
     work = UnitOfWork(database, EXEMPT)
     key = tuple_(_O.tenant_id, _O.message_id, _O.attempts)
-    is_claimed = key.in_([(one.tenant_id, one.message_id, one.attempts) for one in messages])
+    is_claimed = key.in_([(message.tenant_id, message.message_id, message.attempts) for message in messages])
     try:
         renewed = update(outbox).where(is_claimed, _O.state == "waiting").values(due_at=until)
         rows = work.all(renewed.returning(_O.tenant_id, _O.message_id))
@@ -133,7 +133,7 @@ def renew(database: Database, messages: Collection[ClaimedMessage], until: datet
     finally:
         work.rollback()
     renewed_keys = {tuple(row) for row in rows}
-    return [one for one in messages if (one.tenant_id, one.message_id) not in renewed_keys]
+    return [message for message in messages if (message.tenant_id, message.message_id) not in renewed_keys]
 
 
 def release(database: Database, message: ClaimedMessage, now: datetime) -> None:

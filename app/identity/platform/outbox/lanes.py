@@ -19,7 +19,7 @@ class Lane:
     def contains(self, kind: Any) -> ColumnElement[bool]:
         """Return the SQL condition that a column holds a kind of this lane."""
         if self.kinds:
-            return or_(*(kind == inlined(one) for one in self.kinds))
+            return or_(*(kind == inlined(item) for item in self.kinds))
         between = (and_(kind > inlined(first), kind < inlined(last)) for first, last in pairwise(_NAMED))
         # ranges use the index; NOT IN would read every waiting row
         return or_(kind < inlined(_NAMED[0]), *between, kind > inlined(_NAMED[-1]))

@@ -62,8 +62,8 @@ class Rules:
     def require_powers(self, context: Context, *items: Item) -> None:
         """Refuse a write to a program that lacks a power of an item before or after it. Raises MachineRefused."""
         if self.powers is not None and not powers.has_all(context):
-            asked = [self.powers(context, item) for item in items]
-            powers.require(context, (power for found in asked for power in found))
+            required = [self.powers(context, item) for item in items]
+            powers.require(context, (power for found in required for power in found))
 
 
 def may_lack_secrets(context: Context) -> bool:

@@ -67,9 +67,9 @@ def create(url: str, file: Path, pg_dump: str = "pg_dump") -> Manifest:
         BackupRefused: the folder is missing, the role does not see every row, or the copy could not be made; no file is left.
         StoreUnavailable: the database cannot be reached.
     """
-    for each in (file, manifest_of(file)):
-        if each.exists():
-            raise BackupRefused(f"{each} already exists, and backups are never overwritten. Choose another file.")
+    for item in (file, manifest_of(file)):
+        if item.exists():
+            raise BackupRefused(f"{item} already exists, and backups are never overwritten. Choose another file.")
     if not file.parent.is_dir():
         raise BackupRefused(f"There's no folder {file.parent}. Create it, or choose another file.")
     try:

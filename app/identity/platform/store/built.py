@@ -16,7 +16,7 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from app.identity.platform.store.compiled import Form, Parameters
 from app.kit.lru_cache import LruCache
 
-MOST_FORMS = 2_000
+MAX_FORMS = 2_000
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class BuiltStatements:
 
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
-        self._shared = LruCache[Any, _Shared](MOST_FORMS)
+        self._shared = LruCache[Any, _Shared](MAX_FORMS)
 
     def find(self, statement: Executable) -> tuple[Form, Parameters] | None:
         """Return a statement as the driver takes it, and its values; None if only SQLAlchemy can execute it.

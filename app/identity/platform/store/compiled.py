@@ -119,7 +119,7 @@ class Form:
         given: parameters that each execution gives; another one may have the value that the statement was compiled with.
     """
 
-    def __init__(self, compiled: SQLCompiler, dialect: Dialect, given: Collection[str] = ()) -> None:
+    def __init__(self, compiled: SQLCompiler, dialect: Dialect, values: Collection[str] = ()) -> None:
         statement: Any = compiled.statement
         if compiled.post_compile_params:
             raise ValueError("an expanding parameter has no fixed SQL")
@@ -132,20 +132,20 @@ class Form:
         self._binds: list[tuple[str, _Processor | None]] = [(name, writers[name]) for name in names]
         self._constants: dict[str, Any] = {}
         for name, bind in binds.items():
-            if name not in given and not bind.required:
+            if name not in values and not bind.required:
                 writer = writers[name] if bind.value is not None else None
                 self._constants[name] = bind.value if writer is None else writer(bind.value)
         columns = list(statement.exported_columns) if hasattr(statement, "exported_columns") else []
         self.locks_rows = _LOCK.search(self.sql) is not None
         self._row = row_class(tuple(column.key for column in columns))
         readers = [column.type.dialect_impl(dialect).result_processor(dialect, None) for column in columns]
-        self._from_driver = [(at, one) for at, one in enumerate(readers) if one is not None]
+        self._from_driver = [(at, reader) for at, reader in enumerate(readers) if reader is not None]
 
-    def parameters(self, given: Mapping[str, Any]) -> list[Any]:
+    def parameters(self, values: Mapping[str, Any]) -> list[Any]:
         """Return parameters as the driver takes them. Raises KeyError for a missing one."""
         constants = self._constants
         return [
-            constants[name] if name not in given else given[name] if to_driver is None else to_driver(given[name])
+            constants[name] if name not in values else values[name] if to_driver is None else to_driver(values[name])
             for name, to_driver in self._binds
         ]
 

@@ -121,7 +121,7 @@ class Database:
                     return Rows(form.rows(cursor.fetchall()), cursor.rowcount)
                 fetched, count = raw.rows(form.encoded, values, first)
                 return Rows(form.rows(fetched), count)
-            rows = [form.parameters(one) for one in parameters]
+            rows = [form.parameters(parameter) for parameter in parameters]
             if self.is_sqlite:
                 return Rows([], raw.executemany(form.sql, rows).rowcount)
             return Rows([], raw.change_many(form.encoded, rows, first))

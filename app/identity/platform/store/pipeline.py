@@ -20,7 +20,7 @@ from psycopg.pq.abc import PGresult
 from app.kit import time_budget
 from app.kit.clock import monotonic
 
-MOST_PREPARED: Final = 200
+MAX_PREPARED: Final = 200
 """Prepared statements of one connection; others are parsed each time."""
 _SYNC: Final = ExecStatus.PIPELINE_SYNC
 _DONE: Final = frozenset({ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK})
@@ -70,7 +70,9 @@ class Pipelines:
             psycopg.Error: the server refused a statement, or the connection is lost.
             Overdue: it sent nothing for so long.
         """
-        written = [(one.sql, *self._written(one.values)) for one in statements]  # raises before anything is sent
+        written = [
+            (statement.sql, *self._written(statement.values)) for statement in statements
+        ]  # raises before anything is sent
         started = monotonic()
         try:
             self._server.enter_pipeline_mode()
@@ -104,7 +106,7 @@ class Pipelines:
         for sql, values, types, formats in written:
             key = (sql, types)
             name = self._names.get(key) or new.get(key)
-            if name is None and self._prepares and len(self._names) < MOST_PREPARED:
+            if name is None and self._prepares and len(self._names) < MAX_PREPARED:
                 name = new[key] = b"gatehouse_%d" % next(self._numbers)
                 self._server.send_prepare(name, sql, types)
                 sent.append((key, name))

@@ -97,5 +97,5 @@ class IdlePool:
         with self._lock:
             idle, self._idle = self._idle, []
             self._generation += 1
-        for one in idle:
-            one.discard()
+        for item in idle:
+            item.discard()

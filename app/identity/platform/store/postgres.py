@@ -151,13 +151,13 @@ class BoundedConnection(psycopg.Connection[Any]):
         """As the base class, which is asked ten times a second while nothing happens; ends with the request's time budget."""
         ends_at = monotonic() + time_budget.remaining_seconds(cls.patience_seconds)
         connecting = super()._connect_gen(conninfo)
-        ready: Any = None
+        state: Any = None
         while True:
             try:
-                waited_for = connecting.send(ready)
+                waited_for = connecting.send(state)
             except StopIteration as done:
                 return cast(Self, done.value)
-            ready = yield waited_for
+            state = yield waited_for
             if monotonic() >= ends_at:
                 raise ConnectionTimeout("the request has used up its time for the database")
 

@@ -18,11 +18,11 @@ from app.identity.directory.organizations import (
     own_members,
     roles,
 )
-from app.identity.directory.organizations.invitation import Invitation
-from app.identity.directory.organizations.invitation_link import InvitationLink
-from app.identity.directory.organizations.invitation_links import WantedLink
-from app.identity.directory.organizations.invitations import Wanted
-from app.identity.directory.organizations.own_members import Managed
+from app.identity.directory.organizations.invitation import InvitationRecord
+from app.identity.directory.organizations.invitation_link import InvitationLinkRecord
+from app.identity.directory.organizations.invitation_links import InvitationLinkRequest
+from app.identity.directory.organizations.invitations import InvitationRequest
+from app.identity.directory.organizations.own_members import ManagedMember
 from app.identity.platform.context import Context
 from app.identity.programs.invitations import service
 from app.identity.programs.invitations.service import Result
@@ -42,11 +42,11 @@ def invite(context: Context, actor: Account, org_id: str, emails: Sequence[str],
     """
     _require_role(context, own_members.managed(context, actor, org_id, for_change=True), role_id)
     _spend_limits(context, actor, org_id, len(emails))
-    wanted = [Wanted(one, [role_id], actor.uid, is_managed=True) for one in emails]
-    return service.create_many(context, org_id, wanted)
+    requested = [InvitationRequest(email, [role_id], actor.uid, is_managed=True) for email in emails]
+    return service.create_many(context, org_id, requested)
 
 
-def resend(context: Context, actor: Account, org_id: str, invitation_id: str) -> Invitation:
+def resend(context: Context, actor: Account, org_id: str, invitation_id: str) -> InvitationRecord:
     """Email a new link, in the name of the actor.
 
     Raises UnknownOrganization, UnknownOrganizationInvitation, OwnersOnly, ClosedInvitation, TooManyRequests, MailLimitReached.
@@ -57,7 +57,7 @@ def resend(context: Context, actor: Account, org_id: str, invitation_id: str) ->
     return service.resend(context, invitation, scope.organization, by=actor.uid)
 
 
-def revoke(context: Context, actor: Account, org_id: str, invitation_id: str) -> Invitation:
+def revoke(context: Context, actor: Account, org_id: str, invitation_id: str) -> InvitationRecord:
     """End an open invitation. Raises UnknownOrganization, UnknownOrganizationInvitation, OwnersOnly, ClosedInvitation."""
     return invitations.revoke(context, _invitation(context, actor, org_id, invitation_id)[1], by=actor.uid)
 
@@ -71,7 +71,7 @@ def create_link(
     days: int,
     max_uses: int | None,
     domains: Sequence[str],
-) -> tuple[InvitationLink, str]:
+) -> tuple[InvitationLinkRecord, str]:
     """Create a link for several people; return it and its address.
 
     Raises UnknownOrganization, OwnersOnly also for a role of owners, MalformedRoleId, RoleOfOtherOrganization, BadParameter for a
@@ -79,12 +79,14 @@ def create_link(
     """
     scope = own_members.managed(context, actor, org_id, for_change=True)
     _require_role(context, scope, role_id, is_shared=True)
-    wanted = WantedLink(org_id, [role_id], actor.uid, domains, max_uses, lifetime=timedelta(days=days), is_managed=True)
-    link, token = service.create_link(context, wanted)
+    requested = InvitationLinkRequest(
+        org_id, [role_id], actor.uid, domains, max_uses, lifetime=timedelta(days=days), is_managed=True
+    )
+    link, token = service.create_link(context, requested)
     return link, service.link(context, link, token)
 
 
-def revoke_link(context: Context, actor: Account, org_id: str, link_id: str) -> InvitationLink:
+def revoke_link(context: Context, actor: Account, org_id: str, link_id: str) -> InvitationLinkRecord:
     """Turn a link off. Raises UnknownOrganization, UnknownOrganizationInvitation, OwnersOnly, ClosedInvitation."""
     scope = own_members.managed(context, actor, org_id)
     link = link_store.by_id(context, link_id) if names.is_id(names.INVITATION, link_id) else None
@@ -100,13 +102,15 @@ def _spend_limits(context: Context, actor: Account, org_id: str, count: int = 1)
     context.spend("invitations_of_person", _OF_PERSON, actor.uid, count=count)
 
 
-def can_change(context: Context, scope: Managed, invitation: Invitation | InvitationLink) -> bool:
+def can_change(context: Context, scope: ManagedMember, invitation: InvitationRecord | InvitationLinkRecord) -> bool:
     """Return whether the member may resend or revoke it: what gives no more than the member could give."""
     role_ids = inviting.remaining_roles(context, scope.organization, invitation.role_ids)
     return own_members.can_give_roles(context, scope, role_ids)
 
 
-def _invitation(context: Context, actor: Account, org_id: str, invitation_id: str) -> tuple[Managed, Invitation]:
+def _invitation(
+    context: Context, actor: Account, org_id: str, invitation_id: str
+) -> tuple[ManagedMember, InvitationRecord]:
     scope = own_members.managed(context, actor, org_id)
     is_id = names.is_id(names.INVITATION, invitation_id)
     invitation = invitation_store.by_id(context, invitation_id) if is_id else None
@@ -117,7 +121,7 @@ def _invitation(context: Context, actor: Account, org_id: str, invitation_id: st
     return scope, invitation
 
 
-def _require_role(context: Context, scope: Managed, role_id: str, *, is_shared: bool = False) -> None:
+def _require_role(context: Context, scope: ManagedMember, role_id: str, *, is_shared: bool = False) -> None:
     """Raise OwnersOnly for a role that the member cannot give, or cannot give to everyone who has a link."""
     roles.for_members(context, scope.organization.org_id, [role_id])
     can_give = own_members.can_share_role if is_shared else own_members.can_give_role

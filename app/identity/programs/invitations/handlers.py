@@ -16,10 +16,10 @@ from app.identity.directory.organizations import (
     views,
 )
 from app.identity.directory.organizations import service as organizations
-from app.identity.directory.organizations.invitation import INVITED, Invitation
-from app.identity.directory.organizations.invitation_link import InvitationLink
-from app.identity.directory.organizations.invitations import Wanted
-from app.identity.directory.organizations.organization import Organization
+from app.identity.directory.organizations.invitation import INVITED, InvitationRecord
+from app.identity.directory.organizations.invitation_link import InvitationLinkRecord
+from app.identity.directory.organizations.invitations import InvitationRequest
+from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.directory.organizations.service import while_on
 from app.identity.platform.context import Context
 from app.identity.platform.powers import require as require_powers
@@ -34,34 +34,34 @@ def list_all(context: Context, req: contract.ListInvitations) -> contract.Invita
     org_id = organizations.require_active(context, req.org_id).org_id
     found = invitation_store.page(context, org_id, *req.window)
     total = invitation_store.count(context, org_id)
-    return contract.Invitations(data=[view(one) for one in found], total_count=total)
+    return contract.Invitations(data=[view(item) for item in found], total_count=total)
 
 
 @contract.create.implements
 @while_on
 def create(context: Context, req: contract.CreateInvitation) -> contract.Invitation:
     require_powers(context, powers.of_invitation(context, req.org_id, req.role_ids))
-    wanted = Wanted(req.email, req.role_ids, req.inviter_uid, req.invitation_url)
-    return view(service.create(context, req.org_id, wanted))
+    requested = InvitationRequest(req.email, req.role_ids, req.inviter_uid, req.invitation_url)
+    return view(service.create(context, req.org_id, requested))
 
 
 @contract.create_many.implements
 @while_on
 def create_many(context: Context, req: contract.CreateInvitations) -> contract.InvitationResults:
-    wanted = [
-        Wanted(
-            one.email or "",
-            one.role_ids if one.role_ids is not None else req.role_ids,
+    requested = [
+        InvitationRequest(
+            invitation.email or "",
+            invitation.role_ids if invitation.role_ids is not None else req.role_ids,
             req.inviter_uid,
             req.invitation_url,
         )
-        for one in req.invitations
+        for invitation in req.invitations
     ]
-    for one in wanted:
-        require_powers(context, powers.of_invitation(context, req.org_id, one.role_ids))
-    results = service.create_many(context, req.org_id, wanted)
-    invited = sum(one.invitation is not None for one in results)
-    return contract.InvitationResults(data=[_result(one) for one in results], invited_count=invited)
+    for item in requested:
+        require_powers(context, powers.of_invitation(context, req.org_id, item.role_ids))
+    results = service.create_many(context, req.org_id, requested)
+    invited = sum(result.invitation is not None for result in results)
+    return contract.InvitationResults(data=[_result(result) for result in results], invited_count=invited)
 
 
 @contract.read.implements
@@ -131,13 +131,17 @@ def accept(context: Context, req: contract.AcceptInvitation) -> contract.Accepte
     return contract.AcceptedInvitation(**accepted.model_dump(), data=roles.data)
 
 
-def _require_powers(context: Context, invitation: Invitation) -> None:
+def _require_powers(context: Context, invitation: InvitationRecord) -> None:
     """Refuse a program that lacks a power of an invitation."""
     require_powers(context, powers.of_invitation(context, invitation.org_id, invitation.role_ids))
 
 
 def _open(
-    invitation: Invitation | InvitationLink, organization: Organization, *, email: str, is_existing: bool
+    invitation: InvitationRecord | InvitationLinkRecord,
+    organization: OrganizationRecord,
+    *,
+    email: str,
+    is_existing: bool,
 ) -> contract.OpenInvitation:
     display = Display.model_validate(organization.display)
     return contract.OpenInvitation(
@@ -151,15 +155,17 @@ def _open(
     )
 
 
-def _result(one: service.Result) -> contract.InvitationResult:
-    if one.refusal is None:
-        return contract.InvitationResult(email=one.email, invitation=view(one.invitation) if one.invitation else None)
-    code, refusal = one.refusal.code, one.refusal
+def _result(item: service.Result) -> contract.InvitationResult:
+    if item.refusal is None:
+        return contract.InvitationResult(
+            email=item.email, invitation=view(item.invitation) if item.invitation else None
+        )
+    code, refusal = item.refusal.code, item.refusal
     error = contract.InvitationRefusal(error_code=int(code), message=refusal.message, description=refusal.description)
-    return contract.InvitationResult(email=one.email, error=error)
+    return contract.InvitationResult(email=item.email, error=error)
 
 
-def _of_link(link: InvitationLink) -> contract.Invitation:
+def _of_link(link: InvitationLinkRecord) -> contract.Invitation:
     """Return what an acceptance answers about a link, which stays open for others and has no address."""
     return contract.Invitation(
         id=link.invitation_id,
@@ -174,7 +180,7 @@ def _of_link(link: InvitationLink) -> contract.Invitation:
     )
 
 
-def view(invitation: Invitation) -> contract.Invitation:
+def view(invitation: InvitationRecord) -> contract.Invitation:
     """Return an invitation as the interface shows it."""
     return contract.Invitation(
         id=invitation.invitation_id,

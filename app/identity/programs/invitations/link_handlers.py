@@ -8,8 +8,8 @@ from app.contract import organizations_invitation_links as contract
 from app.contract.organizations_invitations import InvitationPath
 from app.identity.directory.organizations import invitation_links, link_store, powers
 from app.identity.directory.organizations import service as organizations
-from app.identity.directory.organizations.invitation_link import InvitationLink
-from app.identity.directory.organizations.invitation_links import WantedLink
+from app.identity.directory.organizations.invitation_link import InvitationLinkRecord
+from app.identity.directory.organizations.invitation_links import InvitationLinkRequest
 from app.identity.directory.organizations.service import while_on
 from app.identity.platform.context import Context
 from app.identity.platform.powers import require as require_powers
@@ -22,14 +22,14 @@ from app.kit.clock import iso
 def list_all(context: Context, req: contract.ListInvitationLinks) -> contract.InvitationLinks:
     org_id = organizations.require_active(context, req.org_id).org_id
     found = link_store.page(context, org_id, *req.window)
-    return contract.InvitationLinks(data=[view(one) for one in found], total_count=link_store.count(context, org_id))
+    return contract.InvitationLinks(data=[view(item) for item in found], total_count=link_store.count(context, org_id))
 
 
 @contract.create.implements
 @while_on
 def create(context: Context, req: contract.CreateInvitationLink) -> contract.CreatedInvitationLink:
     require_powers(context, powers.of_invitation(context, req.org_id, req.role_ids))
-    wanted = WantedLink(
+    requested = InvitationLinkRequest(
         req.org_id,
         req.role_ids,
         req.inviter_uid,
@@ -38,7 +38,7 @@ def create(context: Context, req: contract.CreateInvitationLink) -> contract.Cre
         lifetime=timedelta(days=req.expires_in_days),
         url=req.invitation_url,
     )
-    link, token = service.create_link(context, wanted)
+    link, token = service.create_link(context, requested)
     url = service.link(context, link, token)
     return contract.CreatedInvitationLink(**view(link).model_dump(), token=token, url=url)
 
@@ -57,7 +57,7 @@ def revoke(context: Context, req: InvitationPath) -> contract.InvitationLink:
     return view(invitation_links.revoke(context, link))
 
 
-def view(link: InvitationLink) -> contract.InvitationLink:
+def view(link: InvitationLinkRecord) -> contract.InvitationLink:
     """Return a link as the interface shows it."""
     return contract.InvitationLink(
         id=link.invitation_id,

@@ -13,11 +13,11 @@ from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts.account import Account, full_name
 from app.identity.directory.organizations import invitation_links, invitations, inviting
 from app.identity.directory.organizations import service as organizations
-from app.identity.directory.organizations.invitation import LIFETIME, Invitation
-from app.identity.directory.organizations.invitation_link import InvitationLink
-from app.identity.directory.organizations.invitation_links import WantedLink
-from app.identity.directory.organizations.invitations import Checks, Wanted
-from app.identity.directory.organizations.organization import Organization
+from app.identity.directory.organizations.invitation import LIFETIME, InvitationRecord
+from app.identity.directory.organizations.invitation_link import InvitationLinkRecord
+from app.identity.directory.organizations.invitation_links import InvitationLinkRequest
+from app.identity.directory.organizations.invitations import InvitationRequest, InvitationRules
+from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.directory.tenants import allowed_addresses
 from app.identity.messaging import service as messaging
 from app.identity.messaging.send_limits import CountedAs
@@ -41,52 +41,54 @@ class Result:
     """The result of one of several invitations: the invitation, or why it was not made."""
 
     email: str
-    invitation: Invitation | None = None
+    invitation: InvitationRecord | None = None
     refusal: ApiError | None = None
     is_repeated: bool = False
     """Whether an earlier one of the request has the address."""
 
 
-def create(context: Context, org_id: str, wanted: Wanted) -> Invitation:
+def create(context: Context, org_id: str, request: InvitationRequest) -> InvitationRecord:
     """Invite a person by email. Raises as `lock_active` and `invitations.Checks` do, and InvitationUrlRefused, MailLimitReached."""
-    refuse_url(context, wanted.url)
-    checks = invitations.Checks(context, organizations.lock_active(context, org_id, is_alone=True), [wanted.email])
-    return _create(context, checks, wanted)
+    refuse_url(context, request.url)
+    checks = invitations.InvitationRules(
+        context, organizations.lock_active(context, org_id, is_alone=True), [request.email]
+    )
+    return _create(context, checks, request)
 
 
-def create_many(context: Context, org_id: str, wanted: Sequence[Wanted]) -> list[Result]:
+def create_many(context: Context, org_id: str, requested: Sequence[InvitationRequest]) -> list[Result]:
     """Invite several people; return one result for each, in their order. Nothing of a refused one is stored or sent.
 
     Raises:
         InvitationUrlRefused: for one of them.
         OrganizationIdMissing, MalformedOrganizationId, UnknownOrganization, OrganizationInactive.
     """
-    for url in {one.url for one in wanted}:
+    for url in {element.url for element in requested}:
         refuse_url(context, url)
     organization = organizations.lock_active(
         context, org_id, is_alone=True
     )  # a taken key would abort the transaction of all
-    checks = invitations.Checks(context, organization, [one.email for one in wanted])
+    checks = invitations.InvitationRules(context, organization, [element.email for element in requested])
     known: set[str] = set()
     results = []
-    for one in wanted:
-        key = identifiers.normalize_email(one.email)
+    for item in requested:
+        key = identifiers.normalize_email(item.email)
         if key in known:
-            results.append(Result(one.email, refusal=e.InvitationExists(_REPEATED), is_repeated=True))
+            results.append(Result(item.email, refusal=e.InvitationExists(_REPEATED), is_repeated=True))
             continue
         try:
-            invitation = _create(context, checks, one)
+            invitation = _create(context, checks, item)
         except REFUSED_ALONE as refusal:
-            results.append(Result(one.email, refusal=refusal))
+            results.append(Result(item.email, refusal=refusal))
         else:
-            results.append(Result(one.email, invitation))
+            results.append(Result(item.email, invitation))
         known |= {key} if key else set()
     return results
 
 
-def _create(context: Context, checks: Checks, wanted: Wanted) -> Invitation:
+def _create(context: Context, checks: InvitationRules, request: InvitationRequest) -> InvitationRecord:
     """Invite a person to an organization that is locked alone, so that every refusal comes before the first change."""
-    checked = checks.check(wanted)
+    checked = checks.check(request)
     messaging.spend_limit(context, MailKind.INVITATION, checked.email, checked.holder)
     invitation, token = invitations.add(context, checked)
     checks.count(checked)
@@ -94,20 +96,20 @@ def _create(context: Context, checks: Checks, wanted: Wanted) -> Invitation:
     return invitation
 
 
-def create_link(context: Context, wanted: WantedLink) -> tuple[InvitationLink, str]:
+def create_link(context: Context, request: InvitationLinkRequest) -> tuple[InvitationLinkRecord, str]:
     """Create a link for several people; return it and its token. Raises as `invitation_links.create` does, and InvitationUrlRefused."""
-    refuse_url(context, wanted.url)
-    return invitation_links.create(context, wanted)
+    refuse_url(context, request.url)
+    return invitation_links.create(context, request)
 
 
 def resend(
     context: Context,
-    invitation: Invitation,
-    organization: Organization,
+    invitation: InvitationRecord,
+    organization: OrganizationRecord,
     *,
     url: str | None = None,
     by: str | None = None,
-) -> Invitation:
+) -> InvitationRecord:
     """Email a new link, which ends the earlier one. `by`: the member who invites from now on.
 
     Raises:
@@ -119,12 +121,12 @@ def resend(
     if invitation.is_open and (seconds := seconds_until_resend(context, invitation)):
         raise e.TooManyRequests(retry_after_seconds=seconds)
     renewed, token = invitations.renew_token(context, invitation, url, by=by)
-    people = inviting.inviter(context, renewed.inviter_uid), invitations.holder(context, renewed)
-    _send(context, renewed, organization, token, people)
+    inviter_and_holder = inviting.inviter(context, renewed.inviter_uid), invitations.holder(context, renewed)
+    _send(context, renewed, organization, token, inviter_and_holder)
     return renewed
 
 
-def seconds_until_resend(context: Context, invitation: Invitation) -> int:
+def seconds_until_resend(context: Context, invitation: InvitationRecord) -> int:
     """Return the seconds until another email of the invitation may be sent; 0 if one may be sent now."""
     if invitation.resent_at is None:
         return 0
@@ -138,7 +140,7 @@ def refuse_url(context: Context, url: str | None) -> None:
         raise e.InvitationUrlRefused
 
 
-def link(context: Context, invitation: Invitation | InvitationLink, token: str) -> str:
+def link(context: Context, invitation: InvitationRecord | InvitationLinkRecord, token: str) -> str:
     """Return the address with a token: of the hosted page, or of the application's own with `invitation_token`.
 
     A page that the tenant has taken off its allow list since then gets no token.
@@ -150,15 +152,15 @@ def link(context: Context, invitation: Invitation | InvitationLink, token: str) 
 
 def _send(
     context: Context,
-    invitation: Invitation,
-    organization: Organization,
+    invitation: InvitationRecord,
+    organization: OrganizationRecord,
     token: str,
-    people: tuple[Account | None, Account | None],
+    inviter_and_holder: tuple[Account | None, Account | None],
     *,
     is_counted: bool = False,
 ) -> None:
     """Queue the email. `people`: who invites, and who has verified the address."""
-    inviter, account = people
+    inviter, account = inviter_and_holder
     facts = {
         "url": link(context, invitation, token),
         "token": token,

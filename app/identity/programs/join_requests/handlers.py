@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.contract import organizations_join_requests as contract
 from app.identity.directory.organizations import join_request_store, powers
 from app.identity.directory.organizations import service as organizations
-from app.identity.directory.organizations.join_request import JoinRequest
+from app.identity.directory.organizations.join_request import JoinRequestRecord
 from app.identity.directory.organizations.service import while_on
 from app.identity.platform.context import Context
 from app.identity.platform.powers import require as require_powers
@@ -18,7 +18,7 @@ from app.kit.clock import iso
 def list_all(context: Context, req: contract.ListJoinRequests) -> contract.JoinRequests:
     org_id = organizations.require_active(context, req.org_id).org_id
     found = join_request_store.page(context, org_id, req.window, req.status)
-    return contract.JoinRequests(data=[_view(one.request) for one in found])
+    return contract.JoinRequests(data=[_view(item.request) for item in found])
 
 
 @contract.approve.implements
@@ -35,7 +35,7 @@ def decline(context: Context, req: contract.JoinRequestPath) -> contract.JoinReq
     return _view(service.decline(context, req.org_id, req.id)[0])
 
 
-def _view(request: JoinRequest) -> contract.JoinRequest:
+def _view(request: JoinRequestRecord) -> contract.JoinRequest:
     return contract.JoinRequest(
         id=request.join_request_id,
         uid=request.uid,

@@ -13,34 +13,34 @@ from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account, can_sign_in, is_verified, verified_email
 from app.identity.directory.accounts.identifiers import normalize_email
 from app.identity.directory.organizations import join_requests, member_store
-from app.identity.directory.organizations.join_request import JoinRequest
-from app.identity.directory.organizations.organization import Organization
+from app.identity.directory.organizations.join_request import JoinRequestRecord
+from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.messaging import service as messaging
 from app.identity.platform.context import Context
 from app.kit.limits import Rate
 
 LIST: Final = "/organizations"
 PAGE: Final = f"{LIST}/requests"
-MOST_MANAGERS: Final = 5
+MAX_MANAGERS: Final = 5
 """Most managers who get an email about a request: the oldest members."""
-_MOST_READ: Final = 4 * MOST_MANAGERS
+_MAX_READ: Final = 4 * MAX_MANAGERS
 """Most managers who are looked at: some may be blocked, or have no verified address."""
 COOL_DOWN: Final = Rate(4, 3600)
 """Requests of one organization that are emailed; managers find the others on the page."""
 
 
-def ask(context: Context, account: Account, org_id: str) -> tuple[JoinRequest, Organization]:
+def ask(context: Context, account: Account, org_id: str) -> tuple[JoinRequestRecord, OrganizationRecord]:
     """Ask to join, and tell managers about a new request. Raises as `join_requests.ask` does."""
     request, organization, is_new = join_requests.ask(context, account, org_id)
     if is_new and _may_mail(context, organization):
         address = _address(account, request.domain) or ""
         facts = _facts(context, organization, f"{PAGE}?{urlencode({'id': organization.org_id})}")
-        for manager in islice(_managers(context, organization), MOST_MANAGERS):
+        for manager in islice(_managers(context, organization), MAX_MANAGERS):
             _mail(context, MailKind.JOIN_REQUESTED, manager, {**facts, "email": address})
     return request, organization
 
 
-def approve(context: Context, org_id: str, request_id: str, by: str | None = None) -> tuple[JoinRequest, Account]:
+def approve(context: Context, org_id: str, request_id: str, by: str | None = None) -> tuple[JoinRequestRecord, Account]:
     """Approve a request, and tell the account. Raises as `join_requests.approve` does."""
     request, organization, account = join_requests.approve(context, org_id, request_id, by)
     _mail(context, MailKind.JOIN_APPROVED, account, _facts(context, organization, LIST), request.domain)
@@ -49,22 +49,22 @@ def approve(context: Context, org_id: str, request_id: str, by: str | None = Non
 
 def decline(
     context: Context, org_id: str, request_id: str, by: str | None = None
-) -> tuple[JoinRequest, Account | None]:
+) -> tuple[JoinRequestRecord, Account | None]:
     """Decline a request, and tell the account. Raises as `join_requests.decline` does."""
     request, organization, account = join_requests.decline(context, org_id, request_id, by)
     _mail(context, MailKind.JOIN_DECLINED, account, _facts(context, organization), request.domain)
     return request, account
 
 
-def _managers(context: Context, organization: Organization) -> Iterator[Account]:
+def _managers(context: Context, organization: OrganizationRecord) -> Iterator[Account]:
     """Yield the managers who can sign in and decide, the oldest members first."""
-    for uid in member_store.managers(context, organization.org_id, _MOST_READ):
+    for uid in member_store.managers(context, organization.org_id, _MAX_READ):
         account = account_store.by_uid(context, uid)
         if account is not None and can_sign_in(account) and verified_email(account):
             yield account
 
 
-def _may_mail(context: Context, organization: Organization) -> bool:
+def _may_mail(context: Context, organization: OrganizationRecord) -> bool:
     try:
         context.spend("organization_ask_mail", COOL_DOWN, organization.org_id)
     except e.TooManyRequests:
@@ -73,7 +73,7 @@ def _may_mail(context: Context, organization: Organization) -> bool:
     return True
 
 
-def _facts(context: Context, organization: Organization, path: str = "") -> dict[str, str]:
+def _facts(context: Context, organization: OrganizationRecord, path: str = "") -> dict[str, str]:
     return {
         "organization": organization.display_name,
         "organization_logo": organization.logo_url or "",
@@ -95,4 +95,4 @@ def _address(account: Account, domain: str | None) -> str | None:
     if (primary := verified_email(account)) is not None:
         return primary
     verified = (entry["Value"] for entry in account.emails if is_verified(account, entry["Value"]))
-    return next((one for one in verified if (normalize_email(one) or "").rpartition("@")[2] == domain), None)
+    return next((item for item in verified if (normalize_email(item) or "").rpartition("@")[2] == domain), None)

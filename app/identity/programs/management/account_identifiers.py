@@ -31,18 +31,18 @@ Entry = dict[str, Any]
 def set_emails(context: Context, req: contract.SetEmails) -> Profile:
     """Set addresses by their type, all verified; an address that goes gets a notice, and so does the primary one."""
     accounts.require(context, req.uid)
-    given = input_checks.emails(req.email)
-    if not given.entries:
+    provided = input_checks.emails(req.email)
+    if not provided.entries:
         raise e.MalformedEmail
     before = _locked(context, req.uid)
-    entries = _merged(before.emails, given)
+    entries = _merged(before.emails, provided)
     if len(entries) > MAX_EMAILS:
         raise e.EmailUpdateRefused
     try:
-        after = email_addresses.store_in_order(context, before, entries, verified=given.forms)
+        after = email_addresses.store_in_order(context, before, entries, verified=provided.forms)
     except store.IdentifierTaken as conflict:
         raise taken(conflict) from None
-    for form in given.forms:
+    for form in provided.forms:
         pending_accounts.remove_pending(context, form)
     _end_tokens(context, before, after)
     _notify(context, before, after)
@@ -51,7 +51,7 @@ def set_emails(context: Context, req: contract.SetEmails) -> Profile:
 
 
 @contract.remove_email.implements
-def remove_email(context: Context, req: contract.RemoveEmail) -> Profile:
+def remove_email(context: Context, req: contract.RemoveAccountEmail) -> Profile:
     account = accounts.require(context, req.uid)
     after = emails.remove(context, account, req.email, suppress_webhook=req.suppress_webhook, is_own=False)
     return accounts.profile_for_server(context, after, req.fields_)
@@ -130,16 +130,16 @@ def _unverified(entry: Entry) -> Entry:
     return {**entry, "verified": False}
 
 
-def _merged(held: list[Entry], given: Emails) -> list[Entry]:
+def _merged(stored: list[Entry], provided: Emails) -> list[Entry]:
     """Return the addresses of the account after the change: a given one takes the place of the first of its type."""
-    new = dict(zip(given.forms, given.entries, strict=True))
-    types = {entry["Type"].lower() for entry in given.entries}
+    new = dict(zip(provided.forms, provided.entries, strict=True))
+    types = {entry["Type"].lower() for entry in provided.entries}
     merged: list[Entry] = []
-    for entry in held:
+    for entry in stored:
         if str(entry["Type"]).lower() in types:
-            of_type = [form for form, one in new.items() if one["Type"].lower() == str(entry["Type"]).lower()]
+            of_type = [form for form, item in new.items() if item["Type"].lower() == str(entry["Type"]).lower()]
             merged += [new.pop(form) for form in of_type]
-        elif _form(entry) not in given.forms:
+        elif _form(entry) not in provided.forms:
             merged.append(entry)
     merged += new.values()
     return sorted(merged, key=lambda entry: str(entry["Type"]).lower() != PRIMARY)
@@ -158,10 +158,10 @@ def _notify(context: Context, before: Account, after: Account) -> None:
 
     The notices carry no alert link: the tenant's server may take an account away from a stolen mailbox.
     """
-    held = {_form(entry): entry["Value"] for entry in before.emails if not entry.get("pending")}
+    stored = {_form(entry): entry["Value"] for entry in before.emails if not entry.get("pending")}
     now = {_form(entry): entry["Value"] for entry in after.emails if not entry.get("pending")}
-    changes = [(held[form], "removed") for form in held.keys() - now.keys()]
-    changes += [(now[form], "added") for form in now.keys() - held.keys()]
+    changes = [(stored[form], "removed") for form in stored.keys() - now.keys()]
+    changes += [(now[form], "added") for form in now.keys() - stored.keys()]
     for email, change in sorted(changes):
         context.audit.record(f"email.{change}", uid=after.uid)
         for to in {before.email, email} if change == "removed" else {before.email}:

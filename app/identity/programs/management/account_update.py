@@ -34,7 +34,7 @@ def change(context: Context, account: Account, req: AccountChanges, names: Accou
     """
     refuse_policy_version(context.tenant.settings, req.privacy_policy)
     drops = bool(names and "user_name" in names.model_fields_set and names.user_name is None and req.null_support)
-    wanted = account_changes.read(
+    requested = account_changes.read(
         context, account, req, names, writers=WRITERS, clears=req.null_support, drops_username=drops
     )
 
@@ -42,7 +42,7 @@ def change(context: Context, account: Account, req: AccountChanges, names: Accou
         _verify(context, req, fresh, values)
         return {**_switches(req), **_source(context, req, fresh, values), **_policy(context, req, fresh, values)}
 
-    changed = account_changes.write(context, account.uid, wanted, more)
+    changed = account_changes.write(context, account.uid, requested, more)
     _end_sessions(context, changed)
     if changed.after.is_deleted:
         provider_tokens.delete_all(context, changed.after)
@@ -89,7 +89,7 @@ def _policy(context: Context, req: AccountChanges, fresh: Account, values: Colum
 
 
 def _only_policy(private: dict[str, Any]) -> dict[str, Any]:
-    return {name: held for name, held in private.items() if name.startswith("privacy_policy")}
+    return {name: item for name, item in private.items() if name.startswith("privacy_policy")}
 
 
 def _verify(context: Context, req: AccountChanges, fresh: Account, values: Columns) -> None:

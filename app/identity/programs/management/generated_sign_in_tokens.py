@@ -176,10 +176,10 @@ def _refuse_numbers_off(context: Context) -> None:
         raise e.PhoneLoginOff
 
 
-def _guid(given: str | None) -> str:
-    if not given or not re.match(GUID, given):
+def _guid(provided: str | None) -> str:
+    if not provided or not re.match(GUID, provided):
         raise e.BadParameter.names("clientguid")
-    return given
+    return provided
 
 
 EMAIL_TOKENS: dict[str, Callable[[Context, contract.EmailTokenRequest], tuple[Account | None, TokenAndMinutes]]] = {

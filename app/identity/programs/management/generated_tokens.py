@@ -17,7 +17,7 @@ from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
 from app.identity.programs.management import generated_sign_in_tokens
 from app.identity.programs.self_service import deletion, emails
-from app.identity.programs.self_service.emails import NewAddress
+from app.identity.programs.self_service.emails import NewEmail
 
 FORGOT_PIN = "forgotpin"
 
@@ -113,9 +113,7 @@ def _verification_token(context: Context, account: Account, req: contract.EmailT
 
 
 def _added_email_token(context: Context, account: Account, req: contract.EmailTokenRequest) -> tuple[str, int]:
-    return emails.token_only(
-        context, account, NewAddress(req.email or "", req.type or "")
-    ), one_time_tokens.LINK_MINUTES
+    return emails.token_only(context, account, NewEmail(req.email or "", req.type or "")), one_time_tokens.LINK_MINUTES
 
 
 def _password_reset_token(context: Context, account: Account, req: contract.EmailTokenRequest) -> tuple[str, int]:

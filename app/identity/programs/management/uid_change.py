@@ -36,7 +36,10 @@ def change(context: Context, account: Account, requested: str) -> None:
     private = {
         **account.private,
         "is_custom_uid": True,
-        "previous_uids": [*(one for one in account.private.get("previous_uids") or () if one != requested), uid],
+        "previous_uids": [
+            *(previous_uid for previous_uid in account.private.get("previous_uids") or () if previous_uid != requested),
+            uid,
+        ],
     }
     if hashed := pin_hash.hash_of(context, account):
         private[pin_hash.KEY] = {**account.pin, **pin_hash.pin_entry(context, requested, hashed), **_dates(account)}

@@ -13,8 +13,8 @@ from app.identity.authentication.federation import native_credentials
 from app.identity.authentication.sign_in.second_factor import Authentication
 from app.identity.authentication.sign_in.sessions import FEDERATED
 from app.identity.directory.organizations import invitations
-from app.identity.directory.organizations.invitation import Invitation
-from app.identity.directory.organizations.organization import Organization
+from app.identity.directory.organizations.invitation import InvitationRecord
+from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.platform.context import Context
 from app.identity.programs.native_sign_in import account
 from app.kit import randomness
@@ -61,7 +61,7 @@ def _refuse_unknown_references(context: Context, req: contract.NativeSignIn) -> 
             raise e.BadParameter("client_id: the client id of an application.")
 
 
-def _invitation(context: Context, req: contract.NativeSignIn) -> tuple[Invitation, Organization] | None:
+def _invitation(context: Context, req: contract.NativeSignIn) -> tuple[InvitationRecord, OrganizationRecord] | None:
     """Return the open invitation that the request names. Raises ClosedInvitation, OrganizationInactive."""
     if not req.invitation_token:
         return None

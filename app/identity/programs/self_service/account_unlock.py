@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from app.contract import errors as e
-from app.contract.groups import CAP, LOCK
+from app.contract.groups import CaptchaSolution, LockAnswers
 from app.contract.self_service import Unlock
 from app.identity.authentication.sign_in import locks
 from app.identity.credentials.captcha import service as captcha
 from app.identity.directory.accounts import login_records
-from app.identity.directory.accounts.account_lookup import AccountLookup, Identifier
+from app.identity.directory.accounts.account_lookup import AccountLookup, TypedIdentifier
 from app.identity.directory.accounts.service import Account
 from app.identity.platform import events
 from app.identity.platform.context import Context
@@ -33,7 +33,7 @@ def unlock(context: Context, account: Account, req: Unlock) -> None:
     events.emit(context, "UpdateProfile", account, req.suppress_webhook)
 
 
-def open_lock(context: Context, account: Account, lock_answer: LOCK, captcha_answer: CAP) -> bool:
+def open_lock(context: Context, account: Account, lock_answer: LockAnswers, captcha_answer: CaptchaSolution) -> bool:
     """Return whether a lock of the account was solved; False where the account is not locked.
 
     Raises the lock's error, or the error of a wrong answer, which counts as a failure.
@@ -41,7 +41,7 @@ def open_lock(context: Context, account: Account, lock_answer: LOCK, captcha_ans
     lock = login_records.lock_of(account)
     if lock is None:
         return False
-    lookup = AccountLookup(context, Identifier("email", account.email or ""), account, is_hidden=False)
+    lookup = AccountLookup(context, TypedIdentifier("email", account.email or ""), account, is_hidden=False)
     solution = locks.LockSolution(lock_answer.security_answer, captcha.from_parameters(captcha_answer))
     context.work.release_connection()
     if not locks.solve(context, lookup, lock, solution):

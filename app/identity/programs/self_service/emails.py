@@ -22,7 +22,7 @@ from app.identity.platform.context import Context
 
 
 @dataclass(frozen=True)
-class NewAddress:
+class NewEmail:
     """An address to add, and how its verification email looks."""
 
     email: str
@@ -31,7 +31,7 @@ class NewAddress:
     template: str | None = None
 
 
-def ask(context: Context, account: Account, new: NewAddress, *, hides_taken: bool) -> None:
+def ask(context: Context, account: Account, new: NewEmail, *, hides_taken: bool) -> None:
     """Email a link and a code to a new address, which is added once it is verified.
 
     With `hides_taken` another account's address is answered like a free one; its owner gets an email.
@@ -67,7 +67,7 @@ def ask(context: Context, account: Account, new: NewAddress, *, hides_taken: boo
     context.audit.record("email.asked", uid=account.uid)
 
 
-def token_only(context: Context, account: Account, new: NewAddress) -> str:
+def token_only(context: Context, account: Account, new: NewEmail) -> str:
     """Return the token of a link that the caller delivers; raises as `ask` does, except MailLimitReached."""
     account = email_addresses.lock(context, account)
     form, owner = _free(context, account, new)
@@ -147,7 +147,7 @@ def make_primary(context: Context, account: Account, email: str) -> Account:
     return after
 
 
-def _free(context: Context, account: Account, new: NewAddress) -> tuple[str, Account | None]:
+def _free(context: Context, account: Account, new: NewEmail) -> tuple[str, Account | None]:
     """Return the normalized address and another account that has it; raises as `ask` does.
 
     The account is locked, so that neither a confirmation nor another new address comes between this and what is added.
@@ -162,12 +162,12 @@ def _free(context: Context, account: Account, new: NewAddress) -> tuple[str, Acc
     return form, owner
 
 
-def _facts(new: NewAddress) -> dict[str, str]:
+def _facts(new: NewEmail) -> dict[str, str]:
     """Return what the token of a new address stores."""
     return {"type": new.type.strip(), "email": identifiers.display_email(new.email)}
 
 
-def _new_link_and_code(context: Context, account: Account, new: NewAddress, form: str) -> dict[str, str]:
+def _new_link_and_code(context: Context, account: Account, new: NewEmail, form: str) -> dict[str, str]:
     """Issue the link and the code that the email template contains; return the template's values."""
     carries = messaging.carries(
         context,
@@ -191,7 +191,7 @@ def _new_link_and_code(context: Context, account: Account, new: NewAddress, form
     return facts
 
 
-def _refuse(context: Context, account: Account, new: NewAddress, form: str) -> None:
+def _refuse(context: Context, account: Account, new: NewEmail, form: str) -> None:
     email_addresses.refuse_addition(context, account, new.type, form)
     requirements.refuse_address(context.tenant.settings.email_access, form)
     verification.refuse_url(context, new.url)

@@ -6,7 +6,7 @@ from app.contract import errors as e
 from app.contract import self_service as contract
 from app.contract.accounts import ReadOwnAccount
 from app.contract.accounts import read_own as read_own_account
-from app.contract.groups import AT, Deleted, Posted, PostedSms, SmsSent, Uid
+from app.contract.groups import AccessTokenQuery, Deleted, Posted, PostedSms, SmsSent, Uid
 from app.contract.profile import Profile
 from app.identity.authentication.recovery.handlers import require_captcha
 from app.identity.authentication.sign_in import tenant_requirements
@@ -23,7 +23,7 @@ from app.identity.programs.self_service import (
     emails,
     profile,
 )
-from app.identity.programs.self_service.emails import NewAddress
+from app.identity.programs.self_service.emails import NewEmail
 
 
 @read_own_account.implements
@@ -55,7 +55,7 @@ def set_username(context: Context, req: contract.SetUsername) -> Posted:
 
 @contract.add_email.implements
 def add_email(context: Context, req: contract.AddEmail) -> Posted:
-    new = NewAddress(req.email or "", req.type or "", req.verification_url, req.email_template)
+    new = NewEmail(req.email or "", req.type or "", req.verification_url, req.email_template)
     emails.ask(context, accounts.current(context), new, hides_taken=context.tenant.settings.hide_unknown_accounts)
     return Posted()
 
@@ -93,7 +93,7 @@ def accept_policy(context: Context, req: contract.AcceptPolicy) -> Profile:
 
 
 @contract.policy_history.implements
-def policy_history(context: Context, req: AT) -> contract.PolicyHistory:
+def policy_history(context: Context, req: AccessTokenQuery) -> contract.PolicyHistory:
     return privacy_policy.history(context, accounts.current(context))
 
 

@@ -96,30 +96,30 @@ def remove(
     Raises IdentityElsewhere, and LastSignInMethod where no other sign-in method remains, also under concurrent removals.
     """
     fresh = account_store.change(context, account.uid, {}) or account
-    held = next((one for one in linked_identities.of(fresh) if one.key == (provider, subject)), None)
-    if held is None:
+    stored = next((identity for identity in linked_identities.of(fresh) if identity.key == (provider, subject)), None)
+    if stored is None:
         raise refusals.IdentityElsewhere
-    if is_last_sign_in_method(context, fresh, held):
+    if is_last_sign_in_method(context, fresh, stored):
         raise refusals.LastSignInMethod
-    return take_away(context, fresh, held, suppress_webhook=suppress_webhook)
+    return take_away(context, fresh, stored, suppress_webhook=suppress_webhook)
 
 
-def take_away(context: Context, fresh: Account, one: Identity, *, suppress_webhook: bool = False) -> Account:
+def take_away(context: Context, fresh: Account, item: Identity, *, suppress_webhook: bool = False) -> Account:
     """Unlink an identity of a locked account, and revoke sign-ins in progress, which may have begun with it."""
-    after = connections.unlink(context, fresh, one, suppress_webhook=suppress_webhook)
+    after = connections.unlink(context, fresh, item, suppress_webhook=suppress_webhook)
     continuation_tokens.revoke_all(context, fresh.uid, ContinuationPurpose.SECOND_FACTOR, *token_handoff.KINDS)
     return after
 
 
-def is_last_sign_in_method(context: Context, account: Account, one: Identity) -> bool:
+def is_last_sign_in_method(context: Context, account: Account, item: Identity) -> bool:
     """Return whether the account has no other sign-in method under the tenant's current settings."""
     settings = context.tenant.settings
     has_passkey = settings.passkeys and any(
-        not held.facts.get(passkeys.SECOND_FACTOR_ONLY) for held in passkeys.by_account(context, account.uid)
+        not passkey.facts.get(passkeys.SECOND_FACTOR_ONLY) for passkey in passkeys.by_account(context, account.uid)
     )
     working = connections.active_names(context)
     return not linked_identities.can_sign_in_without(
-        account, one.provider, one.subject, has_passkey=has_passkey, working=working
+        account, item.provider, item.subject, has_passkey=has_passkey, working=working
     )
 
 
@@ -161,7 +161,7 @@ def _not_linkable(context: Context, account: Account, token: str) -> Exception:
 
 
 def _refuse_not_there(context: Context, account: Account, provider: str, subject: str) -> None:
-    linked = {one.key for one in linked_identities.of(account)}
+    linked = {identity.key for identity in linked_identities.of(account)}
     if (provider, subject) in linked:
         return
     if provider not in contract.PROVIDERS and provider not in context.tenant.settings.connections:
@@ -172,7 +172,7 @@ def _refuse_not_there(context: Context, account: Account, provider: str, subject
 
 
 def _providers(account: Account) -> set[str]:
-    return {one.provider for one in linked_identities.of(account)}
+    return {identity.provider for identity in linked_identities.of(account)}
 
 
 def _guid(text: str | None) -> str:

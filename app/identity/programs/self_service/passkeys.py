@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.contract import errors as e
-from app.contract.groups import AT, Deleted
+from app.contract.groups import AccessTokenQuery, Deleted
 from app.contract.passkeys import account as contract
 from app.contract.passkeys.shapes import ListedPasskeys, OwnRegisterBegin, PublicKey
 from app.identity.authentication.sign_in.passkeys import management
@@ -14,7 +14,7 @@ from app.identity.platform.context import Context
 
 
 @contract.begin.implements
-def begin(context: Context, req: AT) -> OwnRegisterBegin:  # noqa: ARG001 - the token names the account
+def begin(context: Context, req: AccessTokenQuery) -> OwnRegisterBegin:  # noqa: ARG001 - the token names the account
     require_enabled(context)
     options = management.begin_adding(context, accounts.current(context))
     return OwnRegisterBegin(register_begin_credential=PublicKey(publicKey=options), publicKey=options)
@@ -29,7 +29,7 @@ def add(context: Context, req: contract.AddPasskey) -> ListedPasskeys:
 
 
 @contract.listed.implements
-def listed(context: Context, req: AT) -> ListedPasskeys:  # noqa: ARG001 - as above
+def listed(context: Context, req: AccessTokenQuery) -> ListedPasskeys:  # noqa: ARG001 - as above
     require_enabled(context)
     return some_of(context, accounts.current(context).uid)
 
@@ -42,7 +42,7 @@ def remove(context: Context, req: contract.RemoveOwnPasskey) -> Deleted:
 
 def all_of(context: Context, uid: str) -> ListedPasskeys:
     """Return an account's passkeys."""
-    return ListedPasskeys(credentials=[store.to_listed(one) for one in store.by_account(context, uid)])
+    return ListedPasskeys(credentials=[store.to_listed(item) for item in store.by_account(context, uid)])
 
 
 def some_of(context: Context, uid: str) -> ListedPasskeys:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.contract import errors as e
-from app.contract.groups import NO_SMS
+from app.contract.groups import PREVENT_SMS
 from app.contract.profile import Write
 from app.contract.self_service import UpdateOwnAccount
 from app.identity.authentication.recovery import new_password
@@ -119,7 +119,7 @@ def _request_number(context: Context, account: Account, phone: str | None, req: 
     if phone is None or phone == account.phone:
         return
     phone_handlers.require_enabled(context)
-    sender = context.without_sending() if req.has_option(NO_SMS) else context
+    sender = context.without_sending() if req.has_option(PREVENT_SMS) else context
     hides_taken = context.tenant.settings.hide_unknown_accounts
     phones.request_change(sender, account, phone, _options(req), hides_taken=hides_taken)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.contract import errors as e
-from app.contract.groups import AT, Deleted
+from app.contract.groups import AccessTokenQuery, Deleted
 from app.contract.messages import MailKind
 from app.contract.passkeys import second_factor as passkeys
 from app.contract.passkeys.account import AddPasskey
@@ -48,22 +48,22 @@ def verify_or_enrol(context: Context, kind: FactorKind, answer: FactorResponse, 
 
 
 @contract.make_backup_codes.implements
-def make_backup_codes(context: Context, req: AT) -> contract.BackupCodes:  # noqa: ARG001 - the token names the account
+def make_backup_codes(context: Context, req: AccessTokenQuery) -> contract.BackupCodes:  # noqa: ARG001 - the token names the account
     return contract.BackupCodes(back_up_codes=new_backup_codes(context, accounts.current(context), is_first=True))
 
 
 @contract.renew_backup_codes.implements
-def renew_backup_codes(context: Context, req: AT) -> contract.BackupCodes:  # noqa: ARG001 - as above
+def renew_backup_codes(context: Context, req: AccessTokenQuery) -> contract.BackupCodes:  # noqa: ARG001 - as above
     return contract.BackupCodes(back_up_codes=new_backup_codes(context, accounts.current(context), is_first=False))
 
 
 @contract.remove_totp.implements
-def remove_totp(context: Context, req: AT) -> Deleted:  # noqa: ARG001 - as above
+def remove_totp(context: Context, req: AccessTokenQuery) -> Deleted:  # noqa: ARG001 - as above
     return removed(context, FactorKind.TOTP)
 
 
 @push.remove_push.implements
-def remove_push(context: Context, req: AT) -> Deleted:  # noqa: ARG001 - as above
+def remove_push(context: Context, req: AccessTokenQuery) -> Deleted:  # noqa: ARG001 - as above
     second_factors.enabled_authenticator(context, FactorKind.PUSH)
     return removed(context, FactorKind.PUSH)
 
@@ -74,7 +74,7 @@ def prove_duo(context: Context, req: duo.OwnDuo) -> Profile:
 
 
 @duo.remove_duo.implements
-def remove_duo(context: Context, req: AT) -> Deleted:  # noqa: ARG001 - as above
+def remove_duo(context: Context, req: AccessTokenQuery) -> Deleted:  # noqa: ARG001 - as above
     second_factors.enabled_authenticator(context, FactorKind.DUO)
     return removed(context, FactorKind.DUO)
 
@@ -85,7 +85,7 @@ def remove_older(context: Context, req: contract.LegacyRemoval) -> Deleted:
 
 
 @passkeys.begin_own.implements
-def begin_passkey(context: Context, req: AT) -> RegisterBegin:  # noqa: ARG001 - as above
+def begin_passkey(context: Context, req: AccessTokenQuery) -> RegisterBegin:  # noqa: ARG001 - as above
     return second_factor.begin_for(context, second_factors.account_factors(context, accounts.current(context)))
 
 
@@ -97,7 +97,7 @@ def enrol_passkey(context: Context, req: AddPasskey) -> ListedPasskey:
 
 
 @passkeys.remove_own.implements
-def remove_passkey(context: Context, req: AT) -> Deleted:  # noqa: ARG001 - as above
+def remove_passkey(context: Context, req: AccessTokenQuery) -> Deleted:  # noqa: ARG001 - as above
     second_factors.enabled_authenticator(context, FactorKind.PASSKEY)
     return removed(context, FactorKind.PASSKEY)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.contract import errors as e
-from app.contract.groups import AT, Deleted, Posted, SmsSent
+from app.contract.groups import AccessTokenQuery, Deleted, Posted, SmsSent
 from app.contract.profile import Profile
 from app.contract.second_factors import email, questions, sms
 from app.contract.second_factors.challenge import FactorKind
@@ -103,17 +103,17 @@ def keep_answers(context: Context, req: questions.OwnAnswers) -> Posted:
 
 
 @sms.remove_sms.implements
-def remove_sms(context: Context, req: AT) -> Deleted:  # noqa: ARG001 - the token names the account
+def remove_sms(context: Context, req: AccessTokenQuery) -> Deleted:  # noqa: ARG001 - the token names the account
     return _removed(context, FactorKind.SMS)
 
 
 @email.remove_email.implements
-def remove_email(context: Context, req: AT) -> Deleted:  # noqa: ARG001 - as above
+def remove_email(context: Context, req: AccessTokenQuery) -> Deleted:  # noqa: ARG001 - as above
     return _removed(context, FactorKind.EMAIL)
 
 
 @questions.remove_questions.implements
-def remove_questions(context: Context, req: AT) -> Deleted:  # noqa: ARG001 - as above
+def remove_questions(context: Context, req: AccessTokenQuery) -> Deleted:  # noqa: ARG001 - as above
     return _removed(context, FactorKind.QUESTIONS)
 
 

@@ -75,5 +75,9 @@ def _with_email(answer: Any, email: str) -> list[int]:
     customers = answer.get("data") if isinstance(answer, dict) else None
     if not isinstance(customers, list):
         raise ProviderUnavailable("the store answered no customers")
-    same = [one for one in customers if isinstance(one, dict) and str(one.get("email")).lower() == email.lower()]
-    return [one["id"] for one in same if type(one.get("id")) is int]
+    same = [
+        customer
+        for customer in customers
+        if isinstance(customer, dict) and str(customer.get("email")).lower() == email.lower()
+    ]
+    return [customer["id"] for customer in same if type(customer.get("id")) is int]

@@ -37,10 +37,10 @@ class JwtApp:
 
 def find(context: Context, name: str | None) -> JwtApp:
     """Return a JWT client by its name, in any letter case. Raises JwtAppNameMissing, JwtConfigurationInvalid."""
-    wanted = (name or "").strip().lower()
-    if not wanted:
+    requested = (name or "").strip().lower()
+    if not requested:
         raise e.JwtAppNameMissing
-    found = [item for (key,), item in items_of(context, jwt_apps.CLIENTS).items() if key.lower() == wanted]
+    found = [item for (key,), item in items_of(context, jwt_apps.CLIENTS).items() if key.lower() == requested]
     if len(found) != 1 or not found[0].secrets.get("secret"):
         raise e.JwtConfigurationInvalid
     client = JwtClient.model_validate({**found[0].content, "app_name": found[0].name})

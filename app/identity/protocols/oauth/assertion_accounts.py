@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.contract import errors as e
-from app.contract.application_settings import AssertionIssuer
+from app.contract.application_settings import TrustedIssuer
 from app.identity.authentication.federation import service as connections
 from app.identity.authentication.passwordless import federated_account, redemption
 from app.identity.authentication.passwordless.federated_account import AddressUse
@@ -50,7 +50,7 @@ class Named:
             connections.link(context, self.account, self.identity)
 
 
-def find(context: Context, client: Application, trusted: AssertionIssuer, claims: Mapping[str, Any]) -> Named:
+def find(context: Context, client: Application, trusted: TrustedIssuer, claims: Mapping[str, Any]) -> Named:
     """Return the account that the assertion names, or a new one.
 
     Raises AccountRefused, SlowDown, and one of `CONFLICTS`, after which the caller rolls back and tries again.
@@ -70,9 +70,7 @@ def find(context: Context, client: Application, trusted: AssertionIssuer, claims
     return Named(found)
 
 
-def _find_or_create(
-    context: Context, client: Application, trusted: AssertionIssuer, claims: Mapping[str, Any]
-) -> Named:
+def _find_or_create(context: Context, client: Application, trusted: TrustedIssuer, claims: Mapping[str, Any]) -> Named:
     """Return a new account, or the one that a concurrent assertion created since: its address would be refused as another's."""
     try:
         return _create(context, client, trusted, claims)
@@ -83,7 +81,7 @@ def _find_or_create(
         return Named(found)
 
 
-def _create(context: Context, client: Application, trusted: AssertionIssuer, claims: Mapping[str, Any]) -> Named:
+def _create(context: Context, client: Application, trusted: TrustedIssuer, claims: Mapping[str, Any]) -> Named:
     rate_limits.spend(context, "oauth.asserted_account", rate_limits.ASSERTED_ACCOUNT, client.client_id)
     try:
         identity = identity_from_claims(trusted.connection or "", trusted.names, claims)
@@ -103,7 +101,7 @@ def _create(context: Context, client: Application, trusted: AssertionIssuer, cla
         raise AccountRefused(type(refusal).__name__) from None
 
 
-def _by_address(context: Context, trusted: AssertionIssuer, identity: ProviderIdentity) -> Named:
+def _by_address(context: Context, trusted: TrustedIssuer, identity: ProviderIdentity) -> Named:
     """Return the account with the address that the issuer verified, or a new one with it."""
     if not trusted.links_accounts and accounts.by_email(context, identity.email or "") is not None:
         raise AccountRefused(AddressUse.LINKING_OFF.value)

@@ -11,7 +11,7 @@ from joserfc import jws
 from joserfc.errors import JoseError
 from joserfc.jwk import Key
 
-from app.contract.application_settings import AssertionIssuer
+from app.contract.application_settings import TrustedIssuer
 from app.identity.authentication.federation.providers import id_tokens
 from app.identity.authentication.federation.providers.id_tokens import is_time
 from app.identity.platform import continuation_tokens
@@ -21,7 +21,7 @@ from app.identity.platform.openid_metadata import PARSE_ERRORS, import_keys, wit
 from app.identity.platform.outbound import ProviderUnavailable
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import issuers
-from app.kit.caching import cached_for_short
+from app.kit.caching import bounded_cache
 from app.kit.input_filter import has_control_character
 
 MAX_LIFETIME: Final = timedelta(hours=1)
@@ -36,7 +36,7 @@ class AssertionRefused(Exception):
     """The assertion is not valid for this client now. The text names what is wrong."""
 
 
-def verify(context: Context, client: Application, text: str) -> tuple[AssertionIssuer, dict[str, Any]]:
+def verify(context: Context, client: Application, text: str) -> tuple[TrustedIssuer, dict[str, Any]]:
     """Verify an assertion of one of the client's issuers and spend it; return the issuer and the claims. Raises AssertionRefused."""
     issuer = _issuer(client, text)
     try:
@@ -48,7 +48,7 @@ def verify(context: Context, client: Application, text: str) -> tuple[AssertionI
     return issuer, claims
 
 
-def _issuer(client: Application, text: str) -> AssertionIssuer:
+def _issuer(client: Application, text: str) -> TrustedIssuer:
     """Return the registered issuer that the unverified assertion names, if it is a plain JWT (RFC 8725 section 3.11)."""
     if len(text) > _MAX_LENGTH or text.count(".") != 2:
         raise AssertionRefused("form")
@@ -67,7 +67,7 @@ def _issuer(client: Application, text: str) -> AssertionIssuer:
     raise AssertionRefused("iss")
 
 
-def _check(context: Context, client: Application, issuer: AssertionIssuer, claims: Mapping[str, Any]) -> None:
+def _check(context: Context, client: Application, issuer: TrustedIssuer, claims: Mapping[str, Any]) -> None:
     now = context.now.timestamp()
     ends_at, starts = claims.get("exp"), [claims.get("nbf"), claims.get("iat")]
     audience = claims.get("aud")
@@ -75,9 +75,9 @@ def _check(context: Context, client: Application, issuer: AssertionIssuer, claim
     checks = {
         "sub": _is_id(claims.get("sub")),
         "jti": _is_id(claims.get("jti")),
-        "aud": any(_is_ours(context, client, issuer, one) for one in audiences if isinstance(one, str)),
+        "aud": any(_is_ours(context, client, issuer, item) for item in audiences if isinstance(item, str)),
         "exp": is_time(ends_at) and now < ends_at + _SKEW and ends_at - now <= MAX_LIFETIME.total_seconds() + _SKEW,  # type: ignore[operator]  # a number
-        "nbf": all(one is None or (is_time(one) and one - _SKEW <= now) for one in starts),
+        "nbf": all(item is None or (is_time(item) and item - _SKEW <= now) for item in starts),
     }
     if wrong := [name for name, is_good in checks.items() if not is_good]:
         raise AssertionRefused(wrong[0])
@@ -87,13 +87,13 @@ def _is_id(value: object) -> bool:
     return isinstance(value, str) and 0 < len(value) <= _MAX_ID and not has_control_character(value)
 
 
-def _is_ours(context: Context, client: Application, issuer: AssertionIssuer, audience: str) -> bool:
+def _is_ours(context: Context, client: Application, issuer: TrustedIssuer, audience: str) -> bool:
     """Return whether an `aud` names this server: its issuer, its token endpoint, or what the tenant registered."""
     endpoint = issuers.at(context, client).token_endpoint.partition("?")[0]
     return audience in (issuer.audience, endpoint) or issuers.is_issuer_of(context, audience, client)
 
 
-def _spend(context: Context, issuer: AssertionIssuer, claims: Mapping[str, Any]) -> None:
+def _spend(context: Context, issuer: TrustedIssuer, claims: Mapping[str, Any]) -> None:
     """Remember the assertion until it has expired; of concurrent uses one succeeds."""
     until = datetime.fromtimestamp(claims["exp"] + _SKEW, UTC)
     try:
@@ -108,7 +108,7 @@ def _spend(context: Context, issuer: AssertionIssuer, claims: Mapping[str, Any])
         raise AssertionRefused("jti") from None
 
 
-def _keys(context: Context, issuer: AssertionIssuer) -> id_tokens.Keys:
+def _keys(context: Context, issuer: TrustedIssuer) -> id_tokens.Keys:
     """Return the look-up of the issuer's keys, which raises ProviderUnavailable. The connection is returned meanwhile."""
     if issuer.jwks is not None:
         stated = json.dumps(issuer.jwks, sort_keys=True)
@@ -121,6 +121,6 @@ def _keys(context: Context, issuer: AssertionIssuer) -> id_tokens.Keys:
     return fetched
 
 
-@cached_for_short(most=1024, length=8_000)
+@bounded_cache(max_entries=1024, length=8_000)
 def _imported(jwks: str) -> tuple[Key, ...]:
     return import_keys(json.loads(jwks).get("keys"))

@@ -15,7 +15,7 @@ from app.identity.platform.tenant import Application
 from app.identity.platform.token_claims import TokenClaims
 from app.kit import strict_json
 
-_MOST_OBJECTS, _MOST_VALUES, _DEEPEST, _LONGEST_NAME = 10, 100, 5, 60
+_MAX_OBJECTS, _MAX_VALUES, _DEEPEST, _MAX_NAME_LENGTH = 10, 100, 5, 60
 _JOINERS: Final = frozenset(
     "\u200c\u200d"
 )  # of Persian, Indic scripts and emoji; other invisible characters could mislead
@@ -62,7 +62,7 @@ def claimed(
     if not granted and narrower is None:
         return claims
     types = supported(context, client)
-    chosen = narrow([one for one in granted if one["type"] in types], narrower)
+    chosen = narrow([item for item in granted if item["type"] in types], narrower)
     return replace(claims, authorization_details=chosen, granted_details=tuple(granted))
 
 
@@ -107,8 +107,8 @@ def _array(text: str) -> list[Detail]:
         details = strict_json.loads(text, max_length=MAX_LENGTH)
     except ValueError:
         details = None
-    is_list = isinstance(details, list) and 0 < len(details) <= _MOST_OBJECTS
-    if not is_list or not all(isinstance(one, dict) and isinstance(one.get("type"), str) for one in details or ()):
+    is_list = isinstance(details, list) and 0 < len(details) <= _MAX_OBJECTS
+    if not is_list or not all(isinstance(item, dict) and isinstance(item.get("type"), str) for item in details or ()):
         raise InvalidAuthorizationDetails
     for detail in details or ():
         _bound(detail)
@@ -123,12 +123,12 @@ def _check(declared: Mapping[str, AuthorizationDetailsType], client: Application
     fields = declared[name].fields
     if not detail.keys() <= {"type", *COMMON_FIELDS, *fields}:
         raise InvalidAuthorizationDetails("The authorization_details have an unknown field.")
-    if any(field.required and detail.get(one) in (None, "", [], {}) for one, field in fields.items()):
+    if any(field.required and detail.get(element) in (None, "", [], {}) for element, field in fields.items()):
         raise InvalidAuthorizationDetails("The authorization_details lack a required field.")
-    for one in COMMON_FIELDS:
-        value = detail.get(one, "" if one == "identifier" else [])
+    for item in COMMON_FIELDS:
+        value = detail.get(item, "" if item == "identifier" else [])
         is_texts = isinstance(value, list) and all(isinstance(entry, str) for entry in value)
-        if not (isinstance(value, str) if one == "identifier" else is_texts):
+        if not (isinstance(value, str) if item == "identifier" else is_texts):
             raise InvalidAuthorizationDetails("The authorization_details have a field of the wrong type.")
 
 
@@ -139,10 +139,10 @@ def _bound(detail: Detail) -> None:
     while waiting:
         value, depth = waiting.pop()
         count += 1
-        if count > _MOST_VALUES or depth > _DEEPEST:
+        if count > _MAX_VALUES or depth > _DEEPEST:
             raise InvalidAuthorizationDetails("The authorization_details are too large.")
         if isinstance(value, dict):
-            if any(len(name) > _LONGEST_NAME or not _is_visible(name) for name in value):
+            if any(len(name) > _MAX_NAME_LENGTH or not _is_visible(name) for name in value):
                 raise InvalidAuthorizationDetails
             waiting += [(member, depth + 1) for member in value.values()]
         elif isinstance(value, list):

@@ -14,7 +14,7 @@ from app.identity.protocols.oauth import codes, consents
 
 
 @dataclass(frozen=True)
-class Access:
+class ApplicationAccess:
     """The access of one application."""
 
     client_id: str
@@ -22,17 +22,18 @@ class Access:
     since: datetime
 
 
-def of_account(context: Context, uid: str) -> list[Access]:
+def of_account(context: Context, uid: str) -> list[ApplicationAccess]:
     """Return the applications that an account consented to or that have a token of it, newest first.
 
     The hosted pages' own client is left out.
     """
-    by_client: dict[str, Access] = {}
+    by_client: dict[str, ApplicationAccess] = {}
     consented = [
-        Access(consent.client_id, consent.scopes, consent.given_at) for consent in consents.of_account(context, uid)
+        ApplicationAccess(consent.client_id, consent.scopes, consent.given_at)
+        for consent in consents.of_account(context, uid)
     ]
     with_tokens = [
-        Access(client.client_id, tuple(client.scope.split()), client.since)
+        ApplicationAccess(client.client_id, tuple(client.scope.split()), client.since)
         for client in tokens.authorized_clients(context, uid)
     ]
     for access in (*consented, *with_tokens):
@@ -54,8 +55,8 @@ def revoke(context: Context, uid: str, client_id: str) -> None:
     context.audit.record("consent.revoked", uid=uid, client_id=client_id)
 
 
-def _merge(one: Access, other: Access) -> Access:
-    return replace(one, scopes=_unique((*one.scopes, *other.scopes)), since=min(one.since, other.since))
+def _merge(item: ApplicationAccess, other: ApplicationAccess) -> ApplicationAccess:
+    return replace(item, scopes=_unique((*item.scopes, *other.scopes)), since=min(item.since, other.since))
 
 
 def _unique(names: Iterable[str]) -> tuple[str, ...]:

@@ -19,9 +19,9 @@ KIND: Final = "backchannel_logout"
 """The kind of the messages in the outbox."""
 TYPE: Final = "logout+jwt"
 EVENT: Final = "http://schemas.openid.net/event/backchannel-logout"
-_MOST_SESSIONS: Final = 20
+_MAX_SESSIONS: Final = 20
 """More sessions than these, all of an account, are ended by one token without `sid`, where the application allows that."""
-_MOST_TOKENS: Final = 200
+_MAX_TOKENS: Final = 200
 """Of one application in one transaction: the most recent sessions."""
 
 
@@ -56,11 +56,11 @@ def _logout_claims(
     context: Context, client: Application, sessions: Sequence[EndedSession], *, is_complete: bool
 ) -> Iterator[dict[str, Any]]:
     """Yield what each token says of the session: `iss`, `sub` and `sid`."""
-    if is_complete and len(sessions) > _MOST_SESSIONS and not client.settings.backchannel_logout_session_required:
+    if is_complete and len(sessions) > _MAX_SESSIONS and not client.settings.backchannel_logout_session_required:
         for issuer in dict.fromkeys(_issuer(context, client, session) for session in sessions):
             yield {"iss": issuer, "sub": subjects.of(context, client, sessions[0].uid)}
         return
-    for session in sessions[-_MOST_TOKENS:]:
+    for session in sessions[-_MAX_TOKENS:]:
         yield {
             "iss": _issuer(context, client, session),
             "sub": subjects.of(context, client, session.uid),

@@ -111,16 +111,16 @@ def names(scopes: Iterable[str]) -> list[str]:
     return [name for scope in scopes for name in CLAIMS_OF_SCOPES.get(scope, ())]
 
 
-def scopes_of(wanted: Iterable[str]) -> list[str]:
+def scopes_of(requested: Iterable[str]) -> list[str]:
     """Return the scopes that have one of these claims."""
-    names = frozenset(wanted)
+    names = frozenset(requested)
     return [scope for scope, members in CLAIMS_OF_SCOPES.items() if not names.isdisjoint(members)]
 
 
-def registered(client: Application, wanted: Iterable[str]) -> list[str]:
+def registered(client: Application, requested: Iterable[str]) -> list[str]:
     """Return the claims of these for which the client is registered now."""
     allowed = frozenset(names(client.scopes))
-    return [name for name in wanted if name in allowed]
+    return [name for name in requested if name in allowed]
 
 
 def withheld(scopes: Iterable[str], requested: Iterable[str] = ()) -> set[str]:
@@ -129,9 +129,9 @@ def withheld(scopes: Iterable[str], requested: Iterable[str] = ()) -> set[str]:
     return set(names(scope for scope in CLAIMS_OF_SCOPES if scope not in granted)).difference(requested)
 
 
-def of(profile: Profile, wanted: Iterable[str]) -> dict[str, Any]:
+def of(profile: Profile, requested: Iterable[str]) -> dict[str, Any]:
     """Return the wanted claims that the profile has; `role_claims` reads the others."""
-    read = {name: _BY_NAME[name](profile) for name in wanted if name in _BY_NAME}
+    read = {name: _BY_NAME[name](profile) for name in requested if name in _BY_NAME}
     return {name: value for name, value in read.items() if value is not None}
 
 
@@ -155,7 +155,7 @@ def userinfo(context: Context, app: str | None) -> Document:
     account = accounts.by_uid(context, holder.uid)
     if account is None or not account.is_active or account.is_deleted:
         raise InvalidToken
-    scopes = [one for one in scopes if one in client.scopes]  # what it may have now (decisions/0331)
+    scopes = [scope for scope in scopes if scope in client.scopes]  # what it may have now (decisions/0331)
     requested = registered(client, holder.claims.userinfo_claims or ())
     mapping = client.settings.claims_mapping.userinfo
     payload = {
@@ -179,9 +179,11 @@ def _known(value: Any) -> Any:
     """Return a JSON value without members that are null, as all responses of OAuth."""
     if isinstance(value, dict):
         return {
-            name: _known(one) if isinstance(one, dict | list) else one for name, one in value.items() if one is not None
+            name: _known(item) if isinstance(item, dict | list) else item
+            for name, item in value.items()
+            if item is not None
         }
-    return [_known(one) for one in value] if isinstance(value, list) else value
+    return [_known(item) for item in value] if isinstance(value, list) else value
 
 
 def _membership(context: Context, holder: TokenHolder) -> Membership | None:

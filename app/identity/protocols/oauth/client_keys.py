@@ -14,7 +14,7 @@ from app.identity.platform.context import Context
 from app.identity.platform.openid_metadata import import_keys, with_id
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import client_certificates
-from app.kit.caching import cached_for_short
+from app.kit.caching import bounded_cache
 
 ALGORITHMS: Final[tuple[str, ...]] = SERVED
 """With which clients sign: never a shared secret, of which we store a digest alone, and never `none`."""
@@ -23,7 +23,7 @@ _RSA_BITS: Final = range(2_048, 8_193)  # RFC 7518 section 3.3; longer ones cost
 
 def algorithms(client: Application, known: tuple[str, ...] = ALGORITHMS) -> tuple[str, ...]:
     """Return those with which this client may sign: fewer under the FAPI 2.0 Security Profile (section 5.4.1)."""
-    return tuple(one for one in known if one in FAPI_ALGORITHMS) if client.settings.is_fapi else known
+    return tuple(item for item in known if item in FAPI_ALGORITHMS) if client.settings.is_fapi else known
 
 
 def has_keys(client: Application) -> bool:
@@ -69,7 +69,7 @@ def has_certificate(context: Context, client: Application, thumbprint: str) -> b
     return False
 
 
-@cached_for_short(most=1024, length=8_000)
+@bounded_cache(max_entries=1024, length=8_000)
 def _imported(jwks: str) -> tuple[Key, ...]:
     return _strong(import_keys(json.loads(jwks).get("keys")))
 

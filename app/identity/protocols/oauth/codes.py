@@ -27,7 +27,7 @@ _ADD = insert_row(codes)
 
 
 @dataclass(frozen=True)
-class Code:
+class AuthorizationCode:
     """A code's account, client, token family and authorization request."""
 
     client_id: str
@@ -45,7 +45,7 @@ class CodeRefused(Exception):
         self.family_id = family_id
 
 
-def issue(context: Context, code: Code) -> str:
+def issue(context: Context, code: AuthorizationCode) -> str:
     """Store a code and return its text."""
     text, now = randomness.token(), context.now
     row = {
@@ -63,7 +63,7 @@ def issue(context: Context, code: Code) -> str:
     return text
 
 
-def spend(context: Context, text: str, client_id: str) -> Code:
+def spend(context: Context, text: str, client_id: str) -> AuthorizationCode:
     """Mark the code used within this unit of work and return it.
 
     One of several concurrent requests succeeds. The others raise, and the token endpoint then revokes the tokens that the
@@ -76,7 +76,7 @@ def spend(context: Context, text: str, client_id: str) -> Code:
     key = {"tenant": context.tenant.tenant_id, "hash": randomness.digest(text), "client": client_id}
     row = context.work.one(_SPEND, {**key, "now": context.now})
     if row is not None:
-        return Code(client_id, row.uid, row.session_id, row.family_id, dict(row.request))
+        return AuthorizationCode(client_id, row.uid, row.session_id, row.family_id, dict(row.request))
     used = context.work.one(_USED, key)
     raise CodeRefused(used.family_id if used is not None else None)
 

@@ -43,10 +43,10 @@ def find(context: Context, uid: str, client_id: str) -> Consent | None:
 
 def grant(context: Context, uid: str, client_id: str, scopes: Iterable[str], refused: Iterable[str] = ()) -> None:
     """Add scopes to the account's consent to the client, and remember those that it left out, which also ends their grant."""
-    held, left_out = find(context, uid, client_id), frozenset(refused)
+    stored, left_out = find(context, uid, client_id), frozenset(refused)
     added = frozenset(scopes) - left_out
-    granted = sorted((frozenset(held.scopes if held else ()) | added) - left_out)
-    refused = sorted((frozenset(held.refused if held else ()) | left_out) - added)
+    granted = sorted((frozenset(stored.scopes if stored else ()) | added) - left_out)
+    refused = sorted((frozenset(stored.refused if stored else ()) | left_out) - added)
     changed = {"scopes": granted, "refused": refused, "given_at": context.now}
     row = {"tenant_id": context.tenant.tenant_id, "uid": uid, "client_id": client_id, **changed}
     key = [T.tenant_id, T.uid, T.client_id]

@@ -8,7 +8,7 @@ from typing import Final
 
 from app.identity.directory.tenants import store
 from app.identity.platform.context import Context
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.database import StoreUnavailable
 from app.identity.platform.store.unit import UnitOfWork
 from app.identity.platform.tenant import Tenant
@@ -27,7 +27,7 @@ _PREFLIGHT_SECONDS: Final = "600"
 
 
 def headers(
-    services: Services, operation: AnyOperation, context: Context | None, raw: RawRequest
+    services: IdentityServices, operation: AnyOperation, context: Context | None, raw: RawRequest
 ) -> Iterable[tuple[str, str]]:
     """Yield the CORS headers of a response, a refusal or a preflight; only `Vary` for an origin that may not read it."""
     kind, sent = operation.admission.cors, raw.headers.get("origin")
@@ -53,7 +53,7 @@ def _allowed(requested: str | None) -> Iterator[str]:
     yield from (name for name in dict.fromkeys(names) if name.lower() in _REQUEST_HEADERS)
 
 
-def _may_read(services: Services, context: Context | None, raw: RawRequest, origin: str) -> bool:
+def _may_read(services: IdentityServices, context: Context | None, raw: RawRequest, origin: str) -> bool:
     """Return whether the origin is one of the client's; of any client, where the request has none yet, as a preflight."""
     with suppress(StoreUnavailable):
         tenant = (
@@ -71,7 +71,9 @@ def _may_read(services: Services, context: Context | None, raw: RawRequest, orig
     return False
 
 
-def _is_of_client(services: Services, tenant: Tenant, work: UnitOfWork, context: Context | None, origin: str) -> bool:
+def _is_of_client(
+    services: IdentityServices, tenant: Tenant, work: UnitOfWork, context: Context | None, origin: str
+) -> bool:
     client = context.client if context is not None else None
     if client is None and context is not None and context.holder is not None and context.holder.client_id:
         client = services.directory.application(tenant, work, client_id=context.holder.client_id)

@@ -87,8 +87,8 @@ def _accepted(context: Context, client: Application, issuer: Issuer, req: Device
     request = UncheckedRequest(context, issuer.protocol, req.app, parameters)
     request.client, request.issuer = client, issuer
     try:
-        for one in _CHECKS:
-            one.check(request)
+        for check in _CHECKS:
+            check.check(request)
     except RefusedByRedirect as refusal:
         raise ERRORS.get(refusal.error, oauth.InvalidRequest)(refusal.description) from None
     return request.accepted
@@ -116,7 +116,7 @@ def still_holds(context: Context, client: Application, device: ContinuationToken
     """Return whether the client may still ask for what its device asked for (decisions/0314)."""
     request = request_of(device)
     is_registered = client.settings.is_active and DEVICE_GRANT in client.settings.grant_types
-    return is_registered and all(one.still_holds(context, client, request) for one in _CHECKS)
+    return is_registered and all(check.still_holds(context, client, request) for check in _CHECKS)
 
 
 def find_typed(context: Context, typed: str) -> ContinuationToken | None:
@@ -129,9 +129,9 @@ def find_typed(context: Context, typed: str) -> ContinuationToken | None:
     return device if device is not None and device.state == OPEN else None
 
 
-def find(context: Context, ticket_hash: str) -> ContinuationToken | None:
+def find(context: Context, token_hash: str) -> ContinuationToken | None:
     """Return a live authorization by its digest."""
-    device = continuation_tokens.by_hash(context, ContinuationPurpose.DEVICE_CODE, ticket_hash)
+    device = continuation_tokens.by_hash(context, ContinuationPurpose.DEVICE_CODE, token_hash)
     return device if device is not None and not device.is_expired(context.now) else None
 
 

@@ -52,7 +52,7 @@ class DpopProofRefused(Exception):
 
 
 @dataclass(frozen=True)
-class Expected:
+class ExpectedDpop:
     """What a proof must fit besides the request: the token that it comes with, the algorithms, and whether it needs a nonce."""
 
     access_token: str | None = None
@@ -65,7 +65,7 @@ def is_sent(raw: RawRequest) -> bool:
     return HEADER in raw.headers
 
 
-def verify(context: Context, expected: Expected) -> str:
+def verify(context: Context, expected: ExpectedDpop) -> str:
     """Check the request's proof, use it up, and return the thumbprint of its key (RFC 9449 section 4.3, RFC 7638).
 
     The response names the nonce for the next proof. Of several requests with one proof, one succeeds: the first one takes it
@@ -99,7 +99,7 @@ def nonce(context: Context, *, period: int = 0, secret: bytes | None = None) -> 
 
 
 @dataclass(frozen=True)
-class _Sender:
+class _DpopSender:
     """What the header of a proof says: the public key, its thumbprint, and how the signature is verified."""
 
     key: Key
@@ -107,7 +107,7 @@ class _Sender:
     verify: Callable[[bytes, bytes, Key], bool]
 
 
-def _sender_of(dpop_proof: str, algorithms: tuple[str, ...]) -> _Sender:
+def _sender_of(dpop_proof: str, algorithms: tuple[str, ...]) -> _DpopSender:
     """Return the sender (RFC 9449 section 4.2); several proofs in one request make no JWT."""
     if not dpop_proof.isascii() or len(dpop_proof) > _MAX_LENGTH or dpop_proof.count(".") != 2:
         raise DpopProofRefused("The DPoP proof is not one signed JWT.")
@@ -115,7 +115,7 @@ def _sender_of(dpop_proof: str, algorithms: tuple[str, ...]) -> _Sender:
 
 
 @lru_cache(maxsize=1_000)
-def _read_header(text: str, algorithms: tuple[str, ...]) -> _Sender:
+def _read_header(text: str, algorithms: tuple[str, ...]) -> _DpopSender:
     """Return what the header says. All proofs of a sender have the same one, with its public key and nothing of the request."""
     registry = _registry(algorithms)
     try:
@@ -130,7 +130,7 @@ def _read_header(text: str, algorithms: tuple[str, ...]) -> _Sender:
         raise DpopProofRefused("The DPoP proof has a critical header that is not understood.")
     algorithm = registry.get_alg(str(header["alg"]))
     key = _key(header.get("jwk"), algorithm.name)
-    return _Sender(key, key.thumbprint(), algorithm.verify)
+    return _DpopSender(key, key.thumbprint(), algorithm.verify)
 
 
 def _key(jwk: object, algorithm: str) -> Key:
@@ -165,7 +165,7 @@ def _registry(algorithms: tuple[str, ...]) -> jws.JWSRegistry:
     return registry
 
 
-def _signed_claims(dpop_proof: str, sender: _Sender) -> dict[str, Any]:
+def _signed_claims(dpop_proof: str, sender: _DpopSender) -> dict[str, Any]:
     """Return the claims (RFC 7515 section 5.2); `_read_header` has checked that key and algorithm fit."""
     signed, _, signature = dpop_proof.rpartition(".")
     try:
@@ -199,16 +199,16 @@ def _normalized(address: object) -> tuple[str, str] | None:
     return None if parts is None else (parts.origin, unquote(parts.path) or "/")
 
 
-def _check_time(context: Context, claims: dict[str, Any], expected: Expected) -> int:
+def _check_time(context: Context, claims: dict[str, Any], expected: ExpectedDpop) -> int:
     """Check that the proof is new, and return its time: that of its nonce, else its `iat` (RFC 9449 sections 4.3, 8 and 11.1).
 
     A sender with a nonce of ours may have a wrong clock.
     """
-    issued_at, given = claims.get("iat"), claims.get("nonce")
+    issued_at, provided = claims.get("iat"), claims.get("nonce")
     if issued_at is None or not is_time(issued_at):
         raise DpopProofRefused("The DPoP proof has no iat.")
-    if given is not None:
-        return _time_of(context, given)
+    if provided is not None:
+        return _time_of(context, provided)
     if expected.requires_nonce:
         raise DpopProofRefused("The DPoP proof needs the nonce of the header DPoP-Nonce.", "use_dpop_nonce")
     if not abs(issued_at - context.now.timestamp()) <= SKEW_SECONDS:
@@ -216,9 +216,9 @@ def _check_time(context: Context, claims: dict[str, Any], expected: Expected) ->
     return int(issued_at)
 
 
-def _time_of(context: Context, given: object) -> int:
+def _time_of(context: Context, provided: object) -> int:
     """Return when the period of a nonce of ours began."""
-    text = given.encode("utf-8", "surrogatepass") if isinstance(given, str) else b""
+    text = provided.encode("utf-8", "surrogatepass") if isinstance(provided, str) else b""
     for secret in context.services.settings.secrets:
         for period in (0, -1, 1):
             if hmac.compare_digest(text, nonce(context, period=period, secret=secret).encode()):

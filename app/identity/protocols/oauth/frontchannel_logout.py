@@ -9,7 +9,7 @@ from app.identity.authentication.sign_in.session_ends import EndedSession
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import issuers, subjects
 
-MOST_FRAMES: Final = 20
+MAX_FRAMES: Final = 20
 """The applications that took part last; a page with more frames would not load in time."""
 
 
@@ -18,7 +18,7 @@ def frames(context: Context, session: EndedSession) -> list[str]:
     found: list[str] = []
     for client_id, issuer in reversed(session.issuers.items()):
         client = context.application(client_id=client_id)
-        if client is None or not client.settings.is_active or len(found) >= MOST_FRAMES:
+        if client is None or not client.settings.is_active or len(found) >= MAX_FRAMES:
             continue
         if (address := client.settings.frontchannel_logout_uri) is not None:
             sid = subjects.sid_of(context, client, session.session_id)

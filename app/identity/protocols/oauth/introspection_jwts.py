@@ -21,8 +21,8 @@ def is_requested(context: Context) -> bool:
     if INTROSPECTION_JWT not in accept.lower():
         return False
     weights = _weights(accept)
-    wanted = weights.get(INTROSPECTION_JWT, 0.0)
-    return wanted > 0 and wanted >= weights.get(_JSON, 0.0)
+    requested = weights.get(INTROSPECTION_JWT, 0.0)
+    return requested > 0 and requested >= weights.get(_JSON, 0.0)
 
 
 def signed(context: Context, client: Application, response: IntrospectionResponse) -> Document:

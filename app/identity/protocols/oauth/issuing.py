@@ -51,7 +51,7 @@ CLAIMS_OF_REQUEST = (
 
 
 @dataclass(frozen=True)
-class Grant:
+class GrantResult:
     """The result of a grant of any kind.
 
     `claims` are stored with the tokens, with those that `token_response` adds. `session_ends_at` is the absolute end of the
@@ -114,7 +114,7 @@ def active_membership(context: Context, uid: str, org_id: str | None) -> Members
 
 
 def token_response(
-    context: Context, client: Application, issuer: Issuer, grant: Grant, account: Account | None
+    context: Context, client: Application, issuer: Issuer, grant: GrantResult, account: Account | None
 ) -> TokenResponse:
     """Issue the tokens of a grant. They end with their session, unless they outlive it."""
     scope, stored = _scope_and_claims(context, client, issuer, grant)
@@ -169,12 +169,12 @@ def _response(
     )
 
 
-def _has_id_token(issuer: Issuer, grant: Grant) -> bool:
+def _has_id_token(issuer: Issuer, grant: GrantResult) -> bool:
     return not grant.is_access_only and OPENID in grant.scope and issuer.protocol == "oidc"
 
 
 def _scope_and_claims(
-    context: Context, client: Application, issuer: Issuer, grant: Grant
+    context: Context, client: Application, issuer: Issuer, grant: GrantResult
 ) -> tuple[tuple[str, ...], TokenClaims]:
     """Return the scope of the access token, and the claims to store with it."""
     scope, granted = (
@@ -203,7 +203,7 @@ def _lifetimes(
 ) -> tuple[int, int | None]:
     """Return the lifetimes of an access and a refresh token in seconds, shortened by the account's organizations."""
     own = client.settings
-    access, refresh = in_force.shortened(context, account, own.access_token_seconds, own.refresh_token_seconds)
+    access, refresh = in_force.shortest_lifetimes(context, account, own.access_token_seconds, own.refresh_token_seconds)
     lifetime = _lifetime(context, client, stored, session_ends_at)
     return min(lifetime, access or lifetime), refresh
 
@@ -220,7 +220,7 @@ def id_token(
     context: Context,
     client: Application,
     issuer: Issuer,
-    grant: Grant,
+    grant: GrantResult,
     account: Account,
     hashed: Mapping[str, str | None],
     more_claims: Iterable[str] = (),
@@ -240,7 +240,7 @@ def id_token(
 
 
 def exchanged_id_token(
-    context: Context, client: Application, issuer: Issuer, grant: Grant, account: Account, until: datetime
+    context: Context, client: Application, issuer: Issuer, grant: GrantResult, account: Account, until: datetime
 ) -> str:
     """Return the id_token that a client gets for another token: it ends no later, and names who acts (RFC 8693 section 4.1).
 
@@ -258,7 +258,7 @@ def _id_token_claims(
     context: Context,
     client: Application,
     issuer: Issuer,
-    grant: Grant,
+    grant: GrantResult,
     account: Account,
     more_claims: Iterable[str],
     roles: Mapping[str, Any] | None,
@@ -309,7 +309,7 @@ def _authentication(stored: TokenClaims) -> dict[str, Any]:
 def _signed_access_token(
     context: Context,
     client: Application,
-    grant: Grant,
+    grant: GrantResult,
     account: Account | None,
     lifetime: int,
     roles: Mapping[str, Any],

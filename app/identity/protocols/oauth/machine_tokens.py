@@ -12,7 +12,7 @@ from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens import store as token_store
 from app.identity.credentials.tokens.service import TokenGrant
 from app.identity.platform.context import Context
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import Cost
 from app.identity.platform.tenant import Application, Tenant
 from app.identity.platform.token_claims import TokenClaims
@@ -22,7 +22,7 @@ from app.kit import randomness
 KIND = "at+jwt"  # RFC 9068 section 2.1
 LIFETIME_SECONDS = 3600
 GRANT = "client_credentials"
-_MOST_NAMED = 5
+_MAX_NAMED = 5
 _MANAGEMENT_PATHS = ("/identity/v2/manage", "/v2/manage")  # a token for one is good for both
 
 
@@ -31,12 +31,12 @@ def issuer(context: Context) -> str:
     return f"{context.issuer}/"
 
 
-def audiences(services: Services) -> frozenset[str]:
+def audiences(services: IdentityServices) -> frozenset[str]:
     """Return the audiences of the management operations."""
     return frozenset(services.settings.base_url + path for path in _MANAGEMENT_PATHS)
 
 
-def _named(services: Services) -> list[str]:
+def _named(services: IdentityServices) -> list[str]:
     return sorted(audiences(services), reverse=True)
 
 
@@ -48,7 +48,7 @@ def verify(context: Context, token: str | None) -> dict[str, Any]:
         raise MachineRefused("This is not a machine token of the tenant, or its signature is wrong.") from None
     audience = claims.get("aud")
     token_audiences = frozenset(audience if isinstance(audience, list) else [audience])
-    if claims.get("iss") not in {f"{one}/" for one in context.own_addresses} or claims.get("gty") != GRANT:
+    if claims.get("iss") not in {f"{address}/" for address in context.own_addresses} or claims.get("gty") != GRANT:
         raise MachineRefused("This is not a machine token of the tenant.")
     if not token_audiences & audiences(context.services):
         raise MachineRefused(f"The machine token is for another audience than {' or '.join(_named(context.services))}.")
@@ -71,7 +71,7 @@ def scopes_of(claims: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(claims.get("scp") or ())
 
 
-def management_scopes(services: Services, client: Application) -> frozenset[str]:
+def management_scopes(services: IdentityServices, client: Application) -> frozenset[str]:
     """Return the scopes of a client at the management operations."""
     return frozenset(_allowed_scopes(services, client, services.settings.base_url + _MANAGEMENT_PATHS[0]) or ())
 
@@ -138,7 +138,7 @@ def _claims(
 
 def _known_audiences(client: Application) -> str:
     """Return what the authenticated client may ask for, in place of an audience that it may not."""
-    names = sorted(client.settings.audience_scopes)[:_MOST_NAMED]
+    names = sorted(client.settings.audience_scopes)[:_MAX_NAMED]
     return (
         f"Its audience_scopes have: {', '.join(map(refusals.shown, names))}"
         if names
@@ -146,7 +146,7 @@ def _known_audiences(client: Application) -> str:
     )
 
 
-def _allowed_scopes(services: Services, client: Application, audience: str) -> tuple[str, ...] | None:
+def _allowed_scopes(services: IdentityServices, client: Application, audience: str) -> tuple[str, ...] | None:
     """Return the client's scopes at the audience; the two management audiences are equivalent."""
     by_audience = client.settings.audience_scopes
     management = audiences(services)
@@ -154,7 +154,7 @@ def _allowed_scopes(services: Services, client: Application, audience: str) -> t
     return next((by_audience[name] for name in names if name in by_audience), None)
 
 
-def tenant_of(services: Services, token: str | None, cost: Cost, scope: str = "") -> Tenant:
+def tenant_of(services: IdentityServices, token: str | None, cost: Cost, scope: str = "") -> Tenant:
     """Return the tenant whose issuer the unverified token names; raises MachineRefused, which names the scope that is needed."""
     host = claimed_issuers.claimed_host(token)
     tenant = services.directory.by_host(host, cost) if host else None

@@ -48,7 +48,7 @@ def issuer_at(context: Context, app: str | None) -> Issuer:
 
 
 @dataclass(frozen=True)
-class Offer:
+class IssuerFeatures:
     """What the settings of the tenant and of the installation add to the metadata."""
 
     has_open_registration: bool = False
@@ -68,7 +68,7 @@ def document(context: Context, issuer: Issuer) -> Document:
     """Return the issuer's metadata; one document serves both standards, because their members do not collide."""
     settings = context.tenant.settings
     named = context.application(name=issuer.app) if issuer.app is not None else None
-    offer = Offer(
+    offer = IssuerFeatures(
         has_open_registration=settings.client_registration.is_open,
         has_session_management=settings.session_management,
         has_registration=settings.client_registration.mode != "closed",
@@ -90,11 +90,11 @@ def key_set(context: Context) -> Document:
 
 
 @lru_cache(maxsize=8192)
-def _bytes(issuer: Issuer, offer: Offer) -> bytes:
+def _bytes(issuer: Issuer, offer: IssuerFeatures) -> bytes:
     return json.dumps(_members(issuer, offer), separators=(",", ":")).encode()
 
 
-def _members(issuer: Issuer, offer: Offer) -> dict[str, Any]:
+def _members(issuer: Issuer, offer: IssuerFeatures) -> dict[str, Any]:
     is_openid = issuer.protocol == OIDC
     keys = issuer if is_openid else Issuer(issuer.hub_url, OIDC, None, issuer.key)
     return {
@@ -130,7 +130,7 @@ def _members(issuer: Issuer, offer: Offer) -> dict[str, Any]:
     }
 
 
-def _certificate_members(issuer: Issuer, offer: Offer) -> dict[str, Any]:
+def _certificate_members(issuer: Issuer, offer: IssuerFeatures) -> dict[str, Any]:
     """Return the members of RFC 8705 sections 3.3 and 5."""
     if not offer.binds_certificates:
         return {}
@@ -148,7 +148,7 @@ def _certificate_members(issuer: Issuer, offer: Offer) -> dict[str, Any]:
     return members
 
 
-def _response_types(issuer: Issuer, offer: Offer) -> list[str]:
+def _response_types(issuer: Issuer, offer: IssuerFeatures) -> list[str]:
     """Return `code`, and the legacy types where anyone may register for them, as Dynamic OpenID Providers must (Discovery section 3)."""
     if not offer.has_open_registration:
         return [types.CODE]
@@ -173,7 +173,7 @@ def _openid_members(issuer: Issuer) -> dict[str, Any]:
     }
 
 
-def _logout_members(issuer: Issuer, offer: Offer) -> dict[str, Any]:
+def _logout_members(issuer: Issuer, offer: IssuerFeatures) -> dict[str, Any]:
     """Return the members of RP-Initiated Logout 1.0 section 2.1, Back-Channel Logout 1.0 section 2.1, Front-Channel Logout 1.0
     section 3 and Session Management 1.0 section 3.3, whose iframe is the same for every issuer.
     """

@@ -10,7 +10,7 @@ from typing import Final
 from app.contract.errors import MachineRefused, TooManyRequests
 from app.identity.platform import powers
 from app.identity.platform.context import Context
-from app.identity.platform.services import Services
+from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit import Cost
 from app.identity.platform.tenant import Application, Tenant
 from app.identity.protocols.oauth import machine_tokens
@@ -30,7 +30,7 @@ def is_sent(raw: RawRequest) -> bool:
     return raw.first(_ID, _SECRET) is not None
 
 
-def tenant_of(services: Services, raw: RawRequest, cost: Cost) -> Tenant:
+def tenant_of(services: IdentityServices, raw: RawRequest, cost: Cost) -> Tenant:
     """Return the tenant whose client has this id and secret. Raises MachineRefused, TooManyRequests."""
     _limit_guesses(services, raw)
     client_id, secret = _pair(raw)
@@ -67,7 +67,7 @@ def _pair(raw: RawRequest) -> tuple[str | None, str | None]:
     return raw.first(_ID), raw.first(_SECRET)
 
 
-def _limit_guesses(services: Services, raw: RawRequest, *, is_wrong: bool = False) -> None:
+def _limit_guesses(services: IdentityServices, raw: RawRequest, *, is_wrong: bool = False) -> None:
     """Refuse a network that guessed too often; `is_wrong` counts this request. Raises TooManyRequests."""
     network = network_of(raw.address)
     ask = services.limits.spend if is_wrong else services.limits.demand

@@ -14,7 +14,7 @@ from urllib.parse import quote
 from app.contract.errors_oauth import InvalidScope
 from app.kit.logs import bind
 
-_LONGEST: Final = 120
+_MAX_TEXT_LENGTH: Final = 120
 _UNQUOTED: Final = "!#$&'()*+,-./:;=?@[]_~%"
 """With letters and digits, what `error_description` may repeat (RFC 6749 section 4.1.2.1) and no markup uses."""
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_.-]*")
@@ -22,7 +22,7 @@ _USER: Final = re.compile(r"//[^/@]*@")
 _QUERY: Final = re.compile(r"[?#].*", re.DOTALL)
 
 
-def shown(text: str, longest: int = _LONGEST) -> str:
+def shown(text: str, longest: int = _MAX_TEXT_LENGTH) -> str:
     """Return a value of the request as texts may repeat it."""
     if len(text) <= longest and _PLAIN.fullmatch(text):
         return text
@@ -32,7 +32,7 @@ def shown(text: str, longest: int = _LONGEST) -> str:
 
 def shown_address(uri: str) -> str:
     """Return an address of the request as texts may repeat it; "?..." stands for its query."""
-    plain = _QUERY.sub(lambda match: f"{match[0][0]}...", uri[: 2 * _LONGEST])
+    plain = _QUERY.sub(lambda match: f"{match[0][0]}...", uri[: 2 * _MAX_TEXT_LENGTH])
     return shown(_USER.sub("//...@", plain))
 
 

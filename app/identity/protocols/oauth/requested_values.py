@@ -7,17 +7,17 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 
-def matching(claims: Mapping[str, Any], wanted: Mapping[str, Any] | None) -> dict[str, Any]:
+def matching(claims: Mapping[str, Any], requested: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return the claims without those that have none of their wanted values.
 
     Args:
         wanted: the wanted values by claim; None if the request wanted no values.
     """
-    limits = wanted or {}
+    limits = requested or {}
     return {name: value for name, value in claims.items() if name not in limits or is_among(value, limits[name])}
 
 
 def is_among(value: Any, values: Iterable[Any]) -> bool:
     """Return whether the value is one of these JSON values; unlike in Python, `true` is not `1`."""
     text = json.dumps(value, sort_keys=True)
-    return any(json.dumps(one, sort_keys=True) == text for one in values)
+    return any(json.dumps(item, sort_keys=True) == text for item in values)

@@ -32,7 +32,9 @@ def known_as(context: Context, client: Application, requested: str) -> str | Non
         return api if client.settings.interface_scopes else None
     if named.startswith(ours):
         return None
-    return next((one for one in (*client.settings.resources, *of_tenant) if _comparable(one) == named), None)
+    return next(
+        (resource for resource in (*client.settings.resources, *of_tenant) if _comparable(resource) == named), None
+    )
 
 
 def _comparable(resource: str) -> str:

@@ -25,12 +25,12 @@ _SOURCE: Final = "userinfo"
 
 def names(client: Application, scope: Iterable[str], requested: Collection[str] = ()) -> tuple[str, ...]:
     """Return the claims of a scope, and those of the `claims` parameter, for which the client is registered now."""
-    by_scope = {name for one in scope for name in SCOPES.get(one, ())}
+    by_scope = {name for item in scope for name in SCOPES.get(item, ())}
     return tuple(
         name
-        for one, members in SCOPES.items()
+        for item, members in SCOPES.items()
         for name in members
-        if one in client.scopes and (name in by_scope or name in requested)
+        if item in client.scopes and (name in by_scope or name in requested)
     )
 
 
@@ -51,17 +51,17 @@ def of_tokens(
     requested: Collection[str],
 ) -> RoleClaims:
     """Return the claims of an access token, by its scope, and of an id_token, by the scope and the `claims` parameter."""
-    by_scope, wanted = names(client, scope), names(client, scope, requested)
-    if account is None or not wanted:
+    by_scope, expected = names(client, scope), names(client, scope, requested)
+    if account is None or not expected:
         return RoleClaims({}, {})
-    values = read(context, account, wanted)
+    values = read(context, account, expected)
     source = issuer.browser_endpoint(_SOURCE) if issuer.protocol == OIDC and "openid" in scope else None
-    return RoleClaims(_fitted(values, by_scope, source), _fitted(values, wanted, source))
+    return RoleClaims(_fitted(values, by_scope, source), _fitted(values, expected, source))
 
 
-def read(context: Context, account: Account, wanted: Collection[str]) -> dict[str, Any]:
+def read(context: Context, account: Account, requested: Collection[str]) -> dict[str, Any]:
     """Return these claims of an account; without any, nothing is read."""
-    if not wanted:
+    if not requested:
         return {}
     access = roles.access_of(context, account)
     values: dict[str, Any] = {
@@ -77,10 +77,10 @@ def read(context: Context, account: Account, wanted: Collection[str]) -> dict[st
             for row in access.contexts
         ],
     }
-    return {name: values[name] for name in _ORDER if name in wanted}
+    return {name: values[name] for name in _ORDER if name in requested}
 
 
-def _fitted(values: Mapping[str, Any], wanted: Collection[str], source: str | None) -> dict[str, Any]:
+def _fitted(values: Mapping[str, Any], requested: Collection[str], source: str | None) -> dict[str, Any]:
     """Return the wanted claims as a token contains them.
 
     A claim is complete or absent. The token names the absent ones, and the userinfo endpoint, which has them (OpenID Connect Core
@@ -88,11 +88,11 @@ def _fitted(values: Mapping[str, Any], wanted: Collection[str], source: str | No
     """
     found: dict[str, Any] = {}
     size = 0
-    for name in (name for name in _ORDER if name in wanted):
+    for name in (name for name in _ORDER if name in requested):
         size += len(json.dumps({name: values[name]}, separators=(",", ":")))
         if size <= MAX_TOKEN_BYTES:
             found[name] = values[name]
-    left = [name for name in wanted if name not in found]
+    left = [name for name in requested if name not in found]
     if left and source is not None:
         found["_claim_names"] = dict.fromkeys(left, _SOURCE)
         found["_claim_sources"] = {_SOURCE: {"endpoint": source}}

@@ -45,6 +45,6 @@ def problem_with(document: Any, settings: ApplicationSettings) -> str:
         return f"an address with a JSON array; {document}"
     if not isinstance(document, list):
         return "an address with a JSON array; it has another value"
-    known = {one for one in document if isinstance(one, str)}
+    known = {item for item in document if isinstance(item, str)}
     missing = next((uri for uri in settings.redirect_uris if uri not in known), None)
     return f"an array with every one of redirect_uris; it lacks {missing[:200]}" if missing is not None else ""

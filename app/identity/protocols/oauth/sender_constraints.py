@@ -16,7 +16,7 @@ from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.platform.token_claims import TokenClaims
 from app.identity.protocols.oauth import client_certificates, client_keys, dpop
-from app.identity.protocols.oauth.dpop import DpopProofRefused, Expected
+from app.identity.protocols.oauth.dpop import DpopProofRefused, ExpectedDpop
 
 JKT: Final = "jkt"
 """The thumbprint of the key of DPoP proofs (RFC 9449 section 6.1)."""
@@ -162,11 +162,11 @@ def _check_certificate(context: Context, token: str, bound: str) -> None:
     raise SenderRefused("invalid_token", reason)
 
 
-def _expected(client: Application | None, access_token: str | None = None) -> Expected:
+def _expected(client: Application | None, access_token: str | None = None) -> ExpectedDpop:
     if client is None:
-        return Expected(access_token)
+        return ExpectedDpop(access_token)
     algorithms = client_keys.algorithms(client, dpop.ALGORITHMS)
-    return Expected(access_token, algorithms, client.settings.require_dpop_nonce)
+    return ExpectedDpop(access_token, algorithms, client.settings.require_dpop_nonce)
 
 
 def _endpoint_key(context: Context, client: Application) -> str:

@@ -32,12 +32,12 @@ _RETAINED: Final = ("auth_time", "amr", "acr", "org_id", "act")
 """What an exchange keeps of the subject token."""
 
 
-class TokenRefused(Exception):
+class SubjectTokenRefused(Exception):
     """The token is unknown, not valid now, or not one that this client may present."""
 
 
 @dataclass(frozen=True)
-class PresentedToken:
+class SubjectToken:
     """A valid token of an account of this tenant, or of one of its clients (`uid` is None)."""
 
     uid: str | None
@@ -67,75 +67,75 @@ def depth(act: object) -> int:
     return length
 
 
-def read(context: Context, client: Application, text: str, kind: str) -> PresentedToken:
+def read(context: Context, client: Application, text: str, kind: str) -> SubjectToken:
     """Return a token that the client presents, by the type that it states (RFC 8693 section 3).
 
     Raises TokenRefused; also for a sender-constrained token whose key the request does not prove (RFC 9449 section 7).
     """
     if len(text) > _MAX_LENGTH:
-        raise TokenRefused
+        raise SubjectTokenRefused
     found = _id_token(context, text) if kind == ID_TOKEN else _stored(context, client, text, kind)
     if found.ends_at <= context.now or not _may_present(context, client, found):
-        raise TokenRefused
+        raise SubjectTokenRefused
     try:
         sender_constraints.check_presented(context, client, found.claims, is_refresh=kind == REFRESH_TOKEN)
     except InvalidGrant:
-        raise TokenRefused from None
+        raise SubjectTokenRefused from None
     return found
 
 
-def _stored(context: Context, client: Application, text: str, kind: str) -> PresentedToken:
+def _stored(context: Context, client: Application, text: str, kind: str) -> SubjectToken:
     """Return an access token, opaque or signed, or an unused refresh token of the client itself."""
     if kind == REFRESH_TOKEN:
         row = token_store.refresh(context.work, randomness.digest(text))
         if row is None or row.used_at is not None or row.client_id != client.client_id:
-            raise TokenRefused
+            raise SubjectTokenRefused
         claims = TokenClaims.from_stored(row.facts)
         return _presented(row.uid, row.client_id, claims.granted or row.scope, row, claims)
     holder = token_store.access(context.work, randomness.digest(text))
     is_jwt = text.count(".") == 2
     if holder is None or holder.client_id is None or (kind == JWT and not is_jwt):
-        raise TokenRefused
+        raise SubjectTokenRefused
     return _presented(holder.uid or None, holder.client_id, holder.scope, holder, holder.claims)
 
 
 def _presented(
     uid: str | None, client_id: str, scope: str, row: TokenHolder | Any, claims: TokenClaims
-) -> PresentedToken:
+) -> SubjectToken:
     sid = row.session_id or claims.sid
-    return PresentedToken(uid, client_id, tuple(scope.split()), sid, row.expires_at, claims, row.session_id is not None)
+    return SubjectToken(uid, client_id, tuple(scope.split()), sid, row.expires_at, claims, row.session_id is not None)
 
 
-def _id_token(context: Context, text: str) -> PresentedToken:
+def _id_token(context: Context, text: str) -> SubjectToken:
     """Return an id_token of a live session; it says who a person is and grants nothing more than `openid`."""
     try:
         claims = issued_jwts.read(context, text)
     except issued_jwts.InvalidJwt:
-        raise TokenRefused from None
+        raise SubjectTokenRefused from None
     hint, ends_at = issued_jwts.read_id_token_hint(context, text), claims.get("exp")
     if hint is None or not is_time(ends_at):
-        raise TokenRefused
+        raise SubjectTokenRefused
     if hint.session_id is None or sessions.lock_expiry(context, hint.session_id) is None:
-        raise TokenRefused
+        raise SubjectTokenRefused
     retained = TokenClaims.from_stored(claims).only(*_RETAINED)
     if retained.act is not None:
         retained = replace(retained, act=subjects.actors_from(context, hint.client, retained.act))
     until = datetime.fromtimestamp(float(ends_at or 0), UTC)
-    return PresentedToken(hint.uid, hint.client.client_id, ("openid",), hint.session_id, until, retained, True)
+    return SubjectToken(hint.uid, hint.client.client_id, ("openid",), hint.session_id, until, retained, True)
 
 
-def _may_present(context: Context, client: Application, token: PresentedToken) -> bool:
+def _may_present(context: Context, client: Application, token: SubjectToken) -> bool:
     if client.client_id == token.client_id or client.client_id in (token.claims.aud or ()):
         return True
     return may_act(context, client.client_id, token)
 
 
-def may_act(context: Context, client_id: str, token: PresentedToken) -> bool:
+def may_act(context: Context, client_id: str, token: SubjectToken) -> bool:
     """Return whether the application of a token names a client as one that may act for its users (RFC 8693 section 4.4)."""
     issued_to = context.application(client_id=token.client_id)
     return issued_to is not None and issued_to.settings.is_active and client_id in issued_to.settings.may_act
 
 
-def retained_claims(token: PresentedToken) -> TokenClaims:
+def retained_claims(token: SubjectToken) -> TokenClaims:
     """Return what an exchanged token takes over; it ends no later than the presented one."""
     return replace(token.claims.only(*_RETAINED), ends_at=int(token.ends_at.timestamp()))

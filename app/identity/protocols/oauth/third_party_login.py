@@ -13,12 +13,17 @@ from app.identity.protocols.oauth import issuers, subjects
 from app.kit.proxies import is_local
 from app.kit.web_addresses import parse_address
 
-_LONGEST: Final = 2_000
+_MAX_ADDRESS_LENGTH: Final = 2_000
 _EMAIL: Final = "email"
 
 
 def start_address(
-    context: Context, client: Application, *, target: str | None, login_hint: str | None = None, longest: int = _LONGEST
+    context: Context,
+    client: Application,
+    *,
+    target: str | None,
+    login_hint: str | None = None,
+    longest: int = _MAX_ADDRESS_LENGTH,
 ) -> str | None:
     """Return the address at the application that starts a sign-in; None without `initiate_login_uri`, or if it is too long.
 
@@ -30,8 +35,8 @@ def start_address(
         return None
     named = {"iss": _issuer(context, client), "login_hint": login_hint}
     for parameters in ({**named, "target_link_uri": target}, named):
-        given = urlencode({name: value for name, value in parameters.items() if value})
-        address = f"{start}{'&' if '?' in start else '?'}{given}"
+        provided = urlencode({name: value for name, value in parameters.items() if value})
+        address = f"{start}{'&' if '?' in start else '?'}{provided}"
         if len(address) <= longest:
             return address
     return None

@@ -13,7 +13,7 @@ from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import third_party_login
 from app.kit.web_addresses import host_of, is_web_address, redirect_origin, web_address
 
-_LONGEST_HOME: Final = 160
+_MAX_HOME_LENGTH: Final = 160
 """Cookies of the hub cut a longer address."""
 
 
@@ -27,7 +27,7 @@ def relying_party(context: Context, client: Application, redirect_uri: str | Non
     registered = next((uri for uri in settings.redirect_uris if is_web_address(uri)), None)
     languages = page_languages(context)
     stated = home_of(context, client)
-    home = third_party_login.start_address(context, client, target=stated, longest=_LONGEST_HOME)
+    home = third_party_login.start_address(context, client, target=stated, longest=_MAX_HOME_LENGTH)
     home = home or stated or (f"{redirect_origin(registered)}/" if registered else None)
     if client.client_id == profile_client.CLIENT_ID:
         return RelyingPartyView(name="", client_id=client.client_id, redirect_origin=origin)

@@ -44,7 +44,7 @@ class IdTokenRefused(ProviderUnavailable):
 
 
 @dataclass(frozen=True)
-class Expected:
+class ExpectedIdToken:
     """What the claims of an id_token must be.
 
     Args:
@@ -62,7 +62,7 @@ class Expected:
     has_any_party: bool = False
 
 
-def verify(text: str, keys: Keys, expected: Expected) -> dict[str, Any]:
+def verify(text: str, keys: Keys, expected: ExpectedIdToken) -> dict[str, Any]:
     """Return the claims of a valid id_token. Raises IdTokenRefused, and ProviderUnavailable where the keys are."""
     algorithm, claims = signed_claims(text, keys, ALGORITHMS)
     audience = claims.get("aud")

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final
 from app.contract.connections import ConnectionSettings
 from app.identity.authentication.federation import offered_connections
 from app.identity.authentication.federation.providers import id_tokens
-from app.identity.authentication.federation.providers.id_tokens import SKEW_SECONDS, Expected
+from app.identity.authentication.federation.providers.id_tokens import SKEW_SECONDS, ExpectedIdToken
 from app.identity.authentication.federation.providers.oauth2 import (
     authorization_url,
     exchange_code,
@@ -141,7 +141,7 @@ class OpenIdProvider:
         self, token: Mapping[str, Any], metadata: ProviderMetadata, nonce: str | None, now: datetime
     ) -> dict[str, Any]:
         """Verify the id_token of a token response and return its claims, with those of userinfo if they lack an address."""
-        expected = Expected(self.issuer, self.settings.key, now, nonce, access_token=token.get("access_token"))
+        expected = ExpectedIdToken(self.issuer, self.settings.key, now, nonce, access_token=token.get("access_token"))
         text = str(token.get("id_token") or "")
         claims = id_tokens.verify(text, lambda kid: self.metadata_cache.keys(metadata.jwks, kid), expected)
         if metadata.userinfo and not claims.get(self.settings.names["email"]):

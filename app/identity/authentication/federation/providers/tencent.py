@@ -15,7 +15,7 @@ from app.kit.public_addresses import Resolver
 
 
 @dataclass(frozen=True)
-class Tencent:
+class TencentProvider:
     """A tenant's client at WeChat or QQ. Every request is a GET; an error is a 200 with a code."""
 
     name: str

@@ -44,7 +44,7 @@ class RecoveryOptions:
 
 
 @contract.forgot.implements
-def forgot(context: Context, req: contract.Forgot) -> Posted:
+def forgot(context: Context, req: contract.ForgotPasskey) -> Posted:
     require_enabled(context)
     spend_limits(context)
     if not req.email or not accounts.is_email(req.email):

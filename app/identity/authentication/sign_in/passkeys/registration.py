@@ -11,7 +11,7 @@ from app.contract.passkeys.shapes import PublicKey, RegisterBegin
 from app.contract.registration import Registered
 from app.identity.authentication.registration import handlers as registration
 from app.identity.authentication.registration import service
-from app.identity.authentication.registration.drafts import Draft
+from app.identity.authentication.registration.drafts import AccountDraft
 from app.identity.authentication.registration.service import RegistrationOptions, RegistrationResult
 from app.identity.authentication.sign_in import second_factor
 from app.identity.authentication.sign_in.passkeys.sign_in import require_enabled
@@ -55,7 +55,7 @@ def finish(context: Context, req: contract.SignUpFinish) -> Registered:
 
 
 def register(
-    context: Context, new_passkey: NewPasskey, draft: Draft, options: RegistrationOptions
+    context: Context, new_passkey: NewPasskey, draft: AccountDraft, options: RegistrationOptions
 ) -> RegistrationResult:
     """Create the account for which the passkey was created, with the id in its user handle; raises PasskeyRefused.
 

@@ -7,7 +7,7 @@ from typing import Any
 from app.contract import errors as e
 from app.contract.passkeys import second_factor as contract
 from app.contract.passkeys.shapes import LoginBegin, PublicKey, RegisterBegin
-from app.contract.second_factors.challenge import MT, FactorKind, FactorLogin
+from app.contract.second_factors.challenge import ChallengeToken, FactorKind, FactorLogin
 from app.identity.authentication.sign_in import second_factor
 from app.identity.authentication.sign_in.second_factor import PendingSignIn
 from app.identity.authentication.sign_in.second_factors import answering
@@ -41,7 +41,7 @@ def enrol(context: Context, req: contract.PasskeyVerification) -> FactorLogin:
 
 
 @contract.begin.implements
-def begin(context: Context, req: MT) -> LoginBegin:
+def begin(context: Context, req: ChallengeToken) -> LoginBegin:
     pending = _pending(context, req.second_factor_authentication_token)
     authenticator = factors.enabled_authenticator(context, KIND)
     if not authenticator.is_enrolled(pending.person):

@@ -9,7 +9,7 @@ from app.contract import errors as e
 from app.contract.groups import Posted
 from app.contract.messages import MailKind
 from app.contract.second_factors import push as contract
-from app.contract.second_factors.challenge import MT, FactorKind, FactorLogin
+from app.contract.second_factors.challenge import ChallengeToken, FactorKind, FactorLogin
 from app.identity.authentication.sign_in import completion, second_factor
 from app.identity.authentication.sign_in.second_factors.answering import find_pending, find_unlocked
 from app.identity.credentials import notifications
@@ -23,7 +23,7 @@ _WIDTHS: Final = range(80, 1_001)
 
 
 @contract.resend.implements
-def resend(context: Context, req: MT) -> Posted:
+def resend(context: Context, req: ChallengeToken) -> Posted:
     pending = find_unlocked(context, req.second_factor_authentication_token)
     _, challenge = second_factor.challenge(context, pending, FactorKind.PUSH, ChallengeOptions())
     if challenge.sent_to is None:

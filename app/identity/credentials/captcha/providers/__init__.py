@@ -7,7 +7,7 @@ PROVIDERS: dict[str, CaptchaProvider] = {
     "recaptcha_v2": recaptcha.RecaptchaV2(),
     "recaptcha_v3": recaptcha.RecaptchaV3(),
     "hcaptcha": hcaptcha.HCaptcha(),
-    "tencent": tencent.Tencent(),
+    "tencent": tencent.TencentCaptcha(),
 }
 """By the name in a tenant's settings."""
 

@@ -28,7 +28,9 @@ class HCaptcha:
         }
         members = call("POST", request.url or self.url, facts)
         problems, risk = members.get("error-codes"), members.get("score")
-        if isinstance(problems, list) and any(isinstance(one, str) and one in _KEY_ERRORS for one in problems):
+        if isinstance(problems, list) and any(
+            isinstance(problem, str) and problem in _KEY_ERRORS for problem in problems
+        ):
             raise CaptchaUnavailable("hCaptcha does not accept captcha_secret")
         has_risk = isinstance(risk, int | float) and not isinstance(risk, bool)
         return members.get("success") is True and (not has_risk or float(risk or 0) <= request.threshold)

@@ -21,7 +21,9 @@ class RecaptchaV2:
         facts = {"secret": request.secret, "response": request.answer, "remoteip": request.address}
         members = call("POST", request.url or self.url, facts)
         problems = members.get("error-codes")
-        if isinstance(problems, list) and any(isinstance(one, str) and one in _KEY_ERRORS for one in problems):
+        if isinstance(problems, list) and any(
+            isinstance(problem, str) and problem in _KEY_ERRORS for problem in problems
+        ):
             raise CaptchaUnavailable("reCAPTCHA does not accept captcha_secret")
         return members
 

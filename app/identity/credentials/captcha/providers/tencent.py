@@ -7,7 +7,7 @@ from app.identity.credentials.captcha.providers.protocol import CaptchaUnavailab
 _SOLVED, _WRONG_KEY = "1", "100"
 
 
-class Tencent:
+class TencentCaptcha:
     url = "https://ssl.captcha.qq.com/ticket/verify"
 
     def is_solved(self, request: ProviderRequest) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
-from app.contract.hub_models import OrganizationLook
+from app.contract.hub_models import OrganizationBranding
 from app.contract.steps import (
     ConfirmStep,
     ConsentFormsStep,
@@ -92,7 +92,7 @@ def open(context: Context, protocol: str, app: str | None, parameters: list[tupl
         return answer
     pushed.hold(context, request.pushed)
     interaction, binding = interactions.begin(context, KIND, request.to_store())
-    look = looks.of_name(context, request.organization) if request.organization is not None else None
+    look = looks.branding_of_name(context, request.organization) if request.organization is not None else None
     update: dict[str, Any] = {"interaction_id": interaction.interaction_id, "binding": binding, "organization": look}
     if isinstance(answer.step, LoginStep):
         update |= {"step": answer.step.model_copy(update={"connection": request.connection})}
@@ -167,7 +167,9 @@ def answer_consent(
     consents.grant(context, session.uid, client.client_id, agreed, left_out)
     facts: dict[str, Any] = {"scope": " ".join(agreed)}
     facts |= {"refused": " ".join(sorted(left_out))} if left_out else {}
-    facts |= {"types": [one["type"] for one in request.authorization_details]} if request.authorization_details else {}
+    facts |= (
+        {"types": [detail["type"] for detail in request.authorization_details]} if request.authorization_details else {}
+    )
     context.audit.record("consent.given", uid=session.uid, client_id=client.client_id, **facts)
     return replace(decision).finish(session)  # which reads the consent again
 
@@ -189,7 +191,7 @@ def choose_organization(
     answer = advance(context, interaction, session)
     if isinstance(answer.step, SelectOrganizationStep) or not isinstance(answer.step, (*_PAGE_STEPS, DeviceStep)):
         return answer
-    look = (looks.of_name(context, org_id) if org_id else None) or OrganizationLook()
+    look = (looks.branding_of_name(context, org_id) if org_id else None) or OrganizationBranding()
     return answer.model_copy(update={"organization": look})
 
 
@@ -210,7 +212,9 @@ def opened(context: Context, interaction: Interaction) -> dict[str, Any]:
         "ui_locales": request.ui_locales,
         "login_hint": request.login_hint,
         "display": request.display,
-        "organization": looks.of_name(context, request.organization) if request.organization is not None else None,
+        "organization": looks.branding_of_name(context, request.organization)
+        if request.organization is not None
+        else None,
     }
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from app.contract.hub_models import AccountOption
 from app.identity.authentication.sign_in import browser_sessions
-from app.identity.authentication.sign_in.browser_sessions import HeldSession
+from app.identity.authentication.sign_in.browser_sessions import SessionAccount
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.sessions import BrowserSession
 from app.identity.directory.accounts import service as accounts
@@ -42,7 +42,7 @@ def facts_of_request(context: Context) -> dict[str, Any]:
     return {_WANTS: context.now.timestamp(), CHOSEN: None, ANOTHER: None}
 
 
-def facts_of_answer(context: Context, chosen: HeldSession | None) -> dict[str, Any]:
+def facts_of_answer(context: Context, chosen: SessionAccount | None) -> dict[str, Any]:
     """Return the facts of a chosen session; None: the person signs in to one more account."""
     if chosen is not None:
         return facts_of_choice(chosen.session.session_id)
@@ -78,10 +78,10 @@ def options(context: Context) -> list[AccountOption]:
     """Return the browser's accounts that may sign in, as the page shows them, the current one first."""
     current = context.visit.session if context.visit else None
     found = []
-    for one, account in eligible(context):
+    for item, account in eligible(context):
         person = views.person(account)
         option = AccountOption(
-            id=one.session.session_id, label=person.label, name=person.name, is_current=one.text == current
+            id=item.session.session_id, label=person.label, name=person.name, is_current=item.text == current
         )
         found.append(option)
     return found
@@ -92,13 +92,13 @@ def options_left(context: Context) -> list[AccountOption]:
     return options(context) if context.visit and context.visit.others else []
 
 
-def hinted(context: Context, client: Application, request: Authorization) -> HeldSession | None:
+def hinted(context: Context, client: Application, request: Authorization) -> SessionAccount | None:
     """Return the browser's session whose account the request names by `id_token_hint`, `login_hint` or `sub` of `claims`."""
     if not (context.visit and context.visit.others) or (request.subject is None and request.login_hint is None):
         return None
-    named = [one for one, account in eligible(context) if _is_named(context, client, request, account)]
+    named = [item for item, account in eligible(context) if _is_named(context, client, request, account)]
     preferred = {uid: place for place, uid in enumerate(request.subjects)}
-    return min(named, key=lambda one: preferred.get(one.session.uid, 0), default=None)
+    return min(named, key=lambda item: preferred.get(item.session.uid, 0), default=None)
 
 
 def is_for_another(
@@ -109,12 +109,12 @@ def is_for_another(
     return named is not None and (session is None or named.session.uid != session.uid)
 
 
-def eligible(context: Context) -> list[tuple[HeldSession, Account]]:
+def eligible(context: Context) -> list[tuple[SessionAccount, Account]]:
     """Return the browser's sessions whose accounts may sign in, the current one first."""
-    held = browser_sessions.held(context)
-    known = accounts.by_uids(context, {one.session.uid for one in held})
-    found = ((one, known.get(one.session.uid)) for one in held)
-    return [(one, account) for one, account in found if account is not None and may_sign_in(account)]
+    stored = browser_sessions.all_sessions(context)
+    known = accounts.by_uids(context, {session.session.uid for session in stored})
+    found = ((session, known.get(session.session.uid)) for session in stored)
+    return [(item, account) for item, account in found if account is not None and may_sign_in(account)]
 
 
 def _is_named(context: Context, client: Application, request: Authorization, account: Account) -> bool:

@@ -38,9 +38,9 @@ def check(request: UncheckedRequest) -> None:
     requested = _parse(text)
     allowed = known.names(request.client.scopes)
     for place in _PLACES:
-        found = {name: one for name, one in requested[place].items() if name in allowed}
+        found = {name: item for name, item in requested[place].items() if name in allowed}
         request.accepted[f"{place}_claims"] = tuple(found)
-        values = {name: one.values for name, one in found.items() if one.values is not None}
+        values = {name: item.values for name, item in found.items() if item.values is not None}
         request.accepted[f"{place}_values"] = values
     _read_acr(request, requested["id_token"].get("acr", ClaimRequest()))
     for place in _PLACES:
@@ -54,9 +54,9 @@ def _read_subject(request: UncheckedRequest, subjects_asked: list[Any] | None) -
     """
     if subjects_asked is None:
         return
-    if not all(isinstance(one, str) for one in subjects_asked):
+    if not all(isinstance(item, str) for item in subjects_asked):
         raise _refusal()
-    known_here = [subjects.uid_of(request.context, request.client, one) or NOBODY for one in subjects_asked]
+    known_here = [subjects.uid_of(request.context, request.client, item) or NOBODY for item in subjects_asked]
     named = (request.accepted.get("subject"), *request.accepted.get("other_subjects", ()))
     uids = [uid for uid in dict.fromkeys(known_here) if named[0] is None or uid in named]
     if not uids:

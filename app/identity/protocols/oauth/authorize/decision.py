@@ -43,12 +43,12 @@ from app.identity.protocols.oauth.authorize import (
     response,
     untrusted_redirects,
 )
-from app.identity.protocols.oauth.authorize.organization_choice import Choice
+from app.identity.protocols.oauth.authorize.organization_choice import OrganizationChoice
 from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect
 from app.identity.protocols.oauth.authorize.scope import OFFLINE, OPENID
-from app.identity.protocols.oauth.codes import Code
+from app.identity.protocols.oauth.codes import AuthorizationCode
 from app.kit import randomness
-from app.kit.once import once
+from app.kit.once import cached_attribute
 
 _NOT_IN_CODE = {
     *("state", "response_type", "prompt", "ui_locales", "display"),
@@ -130,12 +130,12 @@ class Decision:
     def _refuse(self, error: str, description: str) -> StepResponse:
         return self.refuse(RefusedByRedirect(error, description))
 
-    @once
+    @cached_attribute
     def _account(self) -> Account | None:
         """The session's account, read once."""
         return accounts.by_uid(self.context, self.session.uid) if self.session is not None else None
 
-    @once
+    @cached_attribute
     def _is_fresh(self) -> bool:
         """Whether the user authenticated within this interaction."""
         return account_choice.is_fresh(self.interaction, self.session, self.context.now)
@@ -166,7 +166,7 @@ class Decision:
         subject = subjects.of(self.context, self.client, account.uid)
         return not login_hint.names_another(self.context.tenant.settings, account, subject, hint)
 
-    @once
+    @cached_attribute
     def _is_for_another(self) -> bool:
         """Whether a hint names another of the browser's accounts."""
         return account_choice.is_for_another(self.context, self.client, self.request, self.session)
@@ -213,7 +213,7 @@ class Decision:
             choice = self._organization
         except RefusedByRedirect as problem:
             return self.refuse(problem)
-        if not isinstance(choice, Choice):
+        if not isinstance(choice, OrganizationChoice):
             return None
         if prompt.NONE in self.request.prompt:
             return self._refuse("interaction_required", "The user must choose an organization.")
@@ -221,8 +221,8 @@ class Decision:
             organization_choice.step(self.context, choice, session.uid, self.client.client_id, self._person)
         )
 
-    @once
-    def _organization(self) -> Membership | Choice | None:
+    @cached_attribute
+    def _organization(self) -> Membership | OrganizationChoice | None:
         """The membership that the tokens are for, or the choice that is still to be made; None: the personal account.
 
         Raises RefusedByRedirect.
@@ -251,7 +251,7 @@ class Decision:
         is_asked_offline = settings.refresh_tokens == OFFLINE and OFFLINE in self.request.scope
         return settings.require_consent or self.client.is_self_registered or is_asked_offline
 
-    @once
+    @cached_attribute
     def consent(self) -> consents.Consent | None:
         """The consent of the session's account to the client, read once."""
         return consents.find(self.context, self.session.uid, self.client.client_id) if self.session else None
@@ -265,8 +265,8 @@ class Decision:
     @property
     def _has_consent(self) -> bool:
         """Whether the account answered for each scope: granted, or left out where it is optional."""
-        held = self.consent
-        return held is not None and {*held.scopes, *self.optional.intersection(held.refused)}.issuperset(
+        stored = self.consent
+        return stored is not None and {*stored.scopes, *self.optional.intersection(stored.refused)}.issuperset(
             self.request.agreed
         )
 
@@ -322,7 +322,7 @@ class Decision:
             membership = self._organization
         except RefusedByRedirect as problem:  # the membership ended since the interaction did
             return self._refuse_after_end(problem)
-        if isinstance(membership, Choice):
+        if isinstance(membership, OrganizationChoice):
             return StepResponse(step=StartAgainStep(), relying_party=self._relying_party)
         sessions.touch(self.context, session)
         sessions.add_relying_party(self.context, session, self.client.client_id, request.issuer)
@@ -354,13 +354,14 @@ class Decision:
         code = None
         if CODE in request.response_type.split():
             code = codes.issue(
-                self.context, Code(self.client.client_id, session.uid, session.session_id, family_id, facts)
+                self.context,
+                AuthorizationCode(self.client.client_id, session.uid, session.session_id, family_id, facts),
             )
         sent: dict[str, str | None] = {"code": code}
         if is_front_channel(request.response_type) and self._account is not None:
-            held = (code, family_id) if code is not None else None
+            stored = (code, family_id) if code is not None else None
             sent |= front_channel.parameters(
-                self.context, self.client, request, session, self._account, held, facts, membership
+                self.context, self.client, request, session, self._account, stored, facts, membership
             )
         return sent
 

@@ -14,7 +14,7 @@ from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import authorization_details, consents, device_codes, refusals
 from app.identity.protocols.oauth.authorize import organization_choice
 from app.identity.protocols.oauth.authorize.decision import Decision
-from app.identity.protocols.oauth.authorize.organization_choice import Choice
+from app.identity.protocols.oauth.authorize.organization_choice import OrganizationChoice
 from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect
 from app.kit.limits import Rate
 from app.kit.user_agents import parse_user_agent
@@ -25,7 +25,7 @@ _WRONG_CODES = Rate(1_000, 300)  # of the tenant, by all networks together
 _WRONG = StepResponse(step=DeviceCodeStep())
 
 
-class DeviceDecision(Decision):
+class DeviceAuthorizationDecision(Decision):
     """The checks before the question are those of the authorization endpoint; there is no address to send a refusal to."""
 
     def refuse(self, problem: RefusedByRedirect) -> StepResponse:
@@ -65,7 +65,7 @@ class DeviceDecision(Decision):
     def facts(self, session: BrowserSession) -> dict[str, object]:
         """Return what the tokens will say about this sign-in. Raises RefusedByRedirect if the membership ended."""
         membership = self._organization
-        chosen = None if isinstance(membership, Choice) else membership
+        chosen = None if isinstance(membership, OrganizationChoice) else membership
         return {
             "uid": session.uid,
             "session_id": session.session_id,
@@ -132,8 +132,10 @@ def decide(context: Context, interaction: Interaction, session: BrowserSession |
 
 def _decision(
     context: Context, interaction: Interaction, client: Application, session: BrowserSession | None
-) -> DeviceDecision:
-    return DeviceDecision(context, Authorization.model_validate(interaction.request), client, session, interaction)
+) -> DeviceAuthorizationDecision:
+    return DeviceAuthorizationDecision(
+        context, Authorization.model_validate(interaction.request), client, session, interaction
+    )
 
 
 def _end(

@@ -7,12 +7,12 @@ from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, Un
 from app.kit.languages import tags_in
 
 _DISPLAYS = ("page", "popup", "touch", "wap")
-_MOST_LOCALES = 10  # the pages read fewer
+_MAX_LOCALES = 10  # the pages read fewer
 
 
 def check(request: UncheckedRequest) -> None:
     display = request.values.get("display")
     if display is not None and display not in _DISPLAYS:
         raise RefusedByRedirect("invalid_request", "The display is not valid.")
-    locales = tags_in(request.values.get("ui_locales", ""), _MOST_LOCALES)
+    locales = tags_in(request.values.get("ui_locales", ""), _MAX_LOCALES)
     request.accepted.update(display=display, ui_locales=" ".join(locales) or None)

@@ -19,7 +19,7 @@ from app.identity.platform.tenant import Application
 from app.identity.platform.token_claims import TokenClaims
 from app.identity.protocols.oauth import authorization_details, claims, issuers, issuing
 from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect
-from app.identity.protocols.oauth.issuing import Grant
+from app.identity.protocols.oauth.issuing import GrantResult
 
 
 def parameters(
@@ -78,8 +78,8 @@ def _grant(
     code: tuple[str, str] | None,
     stored: TokenClaims,
     membership: Membership | None,
-) -> Grant:
-    return Grant(
+) -> GrantResult:
+    return GrantResult(
         kind=types.IMPLICIT,
         scope=request.scope,
         uid=session.uid,

@@ -6,7 +6,7 @@ Without it, the client's `default_max_age` counts (OpenID Connect Registration s
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, UncheckedRequest
 
-_MOST_DIGITS = 10
+_MAX_DIGITS = 10
 
 
 def check(request: UncheckedRequest) -> None:
@@ -14,7 +14,7 @@ def check(request: UncheckedRequest) -> None:
     if text is None:
         request.accepted["max_age"] = demanded(request.client, None)
         return
-    if not (text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS):
+    if not (text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS):
         raise RefusedByRedirect("invalid_request", "The max_age is not valid.")
     request.accepted["max_age"] = int(text)
 

@@ -17,9 +17,9 @@ from app.identity.directory.organizations import (
     own_invitations,
     self_service,
 )
-from app.identity.directory.organizations.join_request import Offer
+from app.identity.directory.organizations.join_request import JoinOffer
 from app.identity.directory.organizations.organization import Membership
-from app.identity.directory.organizations.own_invitations import OwnInvitation
+from app.identity.directory.organizations.own_invitations import ReceivedInvitation
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth.authorize import prompt
@@ -41,18 +41,18 @@ class Offers:
         return self_service.may_create(self._context)
 
     @cached_property
-    def joinable(self) -> list[Offer]:
+    def joinable(self) -> list[JoinOffer]:
         """Those that the account may ask to join."""
         return join_requests.offers(self._context, self._account) if self._account is not None else []
 
     @cached_property
-    def invitations(self) -> list[OwnInvitation]:
+    def invitations(self) -> list[ReceivedInvitation]:
         """Those that the account can answer."""
         return own_invitations.pending(self._context, self._account) if self._account is not None else []
 
 
 @dataclass(frozen=True)
-class Choice:
+class OrganizationChoice:
     """What the account may choose from."""
 
     memberships: tuple[Membership, ...]
@@ -62,7 +62,7 @@ class Choice:
 
 def resolve(
     context: Context, request: Authorization, client: Application, account: Account | None
-) -> Membership | Choice | None:
+) -> Membership | OrganizationChoice | None:
     """Return the membership that the tokens are for, None for the personal account, or the choice that must be made.
 
     Memberships are read at each call, and only where the request or the client uses organizations.
@@ -86,54 +86,58 @@ def resolve(
             raise RefusedByRedirect("access_denied", "The user is not a member of an organization.")
         if len(found) == 1 and not shows_offers:
             return found[0]
-        return _chosen(request, account, Choice(found, allows_personal=False, offers=offers))
+        return _chosen(request, account, OrganizationChoice(found, allows_personal=False, offers=offers))
     if not found and not shows_offers:
         return None
-    return _chosen(request, account, Choice(found, allows_personal=True, offers=offers))
+    return _chosen(request, account, OrganizationChoice(found, allows_personal=True, offers=offers))
 
 
 def step(
-    context: Context, choice: Choice, uid: str, client_id: str, person: PersonView | None
+    context: Context, choice: OrganizationChoice, uid: str, client_id: str, person: PersonView | None
 ) -> SelectOrganizationStep:
     """Return the step that makes the choice."""
     return SelectOrganizationStep(
         person=person,
         organizations=_options(context, choice, uid, client_id),
         allows_personal=choice.allows_personal,
-        joinable=[joinable(one) for one in choice.offers.joinable],
+        joinable=[joinable(item) for item in choice.offers.joinable],
         can_create=choice.offers.can_create,
         invitations=own_invitations.hint(choice.offers.invitations),
     )
 
 
-def _options(context: Context, choice: Choice, uid: str, client_id: str) -> list[OrganizationOption]:
+def _options(context: Context, choice: OrganizationChoice, uid: str, client_id: str) -> list[OrganizationOption]:
     """Return the organizations as the page shows them, the one that was used last first."""
-    ids = [one.organization.org_id for one in choice.memberships]
+    ids = [membership.organization.org_id for membership in choice.memberships]
     people, last = memberships.count_people(context, ids), last_used.read(context, uid, client_id)
     shown = [
         OrganizationOption(
-            id=one.organization.org_id,
-            name=one.organization.display_name,
-            logo=one.organization.logo_url,
-            roles=list(dict.fromkeys(role.name for role in one.roles)),
-            people=people.get(one.organization.org_id, 1),
-            is_last_used=one.organization.org_id == last,
+            id=membership.organization.org_id,
+            name=membership.organization.display_name,
+            logo=membership.organization.logo_url,
+            roles=list(dict.fromkeys(role.name for role in membership.roles)),
+            people=people.get(membership.organization.org_id, 1),
+            is_last_used=membership.organization.org_id == last,
         )
-        for one in choice.memberships
+        for membership in choice.memberships
     ]
-    return sorted(shown, key=lambda one: not one.is_last_used)
+    return sorted(shown, key=lambda item: not item.is_last_used)
 
 
 def joinable_organizations(context: Context, account: Account) -> list[JoinableOrganization]:
     """Return the organizations that the account may ask to join, as pages show them."""
-    return [joinable(one) for one in join_requests.offers(context, account)]
+    return [joinable(offer) for offer in join_requests.offers(context, account)]
 
 
-def joinable(offer: Offer) -> JoinableOrganization:
+def joinable(offer: JoinOffer) -> JoinableOrganization:
     """Return an organization to join, as pages show it."""
-    held = offer.organization
+    stored = offer.organization
     return JoinableOrganization(
-        id=held.org_id, name=held.display_name, logo=held.logo_url, is_asked=offer.is_asked, until=iso(offer.until)
+        id=stored.org_id,
+        name=stored.display_name,
+        logo=stored.logo_url,
+        is_asked=offer.is_asked,
+        until=iso(offer.until),
     )
 
 
@@ -153,10 +157,14 @@ def _named(context: Context, text: str, account: Account | None) -> Membership:
     return match
 
 
-def _chosen(request: Authorization, account: Account | None, choice: Choice) -> Membership | Choice | None:
+def _chosen(
+    request: Authorization, account: Account | None, choice: OrganizationChoice
+) -> Membership | OrganizationChoice | None:
     """Return what this account chose on the page, if it still may."""
     if account is None or request.org_id is None or request.org_uid != account.uid:
         return choice
     if request.org_id == PERSONAL:
         return None if choice.allows_personal else choice
-    return next((one for one in choice.memberships if one.organization.org_id == request.org_id), choice)
+    return next(
+        (membership for membership in choice.memberships if membership.organization.org_id == request.org_id), choice
+    )

@@ -91,18 +91,18 @@ def read(request: UncheckedRequest, address: str) -> dict[str, str]:
     return dict(token.facts["parameters"])
 
 
-def hold(context: Context, ticket_hash: str | None) -> None:
+def hold(context: Context, token_hash: str | None) -> None:
     """Keep a request while a person signs in; it can be begun again as long as before."""
-    token = continuation_tokens.by_hash(context, _KIND, ticket_hash) if ticket_hash is not None else None
+    token = continuation_tokens.by_hash(context, _KIND, token_hash) if token_hash is not None else None
     if token is not None and _UNTIL not in token.facts:
         continuation_tokens.extend(context, token, _HELD, **{_UNTIL: int(token.expires_at.timestamp())})
 
 
-def use_up(context: Context, ticket_hash: str | None, interaction: Interaction | None = None) -> bool:
+def use_up(context: Context, token_hash: str | None, interaction: Interaction | None = None) -> bool:
     """Use a request up; return False where another browser or tab than that of the interaction did before (RFC 9126 section 7.3)."""
-    if ticket_hash is None or (interaction is not None and interactions.lock(context, interaction).is_done):
+    if token_hash is None or (interaction is not None and interactions.lock(context, interaction).is_done):
         return True
-    return continuation_tokens.spend_hash(context, _KIND, ticket_hash)
+    return continuation_tokens.spend_hash(context, _KIND, token_hash)
 
 
 def _is_late(token: ContinuationToken, now: datetime) -> bool:

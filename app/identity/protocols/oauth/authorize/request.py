@@ -93,13 +93,13 @@ class Authorization(BaseModel):
     def without(self, scopes: Collection[str]) -> Authorization:
         """Return the request without these scopes and their claims."""
         left_out = frozenset(claims.names(scopes)) - frozenset(
-            claims.names(one for one in self.scope if one not in scopes)
+            claims.names(item for item in self.scope if item not in scopes)
         )
         return self.model_copy(
             update={
-                "scope": tuple(one for one in self.scope if one not in scopes),
-                "userinfo_claims": tuple(one for one in self.userinfo_claims if one not in left_out),
-                "id_token_claims": tuple(one for one in self.id_token_claims if one not in left_out),
+                "scope": tuple(item for item in self.scope if item not in scopes),
+                "userinfo_claims": tuple(claim for claim in self.userinfo_claims if claim not in left_out),
+                "id_token_claims": tuple(claim for claim in self.id_token_claims if claim not in left_out),
             }
         )
 

@@ -159,9 +159,13 @@ def _check_claims(request: UncheckedRequest, claims: dict[str, Any]) -> None:
         "iss": claims.get("iss", client_id) == client_id,
         "sub": claims.get("sub") != client_id,
         "aud": audience is None
-        or any(issuers.is_issuer_of(request.context, one, request.client) for one in audiences if isinstance(one, str)),
+        or any(
+            issuers.is_issuer_of(request.context, item, request.client) for item in audiences if isinstance(item, str)
+        ),
         "exp": ends_at is None or (id_tokens.is_time(ends_at) and now < ends_at + id_tokens.SKEW_SECONDS),
-        "nbf": all(one is None or (id_tokens.is_time(one) and one - id_tokens.SKEW_SECONDS <= now) for one in starts),
+        "nbf": all(
+            item is None or (id_tokens.is_time(item) and item - id_tokens.SKEW_SECONDS <= now) for item in starts
+        ),
         "request": not {"request", "request_uri"} & claims.keys(),
     }
     if wrong := [name for name, is_good in checks.items() if not is_good]:

@@ -74,7 +74,7 @@ def _meant(mode: str, default: str) -> str:
 def _is_registered(client: Application, mode: str, default: str) -> bool:
     """Return whether the client may use a mode (FAPI 2.0 Message Signing section 5.3.3): without registered ones, all."""
     registered = client.settings.response_modes
-    return not registered or mode in {_meant(one, default) for one in registered}
+    return not registered or mode in {_meant(item, default) for item in registered}
 
 
 def _value_of(request: UncheckedRequest, name: str) -> str | None:

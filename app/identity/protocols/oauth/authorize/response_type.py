@@ -41,4 +41,4 @@ def _is_registered(client: Application, response_type: str) -> bool:
     if settings.needs_bound_tokens and types.TOKEN in response_type.split():
         return False  # no sender is known to whom the token could be bound (RFC 9449 section 5)
     is_allowed = not types.is_front_channel(response_type) or types.IMPLICIT in settings.grant_types
-    return is_allowed and response_type in [types.canonical(one) for one in settings.response_types]
+    return is_allowed and response_type in [types.canonical(item) for item in settings.response_types]

@@ -28,7 +28,7 @@ _MAX_LENGTH: Final = 10_000
 _MAX_JTI_LENGTH: Final = 500
 
 
-class AssertionRefused(InvalidClient):
+class ClientAssertionRefused(InvalidClient):
     """The assertion is wrong (RFC 7521 section 4.2.1)."""
 
     def __init__(self, problem: str) -> None:
@@ -40,9 +40,9 @@ def subject(text: str) -> str:
     try:
         named = _part(text, 1).get("sub")
     except PARSE_ERRORS:
-        raise AssertionRefused("cannot be read") from None
+        raise ClientAssertionRefused("cannot be read") from None
     if not isinstance(named, str) or not named or has_control_character(named):
-        raise AssertionRefused("names no sub")
+        raise ClientAssertionRefused("names no sub")
     return named
 
 
@@ -57,10 +57,10 @@ def verify(context: Context, client: Application, text: str, keys: Keys, algorit
         header = _part(text, 0)
         _, claims = id_tokens.signed_claims(text, keys, algorithms if chosen is None else (chosen,))
     except (ProviderUnavailable, *PARSE_ERRORS):
-        raise AssertionRefused("is not signed by this client") from None
+        raise ClientAssertionRefused("is not signed by this client") from None
     kind = header.get("typ")
     if "crit" in header or (kind.lower() if isinstance(kind, str) else kind) not in _KINDS:
-        raise AssertionRefused("is another kind of token")
+        raise ClientAssertionRefused("is another kind of token")
     checks = {
         "iss": claims.get("iss") == client.client_id,
         "sub": claims.get("sub") == client.client_id,
@@ -68,7 +68,7 @@ def verify(context: Context, client: Application, text: str, keys: Keys, algorit
         **_times(context, claims),
     }
     if wrong := [name for name, is_good in checks.items() if not is_good]:
-        raise AssertionRefused(f"has a wrong {wrong[0]}")
+        raise ClientAssertionRefused(f"has a wrong {wrong[0]}")
     _use_up(context, client, claims)
 
 
@@ -82,7 +82,8 @@ def _is_for_us(context: Context, client: Application, audience: Any) -> bool:
     audiences = audience if isinstance(audience, list) else [audience]
     endpoints = _endpoints(context, client)
     return bool(audiences) and all(
-        isinstance(one, str) and (one in endpoints or issuers.is_issuer_of(context, one, client)) for one in audiences
+        isinstance(item, str) and (item in endpoints or issuers.is_issuer_of(context, item, client))
+        for item in audiences
     )
 
 
@@ -118,7 +119,7 @@ def _use_up(context: Context, client: Application, claims: dict[str, Any]) -> No
     lifetime = timedelta(seconds=claims["exp"] + SKEW_SECONDS + 1 - context.now.timestamp())
     text = json.dumps([client.client_id, claims["jti"]])
     if not continuation_tokens.use_once(context, ContinuationPurpose.CLIENT_ASSERTION, text, lifetime):
-        raise AssertionRefused("was used before")
+        raise ClientAssertionRefused("was used before")
 
 
 def _part(text: str, number: int) -> dict[str, Any]:

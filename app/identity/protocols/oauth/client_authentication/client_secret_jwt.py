@@ -10,7 +10,7 @@ from app.identity.directory.tenants import client_secrets
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth.client_authentication import assertions
-from app.identity.protocols.oauth.client_authentication.assertions import AssertionRefused
+from app.identity.protocols.oauth.client_authentication.assertions import ClientAssertionRefused
 from app.identity.protocols.oauth.client_authentication.credentials import Carrier, ClientCredentials
 from app.identity.protocols.oauth.client_authentication.method import Method
 
@@ -21,11 +21,11 @@ def verify(context: Context, client: Application, presented: ClientCredentials) 
     """Check the assertion against the client's secrets: the present one, and the former one for a while. Raises AssertionRefused."""
     secrets = client_secrets.of(context.services.encryption, context.tenant.tenant_id, client, context.now)
     if not secrets:
-        raise AssertionRefused("is of a client whose secret must be rotated before it can sign")
+        raise ClientAssertionRefused("is of a client whose secret must be rotated before it can sign")
     try:
         keys = tuple(OctKey.import_key(secret) for secret in secrets)
     except ValueError:  # the library takes no text of a public key for a secret
-        raise AssertionRefused("is of a client whose secret cannot sign") from None
+        raise ClientAssertionRefused("is of a client whose secret cannot sign") from None
     assertions.verify(context, client, presented.assertion, lambda _: keys, ALGORITHMS)
 
 

@@ -4,7 +4,7 @@ from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import client_keys
 from app.identity.protocols.oauth.client_authentication import assertions
-from app.identity.protocols.oauth.client_authentication.assertions import AssertionRefused
+from app.identity.protocols.oauth.client_authentication.assertions import ClientAssertionRefused
 from app.identity.protocols.oauth.client_authentication.credentials import Carrier, ClientCredentials
 from app.identity.protocols.oauth.client_authentication.method import Method
 
@@ -12,7 +12,7 @@ from app.identity.protocols.oauth.client_authentication.method import Method
 def verify(context: Context, client: Application, presented: ClientCredentials) -> None:
     """Check the assertion against the client's public keys. Raises AssertionRefused."""
     if not client_keys.has_keys(client):
-        raise AssertionRefused("is of a client without registered keys")
+        raise ClientAssertionRefused("is of a client without registered keys")
     keys = client_keys.of(context, client)
     assertions.verify(context, client, presented.assertion, keys, client_keys.algorithms(client))
 

@@ -20,14 +20,14 @@ from app.settings import Settings
 _MODULES: Final = (
     client_secret_basic, client_secret_post, client_secret_jwt, private_key_jwt, tls_client_auth, self_signed_tls_client_auth, none,
 )  # fmt: skip
-METHODS: Final[Mapping[str, Method]] = {one.METHOD.name: one.METHOD for one in _MODULES}
+METHODS: Final[Mapping[str, Method]] = {module.METHOD.name: module.METHOD for module in _MODULES}
 _OPEN_ENDPOINTS: Final = ("token_endpoint", "revocation_endpoint")
 _CLOSED_ENDPOINTS: Final = ("introspection_endpoint",)  # not for public clients (RFC 7662 section 2.1)
 
 
 def served(settings: Settings) -> tuple[str, ...]:
     """Return the names of the methods that this installation can verify."""
-    return tuple(name for name, one in METHODS.items() if one.is_served(settings))
+    return tuple(name for name, method in METHODS.items() if method.is_served(settings))
 
 
 def metadata(names: Sequence[str]) -> dict[str, list[str]]:

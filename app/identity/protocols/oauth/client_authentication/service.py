@@ -90,7 +90,7 @@ def _method(client: Application, presented: ClientCredentials, raw: RawRequest) 
         return registered
     if registered is none.METHOD:
         raise InvalidClient("A public client has no client_secret.")
-    sent = next(one for one in METHODS.values() if one.carrier is presented.carrier)
+    sent = next(method for method in METHODS.values() if method.carrier is presented.carrier)
     is_named = "token_endpoint_auth_method" in client.settings.model_fields_set
     if registered.is_secret_sent and sent.is_secret_sent and not (is_named and addresses.is_tenant_wide(raw)):
         return sent

@@ -28,11 +28,11 @@ def verify(context: Context, client: Application, presented: ClientCredentials) 
 
 def is_right(context: Context, client: Application | None, secrets: tuple[str, ...]) -> bool:
     """Return whether one of these is a secret of the client, in the same time whether or not there is such a client."""
-    held = client.secret_hashes(context.now) if client is not None else ()
-    expected = [one.encode() for one in held or (_DUMMY_HASH,)]
+    stored = client.secret_hashes(context.now) if client is not None else ()
+    expected = [element.encode() for element in stored or (_DUMMY_HASH,)]
     digests = [randomness.digest(secret).encode() for secret in secrets or ("",)]
     is_match = False
     for digest in digests:
-        for one in expected:
-            is_match |= hmac.compare_digest(digest, one)
-    return is_match and bool(held) and bool(secrets)
+        for item in expected:
+            is_match |= hmac.compare_digest(digest, item)
+    return is_match and bool(stored) and bool(secrets)

@@ -40,7 +40,7 @@ def _is_of(client: Application, certificate: ClientCertificate) -> bool:
     if kind == "san_uri":
         return name in certificate.alternative_names(x509.UniformResourceIdentifier)
     known = certificate.alternative_names(x509.DNSName if kind == "san_dns" else x509.RFC822Name)
-    return _folded(name, kind) in {_folded(one, kind) for one in known}
+    return _folded(name, kind) in {_folded(item, kind) for item in known}
 
 
 def _folded(name: str, kind: str) -> str:
@@ -53,8 +53,11 @@ def _names(name: x509.Name) -> list[frozenset[tuple[str, object]]]:
     """Return the parts of a distinguished name to compare, without letter case and repeated spaces (RFC 4517 section 4.2.11)."""
     return [
         frozenset(
-            (one.oid.dotted_string, " ".join(one.value.split()).casefold() if isinstance(one.value, str) else one.value)
-            for one in part
+            (
+                item.oid.dotted_string,
+                " ".join(item.value.split()).casefold() if isinstance(item.value, str) else item.value,
+            )
+            for item in part
         )
         for part in name.rdns
     ]

@@ -23,7 +23,7 @@ from app.identity.protocols.oauth import (
 from app.identity.protocols.oauth.authorize.pkce import PLAIN, VERIFIER
 from app.identity.protocols.oauth.codes import CodeRefused
 from app.identity.protocols.oauth.issuers import Issuer
-from app.identity.protocols.oauth.issuing import Grant
+from app.identity.protocols.oauth.issuing import GrantResult
 from app.kit import randomness
 
 NAME = "authorization_code"
@@ -56,7 +56,7 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         raise InvalidGrant("The session was ended.")  # the end of a session ends its unused codes
     account = issuing.active_account(context, code.uid)
     claims = TokenClaims.from_stored(request).only(*issuing.CLAIMS_OF_REQUEST)
-    grant = Grant(
+    grant = GrantResult(
         kind=NAME,
         scope=tuple(request.get("scope") or ()),
         uid=code.uid,

@@ -9,7 +9,7 @@ from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import issuing, refusals, resource_indicators
 from app.identity.protocols.oauth.issuers import Issuer
-from app.identity.protocols.oauth.issuing import Grant
+from app.identity.protocols.oauth.issuing import GrantResult
 
 NAME = "client_credentials"
 _ACCOUNT_SCOPES = frozenset({"openid", "offline_access", *INTERFACE_SCOPES})
@@ -24,4 +24,4 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         raise refusals.scope_of_another(unknown)
     scope = scope or tuple(name for name in context.tenant.settings.default_scopes if name in allowed)
     resource = resource_indicators.resolve(context, client, None, req.resource)
-    return issuing.token_response(context, client, issuer, Grant(NAME, scope, resource=resource), None)
+    return issuing.token_response(context, client, issuer, GrantResult(NAME, scope, resource=resource), None)

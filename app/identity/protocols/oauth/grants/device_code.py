@@ -22,7 +22,7 @@ from app.identity.protocols.oauth import (
     resource_indicators,
 )
 from app.identity.protocols.oauth.issuers import Issuer
-from app.identity.protocols.oauth.issuing import Grant
+from app.identity.protocols.oauth.issuing import GrantResult
 
 NAME = DEVICE_GRANT
 
@@ -50,7 +50,7 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     resource = resource_indicators.resolve(context, client, facts.get("resource"), req.resource)
     claims = replace(TokenClaims.from_stored(facts).only("auth_time", "amr", "org_id"), resource=resource or None)
     details = facts.get("details") or ()
-    grant = Grant(
+    grant = GrantResult(
         NAME,
         scope,
         account.uid,

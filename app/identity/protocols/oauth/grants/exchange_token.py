@@ -21,7 +21,7 @@ from app.identity.platform.context import Context, TokenHolder
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import issuing, refusals, resource_indicators
 from app.identity.protocols.oauth.issuers import Issuer
-from app.identity.protocols.oauth.issuing import Grant
+from app.identity.protocols.oauth.issuing import GrantResult
 from app.kit import randomness
 
 NAME = EXCHANGE_TOKEN
@@ -48,7 +48,7 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     ends_at = int(tokens.absolute_end(context, holder.claims, holder.issued_at).timestamp())
     claims = replace(holder.claims.only(*_RETAINED), ends_at=ends_at, resource=resource)
     session_id, session_ends_at = _session(context, client, issuer, holder, has_refresh=has_refresh)
-    grant = Grant(
+    grant = GrantResult(
         NAME, granted, account.uid, session_id, session_ends_at, resource=resource, claims=claims,
         membership=issuing.active_membership(context, account.uid, claims.org_id),
     )  # fmt: skip

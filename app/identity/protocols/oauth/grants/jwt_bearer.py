@@ -19,7 +19,7 @@ from app.identity.protocols.oauth import assertion_accounts, assertions, issuing
 from app.identity.protocols.oauth.assertion_accounts import CONFLICTS, AccountRefused
 from app.identity.protocols.oauth.assertions import AssertionRefused
 from app.identity.protocols.oauth.issuers import Issuer
-from app.identity.protocols.oauth.issuing import Grant
+from app.identity.protocols.oauth.issuing import GrantResult
 
 NAME = JWT_BEARER
 _NOT_ALLOWED = "The subject of the assertion may not sign in by it."
@@ -43,7 +43,7 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     session = sessions.start_for_grant(
         context, account.uid, (FEDERATED,), client.client_id, lifetime, issuer=issuer.url
     )
-    grant = Grant(
+    grant = GrantResult(
         NAME, scope, account.uid, session.session_id, session.expires_at,
         resource=resource, claims=TokenClaims(amr=(FEDERATED,)), is_access_only=True,
     )  # fmt: skip

@@ -18,7 +18,7 @@ from app.identity.platform.tenant import Application
 from app.identity.platform.token_claims import TokenClaims
 from app.identity.protocols.oauth import issuing, refusals, resource_indicators
 from app.identity.protocols.oauth.issuers import Issuer
-from app.identity.protocols.oauth.issuing import Grant
+from app.identity.protocols.oauth.issuing import GrantResult
 from app.kit.errors import ApiError
 
 NAME = "password"
@@ -56,5 +56,7 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         context, account.uid, (sign_in.PASSWORD,), client.client_id, lifetime, issuer=issuer.url
     )
     granted = client.granted(scope)
-    grant = Grant(NAME, granted, account.uid, session.session_id, session.expires_at, resource=resource, claims=claims)
+    grant = GrantResult(
+        NAME, granted, account.uid, session.session_id, session.expires_at, resource=resource, claims=claims
+    )
     return issuing.token_response(context, client, issuer, grant, account)

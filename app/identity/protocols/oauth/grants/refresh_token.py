@@ -19,7 +19,7 @@ from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import authorization_details, issuing, resource_indicators, sender_constraints
 from app.identity.protocols.oauth.issuers import Issuer
-from app.identity.protocols.oauth.issuing import Grant
+from app.identity.protocols.oauth.issuing import GrantResult
 
 NAME = "refresh_token"
 
@@ -49,7 +49,7 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
             raise InvalidGrant("The session was ended.")
     account = issuing.active_account(context, spent.uid)
     membership = _membership(context, client, spent)
-    grant = Grant(
+    grant = GrantResult(
         NAME,
         scope,
         spent.uid,

@@ -19,8 +19,8 @@ from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import issuing, resource_indicators, subject_tokens
 from app.identity.protocols.oauth.issuers import OIDC, Issuer
-from app.identity.protocols.oauth.issuing import Grant
-from app.identity.protocols.oauth.subject_tokens import ACCESS_TOKEN, ID_TOKEN, JWT, PresentedToken, TokenRefused
+from app.identity.protocols.oauth.issuing import GrantResult
+from app.identity.protocols.oauth.subject_tokens import ACCESS_TOKEN, ID_TOKEN, JWT, SubjectToken, SubjectTokenRefused
 
 NAME = TOKEN_EXCHANGE
 _NAMES = {ACCESS_TOKEN: "access_token", JWT: "access_token", ID_TOKEN: "id_token"}
@@ -54,7 +54,7 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         membership = issuing.active_membership(context, account.uid, claims.org_id)
     except InvalidGrant as refusal:
         raise InvalidRequest(refusal.description) from None
-    grant = Grant(
+    grant = GrantResult(
         NAME, scope, account.uid, subject.session_id, ends_at,
         resource=resource, claims=claims, membership=membership, is_access_only=True,
     )  # fmt: skip
@@ -86,7 +86,7 @@ def _requested_type(client: Application, issuer: Issuer, req: TokenRequest) -> s
 
 
 def _id_token(
-    context: Context, client: Application, issuer: Issuer, grant: Grant, account: Account, until: datetime
+    context: Context, client: Application, issuer: Issuer, grant: GrantResult, account: Account, until: datetime
 ) -> TokenResponse:
     """Return an id_token for the client itself, which is no token to call APIs with (RFC 8693 section 2.2.1).
 
@@ -107,7 +107,7 @@ def _id_token(
     )
 
 
-def _presented(context: Context, client: Application, name: str, text: str | None, kind: str | None) -> PresentedToken:
+def _presented(context: Context, client: Application, name: str, text: str | None, kind: str | None) -> SubjectToken:
     if text is None:
         raise InvalidRequest.names(name)
     if kind is None:
@@ -116,11 +116,11 @@ def _presented(context: Context, client: Application, name: str, text: str | Non
         raise InvalidRequest(f"The {name}_type is not supported.")
     try:
         return subject_tokens.read(context, client, text, kind)
-    except TokenRefused:
+    except SubjectTokenRefused:
         raise InvalidRequest(f"The {name} is not valid.") from None
 
 
-def _act(context: Context, client: Application, req: TokenRequest, subject: PresentedToken) -> dict[str, Any] | None:
+def _act(context: Context, client: Application, req: TokenRequest, subject: SubjectToken) -> dict[str, Any] | None:
     """Return the actors of the new token, the present one first (RFC 8693 section 4.1)."""
     before = subject.claims.act
     if req.actor_token is None and req.actor_token_type is not None:
@@ -140,7 +140,7 @@ def _act(context: Context, client: Application, req: TokenRequest, subject: Pres
     return {"sub": actor, **({"act": before} if before is not None else {})}
 
 
-def _may_be_actor(context: Context, client: Application, presented: PresentedToken, subject: PresentedToken) -> bool:
+def _may_be_actor(context: Context, client: Application, presented: SubjectToken, subject: SubjectToken) -> bool:
     """Return whether a client may become the actor: the one that presents it, or one that the subject's application names."""
     actor = presented.client_id
     return actor == client.client_id or subject_tokens.may_act(context, actor, subject)
@@ -162,12 +162,12 @@ def _target(context: Context, client: Application, req: TokenRequest) -> str | N
     raise InvalidTarget("The client may not request this audience.")
 
 
-def _narrowed(client: Application, subject: PresentedToken, requested: str | None) -> tuple[str, ...]:
+def _narrowed(client: Application, subject: SubjectToken, requested: str | None) -> tuple[str, ...]:
     """Return the scope: never more than the presented token has, and the client may have."""
-    held = [name for name in subject.scope if name in client.scopes and name != issuing.OFFLINE]
+    stored = [name for name in subject.scope if name in client.scopes and name != issuing.OFFLINE]
     scope = tuple(dict.fromkeys((requested or "").split()))
     if not scope:
-        return tuple(held)
-    if not set(scope) <= set(held):
+        return tuple(stored)
+    if not set(scope) <= set(stored):
         raise InvalidScope("The scope is wider than what the subject_token has and the client may have.")
     return scope

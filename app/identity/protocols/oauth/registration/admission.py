@@ -19,7 +19,7 @@ _REFUSED: Final = "registration"
 
 
 @dataclass(frozen=True)
-class Admission:
+class RegistrationAdmission:
     """A request that may register an application, unless it loses a race for the last one."""
 
     registered_by: str
@@ -27,7 +27,7 @@ class Admission:
     network: str | None = None
 
 
-def admit(context: Context) -> Admission:
+def admit(context: Context) -> RegistrationAdmission:
     """Check the request before its metadata are read and addresses in them are fetched.
 
     Raises:
@@ -43,15 +43,15 @@ def admit(context: Context) -> Admission:
             raise InvalidToken("Send an initial access token.")
         if hourly := context.tenant.settings.limits.register_clients_per_hour_per_address:
             rate_limits.spend(context, "oauth.register", Rate(hourly, 3_600), context.network)
-        return Admission(OPEN, network=context.network)
+        return RegistrationAdmission(OPEN, network=context.network)
     rate_limits.check_refusals(context, _REFUSED)
     if not initial_access_tokens.is_usable(context.work, token, context.now):
         rate_limits.count_refusal(context, _REFUSED)
         raise InvalidToken("The initial access token is not valid.")
-    return Admission(TOKEN, token)
+    return RegistrationAdmission(TOKEN, token)
 
 
-def settle(context: Context, admission: Admission) -> dict[str, Any]:
+def settle(context: Context, admission: RegistrationAdmission) -> dict[str, Any]:
     """Spend the token or check the bounds, and return the marks of the new registration; the tenant is locked for that.
 
     Raises:

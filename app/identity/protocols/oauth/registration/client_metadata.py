@@ -12,7 +12,7 @@ from app.contract.application_file import DEVICE_GRANT, ApplicationFile
 from app.contract.application_settings import ApplicationSettings
 from app.contract.client_metadata import MEMBERS
 from app.contract.errors_oauth import InvalidClientMetadata, InvalidRedirectUri
-from app.contract.localized_texts import LOCALIZED, MOST_LANGUAGES, LocalizedTexts, language_tag
+from app.contract.localized_texts import LOCALIZED, MAX_LANGUAGES, LocalizedTexts, language_tag
 from app.identity.protocols.oauth import client_powers
 from app.identity.protocols.oauth.registration import redirect_uris
 from app.kit.errors import OAuthError
@@ -23,8 +23,8 @@ GRANTS: Final = ("authorization_code", "refresh_token", DEVICE_GRANT, "implicit"
 """Grants in which a person consents. An application gets no others by itself: no password, no token of its own."""
 SCOPES: Final = ("openid", "profile", "email", "phone", "address", "offline_access")
 """Scopes that an application gets by itself: none of the tenant's, and none of our interface."""
-_MOST_BYTES: Final = 60_000
-_LONGEST: Final = 2_000
+_MAX_BYTES: Final = 60_000
+_MAX_ADDRESS_LENGTH: Final = 2_000
 _LED_TO: Final = (
     "post_logout_redirect_uris",
     "frontchannel_logout_uri",
@@ -60,27 +60,27 @@ def read(
         InvalidRedirectUri: a redirect URI is malformed or not allowed.
         InvalidClientMetadata: another member is.
     """
-    given: dict[str, Any] = {one: members[one] for one in MEMBERS if members.get(one) is not None}
+    meta: dict[str, Any] = {member: members[member] for member in MEMBERS if members.get(member) is not None}
     localized = _localized(members)
-    if len(json.dumps([given, localized])) > _MOST_BYTES:
-        raise InvalidClientMetadata(f"Expected at most {_MOST_BYTES} bytes of metadata.")
+    if len(json.dumps([meta, localized])) > _MAX_BYTES:
+        raise InvalidClientMetadata(f"Expected at most {_MAX_BYTES} bytes of metadata.")
     if is_dangerous(
-        [given, localized], with_markup=True
+        [meta, localized], with_markup=True
     ):  # documents and software statements pass no filter of requests
         raise InvalidClientMetadata("Expected text without control characters and active markup.")
-    uris = given.get("redirect_uris", [])
-    kind = given.setdefault("application_type", redirect_uris.default_type(uris) if _is_list_of_text(uris) else "web")
+    uris = meta.get("redirect_uris", [])
+    kind = meta.setdefault("application_type", redirect_uris.default_type(uris) if _is_list_of_text(uris) else "web")
     if kind not in ("web", "native"):
         raise InvalidClientMetadata("application_type: expected web or native.")
-    given["redirect_uris"] = redirect_uris.check(uris, kind, schemes, allows_http=allows_http)
-    _complete(given, protocol)
-    _check_texts(given, allows_http=allows_http)
+    meta["redirect_uris"] = redirect_uris.check(uris, kind, schemes, allows_http=allows_http)
+    _complete(meta, protocol)
+    _check_texts(meta, allows_http=allows_http)
     for tag, texts in localized.items():
         _check_texts(texts, allows_http=allows_http, mark=f"#{tag}")
-    logo = given.pop("logo_uri", None)  # pages show a copy, so it may be where no browser could load it
+    logo = meta.pop("logo_uri", None)  # pages show a copy, so it may be where no browser could load it
     fixed = {"name": name, "protocol": protocol, "require_consent": True, **_shown(localized)}
     try:
-        checked = ApplicationFile.model_validate({**given, **fixed}, strict=False)
+        checked = ApplicationFile.model_validate({**meta, **fixed}, strict=False)
     except ValidationError as problem:
         raise _refusal(problem) from None
     if checked.is_pairwise and (not checked.redirect_uris or DEVICE_GRANT in checked.grant_types):
@@ -99,10 +99,10 @@ def keep(settings: ApplicationSettings, before: ApplicationSettings) -> Applicat
 
     Raises InvalidClientMetadata where the metadata do not agree with that.
     """
-    held = {name: getattr(before, name) for name in before.model_fields_set & _OF_THE_TENANT}
-    if "optional_scopes" in held:
-        held["optional_scopes"] = tuple(one for one in before.optional_scopes if one in settings.scope.split())
-    updated = settings.model_copy(update=held)
+    stored = {name: getattr(before, name) for name in before.model_fields_set & _OF_THE_TENANT}
+    if "optional_scopes" in stored:
+        stored["optional_scopes"] = tuple(scope for scope in before.optional_scopes if scope in settings.scope.split())
+    updated = settings.model_copy(update=stored)
     try:
         ApplicationFile.model_validate(updated.model_dump(mode="json", exclude_unset=True, exclude=_CHECKED_BEFORE))
     except ValidationError as problem:
@@ -112,21 +112,24 @@ def keep(settings: ApplicationSettings, before: ApplicationSettings) -> Applicat
 
 def write(settings: ApplicationSettings) -> dict[str, Any]:
     """Return the metadata as registered (RFC 7591 section 3.2.1); members without a value are omitted."""
-    held = settings.model_dump(mode="json")
-    plain = {name: held[name] for name in MEMBERS if held.get(name) not in (None, [], {})}
-    texts = {f"{name}#{tag}": value for tag, one in held["localized"].items() for name, value in one.items()}
+    stored = settings.model_dump(mode="json")
+    plain = {name: stored[name] for name in MEMBERS if stored.get(name) not in (None, [], {})}
+    texts = {f"{name}#{tag}": value for tag, item in stored["localized"].items() for name, value in item.items()}
     return plain | {name: value for name, value in sorted(texts.items()) if value is not None}
 
 
 def _shown(localized: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Return the texts by language as settings, without logos; nothing if there are none."""
-    texts = {tag: {one: text for one, text in held.items() if one != "logo_uri"} for tag, held in localized.items()}
+    texts = {
+        tag: {element: text for element, text in item.items() if element != "logo_uri"}
+        for tag, item in localized.items()
+    }
     return {"localized": texts} if texts else {}
 
 
 def _with_logos(logo: str | None, localized: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Return the settings that have logos."""
-    texts = {tag: LocalizedTexts(**held) for tag, held in localized.items()}
+    texts = {tag: LocalizedTexts(**item) for tag, item in localized.items()}
     return {**({"logo_uri": logo} if logo is not None else {}), **({"localized": texts} if texts else {})}
 
 
@@ -144,57 +147,61 @@ def _localized(members: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         if name in found.setdefault(tag, {}):
             raise InvalidClientMetadata(f"{name}: expected each language once; found {tag} twice.")
         found[tag][name] = value
-    if len(found) > MOST_LANGUAGES:
-        raise InvalidClientMetadata(f"Expected at most {MOST_LANGUAGES} languages.")
+    if len(found) > MAX_LANGUAGES:
+        raise InvalidClientMetadata(f"Expected at most {MAX_LANGUAGES} languages.")
     return found
 
 
-def _complete(given: dict[str, Any], protocol: str) -> None:
+def _complete(provided: dict[str, Any], protocol: str) -> None:
     """Add the defaults and what the members imply (RFC 7591 sections 2 and 2.1).
 
     Grants and response types are made to agree; scopes that an application cannot have are left out, as the section on
     substituted values allows (RFC 7591 section 3.2.1).
     """
     for name in ("grant_types", "response_types"):
-        if name in given and not (_is_list_of_text(given[name]) and 0 < len(given[name]) <= len(_GRANT_OF) * 4):
+        if name in provided and not (
+            _is_list_of_text(provided[name]) and 0 < len(provided[name]) <= len(_GRANT_OF) * 4
+        ):
             raise InvalidClientMetadata(f"{name}: expected a list.")
-    types = given.get("response_types")
-    if "grant_types" not in given:
-        implied = [_GRANT_OF[part] for one in types or ("code",) for part in one.split() if part in _GRANT_OF]
-        given["grant_types"] = list(dict.fromkeys(implied)) or ["authorization_code"]
+    types = provided.get("response_types")
+    if "grant_types" not in provided:
+        implied = [_GRANT_OF[part] for item in types or ("code",) for part in item.split() if part in _GRANT_OF]
+        provided["grant_types"] = list(dict.fromkeys(implied)) or ["authorization_code"]
     if types is None:
-        given["response_types"] = ["code"] if "authorization_code" in given["grant_types"] else []
-    if unserved := [one for one in given["grant_types"] if one not in GRANTS]:
+        provided["response_types"] = ["code"] if "authorization_code" in provided["grant_types"] else []
+    if unserved := [item for item in provided["grant_types"] if item not in GRANTS]:
         raise InvalidClientMetadata(f"grant_types: expected {', '.join(GRANTS)}; found {unserved[0][:100]}.")
-    given.setdefault("token_endpoint_auth_method", "client_secret_basic")
-    scope = given.get("scope", " ".join(SCOPES))
+    provided.setdefault("token_endpoint_auth_method", "client_secret_basic")
+    scope = provided.get("scope", " ".join(SCOPES))
     if not isinstance(scope, str):
         raise InvalidClientMetadata("scope: expected a text with spaces between the scopes.")
-    wanted = {"openid", *scope.split()} if protocol == "openid" else set(scope.split()) - {"openid"}
-    given["scope"] = " ".join(one for one in SCOPES if one in wanted)
+    requested = {"openid", *scope.split()} if protocol == "openid" else set(scope.split()) - {"openid"}
+    provided["scope"] = " ".join(item for item in SCOPES if item in requested)
 
 
-def _check_texts(given: Mapping[str, Any], *, allows_http: bool, mark: str = "") -> None:
-    title = given.get("client_name", "-")
-    is_shown = isinstance(title, str) and all(one.isprintable() or one in _JOINERS for one in title)
+def _check_texts(provided: Mapping[str, Any], *, allows_http: bool, mark: str = "") -> None:
+    title = provided.get("client_name", "-")
+    is_shown = isinstance(title, str) and all(item.isprintable() or item in _JOINERS for item in title)
     if not is_shown or not 0 < len(title.strip()) <= 100:
         raise InvalidClientMetadata(f"client_name{mark}: expected a text of 1 to 100 visible characters.")
     for name in _LINKS:
-        address = given.get(name, "https://")
+        address = provided.get(name, "https://")
         is_https = isinstance(address, str) and address.startswith(("https://", *(("http://",) if allows_http else ())))
-        if not is_https or len(address) > _LONGEST or (name in given and not is_web_address(address)):
-            raise InvalidClientMetadata(f"{name}{mark}: expected an https address of at most {_LONGEST} characters.")
+        if not is_https or len(address) > _MAX_ADDRESS_LENGTH or (name in provided and not is_web_address(address)):
+            raise InvalidClientMetadata(
+                f"{name}{mark}: expected an https address of at most {_MAX_ADDRESS_LENGTH} characters."
+            )
 
 
 def _refuse_own_addresses(settings: ApplicationSettings, own_addresses: Sequence[str]) -> None:
     """Refuse addresses at the tenant's hosts, on any port, to which our pages would lead a browser or load a frame."""
-    own = {_host(one) for one in own_addresses} - {None}
-    if any(_host(one) in own for one in settings.redirect_uris):
+    own = {_host(address) for address in own_addresses} - {None}
+    if any(_host(uri) in own for uri in settings.redirect_uris):
         raise InvalidRedirectUri("redirect_uris: expected addresses of the application, not of this server.")
     for name in _LED_TO:
         value = getattr(settings, name)
-        given = value if isinstance(value, tuple) else (value,)
-        if any(one and _host(one) in own for one in given):
+        provided = value if isinstance(value, tuple) else (value,)
+        if any(item and _host(item) in own for item in provided):
             raise InvalidClientMetadata(f"{name}: expected an address of the application, not of this server.")
 
 
@@ -212,7 +219,7 @@ def _refuse_schemes(settings: ApplicationSettings, schemes: Collection[str]) -> 
 
 
 def _is_list_of_text(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
 def _refusal(problem: ValidationError) -> OAuthError:

@@ -15,7 +15,7 @@ from app.contract.client_authentication import WITH_SECRET
 from app.contract.errors_oauth import InvalidClientMetadata, RegistrationClosed, SlowDown
 from app.identity.directory.tenants import changes
 from app.identity.directory.tenants import registered_applications as store
-from app.identity.directory.tenants.registered_applications import DOCUMENT, Logo, Registered
+from app.identity.directory.tenants.registered_applications import DOCUMENT, Logo, RegisteredApplication
 from app.identity.platform import outbound
 from app.identity.platform.context import Context
 from app.identity.platform.outbound import ProviderUnavailable
@@ -59,36 +59,36 @@ def ensure(context: Context, client_id: str) -> None:
     is_on = context.tenant.settings.client_registration.client_id_documents
     if not is_on or not is_document(client_id, allows_http=allows_http):
         return
-    held = store.find(context.work, client_id)
-    if held is None and context.application(client_id=client_id) is not None:
+    stored = store.find(context.work, client_id)
+    if stored is None and context.application(client_id=client_id) is not None:
         return  # the tenant configured an application with this id
     # A reading of the future is as old as it is ahead: the clock of the one who read was put back, or is fast.
-    if held is not None and held.refreshed_at is not None and abs(context.now - held.refreshed_at) < _FRESH:
+    if stored is not None and stored.refreshed_at is not None and abs(context.now - stored.refreshed_at) < _FRESH:
         return
     window = (
-        "oauth.documents" if held is None else "oauth.documents_again"
+        "oauth.documents" if stored is None else "oauth.documents_again"
     )  # new ones keep no stored one from its refresh
     try:
         rate_limits.spend(context, f"{window}_of_network", _READS_OF_NETWORK, context.network)
         rate_limits.spend(context, window, _READS_OF_TENANT)
     except SlowDown:
-        if held is not None and held.refreshed_at is not None and context.now < held.refreshed_at + _USABLE:
+        if stored is not None and stored.refreshed_at is not None and context.now < stored.refreshed_at + _USABLE:
             return
         raise
-    read = _read(context, client_id, held, allows_http=allows_http)
+    read = _read(context, client_id, stored, allows_http=allows_http)
     if read is not None:
         _keep(context, client_id, *read)
 
 
 def _read(
-    context: Context, client_id: str, held: Registered | None, *, allows_http: bool
+    context: Context, client_id: str, stored: RegisteredApplication | None, *, allows_http: bool
 ) -> tuple[ApplicationSettings, Logo | None] | None:
     """Return the application that the document describes; None if the stored one still counts."""
     context.work.release_connection()
     try:
         members = outbound.get_json_object(context.services.provider_metadata.resolver, client_id, is_untrusted=True)
     except ProviderUnavailable as problem:
-        read_at = held.refreshed_at if held is not None else None
+        read_at = stored.refreshed_at if stored is not None else None
         if read_at is not None and problem.status not in _GONE and context.now < read_at + _USABLE:
             return None
         raise InvalidClientMetadata("The client_id leads to no document.") from None
@@ -114,10 +114,10 @@ def _keep(context: Context, client_id: str, settings: ApplicationSettings, logo:
     with context.work.separate_transaction() as work:
         work.begin()
         changes.lock(work)  # of several first requests one adds the application
-        held = store.find(work, client_id, locks=True)
-        if held is not None:
-            settings = client_metadata.keep(settings, held.settings)
-            if recognition.is_another(held, settings, logo):
+        stored = store.find(work, client_id, locks=True)
+        if stored is not None:
+            settings = client_metadata.keep(settings, stored.settings)
+            if recognition.is_another(stored, settings, logo):
                 consents.revoke_all(work, client_id)
             changes.change_application(work, client_id, settings)
             store.mark(work, client_id, refreshed_at=context.now)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from app.contract.application_settings import ApplicationSettings
-from app.identity.directory.tenants.registered_applications import Logo, Registered
+from app.identity.directory.tenants.registered_applications import Logo, RegisteredApplication
 from app.kit.web_addresses import redirect_origin
 
 
-def is_another(held: Registered, settings: ApplicationSettings, logo: Logo | None) -> bool:
+def is_another(stored: RegisteredApplication, settings: ApplicationSettings, logo: Logo | None) -> bool:
     """Return whether an application gets another name or logo, or leads to a place that the consent page did not show."""
     # Without a digest, the logo's address did not answer when it was last fetched: now it does, and the logo is no other one.
-    is_same_logo = logo is None or held.logo_digest is None or held.logo_digest == logo.digest
-    is_known = _names(settings) == _names(held.settings) and is_same_logo
-    return not is_known or not _places(settings) <= _places(held.settings)
+    is_same_logo = logo is None or stored.logo_digest is None or stored.logo_digest == logo.digest
+    is_known = _names(settings) == _names(stored.settings) and is_same_logo
+    return not is_known or not _places(settings) <= _places(stored.settings)
 
 
 def _names(settings: ApplicationSettings) -> tuple[object, ...]:

@@ -18,7 +18,7 @@ from app.contract.redirect_schemes import is_registrable
 from app.kit.proxies import is_local
 from app.kit.web_addresses import parse_address, split_address
 
-MOST: Final = 20
+MAX_REDIRECT_URIS: Final = 20
 _WEB: Final = ("https", "http")
 _OWN_SCHEME: Final = "a scheme in reverse domain order, such as com.example.app (RFC 8252, section 7.1)"
 _URI: Final = TypeAdapter[str](RedirectUri)
@@ -44,8 +44,8 @@ def check(uris: object, application_type: str, schemes: Collection[str], *, allo
     Raises:
         InvalidRedirectUri: not a list of different addresses, or one that the type does not allow.
     """
-    if not isinstance(uris, list) or len(uris) > MOST or len(set(map(str, uris))) < len(uris):
-        raise InvalidRedirectUri(f"redirect_uris: expected a list of at most {MOST} different addresses.")
+    if not isinstance(uris, list) or len(uris) > MAX_REDIRECT_URIS or len(set(map(str, uris))) < len(uris):
+        raise InvalidRedirectUri(f"redirect_uris: expected a list of at most {MAX_REDIRECT_URIS} different addresses.")
     for uri in uris:
         if problem := _problem(uri, application_type, schemes, allows_http=allows_http):
             raise InvalidRedirectUri(f"redirect_uris: expected {problem}; found {str(uri)[:200]!r}.")

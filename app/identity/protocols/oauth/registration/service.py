@@ -12,7 +12,7 @@ from app.contract.errors_oauth import InvalidClientMetadata, InvalidToken, Regis
 from app.contract.oauth_registration import NewRegistrationResponse, RegistrationResponse
 from app.identity.directory.tenants import client_secrets
 from app.identity.directory.tenants import registered_applications as store
-from app.identity.directory.tenants.registered_applications import DOCUMENT, Logo, Registered
+from app.identity.directory.tenants.registered_applications import DOCUMENT, Logo, RegisteredApplication
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import client_powers, consents, issuers, rate_limits
 from app.identity.protocols.oauth.registration import (
@@ -67,9 +67,9 @@ def register(context: Context, app: str | None, members: Mapping[str, Any]) -> N
 
 def read(context: Context, client_id: str) -> RegistrationResponse:
     """Return a registration without its secrets, of which only digests are stored. Raises InvalidToken, SlowDown."""
-    held = _authenticate(context, client_id)
+    stored = _authenticate(context, client_id)
     return RegistrationResponse(
-        **_members(context, client_id, int(held.created_at.timestamp())), **client_metadata.write(held.settings)
+        **_members(context, client_id, int(stored.created_at.timestamp())), **client_metadata.write(stored.settings)
     )
 
 
@@ -84,35 +84,35 @@ def replace(context: Context, client_id: str, members: Mapping[str, Any]) -> Reg
         RegistrationClosed: the tenant gave the application powers.
         InvalidClientMetadata and others: as for `register`; also for another client_id or client_secret.
     """
-    held = _authenticate(context, client_id)
+    stored = _authenticate(context, client_id)
     if members.get("client_id") != client_id:
         raise InvalidClientMetadata("client_id: expected the one of this registration.")
     secret = members.get("client_secret")
-    if secret is not None and not (isinstance(secret, str) and _is(secret, held.secret_hash)):
+    if secret is not None and not (isinstance(secret, str) and _is(secret, stored.secret_hash)):
         raise InvalidClientMetadata(
             "client_secret: expected the issued one; an application does not choose its secret."
         )
-    _refuse_powerful(context, held)
+    _refuse_powerful(context, stored)
     stated = software_statements.apply(context, members)
-    before = held.settings
+    before = stored.settings
     settings = _read(context, stated, name=before.name, protocol=before.protocol)
     logo = _fetch(context, stated, settings)
     context.work.begin()
-    token, held = randomness.token(), _authenticate(context, client_id, locks=True)  # nobody replaced it meanwhile
-    _refuse_powerful(context, held)
-    settings = client_metadata.keep(settings, held.settings)
-    if recognition.is_another(held, settings, logo):
+    token, stored = randomness.token(), _authenticate(context, client_id, locks=True)  # nobody replaced it meanwhile
+    _refuse_powerful(context, stored)
+    settings = client_metadata.keep(settings, stored.settings)
+    if recognition.is_another(stored, settings, logo):
         # Ending the consents to one client reads all consents of the tenant.
         rate_limits.spend(context, "oauth.registration_renamed", _RENAMES, client_id)
         consents.revoke_all(context.work, client_id)
-    new_secret, columns = _secret_of(context, held, settings)
-    if not store.replace(context.work, held, settings, secret=columns, token_hash=randomness.digest(token)):
+    new_secret, columns = _secret_of(context, stored, settings)
+    if not store.replace(context.work, stored, settings, secret=columns, token_hash=randomness.digest(token)):
         raise InvalidToken
     context.services.signing_keys.publish(context.work, settings.algorithms)
     store.set_logo(context.work, client_id, logo)
     context.audit.record("application.registration_changed", client_id=client_id)
     return RegistrationResponse(
-        **_members(context, client_id, int(held.created_at.timestamp()), new_secret, token),
+        **_members(context, client_id, int(stored.created_at.timestamp()), new_secret, token),
         **_statement(members),
         **client_metadata.write(settings),
     )
@@ -125,14 +125,18 @@ def _fetch(context: Context, members: Mapping[str, Any], settings: ApplicationSe
     return fetched.check(context, settings)
 
 
-def _secret_of(context: Context, held: Registered, settings: ApplicationSettings) -> tuple[str | None, dict[str, Any]]:
+def _secret_of(
+    context: Context, stored: RegisteredApplication, settings: ApplicationSettings
+) -> tuple[str | None, dict[str, Any]]:
     """Return a new secret, where the method needs one that is not held, and the columns that change (decisions/0210)."""
     signs = settings.token_endpoint_auth_method == SECRET_JWT
     if not settings.has_secret:
         return None, dict(client_secrets.NONE)
-    if held.secret_hash is None or (signs and held.sealed_secret is None):
+    if stored.secret_hash is None or (signs and stored.sealed_secret is None):
         secret, tenant_id = randomness.token(), context.tenant.tenant_id
-        return secret, client_secrets.columns(context.services.encryption, tenant_id, held.client_id, settings, secret)
+        return secret, client_secrets.columns(
+            context.services.encryption, tenant_id, stored.client_id, settings, secret
+        )
     return None, {} if signs else {"sealed_secret": None, "former_sealed_secret": None}
 
 
@@ -175,7 +179,7 @@ def _issuer_of(context: Context, app: str | None) -> tuple[str, str | None]:
     return protocol, client.name
 
 
-def _authenticate(context: Context, client_id: str, *, locks: bool = False) -> Registered:
+def _authenticate(context: Context, client_id: str, *, locks: bool = False) -> RegisteredApplication:
     """Return the registration whose registration access token is sent (RFC 7592 section 2).
 
     An unknown client, another client's token and no token get the same answer in the same time.
@@ -183,17 +187,17 @@ def _authenticate(context: Context, client_id: str, *, locks: bool = False) -> R
     if len(client_id) > _MAX_ID_LENGTH:
         raise InvalidToken
     rate_limits.check_refusals(context, client_id)
-    held, token = store.find(context.work, client_id, locks=locks), context.raw.bearer()
-    is_right = _is(token or "", held.token_hash if held is not None else None)
-    if held is None or not is_right or held.registered_by == DOCUMENT:
+    stored, token = store.find(context.work, client_id, locks=locks), context.raw.bearer()
+    is_right = _is(token or "", stored.token_hash if stored is not None else None)
+    if stored is None or not is_right or stored.registered_by == DOCUMENT:
         rate_limits.count_refusal(context, client_id)
         raise InvalidToken("The registration access token is not valid.")
-    return held
+    return stored
 
 
-def _refuse_powerful(context: Context, held: Registered) -> None:
+def _refuse_powerful(context: Context, stored: RegisteredApplication) -> None:
     """Refuse the registration access token where the tenant has since given the application powers. Raises RegistrationClosed."""
-    if client_powers.has_any(context, held.settings, held.client_id):
+    if client_powers.has_any(context, stored.settings, stored.client_id):
         raise RegistrationClosed("The tenant gave this application powers. Only the tenant changes it.")
 
 

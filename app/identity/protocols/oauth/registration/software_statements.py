@@ -71,7 +71,7 @@ def _is_for_us(context: Context, audience: object) -> bool:
         return True
     issuer = issuers.tenant_wide(context)
     named = audience if isinstance(audience, list) else [audience]
-    return any(one in (issuer.url, issuer.client_endpoint("register")) for one in named)
+    return any(item in (issuer.url, issuer.client_endpoint("register")) for item in named)
 
 
 def _part(text: str, number: int) -> dict[str, Any]:
