@@ -12,23 +12,23 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from app.kit.cpu_quota import usable_cpus
-from app.kit.database_address import normalized
 from app.kit.package_files import data_dir as _default_data_dir
-from app.kit.setting_addresses import PORTS as _PORTS
-from app.kit.setting_addresses import ServiceAddress as _Address
-from app.kit.setting_addresses import has_port as _has_port
-from app.kit.setting_values import SettingsError as SettingsError
-from app.kit.setting_values import captcha_urls as _captcha_urls
-from app.kit.setting_values import count as _count
-from app.kit.setting_values import dns_servers as _dns_servers
-from app.kit.setting_values import file as _file
-from app.kit.setting_values import folder as _folder
-from app.kit.setting_values import networks as _networks
-from app.kit.setting_values import proxy_header as _proxy_header
-from app.kit.setting_values import seconds as _seconds
-from app.kit.setting_values import switch as _switch
-from app.kit.setting_values import unknown_names as _unknown
+from app.kit.settings.cpu_quota import usable_cpus
+from app.kit.settings.database_address import normalized
+from app.kit.settings.parsers import SettingsError as SettingsError
+from app.kit.settings.parsers import captcha_urls as _captcha_urls
+from app.kit.settings.parsers import count as _count
+from app.kit.settings.parsers import dns_servers as _dns_servers
+from app.kit.settings.parsers import file as _file
+from app.kit.settings.parsers import folder as _folder
+from app.kit.settings.parsers import networks as _networks
+from app.kit.settings.parsers import proxy_header as _proxy_header
+from app.kit.settings.parsers import seconds as _seconds
+from app.kit.settings.parsers import switch as _switch
+from app.kit.settings.parsers import unknown_names as _unknown
+from app.kit.settings.service_address import PORTS as _PORTS
+from app.kit.settings.service_address import ServiceAddress as _Address
+from app.kit.settings.service_address import has_port as _has_port
 
 _LOCAL = "localhost:8000"
 _HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?\Z")

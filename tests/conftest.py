@@ -17,30 +17,33 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 gc.disable()  # what is imported and collected lasts, and searching it for garbage takes seconds
 
 pytest_plugins = [
-    "tests.support.generated",
-    "tests.support.durations",
-    "tests.support.examples",
-    "tests.support.network",
-    "tests.support.translations",
-    "tests.support.services",
-    "tests.support.audit_trails",
-    "tests.support.databases",
-    "tests.support.lock_upgrades",
-    "tests.support.identity_service",
-    "tests.support.oauth_world",
-    "tests.support.tenant_server",
-    "tests.support.members",
-    "tests.support.joining",
-    "tests.support.samples",
-    "tests.support.browsers",
-    "tests.support.local_calls",
-    "tests.support.over_http",
-    "tests.support.visitor",
-    "tests.support.scripted_answers",
-    "tests.support.hub_in_browser",
-    "tests.support.upstream",
-    "tests.support.logout_receiver",
-    "tests.support.dns_server",
+    "tests.support.plugins.generated",
+    "tests.support.plugins.durations",
+    "tests.support.plugins.examples",
+    "tests.support.plugins.network",
+    "tests.support.plugins.translations",
+    "tests.support.services.real_services",
+    "tests.support.database.audit_trails",
+    "tests.support.plugins.databases",
+    "tests.support.plugins.lock_upgrades",
+    "tests.support.services.identity_service",
+    "tests.support.oauth.world",
+    "tests.support.tenants.tenant_server",
+    "tests.support.organizations.members",
+    "tests.support.organizations.joining",
+    "tests.support.browsers.page_samples",
+    "tests.support.browsers.chromium",
+    "tests.support.plugins.local_calls",
+    "tests.support.plugins.over_http",
+    "tests.support.visitors.visitor",
+    "tests.support.visitors.scripted_answers",
+    "tests.support.browsers.hub_in_browser",
+    "tests.support.fakes.identity_provider",
+    "tests.support.fakes.logout_receiver",
+    "tests.support.fakes.dns_server",
+    "tests.support.journeys.invitations",
+    "tests.support.journeys.organization_members",
+    "tests.support.oauth.token_exchange",
 ]
 
 # What a process makes before it searches for garbage: five times what `gatehouse` does, for tests end before they fill the memory.
@@ -52,15 +55,20 @@ HERE = Path(__file__).parent
 ON_THE_CLOCK = {
     HERE / "load",
     HERE / "browser",
-    HERE / "api" / "test_demo.py",
-    HERE / "api" / "test_installation.py",
+    HERE / "api" / "commands" / "test_demo.py",
+    HERE / "api" / "operating" / "test_installation.py",
 }
 WITH_PROCESSES = {
-    HERE / "api" / f"test_{name}.py"
-    for name in (
-        "backups", "hanging_dependencies", "outbox_workers", "registration_under_faults", "rotation_under_load", "separate_processes",
-        "several_database_hosts", "upgrade_under_load",
-    )
+    HERE / "api" / folder / f"test_{name}.py"
+    for folder, names in {
+        "hub_calls": ("separate_processes",),
+        "operating": (
+            "backups", "hanging_dependencies", "rotation_under_load", "several_database_hosts", "upgrade_under_load",
+        ),
+        "platform": ("outbox_workers",),
+        "registration": ("under_faults",),
+    }.items()
+    for name in names
 }  # fmt: skip
 
 

@@ -13,13 +13,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from app.contract.configuration_texts import EXAMPLES
-from app.contract.messages import MailKind
-from app.contract.tenant_file import json_schema
-from app.identity.messaging import allowed_html
-from app.identity.messaging.placeholders import EMAIL_RULES, SMS_RULES, PlaceholderRule
+from app.contract.messages.models import MailKind
+from app.contract.published.configuration_texts import EXAMPLES
+from app.contract.tenants.file import json_schema
+from app.identity.messaging.tenant_templates import allowed_html
+from app.identity.messaging.tenant_templates.placeholders import EMAIL_RULES, SMS_RULES, PlaceholderRule
 from app.kit.package_files import HOME as ROOT
-from app.kit.typography import typographic
+from app.kit.text.typography import typographic
 
 TEMPLATES_PAGE = ROOT / "docs" / "mail-templates.md"
 PAGE, SCHEMA = ROOT / "docs" / "configuration.md", ROOT / "docs" / "configuration.schema.json"

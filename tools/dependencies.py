@@ -8,7 +8,7 @@ import tomllib
 from importlib.metadata import metadata, version
 from pathlib import Path
 
-from app.kit.typography import typographic
+from app.kit.text.typography import typographic
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "docs" / "dependencies.md"

@@ -14,12 +14,12 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from app.contract.examples import FOLDER, load_examples
-from app.contract.operations import load_catalogue
-from tests.support.examples import merged, shape
-from tools.pinned_strings import ROOT
+from app.contract.catalogue import load_catalogue
+from app.contract.published.examples import FOLDER, load_examples
+from tests.support.plugins.examples import merged, shape
+from tools.pins.strings import ROOT
 
-_TESTS = ("tests/api", "tests/catalogue/test_every_resource.py")
+_TESTS = ("tests/api", "tests/catalogue/interface/test_every_resource.py")
 
 Examples = dict[str, dict[str, Any]]
 

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 
-TEST = "tests/browser/downloaded_quickstarts.py"
+TEST = "tests/browser/documentation/downloaded_quickstarts.py"
 NEEDS = {
     "flask": ("python3",),
     "django": ("python3",),

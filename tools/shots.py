@@ -16,15 +16,15 @@ from urllib.parse import quote
 from playwright.sync_api import Browser, Page, sync_playwright
 from werkzeug.serving import make_server
 
-from app.contract.branding import Brand as TenantBrand
-from app.contract.messages import MailTemplate, TextMessageTemplate
+from app.contract.messages.models import MailTemplate, TextMessageTemplate
+from app.contract.tenants.branding import Brand as TenantBrand
 from app.hub import create_app
 from app.hub.gallery import TENANTS, all_samples
-from app.identity.administration.configuration.reading import read_file
+from app.identity.administration.configuration.file.reader import read_file
 from app.identity.messaging import gallery
 from app.identity.messaging.message import Branding
-from app.kit.languages import LANGUAGES, Language
 from app.kit.package_files import HOME as ROOT
+from app.kit.text.languages import LANGUAGES, Language
 from app.settings import Settings
 
 FLAGS = [

@@ -20,7 +20,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from app.kit.typography import typographic
+from app.kit.text.typography import typographic
 
 ROOT = Path(__file__).resolve().parent.parent
 SECTIONS = Path(__file__).with_name("sections")

@@ -28,10 +28,10 @@ CLI = "cli"
 COMMAND_LINE = (
     "app/cli.py",
     "app/commands",
-    "app/demo/front.py",
+    "app/demo/start_page.py",
     "app/identity/administration/configuration",
-    "app/kit/database_address.py",
-    "app/kit/setting_values.py",
+    "app/kit/settings/database_address.py",
+    "app/kit/settings/parsers.py",
     "app/settings.py",
 )
 """Files whose texts are all printed for operators."""

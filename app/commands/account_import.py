@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from app.commands.errors import CommandError, open_services
-from app.commands.parts import counted, tenant_work
+from app.commands.prompts import counted, tenant_work
 
 if TYPE_CHECKING:
     from app.identity.administration.account_import.service import ImportedRecord, Report
@@ -67,7 +67,7 @@ def import_(
     until its owner has signed in.
     """
     from app.identity.administration.account_import import formats, service
-    from app.identity.administration.account_import.records import MappedRecord, RecordRefused
+    from app.identity.administration.account_import.import_record import MappedRecord, RecordRefused
     from app.identity.platform.store.database import StoreUnavailable
 
     mapped, report = MappedRecord(_renames(roles), _renames(connections)), service.Report()

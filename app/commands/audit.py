@@ -7,7 +7,7 @@ import json
 import click
 
 from app.commands.errors import CommandError, open_services
-from app.commands.parts import tenant_work
+from app.commands.prompts import tenant_work
 
 _MAX_EVENTS = 10_000
 

@@ -12,7 +12,7 @@ import click
 from app.commands.errors import settings as read_settings
 
 if TYPE_CHECKING:
-    from app.kit.operation import Catalogue
+    from app.kit.operations.operation import Catalogue
 
 
 @click.command
@@ -97,7 +97,7 @@ def nginx(domain: str, api: str, patterns: list[str], hub: str, identity: str) -
 @click.command
 def openapi() -> None:
     """Print the OpenAPI 3.1 document of the API, as JSON."""
-    from app.contract.operations import openapi_document
+    from app.contract.published.openapi import openapi_document
 
     settings = read_settings()
     made = openapi_document(settings.base_url, settings.hub_url("{tenant}"))
@@ -105,6 +105,6 @@ def openapi() -> None:
 
 
 def _catalogue() -> Catalogue:
-    from app.contract.operations import load_catalogue
+    from app.contract.catalogue import load_catalogue
 
     return load_catalogue()

@@ -25,9 +25,9 @@ def apply(file: Path, dry_run: bool, prune: bool) -> None:
     printed once. Running servers pick up the change within 5 seconds.
     """
     from app.identity.administration.configuration import apply as configuration
-    from app.identity.administration.configuration import theme
-    from app.identity.administration.configuration.document import ConfigurationError
-    from app.identity.administration.configuration.reading import read_file
+    from app.identity.administration.configuration.file import theme
+    from app.identity.administration.configuration.file.document import ConfigurationError
+    from app.identity.administration.configuration.file.reader import read_file
 
     try:
         configuration_file = read_file(file)
@@ -66,6 +66,6 @@ def export(tenant: str, all_members: bool) -> None:
 @click.command
 def schema() -> None:
     """Print the JSON Schema (2020-12) of configuration files."""
-    from app.contract.tenant_file import json_schema
+    from app.contract.tenants.file import json_schema
 
     click.echo(json.dumps(json_schema(), indent=2))

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import click
 
 from app.commands.errors import CommandError, as_command_errors
-from app.commands.listening import bind_error, free_port, hub_domain_at, is_loopback, refuse_taken, with_port
+from app.commands.listen_address import bind_error, free_port, hub_domain_at, is_loopback, refuse_taken, with_port
 from app.commands.serving import application, hash_limits, outbox_job
-from app.kit import logs
-from app.kit.admission import WsgiApp
+from app.kit.limits.queue_slot import WsgiApp
+from app.kit.observability import logs
 from app.kit.serving import serve as serve_http
 from app.settings import Settings, SettingsError, default_data_dir, read
 
@@ -80,9 +80,9 @@ def _serve(settings: Settings, bind: str, shop_port: int, people: list[Person], 
 
 def demo_application(settings: Settings, shop_port: int, bind: str, people: list[Person], keys: Keys) -> WsgiApp:
     """Return the demo's application: Gatehouse, the shop, the inbox and the front page, by host."""
-    from app.demo.front import DemoStartPage
     from app.demo.hosts import Hosts, names, shop_at
     from app.demo.inbox import inbox_of
+    from app.demo.start_page import DemoStartPage
     from app.reference import Trial
 
     credentials = {"ApiKey": keys.api_key, "ApiSecret": keys.api_secret, "ClientCredentials": keys.client}
@@ -96,7 +96,7 @@ def demo_application(settings: Settings, shop_port: int, bind: str, people: list
 
 def welcome(settings: Settings, people: list[Person]) -> str:
     """Return the text with the demo's addresses and sample accounts."""
-    from app.demo.front import addresses
+    from app.demo.start_page import addresses
 
     lines = [
         "",

@@ -56,7 +56,7 @@ def as_command_errors() -> Iterator[None]:
 def open_services(provided: Settings | None = None) -> Iterator[IdentityServices]:
     """Yield the services over a migrated database, with the given settings or those of the environment. Raises CommandError."""
     from app import identity
-    from app.identity.directory.tenants import tenant_secrets
+    from app.identity.directory.tenants.keys import tenant_secrets
     from app.identity.platform.store import migrate
 
     with as_command_errors():

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import click
 
 from app.commands.errors import CommandError, open_services
-from app.commands.parts import counted, tenant_work
-from app.contract.client_registration import MAX_DAYS, MAX_USES
+from app.commands.prompts import counted, tenant_work
+from app.contract.oauth.registration_settings import MAX_DAYS, MAX_USES
 
 if TYPE_CHECKING:
     from app.identity.platform.services import IdentityServices
-    from app.identity.platform.store.unit import UnitOfWork
+    from app.identity.platform.store.unit_of_work import UnitOfWork
 
 
 @click.group("initial-access-token")
@@ -44,7 +44,7 @@ def create(tenant_name: str, name: str, uses: int, days: int) -> None:
 
     NAME names it in lists and in the audit log. Applications send the token as the bearer token of a registration.
     """
-    from app.identity.administration import initial_access_tokens as tokens
+    from app.identity.administration.applications import initial_access_tokens as tokens
 
     with _tenant(tenant_name) as (services, work):
         made = tokens.create(services, work, name, max_uses=uses, days=days)
@@ -76,7 +76,7 @@ def list_tokens(tenant_name: str) -> None:
 @click.argument("name")
 def revoke(tenant_name: str, name: str) -> None:
     """Revoke token NAME of TENANT. Applications that registered with it stay."""
-    from app.identity.administration import initial_access_tokens as tokens
+    from app.identity.administration.applications import initial_access_tokens as tokens
 
     with _tenant(tenant_name) as (services, work):
         is_in_file = tokens.revoke(services, work, name)
@@ -89,7 +89,7 @@ def revoke(tenant_name: str, name: str) -> None:
 @contextmanager
 def _tenant(name: str) -> Iterator[tuple[IdentityServices, UnitOfWork]]:
     """Yield the services and a unit of work of the tenant. Raises CommandError."""
-    from app.identity.administration.initial_access_tokens import InitialAccessTokenRefused
+    from app.identity.administration.applications.initial_access_tokens import InitialAccessTokenRefused
 
     with open_services() as services:
         work = tenant_work(services, name)

@@ -15,9 +15,9 @@ import click
 
 from app.commands.errors import CommandError, as_command_errors, open_services
 from app.commands.errors import settings as read_settings
-from app.commands.listening import bind_error, has_dev_inbox, hub_domain_at, is_free, refuse_taken, with_port
+from app.commands.listen_address import bind_error, has_dev_inbox, hub_domain_at, is_free, refuse_taken, with_port
 from app.commands.serving import application, hash_limits, outbox_job, prepare_database
-from app.kit import logs
+from app.kit.observability import logs
 from app.kit.serving import serve as serve_http
 from app.settings import Settings
 
@@ -66,7 +66,7 @@ def new(name: str, framework: str, bind: str, *, runs: bool) -> None:
 
 
 def _check(settings: Settings, name: str, bind: str, folder: Path) -> None:
-    from app.contract.tenant_file import RESERVED_TENANTS
+    from app.contract.tenants.file import RESERVED_TENANTS
 
     if not _NAME.fullmatch(name):
         raise CommandError(
@@ -110,8 +110,8 @@ def _app_port() -> int:
 def _create(settings: Settings, starter: Starter, *, installs: bool) -> None:
     """Write the folder and apply its configuration; a refusal leaves neither. Raises CommandError."""
     from app.identity.administration.configuration import apply as configuration
+    from app.identity.administration.configuration.file.reader import read
     from app.identity.administration.configuration.plan import ChangeAction
-    from app.identity.administration.configuration.reading import read
 
     with open_services(settings) as services:
         file = read(starter.configuration.encode(), "gatehouse.yaml", starter.folder)

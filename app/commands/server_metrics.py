@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from app.commands.errors import CommandError
-from app.kit.instrumentation import RequestObserver
+from app.kit.observability.instrumentation import RequestObserver
 from app.kit.serving import Job, OnRefusal
 from app.settings import Settings, share_metrics
 
@@ -44,7 +44,7 @@ def start(settings: Settings, role: str, workers: int) -> ServerMetrics:
     shared = MetricsDirectory() if workers > 1 else None
     if shared is not None:
         share_metrics(shared.path)
-    from app.kit import metrics
+    from app.kit.observability import metrics
 
     collectors = []
     if role != "hub":

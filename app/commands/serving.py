@@ -17,7 +17,7 @@ import click
 from app.commands import server_metrics
 from app.commands.errors import CommandError, as_command_errors
 from app.commands.errors import settings as read_settings
-from app.commands.listening import (
+from app.commands.listen_address import (
     bind_error,
     has_dev_inbox,
     hub_domain_at,
@@ -27,16 +27,16 @@ from app.commands.listening import (
     with_port,
 )
 from app.commands.server_metrics import ServerMetrics
-from app.kit import logs
-from app.kit.admission import WsgiApp
 from app.kit.clock import SystemClock
-from app.kit.health import PATHS, Check, Health
-from app.kit.instrumentation import Instrumented, RequestObserver
-from app.kit.loading import gc_paused
-from app.kit.proxies import Proxies
+from app.kit.gc_pause import gc_paused
+from app.kit.limits.queue_slot import WsgiApp
+from app.kit.limits.time_budget import TimeBudget
+from app.kit.observability import logs
+from app.kit.observability.health import PATHS, Check, Health
+from app.kit.observability.instrumentation import Instrumented, RequestObserver
 from app.kit.serving import HashLimits, Job, ServerLimits
 from app.kit.serving import serve as serve_http
-from app.kit.time_budget import TimeBudget
+from app.kit.web.proxies import Proxies
 from app.settings import Settings, SettingsError
 
 if TYPE_CHECKING:
@@ -122,9 +122,9 @@ def run(settings: Settings, role: str, bind: str, workers: int, jobs: list[Job],
 def preload(role: str) -> None:
     """Import what each worker would import, before they are forked: so they share its memory."""
     with gc_paused():
-        import_module("app.applications")
+        import_module("app.factories")
         if role != "hub":
-            from app.identity.entry.server import load_handlers
+            from app.identity.assembly.server import load_handlers
 
             load_handlers()
         if role != "identity":
@@ -146,16 +146,16 @@ def application(
     Args:
         trial: what the API reference is filled in with.
     """
-    from app import applications
+    from app import factories
 
-    served: WsgiApp = getattr(applications, f"create_{role}")(settings)
+    served: WsgiApp = getattr(factories, f"create_{role}")(settings)
     wsgi: WSGIApplication = served.wsgi
     if role != "hub":
         from app.reference import NO_TRIAL, Reference
 
         wsgi = Reference(wsgi, settings, trial or NO_TRIAL)
     if has_inbox:
-        from app.demo.development import StartPage
+        from app.demo.development_page import StartPage
         from app.demo.inbox import with_inbox
 
         wsgi = with_inbox(StartPage(wsgi, settings), settings)
@@ -185,7 +185,7 @@ def instrumented(
 ) -> WSGIApplication:
     """Wrap an application with request logs, metrics and traces."""
     if settings.telemetry_url:
-        from app.kit.tracing import Traced
+        from app.kit.observability.tracing import Traced
 
         wsgi = Traced(wsgi, settings.telemetry_url)
     return Instrumented(wsgi, observers, Proxies.of(settings.trusted_proxies))
@@ -194,10 +194,10 @@ def instrumented(
 def health_checks(settings: Settings, role: str) -> dict[str, Check]:
     """Return the readiness checks of this process."""
     if role == "hub":
-        from app.hub.identity_check import check_identity
+        from app.hub.client.startup_check import check_identity
 
         return {"identity": lambda: check_identity(settings)}
-    from app.identity.entry.health import checks
+    from app.identity.assembly.health import checks
 
     return checks(settings)
 
@@ -206,7 +206,7 @@ def disk_state(settings: Settings, role: str) -> Callable[[], str]:
     """Return what says whether the disk of the database is full; a separate hub has none."""
     if role == "hub":
         return str
-    from app.identity.entry.health import disk
+    from app.identity.assembly.health import disk
 
     return disk(settings)
 
@@ -222,7 +222,7 @@ def check_options(settings: Settings, bind: str, role: str, workers: int) -> Non
     if role == "both":
         refuse_other_port(settings, bind)
     if settings.telemetry_url:
-        from app.kit.tracing import TelemetryMissing, refuse_missing
+        from app.kit.observability.tracing import TelemetryMissing, refuse_missing
 
         try:
             refuse_missing()
@@ -239,7 +239,7 @@ def check_options(settings: Settings, bind: str, role: str, workers: int) -> Non
 def prepare_database(settings: Settings) -> None:
     """Check and prepare the database before workers are forked; no connection stays open. Raises SettingsError."""
     with gc_paused():
-        from app.identity.directory.tenants import tenant_secrets
+        from app.identity.directory.tenants.keys import tenant_secrets
         from app.identity.platform.encryption import Encryption
         from app.identity.platform.outbox import claims
         from app.identity.platform.store import migrate
@@ -261,8 +261,8 @@ def prepare_redis(settings: Settings) -> None:
     """Note since when Redis keeps nonces, and warn if it doesn't respond; the start goes on, because it may come later."""
     if not settings.redis_url:
         return
-    from app.kit.nonces import Nonces
-    from app.kit.shared_store import SharedStore, SharedStoreUnavailable
+    from app.kit.limits.nonces import Nonces
+    from app.kit.limits.shared_store import SharedStore, SharedStoreUnavailable
 
     shared = SharedStore(settings.redis_url)
     try:
@@ -276,7 +276,7 @@ def prepare_redis(settings: Settings) -> None:
 
 def warn_of_identity(settings: Settings) -> None:
     """Warn if no identity service accepts the calls of this hub; the start goes on, because it may come later."""
-    from app.hub.identity_check import IdentityUnusable, check_identity
+    from app.hub.client.startup_check import IdentityUnusable, check_identity
 
     try:
         check_identity(settings)
@@ -286,14 +286,14 @@ def warn_of_identity(settings: Settings) -> None:
 
 def _refuse_api_host(settings: Settings, database: Database) -> None:
     """Raise SettingsError if the API host is the host of a tenant."""
-    from app.identity.directory.tenants import changes
+    from app.identity.directory.tenants import tenant_writes
     from app.identity.directory.tenants.store import LOOKUP_TENANT
-    from app.identity.platform.store.unit import UnitOfWork
+    from app.identity.platform.store.unit_of_work import UnitOfWork
 
     name, _, domain = settings.api_hostname.partition(".")
     work = UnitOfWork(database, LOOKUP_TENANT)
     try:
-        if domain == settings.hub_domain and changes.by_name(work, name) is not None:
+        if domain == settings.hub_domain and tenant_writes.by_name(work, name) is not None:
             raise SettingsError(f"GATEHOUSE_API_HOST is also the host of tenant {name!r}. Change one of them.")
     finally:
         work.rollback()
@@ -303,7 +303,7 @@ def outbox_job(settings: Settings) -> Job:
     """Return the outbox worker as a background job; it opens its database in the process where it runs."""
 
     def deliver(stop: threading.Event) -> None:
-        from app.identity.entry.worker import Worker
+        from app.identity.assembly.worker import Worker
         from app.identity.platform.store.database import Database
 
         database = Database(settings.database, pool_size=2)

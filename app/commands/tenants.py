@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from app.commands.errors import CommandError, open_services
-from app.commands.parts import confirm, counted, tenant_work
+from app.commands.prompts import confirm, counted, tenant_work
 
 _IDS_MAY_BEGIN_WITH_HYPHEN = {"ignore_unknown_options": True}
 """Older versions issued ids in base64url, whose alphabet contains the hyphen."""
@@ -19,14 +19,14 @@ def tenant() -> None:
 @tenant.command("list")
 def tenant_list() -> None:
     """List every tenant with its address."""
-    from app.identity.directory.tenants import changes
+    from app.identity.directory.tenants import tenant_writes
     from app.identity.directory.tenants.store import LOOKUP_TENANT
-    from app.identity.platform.store.unit import UnitOfWork
+    from app.identity.platform.store.unit_of_work import UnitOfWork
 
     with open_services() as services:
         work = UnitOfWork(services.database, LOOKUP_TENANT)
         try:
-            for record in changes.all_tenants(work):
+            for record in tenant_writes.all_tenants(work):
                 state = "" if record.is_active else "  (suspended)"
                 click.echo(f"{record.name.ljust(32)} {services.settings.hub_url(record.name)}{state}")
         finally:
@@ -78,7 +78,7 @@ def tenant_resume(name: str) -> None:
 
 
 def _set_active(name: str, *, is_active: bool, question: str = "") -> None:
-    from app.identity.directory.tenants import changes
+    from app.identity.directory.tenants import tenant_writes
     from app.identity.platform.audit import AuditLog
 
     with open_services() as services:
@@ -87,7 +87,7 @@ def _set_active(name: str, *, is_active: bool, question: str = "") -> None:
             if question:
                 work.release_connection()
                 confirm(question)
-            changes.change(work, is_active=is_active)
+            tenant_writes.change(work, is_active=is_active)
             audit = AuditLog(services.clock)
             audit.record("tenant.resumed" if is_active else "tenant.suspended")
             audit.write(work)

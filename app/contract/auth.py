@@ -1,9 +1,9 @@
-"""Auth schemes, hosts, and access levels for tokens issued to applications (decisions/0140)."""
+"""Auth schemes, hosts, and access levels for tokens issued to applications (decision 0140)."""
 
 from typing import Final
 
-from app.kit import auth, operation
-from app.kit.auth import Access, Auth, SchemeFacts
+from app.kit.operations import auth, operation
+from app.kit.operations.auth import Access, Auth, SchemeFacts
 
 
 class AuthScheme(auth.BaseAuthScheme):

@@ -10,8 +10,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from app.kit.languages import LANGUAGES
-from app.kit.web_addresses import is_web_address, origin, parse_address, split_address
+from app.kit.text.languages import LANGUAGES
+from app.kit.web.web_addresses import is_web_address, origin, parse_address, split_address
 
 
 class ConfigurationModel(BaseModel):

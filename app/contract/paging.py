@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from app.kit.wire import From, Wire
+from app.kit.operations.wire import From, Wire
 
 DEFAULT_SIZE = 50
 

@@ -12,15 +12,19 @@ from pydantic import BaseModel
 
 from app import contract
 from app.contract.auth import Host, M
-from app.contract.configuration import TenantSettings
+from app.contract.catalogue import CATALOGUE, WHOLE_LIST
 from app.contract.configuration_model import ConfigurationModel
-from app.contract.error_groups import MANAGE
-from app.contract.groups import Deleted
-from app.contract.operations import CATALOGUE, WHOLE_LIST
-from app.kit.auth import Admission, Auth
-from app.kit.errors import ApiError
-from app.kit.operation import Accept, BodyRules, Catalogue, Documentation, ErrorProfile, LateOperation
-from app.kit.resource import (
+from app.contract.error_profiles import MANAGE
+from app.contract.shared_responses import Deleted
+from app.contract.tenants.settings import TenantSettings
+from app.kit.operations.auth import Admission, Auth
+from app.kit.operations.errors import ApiError
+from app.kit.operations.operation import Accept, BodyRules, Catalogue, Documentation, ErrorProfile, LateOperation
+from app.kit.operations.wire import Wire
+from app.kit.resources.checks import check
+from app.kit.resources.models import MAX_ON_A_PAGE
+from app.kit.resources.operations import BoundOperation, OperationDraft, drafts
+from app.kit.resources.resource import (
     Backing,
     InSettings,
     Resource,
@@ -30,10 +34,6 @@ from app.kit.resource import (
     Verb,
     VerbOptions,
 )
-from app.kit.resource_checks import check
-from app.kit.resource_models import MAX_ON_A_PAGE
-from app.kit.resource_operations import BoundOperation, OperationDraft, drafts
-from app.kit.wire import Wire
 
 RESOURCES: list[Resource] = []
 BOUND: list[BoundOperation] = []

@@ -7,21 +7,17 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from app.contract.hub_models import (
-    AccountOption,
-    DetailView,
+from app.contract.accounts.models import PersonView
+from app.contract.messages.models import Carries
+from app.contract.oauth.models import DetailView, RelyingPartyView, ScopeView
+from app.contract.organizations.settings import MethodLimit
+from app.contract.organizations.views import (
     InvitationHint,
     JoinableOrganization,
     OrganizationBranding,
     OrganizationOption,
-    OtherSessions,
-    PersonView,
-    RelyingPartyView,
-    ScopeView,
-    Session,
 )
-from app.contract.messages import Carries
-from app.contract.organization_settings import MethodLimit
+from app.contract.sessions.models import AccountOption, OtherSessions, Session
 from app.contract.step_reasons import (
     ApprovalOutcome,
     BackupCodesReason,
@@ -33,7 +29,7 @@ from app.contract.step_reasons import (
     RefusedPart,
     WaitingState,
 )
-from app.kit.wire import Wire
+from app.kit.operations.wire import Wire
 
 PASSWORD_METHOD, PASSKEY_METHOD, CONNECTION_METHOD = "password", "passkey", "connection:"
 """Keys of `ReauthenticationOptions.methods` beside the passwordless methods; the last is followed by the name of a connection."""

@@ -6,16 +6,17 @@ from dataclasses import dataclass
 
 from flask import Blueprint, Flask, Response, abort, render_template, request  # noqa: TID251 - an application without visits
 
-from app.contract.branding import Brand
-from app.contract.configuration import TenantSettings
-from app.contract.messages import MailTemplate, TextMessageTemplate
-from app.identity.directory.tenants import changes
+from app.contract.messages.models import MailTemplate, TextMessageTemplate
+from app.contract.tenants.branding import Brand
+from app.contract.tenants.settings import TenantSettings
+from app.identity.directory.tenants import tenant_writes
 from app.identity.directory.tenants.store import LOOKUP_TENANT
-from app.identity.messaging import gallery, store
+from app.identity.messaging import gallery
 from app.identity.messaging.message import Branding
+from app.identity.messaging.tenant_templates import store
 from app.identity.platform.store.database import Database
-from app.identity.platform.store.unit import UnitOfWork
-from app.kit.languages import LANGUAGES, Language
+from app.identity.platform.store.unit_of_work import UnitOfWork
+from app.kit.text.languages import LANGUAGES, Language
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src https: data:; sandbox; frame-ancestors 'self'"
 
@@ -64,7 +65,7 @@ def _language() -> Language:
 def _tenant_messages(database: Database) -> _TenantMessages:
     work = UnitOfWork(database, LOOKUP_TENANT)
     try:
-        tenants = {record.name: record for record in changes.all_tenants(work)}
+        tenants = {record.name: record for record in tenant_writes.all_tenants(work)}
         name = request.args.get("tenant") or next(iter(tenants), "")
         if name not in tenants:
             abort(404)

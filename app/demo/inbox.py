@@ -11,11 +11,11 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from flask import Flask, Response, abort, jsonify, render_template
 
-from app.demo import gallery, look
+from app.demo import gallery, page_style
 from app.demo.hosts import Hosts
 from app.identity.platform.encryption import DecryptionError, Encryption
 from app.identity.platform.outbox import claims
-from app.identity.platform.outbox.queue import decrypt_payload
+from app.identity.platform.outbox.outbox import decrypt_payload
 from app.identity.platform.store.database import Database
 from app.kit.clock import iso
 from app.settings import Settings
@@ -65,7 +65,7 @@ def with_inbox(app: WSGIApplication, settings: Settings) -> Hosts:
 
 def create_inbox(database: Database, encryption: Encryption, place: str = "Demo") -> Flask:
     """Return the inbox."""
-    app = Flask("gatehouse.inbox", root_path=look.FOLDER, static_folder=None)
+    app = Flask("gatehouse.inbox", root_path=page_style.FOLDER, static_folder=None)
 
     @app.get("/")
     def messages() -> str:
@@ -89,7 +89,7 @@ def create_inbox(database: Database, encryption: Encryption, place: str = "Demo"
 
     gallery.install(app, database)
     app.jinja_env.globals.update(place=place, sandbox=SANDBOX)
-    look.install(app)
+    page_style.install(app)
     return app
 
 

@@ -12,16 +12,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.contract.branding import Brand
-from app.contract.tenant_file import TenantFile
+from app.contract.tenants.branding import Brand
+from app.contract.tenants.file import TenantFile
 from app.identity.administration.configuration.apply import apply
-from app.identity.administration.configuration.organizations import context_of
-from app.identity.administration.configuration.reading import read
+from app.identity.administration.configuration.file.reader import read
+from app.identity.administration.configuration.sections.organizations import context_of
+from app.identity.assembly.services import assemble
 from app.identity.directory.accounts import service as accounts
-from app.identity.entry.assembly import assemble
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store import migrate
-from app.identity.platform.store.unit import UnitOfWork
+from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit.clock import monotonic, sleep
 from app.kit.package_files import EXAMPLES, HOME
 from app.settings import Settings, of_child

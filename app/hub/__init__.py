@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from app.hub.web.application import HubFlask
     from app.kit.clock import Clock
-    from app.kit.server import OperationServer
+    from app.kit.operations.server import OperationServer
     from app.settings import Settings
 
 
@@ -32,7 +32,7 @@ def create_app(
         watches_tenants: a thread asks which tenants changed; for a process that serves.
     """
     from app.hub.assembly import make_app
-    from app.hub.services import make_services
+    from app.hub.web.services import make_services
 
     app = make_app(make_services(settings, transport, clock, server, watches_tenants=watches_tenants))
     if not defers_imports:

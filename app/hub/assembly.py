@@ -1,7 +1,7 @@
 """Puts the hub together: services, templates, the pages and endpoints, and the pages of errors.
 
 The page of a sign-in and its files are there at once; all other pages are loaded after the first one, or when something else
-is asked (decisions/0366).
+is asked (decision 0366).
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from functools import partial
 
 from flask import Blueprint
 
-from app.hub import assets, templating
 from app.hub import pages as page_modules
-from app.hub.pages import login  # noqa: F401 - declares the first page
-from app.hub.parts.failures import ERROR_PAGES
-from app.hub.services import HubServices
+from app.hub.exception_pages import ERROR_PAGES
+from app.hub.pages.sign_in.login import views  # noqa: F401 - declares the first page
+from app.hub.rendering import assets
+from app.hub.rendering import environment as templating
 from app.hub.web.application import HubFlask
+from app.hub.web.services import HubServices
 from app.kit.package_files import STATIC
 
 
@@ -47,8 +48,8 @@ def deferred_views(*, development: bool = False) -> list[Blueprint]:
         web_sso,
     )
 
-    for module in pkgutil.iter_modules(page_modules.__path__):
-        importlib.import_module(f"{page_modules.__name__}.{module.name}")
+    for module in pkgutil.walk_packages(page_modules.__path__, f"{page_modules.__name__}."):
+        importlib.import_module(module.name)
     found = [
         page_modules.pages,
         crawlers.views,

@@ -13,12 +13,12 @@ from flask import Blueprint, Response, render_template
 from werkzeug.exceptions import NotFound
 
 from app.hub import pages
-from app.hub.brand import PageBranding
-from app.hub.interaction import HubInteraction
 from app.hub.locale import LANGUAGES
-from app.hub.page import Page, all_pages
-from app.hub.tenancy import HubTenant, RegistrationView
-from app.hub.visit import current_visit
+from app.hub.rendering.page import Page, all_pages
+from app.hub.tenants.branding import PageBranding
+from app.hub.tenants.tenant import HubTenant, RegistrationView
+from app.hub.web.interaction import HubInteraction
+from app.hub.web.visit import current_visit
 
 _LINKS: Final = (("privacy", "/privacy"), ("terms", "/terms"), ("help", "/help"))
 
@@ -118,8 +118,8 @@ _INTERACTIONS: Final = {"harbor": _APPLICATION, "member": _ORGANIZATION, "member
 @cache
 def _pages() -> dict[str, type[Page]]:
     """Return every page class by its name."""
-    for module in pkgutil.iter_modules(pages.__path__):
-        importlib.import_module(f"{pages.__name__}.{module.name}")
+    for module in pkgutil.walk_packages(pages.__path__, f"{pages.__name__}."):
+        importlib.import_module(module.name)
     return {page.__name__: page for page in all_pages()}
 
 

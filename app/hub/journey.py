@@ -9,8 +9,8 @@ from urllib.parse import urlencode
 
 from flask import Response
 
-from app.contract.hub import InteractionRequest, resume
-from app.contract.hub_models import RelyingPartyView
+from app.contract.oauth.models import RelyingPartyView
+from app.contract.sign_in.pages import InteractionRequest, resume
 from app.contract.step_reasons import RefusedPart
 from app.contract.steps import (
     ApproveProgramStep,
@@ -49,7 +49,11 @@ from app.contract.steps import (
     StartAgainStep,
     StepResponse,
 )
-from app.hub.cookies import (
+from app.hub.components.error_pages import CookiesBlockedPage, ErrorPage, Explanation, RequestError, StartAgainPage
+from app.hub.components.form_post import FormPostPage, ReturnToAppPage, opens_app
+from app.hub.components.sign_in_methods import complete_method
+from app.hub.components.signed_out import SignedOutPage
+from app.hub.web.cookies import (
     delete_cookie,
     remember_application,
     remember_relying_party,
@@ -60,17 +64,13 @@ from app.hub.cookies import (
     set_session,
     set_state_cookie,
 )
-from app.hub.interaction import HubInteraction, interaction_from_step
-from app.hub.parts.error_pages import CookiesBlockedPage, ErrorPage, Explanation, RequestError, StartAgainPage
-from app.hub.parts.form_post import FormPostPage, ReturnToAppPage, opens_app
-from app.hub.parts.sign_in_methods import complete_method
-from app.hub.parts.signed_out import SignedOutPage
-from app.hub.safety import is_sent_elsewhere
-from app.hub.services import api, services
-from app.hub.short_links import link_address
-from app.hub.visit import Visit, current_visit, own_address, requested_interaction_id
+from app.hub.web.csrf import is_sent_elsewhere
+from app.hub.web.interaction import HubInteraction, interaction_from_step
 from app.hub.web.responses import redirect
-from app.kit.wire import Wire
+from app.hub.web.services import api, services
+from app.hub.web.short_links import link_address
+from app.hub.web.visit import Visit, current_visit, own_address, requested_interaction_id
+from app.kit.operations.wire import Wire
 
 _COOKIES: Final = "cookies"
 _ASKED: Final = "asked"

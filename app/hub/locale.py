@@ -13,8 +13,8 @@ from flask_babel import Babel, Domain
 from flask_babel.speaklater import LazyString
 from markupsafe import Markup  # noqa: TID251 - texts of templates may have markup
 
-from app.kit.caching import bounded_cache
-from app.kit.languages import LANGUAGES, SOURCE, Language, catalogue, lookup, negotiate
+from app.kit.caching.bounded_cache import bounded_cache
+from app.kit.text.languages import LANGUAGES, SOURCE, Language, catalogue, lookup, negotiate
 
 COOKIE: Final = "gatehouse-language"
 

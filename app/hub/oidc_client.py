@@ -18,19 +18,19 @@ from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 from werkzeug.exceptions import NotFound
 
-from app.contract import hub as contract
 from app.contract.errors import UnknownAccount
+from app.contract.oauth.pages import authorization as contract
 from app.hub import journey
-from app.hub.cookies import delete_cookie, set_cookie
+from app.hub.components.error_pages import ErrorPage, RequestError
 from app.hub.encryption import derive_key
-from app.hub.parts.error_pages import ErrorPage, RequestError
-from app.hub.services import api, services
-from app.hub.visit import current_visit
+from app.hub.web.cookies import delete_cookie, set_cookie
+from app.hub.web.services import api, services
+from app.hub.web.visit import current_visit
 from app.kit import randomness
-from app.kit.client import ServiceUnavailable
+from app.kit.operations.client import ServiceUnavailable
 
 if TYPE_CHECKING:
-    from app.kit.oauth_client import OAuth2Client
+    from app.kit.outbound.oauth_client import OAuth2Client
 
 log = logging.getLogger("gatehouse.hub")
 
@@ -138,8 +138,8 @@ def _check_issuer(hub_client: contract.HubClient) -> None:
 
 def _exchange(hub_client: contract.HubClient, verifier: str) -> dict[str, Any]:
     """Return the token response. Raises LoginFailed, ServiceUnavailable."""
-    from app.hub.identity_http import TRANSPORT_ERROR
-    from app.kit.oauth_client import OAuthError
+    from app.hub.client.transports import TRANSPORT_ERROR
+    from app.kit.outbound.oauth_client import OAuthError
 
     with _client(hub_client) as client:
         try:
@@ -176,7 +176,7 @@ def _check_token(hub_client: contract.HubClient, token_response: dict[str, Any],
 
 
 def _client(hub_client: contract.HubClient) -> OAuth2Client:
-    from app.kit.oauth_client import OAuth2Client
+    from app.kit.outbound.oauth_client import OAuth2Client
 
     return OAuth2Client(
         hub_client.client_id,

@@ -6,15 +6,15 @@ import io
 from collections.abc import Mapping
 from typing import Any, Final
 
-from app.hub.pages import security_alert
-from app.hub.services import HubServices
-from app.hub.short_links import page_path
-from app.kit.admission import QueueSlot
-from app.kit.operation import HashingWork
+from app.hub.pages.security import alert_link
+from app.hub.web.services import HubServices
+from app.hub.web.short_links import page_path
+from app.kit.limits.queue_slot import QueueSlot
+from app.kit.operations.operation import HashingWork
 
 _HASHING: Final = HashingWork("sign-in", ("password", "pin", "answer"))
-"""A form hashes if one of these is in its field names (decisions/0152) ..."""
-_GENERATES_PASSWORD: Final = frozenset({security_alert.ADDRESS})
+"""A form hashes if one of these is in its field names (decision 0152) ..."""
+_GENERATES_PASSWORD: Final = frozenset({alert_link.ADDRESS})
 """... or if it generates a new password."""
 _BULK_PATHS: Final = frozenset({"/register"})
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from app.identity.platform.services import IdentityServices
     from app.kit.clock import Clock
-    from app.kit.server import OperationServer
+    from app.kit.operations.server import OperationServer
     from app.settings import Settings
 
 
@@ -17,14 +17,14 @@ def create_services(
     settings: Settings, clock: Clock | None = None, *, defers_imports: bool = False
 ) -> IdentityServices:
     """Return the services that all operations of this process share; the tables are loaded now, or by the server."""
-    from app.identity.entry.assembly import assemble
+    from app.identity.assembly.services import assemble
 
     return assemble(settings, clock, defers_imports=defers_imports)
 
 
 def create_service(services: IdentityServices, *, defers_imports: bool = False) -> OperationServer:
     """Return the server of all operations, whose handlers are loaded now or, at the latest, when the first operation is called."""
-    from app.identity.entry.server import make_server
+    from app.identity.assembly.server import make_server
 
     server = make_server(services)
     if not defers_imports:

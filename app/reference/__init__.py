@@ -5,6 +5,6 @@ the document that describes the operation.
 """
 
 from app.reference.pages import Reference
-from app.reference.trial import NO_TRIAL, Trial
+from app.reference.sandbox import NO_TRIAL, Trial
 
 __all__ = ["NO_TRIAL", "Reference", "Trial"]

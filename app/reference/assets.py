@@ -9,10 +9,10 @@ from urllib.parse import quote
 import rcssmin
 import rjsmin
 
-from app.contract.branding import DEFAULT_LOGO_PATH
-from app.kit.assets import Asset
+from app.contract.tenants.branding import DEFAULT_LOGO_PATH
+from app.kit.design.palette import palette
 from app.kit.package_files import STATIC
-from app.kit.palette import palette
+from app.kit.web.assets import Asset
 
 _FOLDER: Final = Path(__file__).parent / "browser"
 RENDERER: Final = STATIC / "vendor" / "openapi-explorer" / "openapi-explorer.min.js"

@@ -17,13 +17,13 @@ from jinja2 import Environment, FileSystemLoader
 from werkzeug.utils import redirect
 from werkzeug.wrappers import Request, Response
 
-from app.contract.branding import DEFAULT_LOGO_PATH
-from app.contract.operations import openapi_document
+from app.contract.published.openapi import openapi_document
+from app.contract.tenants.branding import DEFAULT_LOGO_PATH
 from app.reference.assets import assets, favicon
-from app.reference.book import CREDENTIALS, Book, PublishedChapter, PublishedOperation, book
-from app.reference.excerpt import for_renderer
-from app.reference.texts import paragraphs
-from app.reference.trial import NO_TRIAL, Trial
+from app.reference.document_index import CREDENTIALS, Book, PublishedChapter, PublishedOperation, book
+from app.reference.markdown import paragraphs
+from app.reference.operation_document import for_renderer
+from app.reference.sandbox import NO_TRIAL, Trial
 from app.settings import Settings
 
 _TEMPLATES: Final = Path(__file__).parent / "templates"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.identity_service import on_one_database
+from tests.support.services.identity_service import on_one_database
 
 
 @pytest.hookimpl(tryfirst=True)  # before the fixture adds its own two databases

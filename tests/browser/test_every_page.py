@@ -12,13 +12,13 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from app.kit.package_files import STATIC
-from tests.support import looks, samples
-from tests.support.browsers import UNPAINTED, Opened
-from tests.support.captcha_widgets import provide
-from tests.support.page_cover import MAX_LANGUAGE_LENGTH, covers
+from tests.support.browsers import page_rules, page_samples
+from tests.support.browsers.chromium import UNPAINTED, Opened
+from tests.support.browsers.page_cover import MAX_LANGUAGE_LENGTH, covers
+from tests.support.fakes.captcha_widgets import provide
 
 RTL_LANGUAGE = "ar"
-PAGES = [name for name in samples.states() if name != "FormPostPage"]  # submits itself: tested below
+PAGES = [name for name in page_samples.states() if name != "FormPostPage"]  # submits itself: tested below
 
 
 @contextmanager
@@ -42,7 +42,7 @@ def messages_of(page: Page) -> list[str]:
 class PageReader:
     """A sheet of pages and the console messages of its browser."""
 
-    sheet: looks.Sheet
+    sheet: page_rules.Sheet
     console_messages: list[str]
     gallery: str
 
@@ -55,12 +55,14 @@ class PageReader:
         cover = covers()[name]
         states = cover.of_texts if language == MAX_LANGUAGE_LENGTH else cover.of_elements
         self.console_messages.clear()
-        self.sheet.lay(self.gallery, {state: samples.address(name, state, language) for state in states})
-        found = self.sheet.faults(looks.in_narrow_windows)
+        self.sheet.lay(self.gallery, {state: page_samples.address(name, state, language) for state in states})
+        found = self.sheet.faults(page_rules.in_narrow_windows)
         if language == MAX_LANGUAGE_LENGTH:
-            found += self.sheet.faults(looks.with_larger_text)
+            found += self.sheet.faults(page_rules.with_larger_text)
             self.sheet.keep(cover.of_elements)
-            found += self.sheet.faults(looks.accessible, looks.by_ear, looks.by_keyboard, looks.otherwise)
+            found += self.sheet.faults(
+                page_rules.accessible, page_rules.by_ear, page_rules.by_keyboard, page_rules.otherwise
+            )
         return found + [
             f"the browser says: {message}" for message in self.console_messages if "Autofocus" not in message
         ]
@@ -72,14 +74,15 @@ def page_readers(chromium: Browser, gallery_address: str) -> Iterator[dict[bool,
     with open_page(chromium) as (page, console_messages), open_page(chromium) as (other, other_messages):
         provide(other)
         yield {
-            False: PageReader(looks.Sheet(page), console_messages, gallery_address),
-            True: PageReader(looks.Sheet(other), other_messages, gallery_address),
+            False: PageReader(page_rules.Sheet(page), console_messages, gallery_address),
+            True: PageReader(page_rules.Sheet(other), other_messages, gallery_address),
         }
 
 
 def has_widget(name: str) -> bool:
     return any(
-        "data-widget" in samples.rendered(name, state, MAX_LANGUAGE_LENGTH).html for state in samples.states()[name]
+        "data-widget" in page_samples.rendered(name, state, MAX_LANGUAGE_LENGTH).html
+        for state in page_samples.states()[name]
     )
 
 
@@ -93,7 +96,7 @@ def test_every_breakpoint_is_checked() -> None:
     style = "".join(path.read_text() for path in (STATIC / "css").glob("*.css"))
     breakpoints = {int(width) for width in re.findall(r"min-width: (\d+)px", style)}
     breakpoints |= {int(width) + 1 for width in re.findall(r"max-width: (\d+)px", style)}
-    assert breakpoints | {320} == set(looks.NARROWEST)
+    assert breakpoints | {320} == set(page_rules.NARROWEST)
 
 
 @pytest.fixture(scope="session")
@@ -117,7 +120,7 @@ PRESSED = re.compile(r'<input[^>]* class="[^"]*\bcontrol\b|<button(?![^>]* type=
 
 def with_different_forms() -> dict[str, tuple[str, str]]:
     """Return a page and state for each combination of fields and buttons of all pages."""
-    rendered = {name: samples.rendered(*name, "en").html for name in samples.names() if name[0] in PAGES}
+    rendered = {name: page_samples.rendered(*name, "en").html for name in page_samples.names() if name[0] in PAGES}
     return {forms_of(html): item for item, html in rendered.items() if PRESSED.search(html)}
 
 
@@ -125,7 +128,7 @@ def test_without_scripts_enter_presses_the_first_button(
     page_readers: dict[bool, PageReader], gallery_address: str, subtests: pytest.Subtests
 ) -> None:
     sheet = page_readers[False].sheet
-    pages = {" ".join(item): samples.address(*item, language="en") for item in with_different_forms().values()}
+    pages = {" ".join(item): page_samples.address(*item, language="en") for item in with_different_forms().values()}
     sheet.lay(gallery_address, pages, sandbox="allow-same-origin allow-forms")  # so without scripts
     for frame, (name, (buttons, has_inert)) in enumerate(zip(pages, sheet.ask(DEFAULT_BUTTONS), strict=True)):
         with subtests.test(name):
@@ -161,9 +164,10 @@ def test_extreme_brand_colours_stay_readable(page_readers: dict[bool, PageReader
     shown = [(look, *sample) for look in LOOKS for sample in samples_shown]
     sheet = page_readers[False].sheet
     sheet.lay(
-        gallery_address, {" ".join(item): samples.address(*item[1:], language="ar", look=item[0]) for item in shown}
+        gallery_address,
+        {" ".join(item): page_samples.address(*item[1:], language="ar", look=item[0]) for item in shown},
     )
-    assert not (found := sheet.faults(looks.accessible)), "\n".join(found)
+    assert not (found := sheet.faults(page_rules.accessible)), "\n".join(found)
 
 
 def shop(route: Route) -> None:
@@ -174,7 +178,7 @@ def test_form_post_page_submits_itself(opened: Opened, gallery_address: str) -> 
     page = opened()
     console_messages = messages_of(page)
     page.route("https://shop.example.com/**", shop)
-    page.goto(gallery_address + samples.address("FormPostPage", "to the shop", "en"), wait_until="commit")
+    page.goto(gallery_address + page_samples.address("FormPostPage", "to the shop", "en"), wait_until="commit")
     page.wait_for_url("https://shop.example.com/callback")
     assert console_messages == []
 
@@ -182,14 +186,14 @@ def test_form_post_page_submits_itself(opened: Opened, gallery_address: str) -> 
 def test_form_post_page_has_a_button_without_javascript(opened: Opened, gallery_address: str) -> None:
     page = opened(java_script_enabled=False)
     page.route("https://shop.example.com/**", shop)
-    page.goto(gallery_address + samples.address("FormPostPage", "to the shop", "en"))
+    page.goto(gallery_address + page_samples.address("FormPostPage", "to the shop", "en"))
     page.get_by_role("button", name="Continue").click()
     page.wait_for_url("https://shop.example.com/callback")
 
 
 def test_without_javascript_no_inert_control_is_shown(opened: Opened, gallery_address: str) -> None:
     page = opened(java_script_enabled=False)
-    page.goto(gallery_address + samples.address("LoginPage", "fresh", "en"))
+    page.goto(gallery_address + page_samples.address("LoginPage", "fresh", "en"))
     assert page.get_by_role("button").all_inner_texts() == ["Forgot password?", "Sign in", "Create account"]
     page.get_by_text("English").click()
     page.get_by_role("link", name="Deutsch").click()
@@ -198,7 +202,7 @@ def test_without_javascript_no_inert_control_is_shown(opened: Opened, gallery_ad
 
 def test_login_form_is_usable_by_keyboard(opened: Opened, gallery_address: str) -> None:
     page = opened()
-    page.goto(gallery_address + samples.address("LoginPage", "fresh", "en"))
+    page.goto(gallery_address + page_samples.address("LoginPage", "fresh", "en"))
     expect(page.get_by_label("Email")).to_be_focused()
     visited = []
     for _step in range(5):
@@ -214,7 +218,7 @@ NAME_OF_FOCUSED = """(focused => focused.id || focused.getAttribute("aria-label"
 
 def test_revealed_password_is_hidden_before_submit(opened: Opened, gallery_address: str) -> None:
     page = opened()
-    page.goto(gallery_address + samples.address("LoginPage", "fresh", "en"))
+    page.goto(gallery_address + page_samples.address("LoginPage", "fresh", "en"))
     field = page.get_by_label("Password", exact=True)
     field.fill("correct horse")
     page.get_by_role("button", name="Show: Password").click()
@@ -225,7 +229,7 @@ def test_revealed_password_is_hidden_before_submit(opened: Opened, gallery_addre
 
 def test_error_summary_has_focus_and_links_to_the_field(opened: Opened, gallery_address: str) -> None:
     page = opened()
-    page.goto(gallery_address + samples.address("RegisterPage", "every kind of field refused", "en"))
+    page.goto(gallery_address + page_samples.address("RegisterPage", "every kind of field refused", "en"))
     expect(page.locator("#summary")).to_be_focused()
     page.get_by_role("link", name="Date of birth", exact=True).click()
     expect(page.locator("#birth_date")).to_be_focused()
@@ -234,7 +238,7 @@ def test_error_summary_has_focus_and_links_to_the_field(opened: Opened, gallery_
 
 def test_single_wrong_field_has_the_focus(opened: Opened, gallery_address: str) -> None:
     page = opened()
-    page.goto(gallery_address + samples.address("SecondFactorPage", "totp, enrolled, wrong", "en"))
+    page.goto(gallery_address + page_samples.address("SecondFactorPage", "totp, enrolled, wrong", "en"))
     expect(page.locator("#code")).to_be_focused()
     expect(page.locator("#code")).to_have_accessible_description(re.compile("code"))
     expect(page.locator("#summary")).to_have_count(0)
@@ -242,7 +246,7 @@ def test_single_wrong_field_has_the_focus(opened: Opened, gallery_address: str) 
 
 def test_first_of_two_wrong_fields_has_the_focus(opened: Opened, gallery_address: str) -> None:
     page = opened()
-    page.goto(gallery_address + samples.address("LoginPage", "empty", "en"))
+    page.goto(gallery_address + page_samples.address("LoginPage", "empty", "en"))
     expect(page.locator("#identifier")).to_be_focused()
     expect(page.locator("#identifier")).to_have_accessible_description(re.compile("Enter"))
     expect(page.locator("#summary")).to_have_count(0)
@@ -251,7 +255,7 @@ def test_first_of_two_wrong_fields_has_the_focus(opened: Opened, gallery_address
 def test_layout_is_mirrored_in_arabic(opened: Opened, gallery_address: str) -> None:
     page = opened(viewport={"width": 1280, "height": 820})
     for language, form_is_left in (("en", True), ("ar", False)):
-        page.goto(gallery_address + samples.address("LoginPage", "fresh", language))
+        page.goto(gallery_address + page_samples.address("LoginPage", "fresh", language))
         form, scene = page.locator("form").bounding_box(), page.locator(".scene").bounding_box()
         assert form
         assert scene
@@ -263,7 +267,7 @@ def test_layout_is_mirrored_in_arabic(opened: Opened, gallery_address: str) -> N
 def test_sign_in_and_sign_up_are_above_the_fold(
     any_window: Page, gallery_address: str, state: str, language: str
 ) -> None:
-    any_window.goto(gallery_address + samples.address("PasskeyLoginPage", state, language))
+    any_window.goto(gallery_address + page_samples.address("PasskeyLoginPage", state, language))
     for width, height in ((1280, 800), (1440, 900), (390, 844)):
         any_window.set_viewport_size({"width": width, "height": height})
         for control in ("form[action='/login'] .button", "main button[value=register]"):
@@ -275,11 +279,11 @@ def test_sign_in_and_sign_up_are_above_the_fold(
 
 def test_scene_is_hidden_in_narrow_windows(opened: Opened, gallery_address: str) -> None:
     page = opened(viewport={"width": 859, "height": 700})
-    page.goto(gallery_address + samples.address("LoginPage", "fresh", "en"))
+    page.goto(gallery_address + page_samples.address("LoginPage", "fresh", "en"))
     assert not page.locator(".scene").is_visible()
 
 
 def test_reduced_motion_disables_transitions(opened: Opened, gallery_address: str) -> None:
     page = opened(reduced_motion="reduce")
-    page.goto(gallery_address + samples.address("LoginPage", "fresh", "en"))
+    page.goto(gallery_address + page_samples.address("LoginPage", "fresh", "en"))
     assert page.evaluate("getComputedStyle(document.querySelector('.button')).transitionDuration") == "0s"

@@ -6,8 +6,8 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.support.browsers import Opened
-from tests.support.oauth_world import World
+from tests.support.browsers.chromium import Opened
+from tests.support.oauth.world import World
 
 
 def logo(colour: str, width: int) -> str:

@@ -20,10 +20,10 @@ import pytest
 
 from tests.conformance.provider import BYE, CALLBACK, PASSWORD, SECRET, SIGNING_SECRET, ConformanceProvider
 from tests.conformance.visitor import ConformanceVisitor
-from tests.support.commands import this_version
-from tests.support.identity_service import migrated_sqlite
-from tests.support.servers import end, free_port, is_gone
-from tests.support.signed_requests import client_key, public_jwks
+from tests.support.oauth.signed_requests import client_key, public_jwks
+from tests.support.processes.commands import this_version
+from tests.support.services.identity_service import migrated_sqlite
+from tests.support.services.servers import end, free_port, is_gone
 
 CONFIGURATION = """
 tenants:

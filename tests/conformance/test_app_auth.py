@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 from tests.conformance.signing_in import sign_in
-from tests.support.browsers import Opened
-from tests.support.installation import eventually
-from tests.support.servers import free_port
+from tests.support.browsers.chromium import Opened
+from tests.support.processes.installation import eventually
+from tests.support.services.servers import free_port
 
 SCRIPT = Path(__file__).with_name("app_auth.mjs")
 NODE = Path(sys.executable).with_name("node")

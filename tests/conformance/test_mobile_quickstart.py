@@ -23,8 +23,8 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Page, Response
 
-from tests.support.browsers import Opened
-from tests.support.quickstarts import PERSON, Running, prepared
+from tests.support.browsers.chromium import Opened
+from tests.support.documentation.quickstarts import PERSON, Running, prepared
 
 SCRIPT = Path(__file__).with_name("app_auth_phone.mjs")
 NODE = Path(sys.executable).with_name("node")

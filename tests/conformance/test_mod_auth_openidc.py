@@ -18,8 +18,8 @@ from playwright.sync_api import expect
 
 from tests.conformance.provider import SECRET
 from tests.conformance.signing_in import EMAIL, sign_in
-from tests.support.browsers import Opened
-from tests.support.servers import end, program
+from tests.support.browsers.chromium import Opened
+from tests.support.services.servers import end, program
 
 MODULES = ["mpm_event", "authn_core", "authz_core", "authz_user", "dir", "headers", "mime", "auth_openidc"]
 CONFIGURATION = """

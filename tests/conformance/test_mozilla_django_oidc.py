@@ -22,8 +22,8 @@ from werkzeug.serving import make_server
 
 from tests.conformance.provider import SECRET
 from tests.conformance.signing_in import EMAIL, sign_in
-from tests.support.browsers import Opened
-from tests.support.installation import eventually
+from tests.support.browsers.chromium import Opened
+from tests.support.processes.installation import eventually
 
 HOME = """<!doctype html><title>Home</title>
 {% if person.is_authenticated %}<h1>Hello {{ person.email }}</h1>

@@ -12,7 +12,7 @@ from werkzeug.serving import make_server
 from werkzeug.wrappers import Request, Response
 
 from tests.conformance.signing_in import EMAIL, sign_in
-from tests.support.browsers import Opened
+from tests.support.browsers.chromium import Opened
 
 LIBRARY = Path(__file__).parents[2] / "node_modules/oidc-client-ts/dist/browser/oidc-client-ts.min.js"
 PAGE = """<!doctype html><title>Page</title><script src="/oidc-client-ts.js"></script>

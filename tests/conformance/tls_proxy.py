@@ -18,8 +18,8 @@ from cryptography import x509
 
 from tests.conformance.conftest import started, wait_for
 from tests.conformance.provider import PASSWORD
-from tests.support.client_certificates import Certificate, certificate
-from tests.support.servers import end, free_port, program
+from tests.support.oauth.client_certificates import Certificate, certificate
+from tests.support.services.servers import end, free_port, program
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "fapi.md"
 MODULES = ["mpm_event", "authz_core", "headers", "proxy", "proxy_http", "socache_shmcb", "ssl"]

@@ -14,8 +14,8 @@ from typing import Any
 from argon2 import PasswordHasher
 from flask import Flask, Response, request
 
-from app.kit.admission import QueueSlot, WsgiApp
-from app.kit.health import Health
+from app.kit.limits.queue_slot import QueueSlot, WsgiApp
+from app.kit.observability.health import Health
 from app.kit.serving import HashLimits, ServerLimits, serve
 
 application = Flask(__name__)

@@ -1,4 +1,4 @@
-"""Answers in memory: sent without a thread of their own, within the same bounds as all others (decisions/0368)."""
+"""Answers in memory: sent without a thread of their own, within the same bounds as all others (decision 0368)."""
 
 import select
 import signal
@@ -9,7 +9,7 @@ from http import HTTPStatus
 
 import pytest
 
-from app.kit.serving.connections import EVICTABLE_SECONDS
+from app.kit.serving.connection_registry import EVICTABLE_SECONDS
 from tests.load.clients import PATIENCE_SECONDS, Served, eventually, get, post, read_all, read_answer, status
 
 BUSY = 3

@@ -20,10 +20,10 @@ from sqlalchemy import update
 
 from app.identity import create_services
 from app.identity.directory.accounts.tables import accounts
-from app.identity.platform.store.unit import UnitOfWork
-from tests.load.test_noisy_tenant import DRILL_SECONDS, KEYS, QUIET_PER_SECOND, ask, paced, sign_in, tenant
+from app.identity.platform.store.unit_of_work import UnitOfWork
+from tests.load.flood import DRILL_SECONDS, KEYS, QUIET_PER_SECOND, ask, paced, sign_in, tenant
 from tests.support.event_loop import run_coroutine
-from tests.support.installation import Installation, installed
+from tests.support.processes.installation import Installation, installed
 
 PEOPLE = ("bo@example.com", "cy@example.com", "di@example.com")
 

@@ -6,8 +6,6 @@ GATEHOUSE_TESTS_NOISY_SECONDS runs the drill for that time and prints the others
 from __future__ import annotations
 
 import asyncio
-import json
-import os
 import time
 from base64 import b64encode
 from collections import Counter
@@ -18,33 +16,12 @@ from urllib.parse import urlencode
 
 import pytest
 
-from app.kit import randomness
+from tests.load.flood import CLIENT, CLIENT_SECRET, DRILL_SECONDS, KEYS, QUIET_PER_SECOND, ask, paced, sign_in, tenant
 from tests.support.event_loop import run_coroutine
-from tests.support.installation import Installation, installed
+from tests.support.processes.installation import Installation, installed
 
-DRILL_SECONDS = float(os.environ.get("GATEHOUSE_TESTS_NOISY_SECONDS", "0"))
 SHARE = 20
-QUIET_PER_SECOND = 4
-PASSWORD = "Correct-horse-7-battery"
-CLIENT, CLIENT_SECRET = "robot", "a-secret-of-the-robot-0123456789"
-KEYS = {name: randomness.guid() for name in ("acme", "noisy")}
 SLOW = {"memory_kib": 65_536, "iterations": 2}
-
-
-def tenant(name: str, argon2: dict[str, int]) -> dict[str, object]:
-    limits = dict.fromkeys(("sign_in_per_minute", "sign_in_per_minute_per_address", "token_per_minute_per_client"), 0)
-    robot = {
-        "name": CLIENT, "protocol": "openid", "client_id": CLIENT, "client_secret": CLIENT_SECRET,
-        "grant_types": ["client_credentials"], "token_endpoint_auth_method": "client_secret_basic", "redirect_uris": [],
-        "scope": "report:read",
-    }  # fmt: skip
-    return {
-        "name": name,
-        "api_key": KEYS[name],
-        "settings": {"email_verification": "optional", "limits": limits, "argon2": argon2},
-        "applications": [robot] if name == "acme" else [],
-        "accounts": [{"email": "ada@example.com", "password": PASSWORD, "email_verified": True}],
-    }
 
 
 @pytest.fixture
@@ -57,22 +34,6 @@ def served(tmp_path: Path) -> Iterator[Installation]:
             made.environ["GATEHOUSE_HASHES_AT_ONCE"] = "1"
         made.start()
         yield made
-
-
-async def ask(port: int, host: str, path: str, body: bytes, *fields: str) -> tuple[int, bytes]:
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    head = [f"POST {path} HTTP/1.1", f"Host: {host}.localhost:{port}", f"Content-Length: {len(body)}", *fields]
-    writer.write("\r\n".join([*head, "Connection: close", "", ""]).encode() + body)
-    answer = await reader.read()
-    writer.close()
-    return int(answer.split(b" ", 2)[1]), answer
-
-
-async def sign_in(port: int, name: str) -> tuple[int, bytes]:
-    body = json.dumps({"email": "ada@example.com", "password": PASSWORD}).encode()
-    return await ask(
-        port, "api", f"/identity/v2/auth/login?apikey={KEYS[name]}", body, "Content-Type: application/json"
-    )
 
 
 async def token(port: int) -> tuple[int, bytes]:
@@ -154,14 +115,6 @@ async def repeated(ends_at: float, do: Callable[[], Awaitable[None]]) -> None:
     """Do it again as soon as it has ended."""
     while time.monotonic() < ends_at:
         await do()
-
-
-async def paced(ends_at: float, per_second: float, do: Callable[[], Awaitable[None]]) -> None:
-    """Start `per_second` tasks a second, whether earlier ones have ended or not."""
-    async with asyncio.TaskGroup() as group:
-        while time.monotonic() < ends_at:
-            group.create_task(do())  # type: ignore[arg-type]  # a coroutine
-            await asyncio.sleep(1 / per_second)
 
 
 def p95(milliseconds: list[float]) -> float:

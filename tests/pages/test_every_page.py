@@ -9,9 +9,9 @@ import pytest
 
 from app.hub.locale import LANGUAGES
 from app.kit.package_files import STATIC
-from tests.support import samples
-from tests.support.checkers import html_problems
-from tests.support.samples import PageSample
+from tests.support.browsers import page_samples
+from tests.support.browsers.page_checkers import html_problems
+from tests.support.browsers.page_samples import PageSample
 
 FIRST_FLIGHT_BYTES = 14_600
 MAX_REQUESTS = 3
@@ -45,12 +45,12 @@ def elements_in(html: str) -> Elements:
 
 @pytest.fixture(scope="module")
 def pages() -> list[PageSample]:
-    return samples.all_rendered()
+    return page_samples.all_rendered()
 
 
 def test_known_pages_have_samples() -> None:
     assert {"LoginPage", "ConsentPage", "ErrorPage", "ProfilePage", "SecurityPage", "UnknownTenantPage"} <= {
-        page for page, _ in samples.names()
+        page for page, _ in page_samples.names()
     }
 
 
@@ -184,8 +184,8 @@ def test_title_of_a_page_with_an_alert_begins_with_error(pages: list[PageSample]
 
 
 def test_no_two_languages_show_the_same_page() -> None:
-    for name, state in samples.names():
-        pages = [samples.rendered(name, state, tag).html for tag in LANGUAGES]
+    for name, state in page_samples.names():
+        pages = [page_samples.rendered(name, state, tag).html for tag in LANGUAGES]
         headings = {re.sub(r"<.*?>", "", re.findall(r"<main.*?</main>", page, re.DOTALL)[0]).strip() for page in pages}
         assert len(headings) == len(LANGUAGES), f"{name} {state}"
 
@@ -296,7 +296,7 @@ def test_first_wrong_field_takes_the_focus(pages: list[PageSample]) -> None:
     ],
 )
 def test_first_empty_field_takes_the_focus(name: str, state: str, focused: str) -> None:
-    found = elements_in(samples.rendered(name, state, "en").html).found
+    found = elements_in(page_samples.rendered(name, state, "en").html).found
     assert "".join(attributes["id"] for _, attributes in found if "autofocus" in attributes) == focused
 
 
@@ -357,7 +357,7 @@ def test_scripts_use_es5_syntax_only() -> None:
 def test_every_post_address_answers_get_too() -> None:
     """The language links open a page with GET, so every posted address must answer GET."""
     methods: dict[str, set[str]] = {}
-    for rule in samples.hub().url_map.iter_rules():
+    for rule in page_samples.hub().url_map.iter_rules():
         methods.setdefault(rule.rule, set()).update(rule.methods or ())
     alone = {rule for rule, known in methods.items() if "POST" in known and "GET" not in known}
     assert {rule for rule in alone if not rule.endswith("/options")} == {"/switch-account"}  # fetched by scripts

@@ -7,15 +7,16 @@ from typing import Any
 import pytest
 
 from app.contract import errors as e
-from app.contract import hub as contract
-from app.contract import hub_second_factors as factors
-from app.contract.hub_recovery import forgot
-from app.contract.hub_registration import register
+from app.contract.oauth.pages import authorization
+from app.contract.recovery.pages import forgot
+from app.contract.registration.pages import register
+from app.contract.second_factors.pages import sign_in as factors
+from app.contract.sign_in import pages as contract
 from app.contract.steps import ProfileStep, StepResponse
-from app.kit.operation import AnyOperation
-from tests.support.oauth_world import World
-from tests.support.scripted_answers import Page, ScriptedHub, errors, page_of, steps
-from tests.support.visitor import Visitor
+from app.kit.operations.operation import AnyOperation
+from tests.support.oauth.world import World
+from tests.support.visitors.scripted_answers import Page, ScriptedHub, errors, page_of, steps
+from tests.support.visitors.visitor import Visitor
 
 AUTHORIZE = (
     "/service/oidc/authorize?response_type=code&client_id=shop&redirect_uri=https://shop.example/cb&scope=openid"
@@ -80,7 +81,7 @@ def test_every_step_of_an_authorization_leads_on(
 
 
 def test_every_refusal_of_an_authorization_has_a_page(scripted: ScriptedHub, pages: dict[str, Page]) -> None:
-    for name, error in errors(contract.authorize):
+    for name, error in errors(authorization.authorize):
         answer = scripted.get(error, AUTHORIZE, headers=pages["/login"].headers)
         assert answer.status >= 400 or "Location" in answer.response.headers, name
         assert len(answer.calls) == 1, name

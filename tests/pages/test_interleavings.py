@@ -25,11 +25,11 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from tests.support.interleaved import Model
-from tests.support.mailbox import link_in, links_in
-from tests.support.oauth_world import NewWorld, World
-from tests.support.people import AccountPerson, PageBrowser, forms_of, links_of
-from tests.support.visitor import Visitor
+from tests.support.accounts.mailbox import link_in, links_in
+from tests.support.oauth.world import NewWorld, World
+from tests.support.visitors.interleaved import Model
+from tests.support.visitors.people import AccountPerson, PageBrowser, forms_of, links_of
+from tests.support.visitors.visitor import Visitor
 
 pytestmark = pytest.mark.both_databases
 

@@ -8,8 +8,8 @@ import pytest
 
 from app.contract.steps import ConfirmSignOutStep, StepResponse
 from app.hub.journey import JOURNEY
-from tests.support.answered_step import STEPS
-from tests.support.step_samples import SAMPLES
+from tests.support.visitors.answered_step import STEPS
+from tests.support.visitors.step_samples import SAMPLES
 
 
 def test_every_step_has_a_page_or_a_response() -> None:

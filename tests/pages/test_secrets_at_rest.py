@@ -11,17 +11,17 @@ from typing import Any
 import pytest
 from sqlalchemy.engine import make_url
 
-from app.identity.entry.tables import metadata
+from app.identity.assembly.table_modules import metadata
 from app.identity.platform.services import IdentityServices
-from app.identity.platform.store.unit import UnitOfWork
-from tests.support.customers import NEW, a_customer
-from tests.support.mailbox import code_in, mails_to, sent_messages, token_in
-from tests.support.oauth_world import NewWorld
-from tests.support.posting import worker_of
-from tests.support.registering import register
-from tests.support.smtp_server import mailbox
-from tests.support.tenant_server import NewTenantServer, answered
-from tests.support.visitor import NewVisitorAt
+from app.identity.platform.store.unit_of_work import UnitOfWork
+from tests.support.accounts.customers import NEW, a_customer
+from tests.support.accounts.mailbox import code_in, mails_to, sent_messages, token_in
+from tests.support.accounts.registering import register
+from tests.support.fakes.smtp_server import mailbox
+from tests.support.oauth.world import NewWorld
+from tests.support.tenants.posting import worker_of
+from tests.support.tenants.tenant_server import NewTenantServer, answered
+from tests.support.visitors.visitor import NewVisitorAt
 
 pytestmark = pytest.mark.both_databases
 

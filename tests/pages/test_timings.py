@@ -20,7 +20,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import create_engine, text
 
-from tests.support.account_states import (
+from tests.support.accounts.account_states import (
     HIDING,
     OPEN_LIMITS,
     PASSWORD,
@@ -29,13 +29,13 @@ from tests.support.account_states import (
     Subject,
     browser_of,
 )  # fmt: skip
-from tests.support.authenticator import Authenticator
-from tests.support.captchas import worked
-from tests.support.identity_service import MovableClock, pass_time
-from tests.support.registering import primary
-from tests.support.sotts import sott_of
-from tests.support.tenant_server import NewTenantServer, TenantServer
-from tests.support.visitor import VisitedPage
+from tests.support.accounts.registering import primary
+from tests.support.accounts.sotts import sott_of
+from tests.support.credentials.software_authenticator import Authenticator
+from tests.support.services.identity_service import MovableClock, pass_time
+from tests.support.tenants.tenant_server import NewTenantServer, TenantServer
+from tests.support.visitors.captchas import worked
+from tests.support.visitors.visitor import VisitedPage
 
 pytestmark = pytest.mark.both_databases
 

@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from typing import TypeVar
 
-from tests.support.plain_client import PlainClient
-from tests.support.visitor import VisitedPage, Visitor
+from tests.support.visitors.plain_client import PlainClient
+from tests.support.visitors.visitor import VisitedPage, Visitor
 
 RACERS = 20
 CROWD = 50

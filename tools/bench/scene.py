@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from tests.support.servers import PostgresUrls
+from tests.support.services.servers import PostgresUrls
 from tools.bench.servers import BenchServer, free_port
 from tools.bench.visitor import BenchVisitor, MeasuredResponse, Unexpected, form_of
 

@@ -6,13 +6,14 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.auth import CREDENTIALS, READ, K, M, S, U
+from app.contract.catalogue import operation
 from app.contract.error_groups import PASSKEY, UID_ERRORS
-from app.contract.groups import AccessTokenQuery, Deleted
-from app.contract.operations import operation
-from app.contract.passkeys.shapes import CredentialParameter, ListedPasskeys, OwnRegisterBegin
+from app.contract.passkeys.models import CredentialParameter, ListedPasskeys, OwnRegisterBegin
 from app.contract.second_factors.account import ManagedFactor
-from app.kit.operation import Accept
-from app.kit.wire import From
+from app.contract.shared_parameters import AccessTokenQuery
+from app.contract.shared_responses import Deleted
+from app.kit.operations.operation import Accept
+from app.kit.operations.wire import From
 
 _OWN, _MANAGED = "/identity/v2/auth/account", "/identity/v2/manage/account/passkey"
 Id = Annotated[str, From.PATH, Field(max_length=100)]

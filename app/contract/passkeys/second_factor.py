@@ -4,16 +4,17 @@ from typing import Annotated
 
 from app.contract import errors as e
 from app.contract.auth import CREDENTIALS, K, M, S, U
+from app.contract.catalogue import operation
 from app.contract.error_groups import UID_ERRORS
-from app.contract.groups import AccessTokenQuery, Deleted
-from app.contract.operations import operation
 from app.contract.passkeys.account import AddPasskey
-from app.contract.passkeys.shapes import CredentialParameter, ListedPasskey, LoginBegin, RegisterBegin
+from app.contract.passkeys.models import CredentialParameter, ListedPasskey, LoginBegin, RegisterBegin
 from app.contract.second_factors.account import ManagedFactor
 from app.contract.second_factors.challenge import TOKEN_ERRORS, ChallengeToken, FactorLogin
-from app.contract.second_factors.signing_in import ChallengeAnswer
-from app.kit.operation import Accept
-from app.kit.wire import From
+from app.contract.second_factors.sign_in import ChallengeAnswer
+from app.contract.shared_parameters import AccessTokenQuery
+from app.contract.shared_responses import Deleted
+from app.kit.operations.operation import Accept
+from app.kit.operations.wire import From
 
 _LOGIN, _OWN = "/identity/v2/auth/login/2fa", "/identity/v2/auth/account/2fa"
 _MANAGED = "/identity/v2/manage/account/2fa"

@@ -8,9 +8,9 @@ from typing import Any
 from pydantic import ConfigDict
 
 from app.contract.profile.fields import FIELDS, PROVIDER_TOKENS, Field, Write
+from app.contract.profile.member_kinds import Kind, ProfileMember
 from app.contract.profile.schema import describe_answer
-from app.contract.profile.shapes import Kind, ProfileMember
-from app.kit.wire import Wire
+from app.kit.operations.wire import Wire
 
 
 class Profile(Wire):

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
-from app.contract.profile.shapes import Kind, ProfileMember, many, one, shape
+from app.contract.profile.member_kinds import Kind, ProfileMember, many, one, shape
 
 
 class Write(Enum):

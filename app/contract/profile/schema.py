@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from app.contract.profile.fields import FIELDS, Field, Write
-from app.contract.profile.shapes import Kind, ProfileMember
+from app.contract.profile.member_kinds import Kind, ProfileMember
 
 _FLAT: dict[Kind, dict[str, Any]] = {
     Kind.TEXT: {"type": ["string", "null"]},

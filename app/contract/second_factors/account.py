@@ -6,19 +6,19 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.auth import CREDENTIALS, K, M, S, U
+from app.contract.catalogue import operation
 from app.contract.error_groups import LOCK_CHALLENGES, UID_ERRORS
-from app.contract.groups import (
+from app.contract.profile import Profile
+from app.contract.second_factors.challenge import DUO_REDIRECT, AuthenticatorCode, Factors
+from app.contract.shared_parameters import (
     AccessTokenQuery,
     CaptchaSolution,
-    Deleted,
     FieldSelection,
     LockAnswers,
     WebhookSuppression,
 )
-from app.contract.operations import operation
-from app.contract.profile import Profile
-from app.contract.second_factors.challenge import DUO_REDIRECT, AuthenticatorCode, Factors
-from app.kit.wire import From, Lower, Wire
+from app.contract.shared_responses import Deleted
+from app.kit.operations.wire import From, Lower, Wire
 
 Query = From.QUERY
 _OWN, _MANAGED = "/identity/v2/auth/account/2fa", "/identity/v2/manage/account/2fa"

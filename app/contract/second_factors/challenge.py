@@ -8,10 +8,10 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.error_groups import LOCK_ANSWERS, SESSION_ERRORS
-from app.contract.groups import SmsSent
 from app.contract.profile import Profile
-from app.contract.sign_in import Login
-from app.kit.wire import From, Lower, Wire
+from app.contract.shared_responses import SmsSent
+from app.contract.sign_in.operations import Login
+from app.kit.operations.wire import From, Lower, Wire
 
 Query = From.QUERY
 Code = Annotated[str | None, Field(max_length=64)]

@@ -6,14 +6,15 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.auth import CREDENTIALS, K, M, S, U
+from app.contract.catalogue import operation
 from app.contract.error_groups import LOCK_CHALLENGES, UID_ERRORS
-from app.contract.groups import AccessTokenQuery, Deleted, FieldSelection
-from app.contract.operations import operation
 from app.contract.profile import Profile
 from app.contract.second_factors.account import WRITE, ManagedFactor
 from app.contract.second_factors.challenge import TOKEN_ERRORS, FactorLogin
-from app.contract.second_factors.signing_in import ChallengeAnswer
-from app.kit.wire import Lower
+from app.contract.second_factors.sign_in import ChallengeAnswer
+from app.contract.shared_parameters import AccessTokenQuery, FieldSelection
+from app.contract.shared_responses import Deleted
+from app.kit.operations.wire import Lower
 
 _AUTH = "/identity/v2/auth"
 _LOGIN, _OWN, _MANAGED = f"{_AUTH}/login/2fa", f"{_AUTH}/account/2fa", "/identity/v2/manage/account/2fa"

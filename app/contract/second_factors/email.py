@@ -6,15 +6,16 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.auth import CREDENTIALS, K, M, S, U
+from app.contract.catalogue import operation
 from app.contract.error_groups import ACCOUNT_EMAIL, EMAIL_CODE, LOCK_CHALLENGES, UID_ERRORS
-from app.contract.groups import AccessTokenQuery, CaptchaSolution, Deleted, FieldSelection, LockAnswers, Posted
-from app.contract.operations import operation
-from app.contract.passwords import Address
 from app.contract.profile import Profile
+from app.contract.recovery.operations import Address
 from app.contract.second_factors.account import WRITE, ManagedFactor
 from app.contract.second_factors.challenge import TOKEN_ERRORS, ChallengeToken, Code, FactorLogin
-from app.contract.second_factors.signing_in import ChallengeAnswer
-from app.kit.wire import From
+from app.contract.second_factors.sign_in import ChallengeAnswer
+from app.contract.shared_parameters import AccessTokenQuery, CaptchaSolution, FieldSelection, LockAnswers
+from app.contract.shared_responses import Deleted, Posted
+from app.kit.operations.wire import From
 
 Query = From.QUERY
 _LOGIN, _OWN = "/identity/v2/auth/login/2fa", "/identity/v2/auth/account/2fa"

@@ -7,10 +7,20 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from app.contract import errors as e
-from app.contract.opaque_texts import apns_environment, pkcs12, service_account, unless_masked
 from app.contract.resources import singleton
-from app.kit.resource import COMPUTED, CREATE, READ, SECRET, UPDATE, InSettings, Malformed, StoredAs, VerbOptions
-from app.kit.wire import Wire
+from app.contract.tenants.key_formats import apns_environment, pkcs12, service_account, unless_masked
+from app.kit.operations.wire import Wire
+from app.kit.resources.resource import (
+    COMPUTED,
+    CREATE,
+    READ,
+    SECRET,
+    UPDATE,
+    InSettings,
+    Malformed,
+    StoredAs,
+    VerbOptions,
+)
 
 Text = Annotated[str | None, Field(max_length=500)]
 Url = Annotated[Text, AfterValidator(lambda url: url or None)]

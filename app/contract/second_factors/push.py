@@ -6,12 +6,13 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.auth import CREDENTIALS, K, M, S, U
+from app.contract.catalogue import operation
 from app.contract.error_groups import UID_ERRORS
-from app.contract.groups import AccessTokenQuery, Deleted, FieldSelection, Posted, Uid
-from app.contract.operations import operation
 from app.contract.second_factors.account import WRITE, ManagedFactor
 from app.contract.second_factors.challenge import TOKEN_ERRORS, ChallengeToken, FactorLogin
-from app.kit.wire import Document, From, Lower, Wire
+from app.contract.shared_parameters import AccessTokenQuery, FieldSelection, Uid
+from app.contract.shared_responses import Deleted, Posted
+from app.kit.operations.wire import Document, From, Lower, Wire
 
 Query = From.QUERY
 _AUTH = "/identity/v2/auth"

@@ -6,16 +6,17 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.auth import CREDENTIALS, K, M, S, U
+from app.contract.catalogue import HASHES, operation
 from app.contract.configuration_model import Words
 from app.contract.error_groups import LOCK_CHALLENGES, UID_ERRORS
-from app.contract.groups import AccessTokenQuery, Deleted, FieldSelection, Posted, SecurityAnswer
-from app.contract.operations import HASHES, operation
 from app.contract.resources import collection
 from app.contract.second_factors.account import WRITE, ManagedFactor
 from app.contract.second_factors.challenge import TOKEN_ERRORS, FactorLogin
-from app.contract.second_factors.signing_in import ChallengeAnswer
-from app.kit.resource import CREATE, DELETE, LIST, UPDATE, InSettings, Key, RequestName, folded_sentence
-from app.kit.wire import From, Lower, Wire
+from app.contract.second_factors.sign_in import ChallengeAnswer
+from app.contract.shared_parameters import AccessTokenQuery, FieldSelection, SecurityAnswer
+from app.contract.shared_responses import Deleted, Posted
+from app.kit.operations.wire import From, Lower, Wire
+from app.kit.resources.resource import CREATE, DELETE, LIST, UPDATE, InSettings, Key, RequestName, folded_sentence
 
 _LOGIN, _OWN = "/identity/v2/auth/login/2fa", "/identity/v2/auth/account/2fa"
 _MANAGED = "/identity/v2/manage/account/2fa"

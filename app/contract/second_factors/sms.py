@@ -6,24 +6,23 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.auth import CREDENTIALS, K, M, S, U
+from app.contract.catalogue import operation
 from app.contract.error_groups import LOCK_CHALLENGES, SMS_CODE, SMS_SENDING, UID_ERRORS
-from app.contract.groups import (
-    AccessTokenQuery,
-    CaptchaSolution,
-    Deleted,
-    FieldSelection,
-    LockAnswers,
-    SmsSent,
-    SuppressedMessages,
-    WebhookSuppression,
-)
-from app.contract.operations import operation
 from app.contract.profile import Profile
 from app.contract.second_factors.account import WRITE, ManagedFactor
 from app.contract.second_factors.challenge import TOKEN_ERRORS, ChallengeToken, Code, FactorLogin
-from app.contract.second_factors.signing_in import ChallengeAnswer
-from app.kit.operation import Accept
-from app.kit.wire import From, Lower
+from app.contract.second_factors.sign_in import ChallengeAnswer
+from app.contract.shared_parameters import (
+    AccessTokenQuery,
+    CaptchaSolution,
+    FieldSelection,
+    LockAnswers,
+    SuppressedMessages,
+    WebhookSuppression,
+)
+from app.contract.shared_responses import Deleted, SmsSent
+from app.kit.operations.operation import Accept
+from app.kit.operations.wire import From, Lower
 
 Query = From.QUERY
 _LOGIN, _OWN = "/identity/v2/auth/login/2fa", "/identity/v2/auth/account/2fa"

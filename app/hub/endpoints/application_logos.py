@@ -1,4 +1,4 @@
-"""Copies of the logos of applications that registered themselves: pages load nothing from such an application (decisions/0223)."""
+"""Copies of the logos of applications that registered themselves: pages load nothing from such an application (decision 0223)."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Final
 
 from flask import Blueprint, Response, abort
 
-from app.contract import hub_logos as contract
+from app.contract.applications import pages as contract
+from app.contract.applications.pages import COPIED_LOGOS
 from app.contract.errors import BadParameter
-from app.contract.errors_oauth import UnknownApplication
-from app.contract.hub_models import COPIED_LOGOS
-from app.hub.services import api
+from app.contract.oauth.errors import UnknownApplication
+from app.hub.web.services import api
 
 views = Blueprint("application_logos", __name__)
 

@@ -13,9 +13,9 @@ from typing import Final
 from flask import Blueprint, Response, current_app
 from werkzeug.exceptions import NotFound
 
-from app.contract.hub_sign_out import CHECK_SESSION_PATH
-from app.hub.assets import Assets
-from app.hub.visit import current_visit
+from app.contract.sessions.pages.sign_out import CHECK_SESSION_PATH
+from app.hub.rendering.assets import Assets
+from app.hub.web.visit import current_visit
 
 views = Blueprint("check_session", __name__)
 

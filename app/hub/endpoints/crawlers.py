@@ -6,7 +6,7 @@ from typing import Final
 
 from flask import Blueprint, Response
 
-from app.hub.visit import current_visit
+from app.hub.web.visit import current_visit
 
 views = Blueprint("crawlers", __name__)
 

@@ -11,8 +11,8 @@ from typing import Final
 from flask import Blueprint, Response
 from werkzeug.exceptions import NotFound
 
-from app.hub.parts.qr_codes import qr_code
-from app.hub.visit import current_visit
+from app.hub.components.qr_codes import qr_code
+from app.hub.web.visit import current_visit
 
 views = Blueprint("device_qr", __name__)
 

@@ -11,18 +11,18 @@ from urllib.parse import urlencode
 from flask import Blueprint, Response
 
 from app.contract import errors as e
-from app.contract import hub_connections as contract
-from app.contract.errors import federation as refusals
+from app.contract.federation import errors as refusals
+from app.contract.federation.pages import connections as contract
 from app.contract.steps import CONNECTION_METHOD
 from app.hub import journey
-from app.hub.parts.error_pages import ErrorPage, RequestError
-from app.hub.parts.keep_account import offer_restore
-from app.hub.parts.login_view import render_after_refusal
-from app.hub.parts.sign_in_methods import begin_method
-from app.hub.parts.sign_in_refusals import reason_for
-from app.hub.services import api
-from app.hub.visit import RETURN_FROM_PROVIDER, current_visit, requested_interaction_id
-from app.kit.errors import ApiError
+from app.hub.components.error_pages import ErrorPage, RequestError
+from app.hub.components.restore_account import offer_restore
+from app.hub.components.sign_in_methods import begin_method
+from app.hub.components.sign_in_refusals import reason_for
+from app.hub.pages.sign_in.login.current_page import render_after_refusal
+from app.hub.web.services import api
+from app.hub.web.visit import RETURN_FROM_PROVIDER, current_visit, requested_interaction_id
+from app.kit.operations.errors import ApiError
 
 views = Blueprint("connections", __name__)
 _TRUE_VALUES: Final = ("true", "1", "yes")

@@ -8,15 +8,15 @@ from urllib.parse import urlencode
 from flask import Blueprint, Response
 
 from app.contract import errors as e
-from app.contract import jwt_sign_on as contract
+from app.contract.jwt import sign_on as contract
 from app.hub import journey
-from app.hub.parts.error_pages import ErrorPage, RequestError
-from app.hub.parts.keep_account import offer_restore
-from app.hub.parts.login_view import render_after_refusal
-from app.hub.parts.sign_in_refusals import reason_for
-from app.hub.services import api
-from app.hub.visit import current_visit
-from app.kit.errors import ApiError
+from app.hub.components.error_pages import ErrorPage, RequestError
+from app.hub.components.restore_account import offer_restore
+from app.hub.components.sign_in_refusals import reason_for
+from app.hub.pages.sign_in.login.current_page import render_after_refusal
+from app.hub.web.services import api
+from app.hub.web.visit import current_visit
+from app.kit.operations.errors import ApiError
 
 views = Blueprint("jwt_sign_on", __name__)
 

@@ -9,15 +9,15 @@ from urllib.parse import parse_qs, urlencode, urlsplit, urlunsplit
 from flask import Blueprint, Response
 from werkzeug.exceptions import NotFound
 
-from app.contract import hub as contract
-from app.contract.hub_models import MAX_TOKEN_LENGTH
-from app.contract.hub_sign_out import SignOutRequest
+from app.contract.page_models import MAX_TOKEN_LENGTH
+from app.contract.sessions.pages.sign_out import SignOutRequest
+from app.contract.sign_in import pages as contract
 from app.hub import journey
-from app.hub.pages.logout import sign_out
-from app.hub.parts.error_pages import ErrorPage, RequestError
-from app.hub.services import api
-from app.hub.short_links import PARAMETER, link_address
-from app.hub.visit import current_visit
+from app.hub.components.error_pages import ErrorPage, RequestError
+from app.hub.pages.sign_in.logout import sign_out
+from app.hub.web.services import api
+from app.hub.web.short_links import PARAMETER, link_address
+from app.hub.web.visit import current_visit
 
 views = Blueprint("older_addresses", __name__)
 

@@ -9,8 +9,8 @@ from typing import Final
 from flask import Blueprint, Response, abort, jsonify
 from werkzeug.utils import send_file
 
-from app.hub.services import services
-from app.hub.visit import current_visit
+from app.hub.web.services import services
+from app.hub.web.visit import current_visit
 
 views = Blueprint("theme_files", __name__)
 

@@ -11,14 +11,14 @@ from typing import Any, Final
 from flask import Blueprint, Response, jsonify
 
 from app.contract import errors as e
-from app.contract import hub_web_sso as contract
+from app.contract.sessions.pages import web_sso as contract
 from app.hub import journey
-from app.hub.cookies import set_cookie, set_session
-from app.hub.services import api, services
-from app.hub.visit import current_visit
-from app.kit.errors import ApiError
-from app.kit.web_addresses import origin as origin_of
-from app.kit.web_addresses import sent_origin
+from app.hub.web.cookies import set_cookie, set_session
+from app.hub.web.services import api, services
+from app.hub.web.visit import current_visit
+from app.kit.operations.errors import ApiError
+from app.kit.web.web_addresses import origin as origin_of
+from app.kit.web.web_addresses import sent_origin
 
 views = Blueprint("web_sso", __name__)
 

@@ -5,8 +5,8 @@ from typing import Final
 from flask_babel import lazy_ngettext as _n
 from wtforms.validators import InputRequired
 
-from app.contract.hub_second_factors import FactorAnswer, FactorPrompt
 from app.contract.second_factors.challenge import FactorKind
+from app.contract.second_factors.pages.sign_in import FactorAnswer, FactorPrompt
 from app.hub.factors.presentation import FactorForm, FactorPresentation
 from app.hub.forms.code_field import CodeField
 from app.hub.locale import lazy_gettext as _l

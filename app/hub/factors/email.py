@@ -4,8 +4,8 @@ from typing import Final
 
 from flask_babel import lazy_pgettext
 
-from app.contract.hub_second_factors import FactorPrompt
 from app.contract.second_factors.challenge import FactorKind
+from app.contract.second_factors.pages.sign_in import FactorPrompt
 from app.hub.factors.presentation import FactorCodeForm, FactorPresentation
 from app.hub.locale import lazy_gettext as _l
 

@@ -10,13 +10,13 @@ from wtforms import BooleanField, HiddenField
 from wtforms.validators import InputRequired
 
 from app.contract import errors as e
-from app.contract.hub_second_factors import FactorAnswer, FactorPrompt
 from app.contract.second_factors.challenge import FactorKind
+from app.contract.second_factors.pages.sign_in import FactorAnswer, FactorPrompt
 from app.hub.forms.code_field import CodeField
-from app.hub.hub_form import HubForm
 from app.hub.locale import lazy_gettext as _l
-from app.hub.page import Notice
-from app.kit.errors import ApiError
+from app.hub.rendering.form import HubForm
+from app.hub.rendering.page import Notice
+from app.kit.operations.errors import ApiError
 
 
 class FactorForm(HubForm):

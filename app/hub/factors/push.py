@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any, Final
 
 from app.contract import errors as e
-from app.contract.hub_second_factors import FactorAnswer, FactorPrompt
 from app.contract.second_factors.challenge import FactorKind
+from app.contract.second_factors.pages.sign_in import FactorAnswer, FactorPrompt
 from app.hub.factors.presentation import FactorForm, FactorPresentation
 from app.hub.locale import lazy_gettext as _l
-from app.hub.page import Notice
-from app.kit.errors import ApiError
+from app.hub.rendering.page import Notice
+from app.kit.operations.errors import ApiError
 
 
 class PushForm(FactorForm):

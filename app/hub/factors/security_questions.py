@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Final
 
 from app.contract import errors as e
-from app.contract.hub_second_factors import FactorAnswer, FactorPrompt
 from app.contract.second_factors.challenge import FactorKind, Question
+from app.contract.second_factors.pages.sign_in import FactorAnswer, FactorPrompt
 from app.hub.factors.presentation import FactorForm, FactorPresentation
 from app.hub.locale import lazy_gettext as _l
-from app.hub.visit import current_visit
-from app.kit.errors import ApiError
+from app.hub.web.visit import current_visit
+from app.kit.operations.errors import ApiError
 
 ANSWER: Final = "answer."
 """Prefix of an answer's field name; the question's id follows."""

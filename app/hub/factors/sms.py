@@ -5,11 +5,11 @@ from typing import Any, Final
 from wtforms import StringField
 
 from app.contract import errors as e
-from app.contract.hub_second_factors import FactorPrompt
 from app.contract.second_factors.challenge import FactorKind
+from app.contract.second_factors.pages.sign_in import FactorPrompt
 from app.hub.factors.presentation import FactorCodeForm, FactorPresentation
 from app.hub.locale import lazy_gettext as _l
-from app.kit.errors import ApiError
+from app.kit.operations.errors import ApiError
 
 
 class SmsForm(FactorCodeForm):

@@ -13,10 +13,10 @@ from typing import Any, Final
 from flask_babel import lazy_pgettext, pgettext
 from wtforms import StringField
 
-from app.contract.captcha import CaptchaAnswer, CaptchaChallenge, CaptchaQuestion
-from app.hub.captcha_widget import WidgetView
+from app.contract.captcha.models import CaptchaAnswer, CaptchaChallenge, CaptchaQuestion
 from app.hub.locale import lazy_gettext as _l
-from app.hub.visit import current_visit
+from app.hub.tenants.captcha_widget import WidgetView
+from app.hub.web.visit import current_visit
 
 NUMBERS: Final = (
     lazy_pgettext("number", "zero"),

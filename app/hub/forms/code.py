@@ -10,14 +10,14 @@ from flask_babel import lazy_ngettext as _n
 from wtforms.validators import InputRequired
 
 from app.contract import errors as e
-from app.contract.hub_models import SentTo
-from app.hub.countdown import Countdown
+from app.contract.page_models import SentTo
 from app.hub.forms.code_field import CodeField
-from app.hub.hub_form import HubForm
+from app.hub.forms.webmail import Webmail, webmail_of
 from app.hub.locale import lazy_gettext as _l
-from app.hub.page import Notice, Page
-from app.hub.parts.webmail import Webmail, webmail_of
-from app.kit.errors import ApiError
+from app.hub.rendering.countdown import Countdown
+from app.hub.rendering.form import HubForm
+from app.hub.rendering.page import Notice, Page
+from app.kit.operations.errors import ApiError
 
 WRONG_CODE: Final = _l("Wrong or expired code. Enter the latest one.")
 LINK_CLOSED: Final = "over"

@@ -8,9 +8,9 @@ from typing import Any, Final, Self
 from wtforms import Field, StringField
 from wtforms.validators import InputRequired
 
-from app.hub.hub_form import HubForm
 from app.hub.locale import lazy_gettext as _l
-from app.hub.tenancy import IdentifierKind
+from app.hub.rendering.form import HubForm
+from app.hub.tenants.tenant import IdentifierKind
 
 
 class _Required(InputRequired):

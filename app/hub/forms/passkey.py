@@ -11,14 +11,14 @@ from pydantic import ValidationError
 from wtforms import HiddenField
 
 from app.contract import errors as e
-from app.contract.hub_passkeys import PasskeyOptions
-from app.contract.passkeys.shapes import PresentedCredential
-from app.hub.hub_form import HubForm
+from app.contract.passkeys.models import PresentedCredential
+from app.contract.passkeys.pages import PasskeyOptions
 from app.hub.locale import lazy_gettext as _l
-from app.hub.page import Notice, with_retry_after
-from app.hub.visit import current_visit
+from app.hub.rendering.form import HubForm
+from app.hub.rendering.page import Notice, with_retry_after
+from app.hub.web.visit import current_visit
 from app.kit import randomness
-from app.kit.errors import ApiError
+from app.kit.operations.errors import ApiError
 
 _MAX_CHARACTERS: Final = 60_000
 SCRIPTLESS: Final = Notice(

@@ -9,10 +9,10 @@ from typing import Any, Final
 from flask_babel import lazy_ngettext as _n
 
 from app.contract import errors as e
-from app.contract.configuration import PasswordPolicy
-from app.contract.errors.passwords import PASSWORD_RULE_MESSAGES, PasswordRule
+from app.contract.recovery.errors import PASSWORD_RULE_MESSAGES, PasswordRule
+from app.contract.tenants.settings import PasswordPolicy
 from app.hub.locale import lazy_gettext as _l
-from app.kit.errors import ApiError
+from app.kit.operations.errors import ApiError
 
 _SHOWN_MAXIMUM: Final = 64
 """A higher maximum is shown only after it was exceeded (NIST SP 800-63B asks for at least 64)."""

@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
 from app.contract import errors as e
-from app.contract.hub_account import ProfileEdit
-from app.contract.registration_form import CUSTOM, FormField, Option
-from app.hub.forms.registration import to_wire_value
-from app.hub.forms.registration_fields import widget
+from app.contract.accounts.pages.profile import ProfileEdit
+from app.contract.registration.form import CUSTOM, FormField, Option
+from app.hub.forms.registration_fields import to_wire_value, widget
 from app.hub.forms.tenant_forms import tenant_form
-from app.hub.hub_form import HubForm
 from app.hub.locale import lazy_gettext as _l
-from app.kit.errors import ApiError
+from app.hub.rendering.form import HubForm
+from app.kit.operations.errors import ApiError
 
 
 class FieldsForm(HubForm):

@@ -9,11 +9,11 @@ from wtforms import BooleanField, Field, PasswordField, SelectField, StringField
 from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  # newer than its stubs
 from wtforms.validators import InputRequired, Length, Optional
 
-from app.contract.registration_form import CUSTOM, MAX_LETTERS, TERMS, FormField
+from app.contract.registration.form import CUSTOM, MAX_LETTERS, TERMS, FormField
 from app.hub import locale
-from app.hub.hub_form import too_long
 from app.hub.locale import lazy_gettext as _l
-from app.hub.visit import current_visit
+from app.hub.rendering.form import too_long
+from app.hub.web.visit import current_visit
 
 _LABELS: Final[dict[str, Any]] = {
     "email": _l("Email"),
@@ -107,3 +107,13 @@ def localized(texts: Mapping[str, str]) -> str:
     """Return the text in the visitor's language, else in the tenant's languages, else the first one."""
     tags = (locale.current_language().tag, *current_visit().tenant.languages)
     return next((texts[tag] for tag in tags if texts.get(tag)), next(iter(texts.values()), ""))
+
+
+def to_wire_value(field: FormField, typed: Any) -> str:
+    """Return a typed value in wire format: a checkbox as `true`, a date as MM/dd/yyyy."""
+    if field.type == "multi":
+        return "true" if typed else ""
+    text = str(typed or "")
+    parts = text.split("-")
+    is_day = field.name == "birth_date" and [len(part) for part in parts] == [4, 2, 2]
+    return f"{parts[1]}/{parts[2]}/{parts[0]}" if is_day else text

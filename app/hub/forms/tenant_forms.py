@@ -6,9 +6,9 @@ from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Final, TypeVar
 
 from app.hub import locale
-from app.hub.hub_form import HubForm
-from app.hub.visit import current_visit
-from app.kit.lru_cache import LruCache
+from app.hub.rendering.form import HubForm
+from app.hub.web.visit import current_visit
+from app.kit.caching.lru_cache import LruCache
 
 _MAX_ENTRIES: Final = 200
 Form = TypeVar("Form", bound=HubForm)

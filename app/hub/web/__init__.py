@@ -1,1 +1,1 @@
-"""The core of the hub beneath Flask: the one way of a request, from the WSGI environment to the response (decisions/0366)."""
+"""The core of the hub beneath Flask: the one way of a request, from the WSGI environment to the response (decision 0366)."""

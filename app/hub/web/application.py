@@ -1,8 +1,8 @@
-"""The Flask application of the hub, and the one way that each of its requests goes (decisions/0366).
+"""The Flask application of the hub, and the one way that each of its requests goes (decision 0366).
 
 path → visit → route → view, in an application context; an exception → its page; cookies and security headers; response.
 
-There is no request context: views, forms and templates read the visit (`app.hub.visit`). Flask's hooks around a request and its
+There is no request context: views, forms and templates read the visit (`app.hub.web.visit`). Flask's hooks around a request and its
 error handlers would not run, so `add_views` refuses them: a check in a hook would be skipped. Extensions that need the
 application context alone work (Flask-Babel, Flask-WTF).
 """
@@ -19,13 +19,13 @@ from flask import Blueprint, Flask
 from werkzeug.routing import Rule
 from werkzeug.wrappers import Response
 
-from app.hub.services import HubServices
-from app.hub.visit import Visit, set_current_visit
-from app.hub.web import visits
+from app.hub.web import visit_opening
 from app.hub.web.errors import ErrorPages
 from app.hub.web.paths import normalize_path
 from app.hub.web.responses import finish, send
 from app.hub.web.routes import Routes, View
+from app.hub.web.services import HubServices
+from app.hub.web.visit import Visit, set_current_visit
 from app.kit.package_files import TEMPLATES
 
 _HOOKS: Final = (
@@ -79,14 +79,14 @@ class HubFlask(Flask):
         """Answer a request (PEP 3333)."""
         normalize_path(environ)
         with self.app_context():
-            visit = set_current_visit(visits.open_visit(self.shared, environ))
+            visit = set_current_visit(visit_opening.open_visit(self.shared, environ))
             try:
                 return send(finish(self._answer(visit), visit), environ, start_response)
             except Exception as problem:  # noqa: BLE001 - the table has a page for every exception
                 return send(finish(self.error_pages.page_of(problem), visit), environ, start_response)
 
     def _answer(self, visit: Visit) -> Response:
-        visits.complete_visit(visit)
+        visit_opening.complete_visit(visit)
         response: Response = self._view(visit.environ)()
         return response
 

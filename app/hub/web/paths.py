@@ -1,7 +1,7 @@
 """The path of a request as the routes spell it.
 
 Fixed segments ignore letter case; parameters keep theirs. A mailed link such as `/r/TOKEN` is answered by the page that its
-letter names (decisions/0179): the address becomes the page's own, with the token in `vtoken`. So both forms have the same
+letter names (decision 0179): the address becomes the page's own, with the token in `vtoken`. So both forms have the same
 page, limits and rules, and links of older emails keep working.
 """
 
@@ -11,7 +11,7 @@ from typing import Final
 from urllib.parse import urlencode
 from wsgiref.types import WSGIEnvironment
 
-from app.hub.short_links import GIVEN, PARAMETER, page_and_token
+from app.hub.web.short_links import GIVEN, PARAMETER, page_and_token
 
 _VARIABLE_SEGMENTS: Final = {"service": (3,), "callback": (), "static": None, "_gallery": None}
 """By first segment: the positions that hold names, which keep their letter case; None: all later segments do."""

@@ -10,10 +10,11 @@ from flask import Response
 from werkzeug import utils
 from werkzeug.wrappers import Response as AnyResponse
 
-from app.hub.cookies import set_cookie, set_interaction_cookie
-from app.hub.safety import is_sent_elsewhere, with_security_headers
-from app.hub.services import COST_HEADER, services
-from app.hub.visit import Visit
+from app.hub.web.cookies import set_cookie, set_interaction_cookie
+from app.hub.web.csrf import is_sent_elsewhere
+from app.hub.web.security_headers import with_security_headers
+from app.hub.web.services import COST_HEADER, services
+from app.hub.web.visit import Visit
 
 _YEAR_SECONDS: Final = 365 * 24 * 3600
 

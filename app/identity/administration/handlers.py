@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from app.contract import tenants as contract
+from app.contract.tenants import operations as contract
 from app.identity.platform.context import Context
 
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from app.contract.signing import DEFAULT_ALGORITHM, SigningSettings
+from app.contract.applications.token_signing import DEFAULT_ALGORITHM, SigningSettings
 from app.identity.credentials.tokens import store as tokens
-from app.identity.directory.tenants import changes
+from app.identity.directory.tenants import tenant_writes
 from app.identity.platform.audit import AuditLog
 from app.identity.platform.services import IdentityServices
-from app.identity.platform.store.unit import UnitOfWork
+from app.identity.platform.store.unit_of_work import UnitOfWork
 
 MACHINES: Final = DEFAULT_ALGORITHM
 """Signs machine tokens."""
@@ -36,11 +36,11 @@ def revoke(services: IdentityServices, work: UnitOfWork, kid: str | None = None)
     key = services.signing_keys.revoke(work, kid)
     signed = [
         application.client_id
-        for application in changes.applications_of(work)
+        for application in tenant_writes.applications_of(work)
         if _access_token_algorithm(application.settings) == key.algorithm
     ]
     ended = tokens.delete_signed(work, signed, machines=key.algorithm == MACHINES)
-    changes.change(work)
+    tenant_writes.change(work)
     audit = AuditLog(services.clock)
     audit.record("signing_key.revoked", kid=key.kid, signs=key.signs, alg=key.algorithm, tokens=ended)
     audit.write(work)

@@ -5,20 +5,21 @@ from __future__ import annotations
 from app.identity.authentication.registration import choice_lists
 from app.identity.credentials import store as credentials
 from app.identity.directory.accounts import pin_hash, provider_tokens
-from app.identity.directory.organizations import connection_store
-from app.identity.directory.tenants import changes, client_secrets, tenant_secrets
+from app.identity.directory.organizations.connections import store as connection_store
+from app.identity.directory.tenants import tenant_writes
+from app.identity.directory.tenants.keys import client_secrets, tenant_secrets
 from app.identity.directory.tenants.store import LOOKUP_TENANT
 from app.identity.platform.outbox import claims
 from app.identity.platform.resources import store as resources
 from app.identity.platform.services import IdentityServices
-from app.identity.platform.store.unit import UnitOfWork
+from app.identity.platform.store.unit_of_work import UnitOfWork
 
 
 def reencrypt(services: IdentityServices) -> int:
     """Re-encrypt all values and return their number. Raises DecryptionError if no known secret decrypts one."""
     work = UnitOfWork(services.database, LOOKUP_TENANT)
     try:
-        tenants = changes.all_tenants(work)
+        tenants = tenant_writes.all_tenants(work)
     finally:
         work.rollback()
     return sum(_of_tenant(services, tenant) for tenant in tenants) + claims.reencrypt(
@@ -26,7 +27,7 @@ def reencrypt(services: IdentityServices) -> int:
     )
 
 
-def _of_tenant(services: IdentityServices, tenant: changes.TenantRow) -> int:
+def _of_tenant(services: IdentityServices, tenant: tenant_writes.TenantRow) -> int:
     work = UnitOfWork(services.database, tenant.tenant_id)
     try:
         count = tenant_secrets.reencrypt(work, services.encryption) + choice_lists.reencrypt(work, services.encryption)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from app.contract import errors as e
 from app.identity.credentials.one_time_tokens import attempt_limit
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.passwords import account_password
+from app.identity.credentials.passwords import verify_password
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
-from app.kit.errors import ApiError
+from app.kit.operations.errors import ApiError
 
 
 def verify(
@@ -29,7 +29,7 @@ def verify(
         attempt = None if is_lock_solved else attempt_limit.count_attempt(context, account)
     except e.LockedDuringStep:  # it was deleted meanwhile, or a concurrent right attempt took the lock away
         raise wrong from None
-    verified = account_password.verify(context, account, shown)
+    verified = verify_password.verify(context, account, shown)
     if verified is None:
         refusal, attempts = attempt_limit.record_failure(context, account, attempt, wrong())
         context.audit.record("password.refused", uid=account.uid, attempts=attempts)

@@ -1,19 +1,20 @@
 """Notices of account changes, so that a takeover does not go unnoticed.
 
-Some carry an alert link, with which the owner of an address reports the change as not theirs (decisions/0061).
+Some carry an alert link, with which the owner of an address reports the change as not theirs (decision 0061).
 """
 
 from __future__ import annotations
 
 from app.contract.error_groups import SMS_SENDING
-from app.contract.mailed_links import ALERT_LINK_DAYS
-from app.contract.messages import MailKind, SmsKind
+from app.contract.messages.models import MailKind, SmsKind
+from app.contract.messages.short_link_paths import ALERT_LINK_DAYS
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import OneTimeToken, Purpose
-from app.identity.directory.accounts import former_language, identifiers
+from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts.account import Account, is_verified
-from app.identity.directory.tenants import allowed_addresses
+from app.identity.directory.accounts.changes import former_language
+from app.identity.directory.tenants.addresses import allowed_addresses
 from app.identity.messaging import service as messaging
 from app.identity.messaging.send_limits import CountedAs
 from app.identity.messaging.service import PlainSmsOptions

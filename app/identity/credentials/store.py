@@ -26,9 +26,9 @@ from sqlalchemy.sql import Select
 
 from app.identity.platform.context import Context
 from app.identity.platform.encryption import Encryption
-from app.identity.platform.store.compiled import Compiled, change_row, changes, insert_row
+from app.identity.platform.store.compiled_statements import Compiled, change_row, changes, insert_row
 from app.identity.platform.store.tables import Id, Instant, Json, tenant_table
-from app.identity.platform.store.unit import UnitOfWork
+from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit import randomness
 
 credentials = tenant_table(

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar, Final, Protocol
 
-from app.contract.connections import MEMBERS
-from app.identity.platform.outbound import ProviderUnavailable
+from app.contract.federation.connections import MEMBERS
+from app.identity.platform.outbound.client import ProviderUnavailable
 
 MAX_SUBJECT_LENGTH: Final = 255
 _MAX_EMAIL_LENGTH: Final = 320

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from app.contract.messages import MailKind, MailTemplate, SmsKind, TextMessageTemplate
-from app.identity.messaging import gsm7, rendering, template_selection, text_message
+from app.contract.messages.models import MailKind, MailTemplate, SmsKind, TextMessageTemplate
+from app.identity.messaging import gsm7, rendering, text_message
 from app.identity.messaging.message import Branding, MessageFacts, RenderedMessage
-from app.identity.messaging.placeholders import SECTIONS, RenderError
 from app.identity.messaging.samples import EMAIL_SAMPLES, SMS_SAMPLES
-from app.identity.messaging.tenant_templates import TenantEmailTemplate, TenantSmsTemplate
-from app.kit.languages import LANGUAGES, Language
+from app.identity.messaging.tenant_templates import selection as template_selection
+from app.identity.messaging.tenant_templates.placeholders import SECTIONS, RenderError
+from app.identity.messaging.tenant_templates.rendering import TenantEmailTemplate, TenantSmsTemplate
+from app.kit.text.languages import LANGUAGES, Language
 
 HOST = "acme.example.com"
 T = TypeVar("T", MailTemplate, TextMessageTemplate)

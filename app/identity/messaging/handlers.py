@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from app.contract import tenants
-from app.contract.messages import MailKind
+from app.contract.messages.models import MailKind
+from app.contract.tenants import operations as tenants
 from app.identity.directory.tenants import appinfo
 from app.identity.messaging import service
 from app.identity.platform.context import Context

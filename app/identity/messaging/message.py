@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Final
 from urllib.parse import urlsplit
 
-from app.contract.branding import Brand
+from app.contract.tenants.branding import Brand
 
 MAX_NAME_LENGTH: Final = 60
 MAX_SUBJECT_LENGTH: Final = 150

@@ -13,7 +13,7 @@ from babel.dates import format_date, format_skeleton, format_time, get_datetime_
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup  # noqa: TID251 - for what markup.py wrote anew from checked parts
 
-from app.contract.messages import MailKind
+from app.contract.messages.models import MailKind
 from app.identity.messaging.message import (
     MAX_SUBJECT_LENGTH,
     Branding,
@@ -23,11 +23,11 @@ from app.identity.messaging.message import (
     safe_name,
     unlinked,
 )
-from app.kit.colour import Colour
-from app.kit.host_names import readable
-from app.kit.languages import LANGUAGES, Language, catalogue
+from app.kit.design.colour import Colour
+from app.kit.design.palette import palette
 from app.kit.package_files import TEMPLATES
-from app.kit.palette import palette
+from app.kit.text.languages import LANGUAGES, Language, catalogue
+from app.kit.web.host_names import readable
 
 _FOLDER: Final = TEMPLATES / "mails"
 _HTML, _TEXT, _FRAME = "layout.html", "layout.txt", "frame.html"

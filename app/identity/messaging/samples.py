@@ -7,8 +7,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
 
-from app.contract.mailed_links import SHORT_PATHS
-from app.contract.messages import NEW_PLACE_TEXTS, MailKind, SmsKind
+from app.contract.messages.models import NEW_PLACE_TEXTS, MailKind, SmsKind
+from app.contract.messages.short_link_paths import SHORT_PATHS
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.messaging.message import MessageFacts
 from app.identity.messaging.send_limits import NEW_PLACES

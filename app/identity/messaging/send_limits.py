@@ -7,11 +7,11 @@ from typing import Final
 
 from app.contract import errors as e
 from app.contract.auth import AuthScheme
-from app.contract.messages import MailKind, SendLimit, SmsKind
+from app.contract.messages.models import MailKind, SendLimit, SmsKind
 from app.identity.directory.accounts import identifiers
 from app.identity.platform.context import Context
-from app.kit.limits import OverLimit, Rate
-from app.kit.once import cached_attribute
+from app.kit.caching.cached_attribute import cached_attribute
+from app.kit.limits.rate_limits import OverLimit, Rate
 
 NEW_PLACES: Final = (
     MailKind.NEW_DEVICE, MailKind.NEW_BROWSER, MailKind.NEW_CITY, MailKind.NEW_COUNTRY, MailKind.NEW_IP,
@@ -122,7 +122,7 @@ def is_notice(kind: MailKind) -> bool:
 
 
 def spend_mail(context: Context, kind: MailKind, to: Recipient) -> None:
-    """Spend one email of the recipient's limits. Raises MailLimitReached (decisions/0063).
+    """Spend one email of the recipient's limits. Raises MailLimitReached (decision 0063).
 
     A second registration sends a notice instead of a link: both count as one kind, so that the error does not reveal the
     account. Emails to addresses that an account adds are also counted by account. A limit over all kinds bounds what one

@@ -10,9 +10,9 @@ from typing import Final, Protocol
 from urllib.parse import urlsplit
 
 from app.contract import errors as e
-from app.contract.messages import Carries, MailKind, SmsKind
+from app.contract.messages.models import Carries, MailKind, SmsKind
 from app.identity.directory.accounts.account import Account, full_name, is_verified
-from app.identity.messaging import gsm7, placeholder_values, rendering, send_limits, template_selection, text_message
+from app.identity.messaging import gsm7, rendering, send_limits, text_message
 from app.identity.messaging.message import (
     MAX_NAME_LENGTH,
     Branding,
@@ -22,15 +22,17 @@ from app.identity.messaging.message import (
     safe_name,
     unlinked,
 )
-from app.identity.messaging.placeholders import RenderError
 from app.identity.messaging.send_limits import CountedAs, Recipient
-from app.identity.messaging.tenant_templates import TenantEmailTemplate, TenantSmsTemplate
+from app.identity.messaging.tenant_templates import placeholder_values
+from app.identity.messaging.tenant_templates import selection as template_selection
+from app.identity.messaging.tenant_templates.placeholders import RenderError
+from app.identity.messaging.tenant_templates.rendering import TenantEmailTemplate, TenantSmsTemplate
 from app.identity.platform.context import Context
-from app.identity.platform.outbox.queue import NullOutbox
+from app.identity.platform.outbox.outbox import NullOutbox
 from app.kit import randomness
-from app.kit.errors import ApiError
-from app.kit.languages import Language, negotiate
-from app.kit.user_agents import BROWSERS, parse_user_agent
+from app.kit.operations.errors import ApiError
+from app.kit.text.languages import Language, negotiate
+from app.kit.web.user_agents import BROWSERS, parse_user_agent
 
 log = logging.getLogger("gatehouse.messaging")
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from app.contract.messages import NEW_PLACE_TEXTS, SmsKind
+from app.contract.messages.models import NEW_PLACE_TEXTS, SmsKind
 from app.identity.messaging import gsm7
 from app.identity.messaging.message import MessageFacts, one_line
 from app.identity.messaging.rendering import format_duration
-from app.kit.languages import Language, catalogue
+from app.kit.text.languages import Language, catalogue
 
 _MAX_TENANT_LENGTH: Final = 30
 _MAX_DEVICE_LENGTH: Final = 60

@@ -12,12 +12,12 @@ from typing import Any
 
 from sqlalchemy import Column, Index, String, select
 
-from app.identity.platform.store.compiled import insert_row
+from app.identity.platform.store.compiled_statements import insert_row
 from app.identity.platform.store.tables import Id, Instant, Json, tenant_table
-from app.identity.platform.store.unit import UnitOfWork
+from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit import randomness
 from app.kit.clock import Clock
-from app.kit.logs import bind
+from app.kit.observability.logs import bind
 
 audit = tenant_table(
     "audit",

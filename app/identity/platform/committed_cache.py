@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sqlalchemy import Table
 
-from app.identity.platform.store.unit import UnitOfWork
-from app.kit.lru_cache import Key, LruCache, Value
+from app.identity.platform.store.unit_of_work import UnitOfWork
+from app.kit.caching.lru_cache import Key, LruCache, Value
 
 
 class CommittedCache(LruCache[Key, Value]):

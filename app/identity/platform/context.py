@@ -11,21 +11,21 @@ from datetime import datetime
 from typing import Any
 
 from app.contract import errors as e
-from app.contract.visit import VisitorClaims
+from app.contract.visitor_claims import VisitorClaims
 from app.identity.platform.audit import AuditLog
-from app.identity.platform.hashing import TenantHashing
-from app.identity.platform.outbox.queue import NullOutbox, Outbox
+from app.identity.platform.outbox.outbox import NullOutbox, Outbox
+from app.identity.platform.password_hashing import TenantHashing
 from app.identity.platform.services import IdentityServices
-from app.identity.platform.store.unit import Cost, UnitOfWork
+from app.identity.platform.store.unit_of_work import Cost, UnitOfWork
 from app.identity.platform.tenant import Application, Tenant
 from app.identity.platform.token_claims import TokenClaims
-from app.kit.auth import BaseAuthScheme
-from app.kit.limits import OverLimit, Rate
-from app.kit.once import cached_attribute
-from app.kit.operation import AnyOperation
-from app.kit.proxies import network_of
-from app.kit.reading import RawRequest
-from app.kit.shared_store import SharedStoreUnavailable
+from app.kit.caching.cached_attribute import cached_attribute
+from app.kit.limits.rate_limits import OverLimit, Rate
+from app.kit.limits.shared_store import SharedStoreUnavailable
+from app.kit.operations.auth import BaseAuthScheme
+from app.kit.operations.operation import AnyOperation
+from app.kit.operations.request_parsing import RawRequest
+from app.kit.web.proxies import network_of
 
 _ATTEMPTS = "attempts"  # the member of `remembered` with the counted attempts
 

@@ -19,7 +19,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.sql import Select
 
 from app.identity.platform.context import Context
-from app.identity.platform.store.compiled import Compiled, insert_row
+from app.identity.platform.store.compiled_statements import Compiled, insert_row
 from app.identity.platform.store.tables import Id, Instant, Json, tenant_table
 from app.kit import randomness
 
@@ -78,8 +78,8 @@ class ContinuationPurpose(StrEnum):
     PUSH = "push"
     DUO = "duo"
     CONNECTION = "connection"  # one round trip to another provider
-    PROVIDER_TOKENS = "provider_tokens"  # tokens of a provider until the identity is linked (decisions/0132)
-    USED_ID_TOKEN = "used_id_token"  # user.md operation U88: an id_token that signed in (decisions/0182)
+    PROVIDER_TOKENS = "provider_tokens"  # tokens of a provider until the identity is linked (decision 0132)
+    USED_ID_TOKEN = "used_id_token"  # user.md operation U88: an id_token that signed in (decision 0182)
     USED_ASSERTION = "used_assertion"  # the `jti` of an assertion that got tokens (RFC 7523 section 3)
     SHARED_TOKEN = "shared_token"  # an access token that began a session of the hub (federation.md section 11)
     CROSS_DEVICE = "cross_device"  # a device that shows a QR code (federation.md section 10)

@@ -1,4 +1,4 @@
-"""Places where a package calls functions of the packages above it; `entry/connections.py` connects them by name."""
+"""Places where a package calls functions of the packages above it; `assembly/extension_points.py` connects them by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Powers: what a program can reach by writing an item, beyond the item itself (decisions/0315).
+"""Powers: what a program can reach by writing an item, beyond the item itself (decision 0315).
 
 A client with the scope `all` is more than a client: who puts a key of their own into it has that scope. So a program
 changes an item only if it has every power of the item before and after the change. A power is the scope of the management

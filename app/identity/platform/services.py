@@ -1,4 +1,4 @@
-"""The services of a process as protocols; `entry/assembly.py` creates the implementations."""
+"""The services of a process as protocols; `assembly/services.py` creates the implementations."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from joserfc.jwk import Key
 
 from app.identity.platform.committed_cache import CommittedCache
 from app.identity.platform.encryption import Encryption
-from app.identity.platform.hashing import PasswordHashing
 from app.identity.platform.locations import Locations
-from app.identity.platform.openid_metadata import ProviderMetadataCache
+from app.identity.platform.outbound.openid_metadata import ProviderMetadataCache
+from app.identity.platform.password_hashing import PasswordHashing
 from app.identity.platform.store.database import Database
-from app.identity.platform.store.unit import Cost, UnitOfWork
+from app.identity.platform.store.unit_of_work import Cost, UnitOfWork
 from app.identity.platform.tenant import Application, Tenant
 from app.kit.clock import Clock
-from app.kit.limits import RateLimits
-from app.kit.nonces import Nonces
+from app.kit.limits.nonces import Nonces
+from app.kit.limits.rate_limits import RateLimits
 from app.settings import Settings
 
 

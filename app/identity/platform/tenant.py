@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
-from app.contract.application_settings import ApplicationSettings
+from app.contract.applications.settings import ApplicationSettings
 from app.contract.auth import ACCOUNT_WRITE, INTERFACE_SCOPES
-from app.contract.branding import Brand
-from app.contract.configuration import TenantSettings
+from app.contract.tenants.branding import Brand
+from app.contract.tenants.settings import TenantSettings
 
 
 @dataclass(frozen=True)

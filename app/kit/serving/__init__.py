@@ -10,13 +10,13 @@ import importlib
 from collections.abc import Callable, Sequence
 from wsgiref.types import WSGIApplication
 
-from app.kit.serving.address import listen, name_of
 from app.kit.serving.hash_queue import HashLimits
-from app.kit.serving.limits import ServerLimits
-from app.kit.serving.refusals import OnRefusal, RefusalPage, ignore_refusal, plain_page
+from app.kit.serving.http1.error_responses import OnRefusal, RefusalPage, ignore_refusal, plain_page
+from app.kit.serving.listen_address import listen, name_of
 from app.kit.serving.server import ServerConfig
+from app.kit.serving.server_limits import ServerLimits
 from app.kit.serving.supervisor import Supervisor
-from app.kit.serving.worker import Job, run_worker
+from app.kit.serving.worker_process import Job, run_worker
 
 __all__ = ["Job", "ServerLimits", "OnRefusal", "RefusalPage", "HashLimits", "serve"]
 

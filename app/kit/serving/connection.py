@@ -13,11 +13,11 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from app.kit.clock import monotonic
-from app.kit.serving.bodies import BodyBudget
-from app.kit.serving.limits import ServerLimits
+from app.kit.serving.http1.error_responses import Refusals, ServerRefusalReason
+from app.kit.serving.http1.request_body import BodyBudget
+from app.kit.serving.http1.request_reader import Request, RequestReader
 from app.kit.serving.poller import Poller
-from app.kit.serving.refusals import Refusals, ServerRefusalReason
-from app.kit.serving.requests import Request, RequestReader
+from app.kit.serving.server_limits import ServerLimits
 
 READ_BYTES: Final = 64 * 1024
 MIN_READ_BYTES: Final = 32 * 1024

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
 
-from app.kit.admission import LoadShed, QueueSlot
 from app.kit.clock import monotonic
-from app.kit.fair_queue import FairQueue
+from app.kit.limits.fair_queue import FairQueue
+from app.kit.limits.queue_slot import LoadShed, QueueSlot
 
 FRESH_SECONDS: Final = 0.25
 FRESH_HASHES: Final = 4

@@ -4,7 +4,7 @@ import logging
 import socket
 import threading
 
-from app.kit.serving.address import reject_new_connections
+from app.kit.serving.listen_address import reject_new_connections
 from app.kit.serving.poller import Poller
 
 Accepted = tuple[socket.socket, object]

@@ -11,17 +11,17 @@ from dataclasses import dataclass, field
 from types import FrameType
 from wsgiref.types import WSGIApplication
 
-from app.kit.admission import WsgiApp
 from app.kit.clock import monotonic
-from app.kit.serving.connections import ConnectionRegistry
-from app.kit.serving.crew import WorkerPool
+from app.kit.limits.queue_slot import WsgiApp
+from app.kit.serving.connection_registry import ConnectionRegistry
+from app.kit.serving.dispatcher import Queues, RequestDispatcher
 from app.kit.serving.hash_queue import HashLimits, HashQueue
-from app.kit.serving.limits import ServerLimits
+from app.kit.serving.http1.error_responses import OnRefusal, RefusalPage, Refusals, ignore_refusal, plain_page
 from app.kit.serving.listener import Listener
 from app.kit.serving.poller import Poller
-from app.kit.serving.pool import SlotPool
-from app.kit.serving.refusals import OnRefusal, RefusalPage, Refusals, ignore_refusal, plain_page
-from app.kit.serving.service import Queues, RequestDispatcher
+from app.kit.serving.request_slots import SlotPool
+from app.kit.serving.server_limits import ServerLimits
+from app.kit.serving.worker_pool import WorkerPool
 
 GRACE_SECONDS = 0.5
 """While draining, a connection that is idle this long is closed; an active client has seen `Connection: close` by then."""

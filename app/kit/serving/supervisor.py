@@ -10,9 +10,9 @@ import time
 from collections.abc import Callable, Sequence
 
 from app.kit.clock import monotonic
-from app.kit.serving.address import reject_new_connections
+from app.kit.serving.listen_address import reject_new_connections
 from app.kit.serving.server import ServerConfig
-from app.kit.serving.worker import RESTART_AFTER_SECONDS, Job, run_worker
+from app.kit.serving.worker_process import RESTART_AFTER_SECONDS, Job, run_worker
 
 WATCHED = {signal.SIGTERM, signal.SIGINT, signal.SIGCHLD}
 logger = logging.getLogger("gatehouse.serving")

@@ -10,7 +10,7 @@ from werkzeug.test import TestResponse
 
 from app.contract.second_factors.challenge import FactorKind
 from tests.support.authenticators.driver import Driver
-from tests.support.factors import SecondFactorHolder
+from tests.support.credentials.factors import SecondFactorHolder
 
 
 class AppDriver(Driver):

@@ -10,7 +10,7 @@ from werkzeug.test import TestResponse
 
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.platform.services import IdentityServices
-from tests.support.factors import SecondFactorHolder
+from tests.support.credentials.factors import SecondFactorHolder
 
 SENT_FREELY = {"amount": 0, "minutes": 60}
 

@@ -12,10 +12,10 @@ from werkzeug.test import TestResponse
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.platform.services import IdentityServices
 from tests.support.authenticators.driver import Driver
-from tests.support.devices import store_service_secrets
-from tests.support.duo import DUO, SECRET, FakeDuo, duo
-from tests.support.factors import OWN_2FA, SecondFactorHolder
-from tests.support.tenant_server import answered
+from tests.support.credentials.devices import store_service_secrets
+from tests.support.credentials.factors import OWN_2FA, SecondFactorHolder
+from tests.support.fakes.duo import DUO, SECRET, FakeDuo, duo
+from tests.support.tenants.tenant_server import answered
 
 BACK = "https://shop.example/duo"
 

@@ -9,8 +9,8 @@ from werkzeug.test import TestResponse
 
 from app.contract.second_factors.challenge import FactorKind
 from tests.support.authenticators.driver import Driver
-from tests.support.factors import LOGIN_2FA, OWN_2FA, SecondFactorHolder
-from tests.support.passkeys import PasskeyHolder, passkey_holder_of
+from tests.support.credentials.factors import LOGIN_2FA, OWN_2FA, SecondFactorHolder
+from tests.support.credentials.passkeys import PasskeyHolder, passkey_holder_of
 
 MAKING = f"{LOGIN_2FA}/register/passkey"
 

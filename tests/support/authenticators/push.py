@@ -10,9 +10,17 @@ from werkzeug.test import TestResponse
 
 from app.contract.second_factors.challenge import FactorKind
 from tests.support.authenticators.driver import Driver
-from tests.support.devices import AWS_KEY, PUSH, Phone, pinged, registration_address, resent, store_service_secrets
-from tests.support.factors import SecondFactorHolder
-from tests.support.tenant_server import answered, refused
+from tests.support.credentials.devices import (
+    AWS_KEY,
+    PUSH,
+    Phone,
+    pinged,
+    registration_address,
+    resent,
+    store_service_secrets,
+)
+from tests.support.credentials.factors import SecondFactorHolder
+from tests.support.tenants.tenant_server import answered, refused
 
 
 @dataclass

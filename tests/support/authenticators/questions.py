@@ -9,8 +9,8 @@ from werkzeug.test import TestResponse
 
 from app.contract.second_factors.challenge import FactorKind
 from tests.support.authenticators.driver import Driver
-from tests.support.factors import SecondFactorHolder
-from tests.support.tenant_server import answered
+from tests.support.credentials.factors import SecondFactorHolder
+from tests.support.tenants.tenant_server import answered
 
 ROW = "securityquestionanswer"
 

@@ -8,10 +8,10 @@ from typing import Any
 from werkzeug.test import TestResponse
 
 from app.contract.second_factors.challenge import FactorKind
+from tests.support.accounts.mailbox import code_in, other_code
 from tests.support.authenticators.driver import Driver
-from tests.support.factors import SecondFactorHolder
-from tests.support.mailbox import code_in, other_code
-from tests.support.tenant_server import answered
+from tests.support.credentials.factors import SecondFactorHolder
+from tests.support.tenants.tenant_server import answered
 
 NUMBER = "+442079460123"
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from argon2 import PasswordHasher
 
-from app.contract.configuration import Argon2
+from app.contract.tenants.settings import Argon2
 from tools.bench.measure import MeasuredLine
 from tools.bench.scene import Scene
 

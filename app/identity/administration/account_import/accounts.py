@@ -7,32 +7,29 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any, Final
 
-from app.contract.account_import import ImportedAccount, ImportedIdentity, ImportedMembership, totp_secret_bytes
-from app.contract.operations import taken_uids
+from app.contract.accounts.import_file import ImportedAccount, ImportedIdentity, ImportedMembership, totp_secret_bytes
+from app.contract.catalogue import taken_uids
 from app.contract.profile import Write
 from app.contract.second_factors.challenge import FactorKind
-from app.identity.administration.account_import.records import RecordRefused
-from app.identity.administration.configuration.accounts import FREE
+from app.identity.administration.account_import.import_record import RecordRefused
+from app.identity.administration.configuration.sections.accounts import FREE
 from app.identity.credentials import store as credentials
 from app.identity.credentials.passwords import imported_hashes
-from app.identity.directory.accounts import (
-    assigned_roles,
-    identifiers,
-    linked_identities,
-    pending_accounts,
-    profile_edits,
-    store,
-)
+from app.identity.directory.accounts import assigned_roles, identifiers, linked_identities, store
 from app.identity.directory.accounts.account import IDENTITIES, Account
 from app.identity.directory.accounts.assigned_roles import EVERYWHERE
-from app.identity.directory.organizations import memberships, names, role_store
+from app.identity.directory.accounts.profile import edits as profile_edits
+from app.identity.directory.accounts.unverified import pending_accounts
+from app.identity.directory.organizations import names
 from app.identity.directory.organizations import store as organizations
+from app.identity.directory.organizations.memberships import service as memberships
 from app.identity.directory.organizations.organization import OrganizationRecord
+from app.identity.directory.organizations.roles import store as role_store
 from app.identity.directory.roles import store as roles
 from app.identity.platform.context import Context
 from app.kit import randomness
 from app.kit.clock import iso
-from app.kit.errors import ApiError
+from app.kit.operations.errors import ApiError
 
 IMPORTED: Final = "imported"
 """The key in `private` of imported accounts: the digest of the password hash, which tells whether the password is still that."""

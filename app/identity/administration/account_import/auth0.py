@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from app.identity.administration.account_import.records import ImportDraft, MappedRecord
-from app.identity.administration.account_import.values import Fields, as_fields
+from app.identity.administration.account_import.field_readers import Fields, as_fields
+from app.identity.administration.account_import.import_record import ImportDraft, MappedRecord
 from app.identity.directory.accounts import identifiers
 
 CONNECTIONS: Final = {

@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from app.identity.administration.account_import import auth0, keycloak, own_format, sources
-from app.identity.administration.account_import.records import (
+from app.identity.administration.account_import import auth0, gatehouse_format, keycloak, sources
+from app.identity.administration.account_import.import_record import (
     ImportDraft,
     MappedRecord,
     RecordReader,
@@ -79,7 +79,7 @@ def _translator(
     if form is Format.AUTH0:
         return partial(auth0.draft, mapped=mapped), set()
     if form is Format.GATEHOUSE:
-        return partial(own_format.draft, mapped=mapped), set()
+        return partial(gatehouse_format.draft, mapped=mapped), set()
     found = {(path, number): item for path in files for number, item in sources.realms(path).items()}
     chosen = _chosen({item.name for item in found.values() if item.name}, realm)
     members = keycloak.members_of(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from io import BytesIO
 from typing import IO, Any, Final
 
-from app.identity.administration.account_import.records import RecordRefused
+from app.identity.administration.account_import.import_record import RecordRefused
 
 MAX_DEPTH: Final = 64
 """Levels of lists and objects in a record."""

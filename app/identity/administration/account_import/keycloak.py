@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from app.identity.administration.account_import import json_events
+from app.identity.administration.account_import.field_readers import Fields, as_boolean, as_fields, as_integer, as_text
+from app.identity.administration.account_import.import_record import ImportDraft, MappedRecord, RecordRefused
 from app.identity.administration.account_import.json_events import NotJson
-from app.identity.administration.account_import.records import ImportDraft, MappedRecord, RecordRefused
-from app.identity.administration.account_import.values import Fields, as_boolean, as_fields, as_integer, as_text
 from app.identity.credentials.passwords import imported_hashes
 from app.identity.directory.accounts import identifiers
 

@@ -16,14 +16,14 @@ from typing import Final
 from sqlalchemy.exc import IntegrityError
 
 from app.identity.administration.account_import.accounts import AccountWriter
-from app.identity.administration.account_import.records import RecordPosition, RecordReader, RecordRefused
+from app.identity.administration.account_import.import_record import RecordPosition, RecordReader, RecordRefused
 from app.identity.directory.accounts.store import IdentifierTaken
-from app.identity.directory.organizations import joined_domains
+from app.identity.directory.organizations.domains import membership_domains
 from app.identity.platform.context import Context
 from app.identity.platform.services import IdentityServices
-from app.identity.platform.store.unit import UnitOfWork
+from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.identity.platform.tenant import Tenant
-from app.kit.errors import ApiError
+from app.kit.operations.errors import ApiError
 
 BATCH: Final = 500
 """Accounts in one transaction: long enough to be fast, short enough that sign-ins do not wait on SQLite."""
@@ -120,7 +120,7 @@ def _transaction(
         outcomes = [_one(writer, read) for read in reads]
         if writes:
             if any(read.account is not None and read.account.organizations for read in reads):
-                joined_domains.forget(context)
+                membership_domains.forget(context)
             context.audit.write(work)
             work.commit()
         return outcomes

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from app.identity.administration.account_import import json_events
+from app.identity.administration.account_import.import_record import RecordPosition, RecordRefused
 from app.identity.administration.account_import.json_events import Keys, NotJson, Stream
-from app.identity.administration.account_import.records import RecordPosition, RecordRefused
 
 MAX_LINE_BYTES: Final = 1_000_000
 _LOOKAHEAD: Final = 64 * 1024

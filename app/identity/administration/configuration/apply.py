@@ -17,29 +17,31 @@ from pydantic import ValidationError
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
-from app.contract.configuration import Argon2, TenantSettings
-from app.contract.services_settings import SECRETS_IN_FILE
-from app.contract.tenant_file import BESIDE_SETTINGS, TenantFile
-from app.identity.administration import second_factor_settings
-from app.identity.administration.configuration import applications, resources
-from app.identity.administration.configuration.accounts import AccountPass
-from app.identity.administration.configuration.applications import ApplicationPass
-from app.identity.administration.configuration.document import ConfigurationError, ConfigurationProblem, Path
-from app.identity.administration.configuration.initial_access_tokens import TokenPass
-from app.identity.administration.configuration.organizations import OrganizationPass, context_of
-from app.identity.administration.configuration.origins import Marks, differences, marks, merged, of_files, unnamed
+from app.contract.second_factors.service_settings import SECRETS_IN_FILE
+from app.contract.tenants.file import BESIDE_SETTINGS, TenantFile
+from app.contract.tenants.settings import Argon2, TenantSettings
+from app.identity.administration.configuration.file.document import ConfigurationError, ConfigurationProblem, Path
+from app.identity.administration.configuration.file.reader import Configuration
 from app.identity.administration.configuration.plan import ChangeAction, ChangePlan, Made, Run
-from app.identity.administration.configuration.reading import Configuration
-from app.identity.administration.configuration.roles import RolePass
+from app.identity.administration.configuration.sections import applications, resources
+from app.identity.administration.configuration.sections.accounts import AccountPass
+from app.identity.administration.configuration.sections.applications import ApplicationPass
+from app.identity.administration.configuration.sections.initial_access_tokens import TokenPass
+from app.identity.administration.configuration.sections.organizations import OrganizationPass, context_of
+from app.identity.administration.configuration.sections.roles import RolePass
+from app.identity.administration.configuration.value_origins import Marks, differences, marks, merged, of_files, unnamed
+from app.identity.administration.tenant_settings import second_factors as second_factor_settings
 from app.identity.credentials.passwords import hash_cost
 from app.identity.directory.accounts import provider_tokens
-from app.identity.directory.tenants import changes, custom_hosts, tenant_secrets
-from app.identity.directory.tenants.changes import TenantRow
+from app.identity.directory.tenants import tenant_writes
+from app.identity.directory.tenants.addresses import custom_hosts
+from app.identity.directory.tenants.keys import tenant_secrets
 from app.identity.directory.tenants.store import LOOKUP_TENANT
+from app.identity.directory.tenants.tenant_writes import TenantRow
 from app.identity.platform import powers
 from app.identity.platform.context import Context
 from app.identity.platform.services import IdentityServices
-from app.identity.platform.store.unit import UnitOfWork
+from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit import randomness
 
 _ADVISORY_LOCK = 4_017_204  # an arbitrary number: the advisory lock that serializes concurrent runs
@@ -130,8 +132,8 @@ class _TenantPass:
 
     def all(self) -> None:
         self.work.switch_tenant(LOOKUP_TENANT)
-        stored = changes.by_name(self.work, self.declared.name)
-        owner = changes.tenant_with_key(self.work, self.declared.api_key) if self.declared.api_key else None
+        stored = tenant_writes.by_name(self.work, self.declared.name)
+        owner = tenant_writes.tenant_with_key(self.work, self.declared.api_key) if self.declared.api_key else None
         if owner not in (None, self.declared.name):
             self.run.refuse((*self.path, "api_key"), "expected a key of its own; another tenant uses this one")
         if stored is None:
@@ -145,13 +147,13 @@ class _TenantPass:
             algorithms = {name for application in self.declared.applications or () for name in application.algorithms}
             self.run.services.signing_keys.publish(self.work, algorithms)
         if self.run.writes and has_changed and stored is not None:
-            changes.change(self.work)
+            tenant_writes.change(self.work)
         resources.apply(self.run, self.declared, self._context(), self.path, self.named)
         tokens = TokenPass(self.run, self.declared, self.path, is_new=stored is None)
         self.run.plan.changes += tokens.changes()
         self.named |= tokens.named
         if self.run.writes and (stored is None or stored.named_by_file != self.named):
-            changes.set_named_by_file(self.work, self.named)
+            tenant_writes.set_named_by_file(self.work, self.named)
         roles = RolePass(self.run, self.declared, self.path, is_new=stored is None)
         self.run.plan.changes += roles.changes()
         if self.declared.accounts is not None:
@@ -191,14 +193,14 @@ class _TenantPass:
         stored_services = self._service_secrets(None)
         if self.run.writes:
             encrypted = self.run.services.encryption.encrypt(
-                secret.encode(), changes.api_secret_associated_data(self.work.tenant_id)
+                secret.encode(), tenant_writes.api_secret_associated_data(self.work.tenant_id)
             )
-            changes.add(
+            tenant_writes.add(
                 self.work,
                 declared.name,
                 api_key=key,
                 api_secret=encrypted,
-                api_secret_hash=changes.secret_digest(secret),
+                api_secret_hash=tenant_writes.secret_digest(secret),
                 settings=settings,
                 brand=brand,
                 captcha_secret=captcha,
@@ -209,7 +211,7 @@ class _TenantPass:
     def _change(self, stored: TenantRow) -> TenantRow:
         self.work.switch_tenant(stored.tenant_id)
         stored = (
-            changes.lock(self.work) if self.run.writes else None
+            tenant_writes.lock(self.work) if self.run.writes else None
         ) or stored  # an operation may change it concurrently
         self.named = stored.named_by_file or of_files(stored.settings, stored.brand)
         before, brand_before = self.named.get("settings", {}), self.named.get("brand", {})
@@ -235,13 +237,16 @@ class _TenantPass:
         self._note(action, "tenant", self.declared.name, *details, *self._unchanged_credentials(stored), *stays)
         if self.run.writes and details:
             encrypted = {"captcha_secret": captcha, "service_secrets": stored_services}
-            changes.change(self.work, settings=settings, brand=brand, **encrypted)
+            tenant_writes.change(self.work, settings=settings, brand=brand, **encrypted)
             provider_tokens.delete_unretained(self.work, stored.settings, settings)
         return stored
 
     def _captcha_secret(self, stored: bytes | None, settings: dict[str, Any]) -> bytes | None:
         """Return the encrypted secret to store: the stored bytes if the file has the same secret or none."""
-        declared, associated_data = self.declared.captcha_secret, changes.captcha_associated_data(self.work.tenant_id)
+        declared, associated_data = (
+            self.declared.captcha_secret,
+            tenant_writes.captcha_associated_data(self.work.tenant_id),
+        )
         if declared is None:
             if stored is None and TenantSettings.model_validate(settings).captcha.provider != "own":
                 self.run.refuse((*self.path, "captcha_secret"), "expected the secret of settings.captcha.provider")
@@ -284,7 +289,7 @@ class _TenantPass:
             notes.append("api_key: unchanged; a file doesn't overwrite it")
         if self.declared.api_secret:
             known = self.run.services.encryption.decrypt(
-                stored.api_secret, changes.api_secret_associated_data(stored.tenant_id)
+                stored.api_secret, tenant_writes.api_secret_associated_data(stored.tenant_id)
             ).decode()
             if not hmac.compare_digest(known.lower(), self.declared.api_secret.lower()):
                 notes.append("api_secret: unchanged; a file doesn't overwrite it")

@@ -7,22 +7,22 @@ from typing import Any
 
 import yaml
 
-from app.contract.application_settings import ApplicationSettings
-from app.contract.branding import Brand
-from app.contract.configuration import TenantSettings
+from app.contract.applications.settings import ApplicationSettings
 from app.contract.resources import file_resources
-from app.contract.services_settings import SECRETS_IN_FILE
-from app.contract.tenant_file import BESIDE_SETTINGS
-from app.identity.administration.configuration import initial_access_tokens, organizations, resources
-from app.identity.administration.configuration.accounts import FREE
+from app.contract.second_factors.service_settings import SECRETS_IN_FILE
+from app.contract.tenants.branding import Brand
+from app.contract.tenants.file import BESIDE_SETTINGS
+from app.contract.tenants.settings import TenantSettings
+from app.identity.administration.configuration.sections import initial_access_tokens, organizations, resources
+from app.identity.administration.configuration.sections.accounts import FREE
 from app.identity.directory.accounts import store as accounts_store
 from app.identity.directory.roles import store as roles_store
-from app.identity.directory.tenants import changes
+from app.identity.directory.tenants import tenant_writes
 from app.identity.directory.tenants.store import LOOKUP_TENANT
 from app.identity.platform.resources.items import StoreAccess
 from app.identity.platform.services import IdentityServices
-from app.identity.platform.store.unit import UnitOfWork
-from app.kit.resource import Resource
+from app.identity.platform.store.unit_of_work import UnitOfWork
+from app.kit.resources.resource import Resource
 
 
 class UnknownName(Exception):
@@ -38,7 +38,7 @@ def export(
     """
     work = UnitOfWork(services.database, LOOKUP_TENANT)
     try:
-        stored = changes.by_name(work, name)
+        stored = tenant_writes.by_name(work, name)
         if stored is None:
             raise UnknownName(name)
         work.switch_tenant(stored.tenant_id)
@@ -63,7 +63,7 @@ def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
 _Readable.add_representer(str, _text)
 
 
-def _tenant(work: UnitOfWork, stored: changes.TenantRow) -> dict[str, Any]:
+def _tenant(work: UnitOfWork, stored: tenant_writes.TenantRow) -> dict[str, Any]:
     settings = TenantSettings.model_validate(stored.settings).model_dump(
         mode="json", exclude_unset=True, exclude=set(BESIDE_SETTINGS)
     )
@@ -73,7 +73,7 @@ def _tenant(work: UnitOfWork, stored: changes.TenantRow) -> dict[str, Any]:
         tenant["registration_form"] = form
     tenant |= {name: stored.settings[name] for name in SECRETS_IN_FILE if name in stored.settings}
     tenant["brand"] = Brand.model_validate(stored.brand).model_dump(mode="json", exclude_unset=True)
-    tenant["applications"] = [_application(application) for application in changes.configured_applications(work)]
+    tenant["applications"] = [_application(application) for application in tenant_writes.configured_applications(work)]
     if roles := roles_store.all_roles(work):
         tenant["roles"] = [{"name": role.name, "permissions": role.permissions} for role in roles]
     if tokens := initial_access_tokens.exported(work):
@@ -82,7 +82,7 @@ def _tenant(work: UnitOfWork, stored: changes.TenantRow) -> dict[str, Any]:
     return tenant
 
 
-def _application(stored: changes.ApplicationRow) -> dict[str, Any]:
+def _application(stored: tenant_writes.ApplicationRow) -> dict[str, Any]:
     settings = ApplicationSettings.model_validate(stored.settings).model_dump(mode="json", exclude_unset=True)
     return {"name": settings.pop("name"), "client_id": stored.client_id, **settings}
 

@@ -9,11 +9,11 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, NoReturn
 
-from app.contract.application_settings import ApplicationSettings
-from app.identity.administration.configuration.document import ConfigurationError, Path
-from app.identity.administration.configuration.reading import Configuration
+from app.contract.applications.settings import ApplicationSettings
+from app.identity.administration.configuration.file.document import ConfigurationError, Path
+from app.identity.administration.configuration.file.reader import Configuration
 from app.identity.platform.services import IdentityServices
-from app.identity.platform.store.unit import UnitOfWork
+from app.identity.platform.store.unit_of_work import UnitOfWork
 
 
 class ChangeAction(StrEnum):

@@ -8,9 +8,9 @@ from functools import partial
 from app.contract.resources import BOUND, import_contract
 from app.identity.administration.resources import service
 from app.identity.platform.context import Context
-from app.kit.resource import CREATE, DELETE, LIST, READ, REPLACE, UPDATE, Verb
-from app.kit.resource_operations import BoundOperation
-from app.kit.wire import Wire
+from app.kit.operations.wire import Wire
+from app.kit.resources.operations import BoundOperation
+from app.kit.resources.resource import CREATE, DELETE, LIST, READ, REPLACE, UPDATE, Verb
 
 _BY_VERB: dict[Verb, Callable[[Context, BoundOperation, Wire], Wire]] = {
     LIST: service.read,

@@ -15,9 +15,9 @@ from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import NO_ACCOUNT, ContinuationPurpose
 from app.kit import randomness
-from app.kit.resource_models import IDEMPOTENCY_KEY
-from app.kit.resource_operations import BoundOperation
-from app.kit.wire import Wire
+from app.kit.operations.wire import Wire
+from app.kit.resources.models import IDEMPOTENCY_KEY
+from app.kit.resources.operations import BoundOperation
 
 LIFETIME: Final = timedelta(days=1)
 

@@ -8,22 +8,33 @@ from functools import lru_cache
 from typing import Any
 
 from app.contract import errors as e
-from app.contract.operations import CATALOGUE
+from app.contract.catalogue import CATALOGUE
 from app.contract.paging import DEFAULT_SIZE
-from app.identity.administration.resource_rules import rules_of, store_of
-from app.identity.administration.resources import idempotency, refusals
-from app.identity.administration.resources.settings_store import access_of
+from app.identity.administration.resources import idempotency, resource_errors
+from app.identity.administration.resources.rules import rules_of, store_of
 from app.identity.administration.resources.writing import Writer, unique_key
-from app.identity.directory.tenants import changes
+from app.identity.administration.settings_store import access_of
+from app.identity.directory.tenants import tenant_writes
 from app.identity.platform.context import Context
 from app.identity.platform.resources.items import Item
-from app.kit import randomness, resource_models, resource_values
+from app.kit import randomness
 from app.kit.clock import iso
-from app.kit.resource import CREATED_AT, FIXED, MODIFIED_AT, ONCE, READ_ONLY, InSettings, Resource, ResourceMember
-from app.kit.resource_models import MAX_ON_A_PAGE
-from app.kit.resource_operations import BoundOperation, is_list
-from app.kit.resource_values import ItemInput, look, put
-from app.kit.wire import Wire
+from app.kit.operations.wire import Wire
+from app.kit.resources import models as resource_models
+from app.kit.resources import values as resource_values
+from app.kit.resources.models import MAX_ON_A_PAGE
+from app.kit.resources.operations import BoundOperation, is_list
+from app.kit.resources.resource import (
+    CREATED_AT,
+    FIXED,
+    MODIFIED_AT,
+    ONCE,
+    READ_ONLY,
+    InSettings,
+    Resource,
+    ResourceMember,
+)
+from app.kit.resources.values import ItemInput, look, put
 
 
 def read(context: Context, bound: BoundOperation, req: Wire) -> Wire:
@@ -38,7 +49,7 @@ def read(context: Context, bound: BoundOperation, req: Wire) -> Wire:
         return _listed(context, bound, _page(bound, req, found))
     item = store.item(access, resource, tuple(provided.id.values()))
     if item is None:
-        raise refusals.unknown(bound)
+        raise resource_errors.unknown(bound)
     if bound.unset is not None and not _is_set(resource, item):
         raise bound.unset
     return shown(context, bound, item)
@@ -73,17 +84,17 @@ def update(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     if rules_of(resource).before_lock is not None:
         stored = store_of(resource).item(access_of(context), resource, tuple(provided.id.values()))
         if stored is None:
-            raise refusals.unknown(bound)
+            raise resource_errors.unknown(bound)
         rules_of(resource).require_powers(context, stored)
         _run_before_lock(context, bound, req, stored)
     _lock(context)
     before = store_of(resource).item(access_of(context), resource, tuple(provided.id.values()))
     if before is None:
-        raise refusals.unknown(bound)
+        raise resource_errors.unknown(bound)
     if bound.unset is not None and not _is_set(resource, before):
         raise bound.unset
     rules_of(resource).require_powers(context, before)
-    refusals.refuse_changed_identity(bound, context.raw.body, shown(context, bound, before))
+    resource_errors.refuse_changed_identity(bound, context.raw.body, shown(context, bound, before))
     secrets = provided.secrets_after(before.secrets)
     content = provided.content(_base(resource, before))
     after = replace(before, content=content, secrets=secrets, modified_at=context.now)
@@ -122,7 +133,7 @@ def delete(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     _lock(context)
     item = store_of(resource).item(access_of(context), resource, tuple(provided.id.values()))
     if item is None:
-        raise refusals.unknown(bound)
+        raise resource_errors.unknown(bound)
     _writer(context, bound).remove(item)
     return bound.draft.address.deleted()
 
@@ -135,14 +146,14 @@ def act(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     store, item_id = store_of(resource), tuple(resource_values.read_input(resource, req).id.values())
     if (prepare := rules_of(resource).actions_before_lock.get(action.name)) is not None:
         if (item := store.item(access_of(context), resource, item_id)) is None:
-            raise refusals.unknown(bound)
+            raise resource_errors.unknown(bound)
         rules_of(resource).require_powers(context, item)
         context.work.release_connection()
         prepare(context, item)
     _lock(context)
     before = store.item(access_of(context), resource, item_id)
     if before is None:
-        raise refusals.unknown(bound)
+        raise resource_errors.unknown(bound)
     rules_of(resource).require_powers(context, before)
     renewed = _renewed(resource, action.renews)
     after = replace(before, secrets={**before.secrets, **renewed})
@@ -217,7 +228,7 @@ def _run_before_lock(context: Context, bound: BoundOperation, req: Wire, before:
 def _lock(context: Context) -> None:
     """Lock the tenant, so that concurrent writes see each other's changes."""
     context.work.begin()
-    if changes.lock(context.work) is None:
+    if tenant_writes.lock(context.work) is None:
         raise e.MachineRefused
 
 
@@ -279,7 +290,7 @@ def _base(resource: Resource, before: Item) -> dict[str, Any]:
 
 
 def _writer(context: Context, bound: BoundOperation) -> Writer:
-    return Writer(context, bound.draft.resource, bound.bad, refusals.taken(bound))
+    return Writer(context, bound.draft.resource, bound.bad, resource_errors.taken(bound))
 
 
 def _write(writer: Writer, before: Item | None, after: Item, event: str = "changed") -> None:

@@ -8,16 +8,17 @@ from typing import Any
 
 from sqlalchemy.exc import IntegrityError
 
-from app.identity.administration.resource_rules import rules_of, store_of
-from app.identity.administration.resources.settings_store import SettingsRefused, access_of
-from app.identity.directory.tenants import changes
+from app.identity.administration.resources.rules import rules_of, store_of
+from app.identity.administration.settings_store import SettingsRefused, access_of
+from app.identity.directory.tenants import tenant_writes
 from app.identity.platform.context import Context
 from app.identity.platform.resources.hooks import Rules
 from app.identity.platform.resources.items import Item, Store
-from app.kit import randomness, resource_values
-from app.kit.errors import ApiError
-from app.kit.resource import Distinct, Resource
-from app.kit.resource_values import look
+from app.kit import randomness
+from app.kit.operations.errors import ApiError
+from app.kit.resources import values as resource_values
+from app.kit.resources.resource import Distinct, Resource
+from app.kit.resources.values import look
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ class Writer:
         """Audit a write, and tell every cache."""
         resource, audit = self.resource, self.context.audit
         if not self.store.raises_version:
-            changes.change(self.context.work)
+            tenant_writes.change(self.context.work)
         source = {"source": self.source} if self.source is not None else {}
         if resource.is_singleton:
             audit.record("settings.changed", what=resource.audit or resource.kind, **source)

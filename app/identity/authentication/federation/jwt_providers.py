@@ -13,16 +13,16 @@ from typing import Any, Final
 from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, Key, OctKey, RSAKey
 
-from app.contract import jwt_apps
-from app.contract.connections import MEMBERS, STANDARD_CLAIMS
-from app.contract.errors import federation as e
-from app.contract.jwt_apps import JwtProvider
+from app.contract.federation import errors as e
+from app.contract.federation.connections import MEMBERS, STANDARD_CLAIMS
+from app.contract.jwt import operations as jwt_apps
+from app.contract.jwt.operations import JwtProvider
 from app.identity.authentication.federation.providers import id_tokens
 from app.identity.authentication.federation.providers.id_tokens import IdTokenRefused, is_time
 from app.identity.directory.identity_provider import ProviderIdentity, identity_from_claims
 from app.identity.platform.context import Context
-from app.identity.platform.openid_metadata import PARSE_ERRORS
-from app.identity.platform.outbound import ProviderUnavailable
+from app.identity.platform.outbound.client import ProviderUnavailable
+from app.identity.platform.outbound.openid_metadata import PARSE_ERRORS
 from app.identity.platform.resources.store import items_of
 
 log = logging.getLogger("gatehouse.identity")

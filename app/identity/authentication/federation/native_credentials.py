@@ -1,4 +1,4 @@
-"""Proves whose identity an app presents with what a provider's SDK returned to it (decisions/0182).
+"""Proves whose identity an app presents with what a provider's SDK returned to it (decision 0182).
 
 The SDK signed the person in at the provider. What it returned counts only if the provider issued it to the tenant's own client:
 a token of another app, whose operator can present it here, proves nothing.
@@ -15,8 +15,8 @@ from typing import Final
 from joserfc.jwk import Key
 
 from app.contract import errors as e
-from app.contract.connections import STANDARD_CLAIMS, ConnectionSettings, can_sign_in, resolved
-from app.contract.native_sign_in import PROVIDERS, Kind, NativeSignIn, kind_of
+from app.contract.federation.connections import STANDARD_CLAIMS, ConnectionSettings, can_sign_in, resolved
+from app.contract.federation.native_sign_in import PROVIDERS, Kind, NativeSignIn, kind_of
 from app.identity.authentication.federation import jwt_providers
 from app.identity.authentication.federation import service as connections
 from app.identity.authentication.federation.providers import id_tokens, introspection, twitter
@@ -30,11 +30,11 @@ from app.identity.directory.identity_provider import (
     ProviderTokens,
     identity_from_claims,
 )
-from app.identity.directory.tenants import allowed_addresses
+from app.identity.directory.tenants.addresses import allowed_addresses
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import NO_ACCOUNT, ContinuationPurpose
-from app.identity.platform.outbound import ProviderUnavailable
+from app.identity.platform.outbound.client import ProviderUnavailable
 
 log = logging.getLogger("gatehouse.identity")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.contract.connections import PRESETS, ConnectionSettings, is_offered, resolved, well_known_provider
-from app.contract.errors import federation as e
-from app.contract.linking import PROVIDERS
+from app.contract.federation import errors as e
+from app.contract.federation.connections import PRESETS, ConnectionSettings, is_offered, resolved, well_known_provider
+from app.contract.federation.identity_linking import PROVIDERS
 from app.identity.platform.context import Context
 
 GOOGLE = "https://accounts.google.com"

@@ -1,4 +1,4 @@
-"""Reads the profile of a linked identity from its provider again, with the tokens of its last sign-in (decisions/0132)."""
+"""Reads the profile of a linked identity from its provider again, with the tokens of its last sign-in (decision 0132)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Final
 
 from app.contract.errors import TooManyRequests
-from app.contract.errors import federation as e
+from app.contract.federation import errors as e
 from app.identity.authentication.federation import service as connections
 from app.identity.directory.accounts import linked_identities, provider_tokens
 from app.identity.directory.accounts.account import Account
@@ -21,8 +21,8 @@ from app.identity.directory.identity_provider import (
     UpstreamProvider,
 )
 from app.identity.platform.context import Context
-from app.identity.platform.outbound import ProviderUnavailable
-from app.kit.limits import Rate
+from app.identity.platform.outbound.client import ProviderUnavailable
+from app.kit.limits.rate_limits import Rate
 
 log = logging.getLogger("gatehouse.identity")
 

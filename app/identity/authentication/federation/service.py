@@ -11,9 +11,9 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
-from app.contract.connections import can_sign_in, resolved
-from app.contract.errors import federation as e
-from app.contract.messages import MailKind
+from app.contract.federation import errors as e
+from app.contract.federation.connections import can_sign_in, resolved
+from app.contract.messages.models import MailKind
 from app.identity.authentication.federation import jwt_providers, offered_connections
 from app.identity.authentication.federation.offered_connections import OfferedConnection
 from app.identity.authentication.federation.providers.oauth2 import OAuth2Provider
@@ -23,11 +23,11 @@ from app.identity.directory.accounts import linked_identities, provider_tokens
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.linked_identities import Identity
 from app.identity.directory.identity_provider import AuthenticationRequest, ProviderDenied, ProviderIdentity
-from app.identity.directory.tenants import tenant_secrets
+from app.identity.directory.tenants.keys import tenant_secrets
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose, ContinuationToken
-from app.identity.platform.outbound import ProviderUnavailable
+from app.identity.platform.outbound.client import ProviderUnavailable
 from app.kit import randomness
 from app.kit.clock import aware
 
@@ -153,7 +153,7 @@ def link(context: Context, account: Account, identity: ProviderIdentity, *, supp
 
 
 def unlink(context: Context, account: Account, identity: Identity, *, suppress_webhook: bool = False) -> Account:
-    """Unlink an identity, as `linked_identities.unlink` does, and notify the account (decisions/0061)."""
+    """Unlink an identity, as `linked_identities.unlink` does, and notify the account (decision 0061)."""
     changed = linked_identities.unlink(
         context, account, identity.provider, identity.subject, suppress_webhook=suppress_webhook
     )

@@ -14,15 +14,15 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from app.contract import errors as e
-from app.contract import tokens as contract
-from app.contract.smart_login import GUID
-from app.contract.tokens import Token
+from app.contract.passwordless.smart_login import GUID
+from app.contract.sessions import operations as contract
+from app.contract.sessions.operations import Token
 from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens.service import IssuedTokens, TokenGrant
 from app.identity.directory.accounts import store as accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.identity_provider import ProviderIdentity
-from app.identity.directory.organizations import in_force
+from app.identity.directory.organizations import active_policies
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import NO_ACCOUNT, ContinuationPurpose, ContinuationToken
@@ -58,7 +58,7 @@ def access_token(
     """
     session_id, ends_at = ends_with
     claims = replace(_token_claims(context, methods, provider), ends_at=int(ends_at.timestamp()))
-    access, _ = in_force.shortest_lifetimes(context, account)
+    access, _ = active_policies.shortest_lifetimes(context, account)
     grant = TokenGrant(
         uid=account.uid, claims=claims, session_id=session_id, access_seconds=access, has_refresh_token=False
     )
@@ -84,7 +84,7 @@ def exchange(context: Context, text: str) -> IssuedTokens:
     if not _can_sign_in(account) or not continuation_tokens.spend(context, token):
         raise e.WrongRequestToken
     context.audit.record("request_token.exchanged", uid=token.uid)
-    access, refresh = in_force.shortest_lifetimes(context, account)
+    access, refresh = active_policies.shortest_lifetimes(context, account)
     claims = TokenClaims.from_stored(token.facts)
     grant = TokenGrant(uid=token.uid, claims=claims, access_seconds=access, refresh_seconds=refresh)
     return tokens.issue(context, grant)

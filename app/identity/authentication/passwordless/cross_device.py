@@ -1,4 +1,4 @@
-"""Cross-device sign-on: a waiting device, and the signed-in phone that approves it (decisions/0233).
+"""Cross-device sign-on: a waiting device, and the signed-in phone that approves it (decision 0233).
 
 What the device gets is no more than the phone has: the account's methods, the time of its authentication, and its absolute end.
 """
@@ -11,7 +11,8 @@ from typing import Any, Final
 
 from app.contract import errors as e
 from app.identity.authentication.passwordless import smart_login
-from app.identity.authentication.sign_in import sessions, tenant_requirements
+from app.identity.authentication.sign_in import tenant_requirements
+from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.credentials.tokens import store as token_store
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
@@ -19,8 +20,8 @@ from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import NO_ACCOUNT, OPEN, ContinuationPurpose, ContinuationToken
 from app.kit import randomness
-from app.kit.limits import Rate
-from app.kit.typed_codes import typed_code
+from app.kit.limits.rate_limits import Rate
+from app.kit.text.code_normalization import typed_code
 
 APPROVED: Final = "approved"
 DENIED: Final = "denied"

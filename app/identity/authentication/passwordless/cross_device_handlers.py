@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from app.contract import cross_device as contract
 from app.contract import errors as e
+from app.contract.passwordless import cross_device as contract
 from app.identity.authentication.passwordless import cross_device
 from app.identity.authentication.passwordless.cross_device import APPROVED, Approver
 from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens import store as token_store
 from app.identity.credentials.tokens.service import TokenGrant
-from app.identity.directory.organizations import in_force
+from app.identity.directory.organizations import active_policies
 from app.identity.platform.context import Context, TokenHolder
 from app.identity.platform.token_claims import TokenClaims
 from app.kit import randomness
@@ -77,7 +77,7 @@ def poll(context: Context, req: contract.PollCode) -> contract.DeviceToken:
         provider="Email", agent=device.facts["agent"], address=device.facts["address"], amr=approval.methods,
         auth_time=approval.authenticated_at, ends_at=approval.ends_at,
     )  # fmt: skip
-    access, _ = in_force.shortest_lifetimes(context, approval.account)
+    access, _ = active_policies.shortest_lifetimes(context, approval.account)
     grant = TokenGrant(
         uid=approval.account.uid, claims=claims, session_id=approval.session_id, access_seconds=access,
         has_refresh_token=False,

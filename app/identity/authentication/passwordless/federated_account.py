@@ -1,17 +1,18 @@
-"""Which account a provider's address signs in to, on our pages and in apps (decisions/0130)."""
+"""Which account a provider's address signs in to, on our pages and in apps (decision 0130)."""
 
 from __future__ import annotations
 
 from enum import Enum
 
 from app.contract import errors as e
-from app.contract.registration_form import TERMS
+from app.contract.registration.form import TERMS
 from app.identity.authentication.passwordless import redemption
 from app.identity.credentials.one_time_tokens.service import NOBODY, OneTimeToken, Purpose
-from app.identity.directory.accounts import first_verification, identifiers
+from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import EMAIL
+from app.identity.directory.accounts.unverified import first_verification
 from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.directory.tenants import registration_form
 from app.identity.platform.context import Context

@@ -5,26 +5,27 @@ from __future__ import annotations
 from dataclasses import replace
 
 from app.contract import errors as e
-from app.contract import passwordless as contract
-from app.contract.groups import Posted, PostedSms, SmsSent
-from app.contract.passwordless import SignInParameters
+from app.contract.passwordless import operations as contract
+from app.contract.passwordless.operations import SignInParameters
 from app.contract.second_factors.challenge import NO_EXPIRY, NO_SESSION, FactorKind, FactorLogin
+from app.contract.shared_responses import Posted, PostedSms, SmsSent
 from app.identity.authentication.passwordless import redemption, sending
 from app.identity.authentication.passwordless.sending import MAIL, SIGN_IN, SMS, SendOptions
 from app.identity.authentication.recovery import recipient
-from app.identity.authentication.sign_in import completion, email_verification, identifiers, locks
-from app.identity.authentication.sign_in.second_factor import Authentication
+from app.identity.authentication.sign_in import completion, identifiers, locks
+from app.identity.authentication.sign_in.operations import email_verification
+from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials.authenticators.protocol import ChallengeOptions
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import MAIL_CODE, NOBODY, SMS_CODE, Purpose
-from app.identity.directory.accounts.account_lookup import AccountLookup
+from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
 from app.identity.directory.accounts.service import Account
 from app.identity.messaging import service as messaging
 from app.identity.platform.context import Context
 from app.kit import randomness
-from app.kit.errors import ApiError
+from app.kit.operations.errors import ApiError
 
 _LoginByCode = contract.LoginByEmailCode | contract.LoginByUsernameCode | contract.LoginBySmsCode
 

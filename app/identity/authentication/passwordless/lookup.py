@@ -6,12 +6,12 @@ from app.identity.authentication.passwordless import redemption
 from app.identity.authentication.passwordless.methods import DEVICE, MAIL, SMS
 from app.identity.authentication.recovery import recipient
 from app.identity.authentication.sign_in import identifiers
-from app.identity.directory.accounts import account_lookup
 from app.identity.directory.accounts import identifiers as names
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.accounts.account_lookup import TypedIdentifier
+from app.identity.directory.accounts.login_attempts import account_lookup
+from app.identity.directory.accounts.login_attempts.account_lookup import TypedIdentifier
 from app.identity.platform.context import Context
-from app.kit.errors import ApiError
+from app.kit.operations.errors import ApiError
 
 
 def resolve(context: Context, text: str, method: str) -> tuple[TypedIdentifier, Account | None, bool]:

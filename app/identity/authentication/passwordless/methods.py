@@ -7,7 +7,7 @@ from app.identity.platform.context import Context
 
 MAIL, SMS, DEVICE = channels.MAIL, channels.SMS, "device"
 PHONE = "phone"
-"""Not a message: a browser shows a QR code, and a signed-in phone approves it (decisions/0241)."""
+"""Not a message: a browser shows a QR code, and a signed-in phone approves it (decision 0241)."""
 
 
 def enabled_methods(context: Context) -> list[str]:

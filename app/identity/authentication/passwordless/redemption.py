@@ -5,25 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from app.contract.accounts import EmailEntry, PinInfo
+from app.contract.accounts.operations import EmailEntry, PinInfo
 from app.identity.authentication.recovery.sending import is_still_recipient
 from app.identity.authentication.registration import drafts, requirements
 from app.identity.authentication.registration import service as registration
-from app.identity.authentication.sign_in import password_reset
+from app.identity.authentication.sign_in.operations import password_reset
 from app.identity.authentication.verification import phones
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials import store as credentials
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import NOBODY, OneTimeToken, Purpose
-from app.identity.directory.accounts import first_verification, identifiers, linked_identities, pending_accounts, store
+from app.identity.directory.accounts import identifiers, linked_identities, store
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE
 from app.identity.directory.accounts.service import Account
+from app.identity.directory.accounts.unverified import first_verification, pending_accounts
 from app.identity.directory.consents import service as consent_forms
 from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.platform import events
 from app.identity.platform.context import Context
-from app.kit.errors import ApiError
+from app.kit.operations.errors import ApiError
 
 SOURCE = "one-touch"
 

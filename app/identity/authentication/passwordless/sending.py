@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from app.contract import errors as e
-from app.contract.messages import MailKind, SmsKind
+from app.contract.messages.models import MailKind, SmsKind
 from app.identity.authentication.recovery.sending import MAIL, SMS, recipient_email, unknown_recipient, unknown_subject
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import NOBODY, Purpose
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts.service import Account
-from app.identity.directory.tenants import allowed_addresses
+from app.identity.directory.tenants.addresses import allowed_addresses
 from app.identity.messaging import service as messaging
 from app.identity.messaging.send_limits import CountedAs
 from app.identity.messaging.service import DEFAULT_SMS_OPTIONS, SmsOptions
 from app.identity.platform.context import Context
-from app.kit.user_agents import parse_user_agent
+from app.kit.web.user_agents import parse_user_agent
 
 SEND_ERRORS: Final = (
     e.MailLimitReached, e.SmsLimitReached, e.SharedSmsLimitReached, e.NoSmsConfiguration, e.VoiceOtpOff,

@@ -12,15 +12,15 @@ from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens import store as token_store
 from app.identity.credentials.one_time_tokens.service import MAIL_CODE, NOBODY, SMS_CODE, OneTimeToken, Purpose
 from app.identity.directory.accounts import store as accounts
-from app.identity.directory.accounts.account_lookup import AccountLookup
+from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
 from app.identity.directory.accounts.service import Account
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import OPEN, ContinuationPurpose, ContinuationToken
 from app.kit import randomness
-from app.kit.errors import ApiError
-from app.kit.limits import Rate
-from app.kit.typed_codes import typed_code
+from app.kit.limits.rate_limits import Rate
+from app.kit.operations.errors import ApiError
+from app.kit.text.code_normalization import typed_code
 
 KINDS: Final = (Purpose.SMART_LOGIN, Purpose.ONE_TOUCH)
 _NUMBER_RATE: Final = Rate(3, 3600)

@@ -5,23 +5,23 @@ from __future__ import annotations
 from dataclasses import replace
 
 from app.contract import errors as e
-from app.contract import smart_login as contract
-from app.contract.groups import PostedSms
+from app.contract.passwordless import smart_login as contract
 from app.contract.second_factors.challenge import FactorKind, FactorLogin
+from app.contract.shared_responses import PostedSms
 from app.identity.authentication.passwordless import handlers, redemption, sending, smart_login
 from app.identity.authentication.passwordless.sending import MAIL, ONE_TOUCH, SMART_LOGIN, SMS, SendOptions
 from app.identity.authentication.passwordless.smart_login import State
 from app.identity.authentication.recovery import recipient
 from app.identity.authentication.sign_in import identifiers
-from app.identity.authentication.sign_in.second_factor import SUPPRESS_WEBHOOK_FACT, Authentication
+from app.identity.authentication.sign_in.pending_sign_in import SUPPRESS_WEBHOOK_FACT, Authentication
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import NOBODY, SMS_CODE, OneTimeToken, Purpose
-from app.identity.directory.accounts import account_lookup
 from app.identity.directory.accounts import identifiers as names
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.account_lookup import AccountLookup, TypedIdentifier
+from app.identity.directory.accounts.login_attempts import account_lookup
+from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, TypedIdentifier
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose, ContinuationToken

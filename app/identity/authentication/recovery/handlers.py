@@ -9,21 +9,23 @@ import json
 from collections.abc import Collection
 
 from app.contract import errors as e
-from app.contract import passwords as contract
-from app.contract.groups import AccessTokenQuery, CaptchaSolution, Posted, PostedSms, SmsSent
+from app.contract.recovery import operations as contract
+from app.contract.shared_parameters import AccessTokenQuery, CaptchaSolution
+from app.contract.shared_responses import Posted, PostedSms, SmsSent
 from app.identity.authentication.recovery import recipient, sending
 from app.identity.authentication.recovery.sending import ResetOptions
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.directory.accounts import account_lookup, linked_identities
+from app.identity.directory.accounts import linked_identities
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.account_lookup import AccountLookup
+from app.identity.directory.accounts.login_attempts import account_lookup
+from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
 from app.identity.messaging import service as messaging
 from app.identity.platform.context import Context
 from app.kit import randomness
-from app.kit.errors import ApiError
-from app.kit.limits import Rate
-from app.kit.wire import Document
+from app.kit.limits.rate_limits import Rate
+from app.kit.operations.errors import ApiError
+from app.kit.operations.wire import Document
 
 
 def spend_limits(context: Context) -> None:

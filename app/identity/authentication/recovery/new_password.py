@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.contract import errors as e
-from app.contract.messages import MailKind
+from app.contract.messages.models import MailKind
 from app.identity.authentication.recovery import sending
 from app.identity.credentials import notifications
 from app.identity.credentials import store as credentials
@@ -13,9 +13,11 @@ from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import OneTimeToken, Purpose
 from app.identity.credentials.passkeys import store as passkeys
 from app.identity.credentials.passwords import new_password
-from app.identity.directory.accounts import first_verification, identifiers, login_records, store
+from app.identity.directory.accounts import identifiers, store
 from app.identity.directory.accounts.identifiers import EMAIL
+from app.identity.directory.accounts.login_attempts import login_records
 from app.identity.directory.accounts.service import Account
+from app.identity.directory.accounts.unverified import first_verification
 from app.identity.platform import events
 from app.identity.platform.context import Context
 
@@ -103,7 +105,7 @@ def after_change(
 
 
 def _claim_mailbox(context: Context, locked: Account, email: str | None, private: dict[str, Any]) -> dict[str, Any]:
-    """Mark the address of the reset verified, and remove what another person may have stored before (decisions/0061)."""
+    """Mark the address of the reset verified, and remove what another person may have stored before (decision 0061)."""
     form = identifiers.normalize_email(email or "")
     if form is None:
         return {}

@@ -6,20 +6,20 @@ They hide accounts like the recovery of passwords.
 from __future__ import annotations
 
 from app.contract import errors as e
-from app.contract import pins as contract
-from app.contract.groups import Posted, PostedSms, SmsSent
+from app.contract.pins import operations as contract
+from app.contract.shared_responses import Posted, PostedSms, SmsSent
 from app.identity.authentication.recovery import recipient, sending
 from app.identity.authentication.recovery.handlers import raise_unless_hidden, spend_limits
 from app.identity.authentication.recovery.sending import PIN, ResetOptions
 from app.identity.credentials.pins import service as pins
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.account_lookup import AccountLookup
+from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
 from app.identity.directory.accounts.service import Account
 from app.identity.messaging import service as messaging
 from app.identity.platform.context import Context
 from app.kit import randomness
-from app.kit.errors import ApiError
+from app.kit.operations.errors import ApiError
 
 
 def reachable_account(lookup: AccountLookup, by: str, unknown: type[ApiError] = e.UnknownAccount) -> Account | None:

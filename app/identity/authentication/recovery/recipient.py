@@ -5,9 +5,10 @@ from __future__ import annotations
 from app.contract import errors as e
 from app.identity.authentication.recovery.sending import MAIL
 from app.identity.credentials.tokens import service as tokens
-from app.identity.directory.accounts import account_lookup, identifiers
+from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.account_lookup import AccountLookup, TypedIdentifier
+from app.identity.directory.accounts.login_attempts import account_lookup
+from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, TypedIdentifier
 from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
 

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.contract import errors as e
-from app.contract.messages import MailKind, SmsKind
+from app.contract.messages.models import MailKind, SmsKind
 from app.identity.authentication import channels
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import NOBODY, OneTimeToken, Purpose
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts.service import Account
-from app.identity.directory.tenants import allowed_addresses
+from app.identity.directory.tenants.addresses import allowed_addresses
 from app.identity.messaging import service as messaging
 from app.identity.messaging.service import DEFAULT_SMS_OPTIONS, SmsOptions
 from app.identity.platform.context import Context
-from app.kit.errors import ApiError
+from app.kit.operations.errors import ApiError
 
 MAIL, SMS = channels.MAIL, channels.SMS
 PAGE_MINUTES = 15

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.contract.sotts import SOTTS
+from app.contract.registration.app_sotts import SOTTS
 from app.identity.platform.context import Context
 from app.identity.platform.resources.items import StoreAccess
 from app.identity.platform.resources.store import SHARED_TABLE

@@ -1,6 +1,6 @@
 """Change the address or number of a pending registration, for a visitor who mistyped it.
 
-The registration then waits for the new identifier, like one with a taken address (decisions/0052). Response and cost are
+The registration then waits for the new identifier, like one with a taken address (decision 0052). Response and cost are
 the same whether or not the old or the new identifier has an account.
 """
 
@@ -10,14 +10,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.contract import errors as e
-from app.contract.accounts import EmailEntry
+from app.contract.accounts.operations import EmailEntry
 from app.identity.authentication.registration import requirements
 from app.identity.authentication.verification import phones
 from app.identity.authentication.verification import service as verification
 from app.identity.authentication.verification.service import VerificationOptions
-from app.identity.directory.accounts import identifiers, input_checks, pending_accounts, store
+from app.identity.directory.accounts import identifiers, input_checks, store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE
+from app.identity.directory.accounts.unverified import pending_accounts
 from app.identity.platform.context import Context
 
 _SEND_ERRORS = (e.MailLimitReached, e.SmsLimitReached, e.SharedSmsLimitReached, e.NoSmsConfiguration)

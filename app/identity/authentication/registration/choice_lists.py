@@ -10,11 +10,11 @@ from sqlalchemy import Boolean, Column, Index, LargeBinary, String, delete, inse
 from sqlalchemy.engine import Row
 
 from app.contract import errors as e
-from app.contract import registration as contract
+from app.contract.registration import choices as contract
 from app.identity.platform.context import Context
 from app.identity.platform.encryption import Encryption
 from app.identity.platform.store.tables import Id, Instant, tenant_table
-from app.identity.platform.store.unit import UnitOfWork
+from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit import randomness
 from app.kit.clock import iso
 

@@ -10,16 +10,18 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from app.contract import errors as e
-from app.contract.accounts import EmailEntry, PinInfo
+from app.contract.accounts.operations import EmailEntry, PinInfo
 from app.contract.profile import Write
 from app.identity.credentials.passwords import new_password
 from app.identity.credentials.passwords import security_answers as answers
 from app.identity.credentials.passwords.new_password import PROFILE_FIELDS
 from app.identity.credentials.pins import service as pins
-from app.identity.directory.accounts import input_checks, pending_accounts, pin_hash, profile_edits, store
+from app.identity.directory.accounts import input_checks, pin_hash, store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE, USERNAME
 from app.identity.directory.accounts.input_checks import Emails, refuse_questions, taken
+from app.identity.directory.accounts.profile import edits as profile_edits
+from app.identity.directory.accounts.unverified import pending_accounts
 from app.identity.platform.context import Context
 from app.kit import randomness
 

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from ipaddress import ip_address
 from typing import Final
 
-from app.contract.registration_form import FormField
+from app.contract.registration.form import FormField
 from app.identity.directory.accounts import identifiers
-from app.identity.directory.accounts.profile import born_on
-from app.kit.web_addresses import is_web_address
+from app.identity.directory.accounts.profile.document import born_on
+from app.kit.web.web_addresses import is_web_address
 
 
 def _matches(pattern: str) -> Callable[[str], bool]:

@@ -6,10 +6,12 @@ import json
 from dataclasses import replace
 
 from app.contract import errors as e
-from app.contract import registration as contract
-from app.contract.groups import PREVENT_EMAIL, PREVENT_SMS, Deleted, Posted
 from app.contract.profile import Profile
-from app.contract.sign_in import Login
+from app.contract.registration import choices
+from app.contract.registration import operations as contract
+from app.contract.shared_parameters import PREVENT_EMAIL, PREVENT_SMS
+from app.contract.shared_responses import Deleted, Posted
+from app.contract.sign_in.operations import Login
 from app.identity.authentication.registration import choice_lists, service, sott
 from app.identity.authentication.registration.service import RegistrationOptions
 from app.identity.authentication.verification.service import VerificationOptions
@@ -22,13 +24,14 @@ from app.identity.credentials.tokens.service import TokenGrant
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.consents import consent_required
-from app.identity.directory.organizations import in_force, invitations
-from app.identity.directory.organizations.invitation import InvitationRecord
+from app.identity.directory.organizations import active_policies
+from app.identity.directory.organizations.invitations import service as invitations
+from app.identity.directory.organizations.invitations.invitation import InvitationRecord
 from app.identity.platform.context import Context
 from app.identity.platform.token_claims import TokenClaims
 from app.kit import randomness
 from app.kit.clock import iso
-from app.kit.wire import Document
+from app.kit.operations.wire import Document
 
 
 @contract.register.implements
@@ -124,7 +127,7 @@ def _invitation(context: Context, req: contract.RegistrationModel) -> Invitation
 
 def _login(context: Context, account: Account, fields: str | None) -> Login:
     claims = TokenClaims(provider="Email", agent=context.agent, address=context.address)
-    access, refresh = in_force.shortest_lifetimes(context, account)
+    access, refresh = active_policies.shortest_lifetimes(context, account)
     grant = TokenGrant(uid=account.uid, claims=claims, access_seconds=access, refresh_seconds=refresh)
     issued = tokens.issue(context, grant)
     profile = {**accounts.profile_of(account), "FirstLogin": True}
@@ -137,44 +140,44 @@ def _login(context: Context, account: Account, fields: str | None) -> Login:
     )
 
 
-@contract.records.implements
-def read_records(context: Context, req: contract.ListRecords) -> Document:
+@choices.records.implements
+def read_records(context: Context, req: choices.ListRecords) -> Document:
     return _document(choice_lists.list_records(context, req, is_managed=False))
 
 
-@contract.managed_records.implements
-def read_managed_records(context: Context, req: contract.ListRecords) -> Document:
+@choices.managed_records.implements
+def read_managed_records(context: Context, req: choices.ListRecords) -> Document:
     return _document(choice_lists.list_records(context, req, is_managed=True))
 
 
-@contract.check_code.implements
-def check_code(context: Context, req: contract.CodeCheck) -> contract.CodeIsValid:
+@choices.check_code.implements
+def check_code(context: Context, req: choices.CodeCheck) -> choices.CodeIsValid:
     choice_lists.check_code(context, req.record_id, req.code)
-    return contract.CodeIsValid()
+    return choices.CodeIsValid()
 
 
-@contract.add_records.implements
-def add_records(context: Context, req: contract.NewRecords) -> Posted:
+@choices.add_records.implements
+def add_records(context: Context, req: choices.NewRecords) -> Posted:
     choice_lists.add(context, req.data)
     return Posted()
 
 
-@contract.change_record.implements
-def change_record(context: Context, req: contract.UpdateRecord) -> contract.RecordUpdated:
-    return contract.RecordUpdated(data=choice_lists.change(context, req))
+@choices.change_record.implements
+def change_record(context: Context, req: choices.UpdateRecord) -> choices.RecordUpdated:
+    return choices.RecordUpdated(data=choice_lists.change(context, req))
 
 
-@contract.remove_record.implements
-def remove_record(context: Context, req: contract.RecordId) -> Deleted:
+@choices.remove_record.implements
+def remove_record(context: Context, req: choices.RecordId) -> Deleted:
     choice_lists.remove(context, req.record_id)
     return Deleted()
 
 
-@contract.remove_type.implements
-def remove_type(context: Context, req: contract.DeleteRecordType) -> Deleted:
+@choices.remove_type.implements
+def remove_type(context: Context, req: choices.DeleteRecordType) -> Deleted:
     choice_lists.remove_type(context, req.type)
     return Deleted()
 
 
-def _document(records: list[contract.RecordView]) -> Document:
+def _document(records: list[choices.RecordView]) -> Document:
     return Document(json.dumps([record.model_dump(by_alias=True) for record in records]).encode())

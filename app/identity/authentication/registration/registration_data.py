@@ -7,7 +7,7 @@ from typing import Any
 
 from app.contract import errors as e
 from app.identity.authentication.registration import choice_lists
-from app.identity.directory.accounts import profile_edits
+from app.identity.directory.accounts.profile import edits as profile_edits
 from app.identity.platform.context import Context
 
 MEMBER = "RegistrationData"

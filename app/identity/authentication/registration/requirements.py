@@ -6,15 +6,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.contract import errors as e
-from app.contract.configuration import EmailAccess, TenantSettings
-from app.contract.registration_form import CUSTOM, TERMS, FormField
+from app.contract.registration.form import CUSTOM, TERMS, FormField
+from app.contract.tenants.settings import EmailAccess, TenantSettings
 from app.identity.authentication.registration import form_rules
 from app.identity.authentication.registration.drafts import AccountDraft, ProfileInput, RegistrationInput
-from app.identity.directory.accounts import identifiers, profile_edits
-from app.identity.directory.accounts.profile import age, born_on
+from app.identity.directory.accounts import identifiers
+from app.identity.directory.accounts.profile import edits as profile_edits
+from app.identity.directory.accounts.profile.document import age, born_on
 from app.identity.directory.tenants import registration_form
 from app.identity.platform.context import Context
-from app.kit.errors import ApiError
+from app.kit.operations.errors import ApiError
 
 _MISSING: dict[str, type[ApiError]] = {
     "email": e.MalformedEmail,

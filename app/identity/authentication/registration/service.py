@@ -7,23 +7,18 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from app.contract import errors as e
-from app.contract.consents import ConsentAnswers
+from app.contract.consents.operations import ConsentAnswers
 from app.identity.authentication.registration import drafts, registration_data, requirements
 from app.identity.authentication.registration.drafts import AccountDraft, RegistrationInput
 from app.identity.authentication.verification import phones
 from app.identity.authentication.verification import service as verification
 from app.identity.authentication.verification.service import VerificationOptions
 from app.identity.credentials.pins import service as pins
-from app.identity.directory.accounts import (
-    identifiers,
-    input_checks,
-    linked_identities,
-    pending_accounts,
-    privacy_policy,
-)
+from app.identity.directory.accounts import identifiers, input_checks, linked_identities, privacy_policy
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.identifiers import PHONE
 from app.identity.directory.accounts.service import Account
+from app.identity.directory.accounts.unverified import pending_accounts
 from app.identity.directory.consents import service as consent_forms
 from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.platform import events

@@ -19,12 +19,12 @@ from cryptography.hazmat.primitives import padding
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from app.contract import errors as e
-from app.contract import registration as contract
-from app.contract.sotts import MAX_MINUTES
+from app.contract.registration import operations as contract
+from app.contract.registration.app_sotts import MAX_MINUTES
 from app.identity.authentication.registration import app_sotts
-from app.identity.directory.tenants.changes import api_secret_associated_data
+from app.identity.directory.tenants.tenant_writes import api_secret_associated_data
 from app.identity.platform.context import Context
-from app.kit.reading import RawRequest
+from app.kit.operations.request_parsing import RawRequest
 
 SKEW = timedelta(minutes=5)
 MAX_LIFETIME = timedelta(minutes=contract.MAX_SOTT_MINUTES)

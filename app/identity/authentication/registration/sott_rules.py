@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Final
 from urllib.parse import quote
 
-from app.contract.sotts import SOTTS
+from app.contract.registration.app_sotts import SOTTS
 from app.identity.authentication.registration import sott
 from app.identity.platform.context import Context
 from app.identity.platform.powers import Power

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from app.contract import errors as e
-from app.contract.organization_settings import MethodLimit
+from app.contract.organizations.settings import MethodLimit
 from app.identity.authentication.federation import offered_connections
 from app.identity.authentication.federation import service as connections
-from app.identity.authentication.sign_in.sessions import FEDERATED
+from app.identity.authentication.sign_in.sessions.service import FEDERATED
 from app.identity.credentials.passkeys import store as passkeys
 from app.identity.directory.accounts import linked_identities
 from app.identity.directory.accounts.account import Account

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any, Final
 
 from app.contract import errors as e
-from app.contract.groups import SmsSent
 from app.contract.profile import Profile
 from app.contract.second_factors.challenge import (
     NO_EXPIRY,
@@ -16,9 +15,10 @@ from app.contract.second_factors.challenge import (
     FactorKind,
     FactorLogin,
 )
-from app.contract.sign_in import Login
-from app.identity.authentication.sign_in import allowed_methods, risks, second_factor, service, tenant_requirements
-from app.identity.authentication.sign_in.second_factor import Authentication
+from app.contract.shared_responses import SmsSent
+from app.contract.sign_in.operations import Login
+from app.identity.authentication.sign_in import allowed_methods, pending_sign_in, risks, service, tenant_requirements
+from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.sign_in.tenant_requirements import Requirement
 from app.identity.credentials.authenticators.protocol import ChallengeOptions
 from app.identity.credentials.authenticators.registry import AUTHENTICATORS
@@ -57,7 +57,7 @@ def complete(
     allowed_methods.refuse(context, account, authentication.methods)
     required = (
         None
-        if second_factor.MFA in authentication.methods
+        if pending_sign_in.MFA in authentication.methods
         else risks.required_factor(context, account, authentication.channel)
     )
     if required is not None:
@@ -90,9 +90,9 @@ def challenge(
     options: ChallengeOptions = DEFAULT_OPTIONS,
 ) -> FactorLogin:
     """Return the challenge of the second factor, and send the code that it needs (interface mfa.md section 1)."""
-    pending = second_factor.begin(context, required, authentication)
+    pending = pending_sign_in.begin(context, required, authentication)
     required = replace(required, factors=pending.person)
-    second_factor.prompt_device(context, pending, required.kinds)
+    pending_sign_in.prompt_device(context, pending, required.kinds)
     members = views.challenge_members(context, required, options) | send_code(context, required, options)
     response = Challenge(
         second_factor_authentication_token=pending.token.text, expire_in=iso(pending.token.expires_at) or "", **members
@@ -113,7 +113,7 @@ def send_code(context: Context, required: RequiredFactor, options: ChallengeOpti
         return {}
     try:
         sent = AUTHENTICATORS[kind].challenge(context, required.factors, options)
-    except second_factor.SEND_ERRORS as reason:
+    except pending_sign_in.SEND_ERRORS as reason:
         if len(required.kinds) == 1 and not is_email:
             raise
         context.audit.record("second_factor.not_sent", uid=required.factors.account.uid, reason=type(reason).__name__)

@@ -7,13 +7,13 @@ import binascii
 from datetime import timedelta
 
 from app.contract import errors as e
-from app.identity.authentication.sign_in import sessions
+from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
 from app.identity.platform.encryption import DecryptionError
 from app.kit.clock import iso
-from app.kit.errors import ApiError
+from app.kit.operations.errors import ApiError
 
 _REVERT_LIFETIME = timedelta(minutes=10)
 

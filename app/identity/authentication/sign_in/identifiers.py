@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from app.contract import errors as e
-from app.contract.configuration import TenantSettings
-from app.contract.sign_in import PasswordLogin
+from app.contract.sign_in.operations import PasswordLogin
+from app.contract.tenants.settings import TenantSettings
 from app.identity.directory.accounts import identifiers as names
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.account_lookup import TypedIdentifier
+from app.identity.directory.accounts.login_attempts.account_lookup import TypedIdentifier
 
 
 def from_request(settings: TenantSettings, req: PasswordLogin) -> TypedIdentifier:

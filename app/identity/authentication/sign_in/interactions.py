@@ -15,14 +15,14 @@ from app.identity.directory.accounts import store as account_store
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose
-from app.identity.platform.store.compiled import Compiled, change_row, changes, insert_row
+from app.identity.platform.store.compiled_statements import Compiled, change_row, changes, insert_row
 from app.kit import randomness
-from app.kit.limits import OverLimit, Rate
+from app.kit.limits.rate_limits import OverLimit, Rate
 
 EXPIRED_RETENTION: Final = timedelta(days=3)
 """How long an expired interaction is retained, from which the sign-in restarts: over a weekend."""
 MAX_OF_NETWORK: Final = 10_000
-"""Unanswered interactions that one network may hold; the oldest goes first (decisions/0333)."""
+"""Unanswered interactions that one network may hold; the oldest goes first (decision 0333)."""
 MAX_AT_ONCE: Final = 500
 """Interactions that one request deletes, of a network that holds too many."""
 _ENDED_LIFETIME: Final = timedelta(minutes=10)

@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from app.contract import captcha as contract
 from app.contract import errors as e
+from app.contract.captcha import models as contract
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.passwords import security_answers
-from app.identity.directory.accounts.account_lookup import AccountLookup, question_for
-from app.identity.directory.accounts.login_records import AccountLock
+from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, question_for
+from app.identity.directory.accounts.login_attempts.login_records import AccountLock
 from app.identity.platform.context import Context
 from app.kit.clock import iso
-from app.kit.errors import ApiError
-from app.kit.limits import Rate
+from app.kit.limits.rate_limits import Rate
+from app.kit.operations.errors import ApiError
 
 CAPTCHA, QUESTION, BLOCK = "Captcha", "SecurityQuestion", "Block"
 

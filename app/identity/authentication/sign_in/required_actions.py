@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.contract.steps import ConsentFormsStep, MissingFieldsStep, PinStep, PrivacyPolicyStep, RequiredAction
-from app.identity.authentication.sign_in.sessions import BrowserSession
+from app.identity.authentication.sign_in.sessions.service import BrowserSession
 from app.identity.credentials.pins import service as pins
 from app.identity.directory.accounts import consents, privacy_policy
 from app.identity.directory.accounts import service as accounts

@@ -1,7 +1,7 @@
 """Risk-based authentication: unfamiliar devices, browsers, places and addresses of a sign-in (mfa.md section 9).
 
 Known origins are stored as digests. By the tenant's settings a new origin is notified or refused, or demands a second factor
-(decisions/0106).
+(decision 0106).
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from datetime import timedelta
 from typing import Final
 
 from app.contract import errors as e
-from app.contract.credential_settings import Action
-from app.contract.messages import MailKind, SmsKind
+from app.contract.messages.models import MailKind, SmsKind
 from app.contract.second_factors.challenge import FactorKind
-from app.identity.authentication.sign_in import sessions
+from app.contract.sign_in.settings import Action
+from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.credentials import notifications
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors.service import RequiredFactor
@@ -24,7 +24,7 @@ from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose, ContinuationToken
 from app.kit import randomness
-from app.kit.user_agents import parse_user_agent
+from app.kit.web.user_agents import parse_user_agent
 
 _MESSAGES: Final = {
     "device": (MailKind.NEW_DEVICE, SmsKind.NEW_DEVICE), "browser": (MailKind.NEW_BROWSER, SmsKind.NEW_BROWSER),

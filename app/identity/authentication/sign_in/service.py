@@ -14,22 +14,24 @@ from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.authentication.verification import service as verification
 from app.identity.authentication.verification.service import VerificationOptions
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.passwords import account_password, new_password
+from app.identity.credentials.passwords import new_password, verify_password
 from app.identity.credentials.second_factors.service import RequiredFactor
 from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens.service import IssuedTokens, TokenGrant
-from app.identity.directory.accounts import account_lookup, login_records, store, unknown_identifiers
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.account_lookup import AccountLookup, TypedIdentifier
-from app.identity.directory.accounts.login_records import AccountLock, Failure
+from app.identity.directory.accounts import store
+from app.identity.directory.accounts.login_attempts import account_lookup, login_records, unknown_identifiers
+from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, TypedIdentifier
+from app.identity.directory.accounts.login_attempts.login_records import AccountLock, Failure
 from app.identity.directory.accounts.service import Account
-from app.identity.directory.organizations import in_force, joining
+from app.identity.directory.organizations import active_policies
+from app.identity.directory.organizations.memberships import just_in_time_membership
 from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.platform import events
 from app.identity.platform.context import Context
 from app.identity.platform.token_claims import TokenClaims
-from app.kit.errors import ApiError
-from app.kit.limits import Rate
+from app.kit.limits.rate_limits import Rate
+from app.kit.operations.errors import ApiError
 
 PASSWORD = "pwd"  # RFC 8176
 BREACHED_FLAG = "is_password_breached"
@@ -81,7 +83,7 @@ def verify(
     identifiers.refuse_disabled_kind(context.tenant.settings, identifier.kind)
     lookup = account_lookup.find(context, identifier, is_hidden=hides_unknown)
     solved = _solve_lock(context, lookup, solution)
-    account = account_password.verify(context, lookup.account, password)
+    account = verify_password.verify(context, lookup.account, password)
     if account is None:
         raise _wrong_credentials(context, lookup, solved)
     is_stale = account.password_hash is not None and context.hashing.is_stale(account.password_hash)
@@ -92,7 +94,7 @@ def verify(
     risks.refuse_new_origin(context, account)
     required = risks.required_factor(context, account)
     is_solved, is_complete = solved is not None, required is None
-    joined = joining.lock_joinable(context, account) if is_complete else []
+    joined = just_in_time_membership.lock_joinable(context, account) if is_complete else []
     if not _record_login(context, account, password, new_hash, is_lock_solved=is_solved, is_complete=is_complete):
         context.audit.record("sign_in.refused", uid=account.uid, reason="changed meanwhile")
         raise _current_lock_refusal(context, lookup, solved) or e.WrongCredentials()
@@ -152,7 +154,7 @@ def notify_sign_in(
     events.emit(context, "Login", account, suppress_webhook)
     risks.remember_origin(context, account)
     if joined:
-        joining.join_by_verified_domain(context, account, joined)
+        just_in_time_membership.join_by_verified_domain(context, account, joined)
 
 
 def try_complete_sign_in(
@@ -161,7 +163,7 @@ def try_complete_sign_in(
     """Record a complete sign-in that used no password; return False where the account may not sign in."""
     if not eligibility.can_sign_in(context, account, kind):
         return False
-    joined = joining.lock_joinable(context, account)
+    joined = just_in_time_membership.lock_joinable(context, account)
     if not login_records.record_login(
         context.work, account.uid, account.password_hash, context.now, is_lock_solved=False, new_hash=None
     ):
@@ -175,7 +177,7 @@ def complete_sign_in(context: Context, account: Account, kind: str, *, suppress_
     one_time_tokens.refuse_locked(context, account)
     if (refusal := eligibility.refusal(context, account, kind)) is not None:
         raise refusal
-    joined = joining.lock_joinable(context, account)
+    joined = just_in_time_membership.lock_joinable(context, account)
     if not login_records.record_login(
         context.work, account.uid, account.password_hash, context.now, is_lock_solved=False, new_hash=None
     ):
@@ -204,7 +206,7 @@ def issue_tokens(
         auth_time=int(context.now.timestamp()),
         unfinished_sign_in=unfinished,
     )
-    access, refresh = in_force.shortest_lifetimes(context, account)
+    access, refresh = active_policies.shortest_lifetimes(context, account)
     grant = TokenGrant(uid=account.uid, claims=claims, access_seconds=access, refresh_seconds=refresh)
     return tokens.issue(context, grant)
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from app.contract import errors as e
 from app.identity.authentication.sign_in import service
-from app.identity.authentication.sign_in.second_factor import Authentication, to_facts
+from app.identity.authentication.sign_in.pending_sign_in import Authentication, to_facts
 from app.identity.credentials.pins import service as pins
 from app.identity.credentials.pins import tokens as pin_tokens
 from app.identity.directory.accounts import privacy_policy
@@ -16,7 +16,7 @@ from app.identity.directory.accounts.account import Account
 from app.identity.directory.consents import consent_required
 from app.identity.platform.context import Context
 from app.kit.clock import iso
-from app.kit.errors import ApiError
+from app.kit.operations.errors import ApiError
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ def _must_accept(context: Context, account: Account) -> bool:
 
 
 def _policy_refusal(context: Context, account: Account, authentication: Authentication) -> ApiError:
-    """Return the refusal. Its token can only accept the policy and read the account (identity/entry/admission.py)."""
+    """Return the refusal. Its token can only accept the policy and read the account (`assembly/admission/caller_authentication.py`)."""
     issued = service.issue_tokens(context, account, authentication.methods, unfinished=to_facts(authentication))
     data = {"access_token": issued.access_token, "expires_in": iso(issued.access_expires_at)}
     return e.PrivacyPolicyOutdated(data=data, commit_on_raise=True)

@@ -6,12 +6,13 @@ Operations that redeem a token are in `sign_in`, because they may begin a sessio
 from __future__ import annotations
 
 from app.contract import errors as e
-from app.contract import verification as contract
+from app.contract.verification import operations as contract
 from app.identity.authentication.verification import service
 from app.identity.authentication.verification.service import VerificationOptions
-from app.identity.directory.accounts import identifiers, input_checks, pending_accounts
+from app.identity.directory.accounts import identifiers, input_checks
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
+from app.identity.directory.accounts.unverified import pending_accounts
 from app.identity.platform.context import Context
 from app.kit import randomness
 

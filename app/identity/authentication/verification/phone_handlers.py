@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from app.contract import errors as e
-from app.contract import phones as contract
-from app.contract.groups import Deleted, PostedSms, SmsSent
+from app.contract.accounts import phone_numbers as contract
+from app.contract.shared_responses import Deleted, PostedSms, SmsSent
 from app.identity.authentication.verification import phones
-from app.identity.directory.accounts import identifiers, pending_accounts
+from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
+from app.identity.directory.accounts.unverified import pending_accounts
 from app.identity.messaging import service as messaging
 from app.identity.messaging.service import SmsOptions
 from app.identity.platform.context import Context

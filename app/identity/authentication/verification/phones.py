@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from app.contract import errors as e
-from app.contract.messages import SmsKind
+from app.contract.messages.models import SmsKind
 from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens import store as sent_codes
 from app.identity.credentials.one_time_tokens.service import NOBODY, SMS_CODE, OneTimeToken, Purpose
-from app.identity.directory.accounts import first_verification, pending_accounts, store
-from app.identity.directory.accounts.account_lookup import TypedIdentifier
+from app.identity.directory.accounts import store
 from app.identity.directory.accounts.identifiers import PHONE
+from app.identity.directory.accounts.login_attempts.account_lookup import TypedIdentifier
 from app.identity.directory.accounts.service import Account
+from app.identity.directory.accounts.unverified import first_verification, pending_accounts
 from app.identity.messaging import service as messaging
 from app.identity.messaging.service import DEFAULT_SMS_OPTIONS, SmsOptions
 from app.identity.platform import events

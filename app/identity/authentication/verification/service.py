@@ -7,22 +7,23 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from app.contract import errors as e
-from app.contract.messages import MailKind
+from app.contract.messages.models import MailKind
 from app.identity.authentication.verification import phones
 from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import NOBODY, OneTimeToken, Purpose
-from app.identity.directory.accounts import first_verification, identifiers, pending_accounts, store
+from app.identity.directory.accounts import identifiers, store
 from app.identity.directory.accounts.account import is_verified
 from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.accounts.input_checks import PRIMARY
 from app.identity.directory.accounts.service import Account
-from app.identity.directory.tenants import allowed_addresses
+from app.identity.directory.accounts.unverified import first_verification, pending_accounts
+from app.identity.directory.tenants.addresses import allowed_addresses
 from app.identity.messaging import service as messaging
 from app.identity.messaging.send_limits import CountedAs
 from app.identity.platform import events
 from app.identity.platform.context import Context
-from app.kit.errors import ApiError
+from app.kit.operations.errors import ApiError
 
 VTYPE = "emailverification"
 KINDS = (Purpose.EMAIL, Purpose.ADD_EMAIL)

@@ -7,8 +7,8 @@ import hmac
 from typing import Final
 
 from app.contract import errors as e
-from app.contract.configuration import TenantSettings
 from app.contract.second_factors.challenge import FactorKind
+from app.contract.tenants.settings import TenantSettings
 from app.identity.credentials import store
 from app.identity.credentials.authenticators.protocol import (
     AccountFactors,
@@ -20,7 +20,7 @@ from app.identity.directory.accounts import store as accounts
 from app.identity.platform.context import Context
 from app.identity.platform.encryption import derive_key
 from app.kit import randomness
-from app.kit.typed_codes import typed_code
+from app.kit.text.code_normalization import typed_code
 
 CODE_COUNT: Final = 10
 _GROUP_LENGTH: Final = 5

@@ -1,4 +1,4 @@
-"""Duo: the browser is redirected to Duo's prompt and returns with a code (decisions/0105)."""
+"""Duo: the browser is redirected to Duo's prompt and returns with a code (decision 0105)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from app.contract import errors as e
-from app.contract.configuration import TenantSettings
 from app.contract.second_factors.challenge import FactorKind
+from app.contract.tenants.settings import TenantSettings
 from app.identity.credentials import store
 from app.identity.credentials.authenticators.duo_client import DuoClient, DuoDenied, DuoPrompt, DuoUnavailable
 from app.identity.credentials.authenticators.protocol import (
@@ -19,12 +19,13 @@ from app.identity.credentials.authenticators.protocol import (
     FactorResponse,
 )
 from app.identity.directory.accounts import store as accounts
-from app.identity.directory.tenants import allowed_addresses, tenant_secrets
+from app.identity.directory.tenants.addresses import allowed_addresses
+from app.identity.directory.tenants.keys import tenant_secrets
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose, ContinuationToken
 from app.kit import randomness
-from app.kit.web_addresses import is_web_address
+from app.kit.web.web_addresses import is_web_address
 
 log = logging.getLogger("gatehouse.identity")
 

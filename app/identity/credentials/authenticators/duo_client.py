@@ -14,7 +14,7 @@ from joserfc.errors import JoseError
 from joserfc.jwk import OctKey
 from pydantic_core import from_json
 
-from app.identity.platform.openid_metadata import PARSE_ERRORS
+from app.identity.platform.outbound.openid_metadata import PARSE_ERRORS
 from app.kit import randomness
 
 TIMEOUT_SECONDS: Final = 6.0
@@ -122,7 +122,7 @@ def _post(url: str, form: dict[str, str]) -> dict[str, Any]:
     """Post a form to Duo and return its JSON object. It follows no redirect: only the configured host gets the assertion."""
     import httpx
 
-    from app.identity.platform.bounded_transport import tls_context
+    from app.identity.platform.outbound.bounded_transport import tls_context
 
     content, verify = b"", tls_context()
     try:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from app.contract import errors as e
-from app.contract.configuration import TenantSettings
-from app.contract.messages import MailKind
+from app.contract.messages.models import MailKind
 from app.contract.second_factors.challenge import FactorKind
+from app.contract.tenants.settings import TenantSettings
 from app.identity.credentials import store
 from app.identity.credentials.authenticators.protocol import (
     AccountFactors,

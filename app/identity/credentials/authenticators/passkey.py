@@ -8,9 +8,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from app.contract import errors as e
-from app.contract.configuration import TenantSettings
-from app.contract.passkeys.shapes import PresentedCredential
+from app.contract.passkeys.models import PresentedCredential
 from app.contract.second_factors.challenge import FactorKind
+from app.contract.tenants.settings import TenantSettings
 from app.identity.credentials.authenticators.protocol import (
     AccountFactors,
     ChallengeOptions,

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from app.contract.configuration import TenantSettings
 from app.contract.second_factors.challenge import FactorKind
+from app.contract.tenants.settings import TenantSettings
 from app.identity.credentials.store import Credential
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
-from app.kit.errors import ApiError
+from app.kit.operations.errors import ApiError
 
 
 @dataclass(frozen=True)

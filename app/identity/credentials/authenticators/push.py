@@ -1,4 +1,4 @@
-"""Push approval on a registered device, signed with the device's key (interface mfa.md section 8, decisions/0101)."""
+"""Push approval on a registered device, signed with the device's key (interface mfa.md section 8, decision 0101)."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from app.contract import errors as e
-from app.contract.configuration import TenantSettings
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.second_factors.push import PICTURE, REGISTRATION
-from app.contract.services_settings import PushAndroid, PushIos, PushSettings
+from app.contract.second_factors.service_settings import PushAndroid, PushIos, PushSettings
+from app.contract.tenants.settings import TenantSettings
 from app.identity.credentials import store
 from app.identity.credentials.authenticators.protocol import (
     AccountFactors,
@@ -20,12 +20,12 @@ from app.identity.credentials.authenticators.protocol import (
 )
 from app.identity.credentials.store import Credential
 from app.identity.directory.accounts import store as accounts
-from app.identity.directory.tenants import tenant_secrets
+from app.identity.directory.tenants.keys import tenant_secrets
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose, ContinuationToken
 from app.kit import randomness
-from app.kit.limits import Rate
+from app.kit.limits.rate_limits import Rate
 
 REQUEST_LIFETIME: Final = timedelta(minutes=3)
 """How long a request can be answered."""

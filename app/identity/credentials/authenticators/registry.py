@@ -1,7 +1,7 @@
 """The authenticators, in the order of preference of a challenge, and the fallback factors.
 
 Fallback factors serve a risk-based challenge of an account without enrolled factors: its mailbox, number or security answers.
-They count for that sign-in alone and enrol nothing (decisions/0106).
+They count for that sign-in alone and enrol nothing (decision 0106).
 """
 
 from __future__ import annotations

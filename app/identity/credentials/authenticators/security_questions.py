@@ -6,8 +6,8 @@ These answers are separate from those that solve a lock or reset a password.
 from __future__ import annotations
 
 from app.contract import errors as e
-from app.contract.configuration import TenantSettings
 from app.contract.second_factors.challenge import FactorKind
+from app.contract.tenants.settings import TenantSettings
 from app.identity.credentials import store
 from app.identity.credentials.authenticators.protocol import (
     AccountFactors,

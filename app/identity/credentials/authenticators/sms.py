@@ -6,9 +6,9 @@ The number is separate from the account's phone number: a change of that number 
 from __future__ import annotations
 
 from app.contract import errors as e
-from app.contract.configuration import TenantSettings
-from app.contract.messages import SmsKind
+from app.contract.messages.models import SmsKind
 from app.contract.second_factors.challenge import FactorKind
+from app.contract.tenants.settings import TenantSettings
 from app.identity.credentials import store
 from app.identity.credentials.authenticators.protocol import (
     AccountFactors,

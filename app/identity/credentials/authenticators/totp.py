@@ -12,8 +12,8 @@ from cryptography.hazmat.primitives.hashes import SHA1
 from cryptography.hazmat.primitives.twofactor.hotp import HOTP
 
 from app.contract import errors as e
-from app.contract.configuration import TenantSettings
 from app.contract.second_factors.challenge import FactorKind
+from app.contract.tenants.settings import TenantSettings
 from app.identity.credentials import store
 from app.identity.credentials.authenticators.protocol import (
     AccountFactors,
@@ -25,7 +25,7 @@ from app.identity.credentials.store import Credential
 from app.identity.directory.accounts import store as accounts
 from app.identity.platform.context import Context
 from app.kit import randomness
-from app.kit.typed_codes import typed_code
+from app.kit.text.code_normalization import typed_code
 
 _STEP_SECONDS: Final = 30
 _DRIFT: Final = 1

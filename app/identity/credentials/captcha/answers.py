@@ -7,8 +7,8 @@ from datetime import timedelta
 
 from sqlalchemy import Column, Index
 
-from app.contract.captcha import CaptchaAnswer
-from app.contract.groups import CaptchaSolution, CaptchaSolutionQuery
+from app.contract.captcha.models import CaptchaAnswer
+from app.contract.shared_parameters import CaptchaSolution, CaptchaSolutionQuery
 from app.identity.platform.context import Context
 from app.identity.platform.store import upserts
 from app.identity.platform.store.tables import Id, Instant, tenant_table

@@ -1,4 +1,4 @@
-"""The built-in captcha: an arithmetic question, or proof of work by the browser. It needs no provider (decisions/0040).
+"""The built-in captcha: an arithmetic question, or proof of work by the browser. It needs no provider (decision 0040).
 
 The encrypted token holds the answer and its expiry and is bound to the tenant. The first response spends it, right or wrong, so
 each guess costs a challenge, and of concurrent responses to one challenge a single one counts.
@@ -13,7 +13,7 @@ import unicodedata
 from datetime import timedelta
 from typing import Any, Literal
 
-from app.contract.captcha import CaptchaAnswer, CaptchaChallenge, CaptchaQuestion
+from app.contract.captcha.models import CaptchaAnswer, CaptchaChallenge, CaptchaQuestion
 from app.identity.credentials.captcha import answers
 from app.identity.platform.context import Context
 from app.identity.platform.encryption import DecryptionError

@@ -2,7 +2,7 @@
 
 If the tenant has a provider, its response counts. On hosted pages the built-in question counts too, unless the tenant disables
 that, because it works without scripts and during an outage of the provider. Proof of work does not count then, so the limit of
-answered questions bounds what bypasses the provider (decisions/0041).
+answered questions bounds what bypasses the provider (decision 0041).
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ import logging
 from datetime import timedelta
 
 from app.contract import errors as e
-from app.contract.captcha import CaptchaAnswer, CaptchaChallenge, LockChallenge
-from app.contract.configuration import Captcha
+from app.contract.captcha.models import CaptchaAnswer, CaptchaChallenge, LockChallenge
+from app.contract.tenants.settings import Captcha
 from app.identity.credentials.captcha import answers, built_in
 from app.identity.credentials.captcha.answers import SubmittedCaptcha, from_form, from_parameters
 from app.identity.credentials.captcha.built_in import challenge as built_in_challenge
 from app.identity.credentials.captcha.providers import PROVIDERS, CaptchaUnavailable, ProviderRequest
-from app.identity.directory.tenants import changes
+from app.identity.directory.tenants import tenant_writes
 from app.identity.platform.context import Context
-from app.kit.errors import ApiError
+from app.kit.operations.errors import ApiError
 
 log = logging.getLogger("gatehouse.identity")
 
@@ -87,7 +87,7 @@ def _provider_request(context: Context, settings: Captcha, answer: str, randstr:
     if ciphertext is None:
         raise CaptchaUnavailable(f"the tenant has no captcha_secret for {settings.provider}")
     secret = context.services.encryption.decrypt(
-        ciphertext, changes.captcha_associated_data(context.tenant.tenant_id)
+        ciphertext, tenant_writes.captcha_associated_data(context.tenant.tenant_id)
     ).decode()
     url = dict(context.services.settings.captcha_urls).get(settings.provider, "")
     return ProviderRequest(answer, settings.site_key, secret, settings.threshold, context.address, randstr, url)

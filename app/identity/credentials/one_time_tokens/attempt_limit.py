@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from app.contract import errors as e
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.directory.accounts import login_records
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.login_records import Failure
+from app.identity.directory.accounts.login_attempts import login_records
+from app.identity.directory.accounts.login_attempts.login_records import Failure
 from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
-from app.kit.errors import ApiError
+from app.kit.operations.errors import ApiError
 
 
 def count_attempt(context: Context, account: Account) -> Failure:

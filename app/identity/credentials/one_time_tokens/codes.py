@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from app.contract import errors as e
-from app.kit.errors import ApiError
-from app.kit.typed_codes import typed_code
+from app.kit.operations.errors import ApiError
+from app.kit.text.code_normalization import typed_code
 
 DIGITS = 6
 

@@ -16,26 +16,26 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from app.contract import captcha as contract
 from app.contract import errors as e
+from app.contract.captcha import models as contract
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.one_time_tokens import store
 from app.identity.credentials.one_time_tokens.codes import DIGITS, MAIL_CODE, SMS_CODE, CodeErrors, is_code
 from app.identity.credentials.one_time_tokens.store import NewOneTimeToken, Purpose, StoredToken
-from app.identity.directory.accounts import account_lookup, login_records
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts import store as accounts_store
-from app.identity.directory.accounts.account_lookup import AccountLookup, TypedIdentifier
 from app.identity.directory.accounts.identifiers import NOBODY
-from app.identity.directory.accounts.login_records import AccountLock
+from app.identity.directory.accounts.login_attempts import account_lookup, login_records
+from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, TypedIdentifier
+from app.identity.directory.accounts.login_attempts.login_records import AccountLock
 from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
 from app.identity.platform.encryption import derive_key
 from app.kit import randomness
 from app.kit.clock import iso
-from app.kit.errors import ApiError
-from app.kit.limits import OverLimit, Rate
-from app.kit.typed_codes import typed_code
+from app.kit.limits.rate_limits import OverLimit, Rate
+from app.kit.operations.errors import ApiError
+from app.kit.text.code_normalization import typed_code
 
 MAX_ATTEMPTS = 5  # per code (interface limits.md section 4)
 LINK_MINUTES, RESET_MINUTES, CODE_MINUTES = 4320, 1440, 5

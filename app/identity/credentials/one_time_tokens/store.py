@@ -17,9 +17,9 @@ from sqlalchemy.sql.dml import ReturningUpdate, Update
 
 from app.identity.directory.accounts import store as accounts_store
 from app.identity.platform.context import Context
-from app.identity.platform.store.compiled import Compiled, insert_row
+from app.identity.platform.store.compiled_statements import Compiled, insert_row
 from app.identity.platform.store.tables import Id, Instant, Json, tenant_table
-from app.identity.platform.store.unit import UnitOfWork
+from app.identity.platform.store.unit_of_work import UnitOfWork
 
 one_time_tokens = tenant_table(
     "proofs",

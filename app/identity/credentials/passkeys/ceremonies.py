@@ -14,15 +14,15 @@ from enum import StrEnum
 from typing import Any, Final
 
 from app.contract import errors as e
-from app.contract.passkeys.shapes import PresentedCredential
+from app.contract.passkeys.models import PresentedCredential
 from app.identity.credentials import store as credentials
 from app.identity.credentials.passkeys import options, store
 from app.identity.credentials.passkeys.options import DEFAULT_PREFERENCES, CreationPreferences, UserEntity
 from app.identity.credentials.store import Credential, LookupTaken
-from app.identity.directory.accounts import first_verification
 from app.identity.directory.accounts import store as accounts
 from app.identity.directory.accounts.identifiers import EMAIL
-from app.identity.directory.tenants import webauthn_origins
+from app.identity.directory.accounts.unverified import first_verification
+from app.identity.directory.tenants.addresses import webauthn_origins
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import NO_ACCOUNT, ContinuationPurpose, ContinuationToken
@@ -273,7 +273,7 @@ def _stored_passkey(context: Context, credential: PresentedCredential) -> Creden
 
 def _may_report_unknown(context: Context, credential: PresentedCredential) -> bool:
     """Return whether the response may say that the account has no such passkey: only for an existing account with a verified
-    address. Otherwise it would reveal whose the address is (decisions/0120)."""
+    address. Otherwise it would reveal whose the address is (decision 0120)."""
     account = accounts.by_uid(context, _uid_of(context, credential) or NO_ACCOUNT)
     return account is not None and not first_verification.is_unverified(context, account, EMAIL)
 
@@ -302,7 +302,7 @@ def _refuse_foreign(
 def _record_use(context: Context, passkey: Credential, counter: int) -> None:
     """Store the signature counter. A lower one means that the key was copied (section 6.1.1).
 
-    A synced key has many copies, whose counters may differ: there it is only a signal (decisions/0347).
+    A synced key has many copies, whose counters may differ: there it is only a signal (decision 0347).
     """
     if counter != 0 or passkey.counter != 0:
         if credentials.advance_counter(context, passkey, counter):

@@ -9,10 +9,10 @@ from typing import Any, Final
 from app.identity.credentials.passkeys import store
 from app.identity.credentials.store import Credential
 from app.identity.directory.accounts import identifiers
-from app.identity.directory.tenants import webauthn_origins
+from app.identity.directory.tenants.addresses import webauthn_origins
 from app.identity.platform.context import Context
 
-ALGORITHMS: Final = (-7, -257)  # ES256, RS256: the library verifies no ES384 (decisions/0120)
+ALGORITHMS: Final = (-7, -257)  # ES256, RS256: the library verifies no ES384 (decision 0120)
 TIMEOUT_MS: Final = 60_000
 LIFETIME_MINUTES: Final = 5
 

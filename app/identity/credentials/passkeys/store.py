@@ -8,12 +8,12 @@ from typing import Any, Final
 
 from sqlalchemy import func, select
 
-from app.contract.passkeys.shapes import ListedPasskey
+from app.contract.passkeys.models import ListedPasskey
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.credentials import store
 from app.identity.credentials.store import Credential
 from app.identity.platform.context import Context
-from app.identity.platform.store.unit import UnitOfWork
+from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit import randomness
 from app.kit.clock import iso
 

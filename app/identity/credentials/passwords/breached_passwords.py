@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.identity.platform.hashing import normalize
+from app.identity.platform.password_hashing import normalize
 from app.kit.clock import monotonic
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class BreachedPasswordIndex:
         """The client of the range API; made at its first use, which imports httpx."""
         import httpx
 
-        from app.identity.platform.bounded_transport import tls_context
+        from app.identity.platform.outbound.bounded_transport import tls_context
 
         headers = {"Add-Padding": "true", "User-Agent": "Gatehouse"}
         return httpx.Client(timeout=TIMEOUT_SECONDS, headers=headers, verify=tls_context())

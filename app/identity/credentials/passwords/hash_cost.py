@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-from app.contract.configuration import Argon2
+from app.contract.tenants.settings import Argon2
 
 EXPENSIVE: Final = 10
 """A hash above this runs apart from all others (`Hashing`)."""

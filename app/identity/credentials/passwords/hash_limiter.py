@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, TypeVar
 
-from app.identity.platform.hashing import HashingBusy
-from app.kit.admission import may_wait
+from app.identity.platform.password_hashing import HashingBusy
 from app.kit.clock import monotonic
-from app.kit.fair_queue import FairQueue
+from app.kit.limits.fair_queue import FairQueue
+from app.kit.limits.queue_slot import may_wait
 
 log = logging.getLogger("gatehouse.hashing")
 

@@ -15,11 +15,11 @@ from argon2 import PasswordHasher, Type
 from argon2.exceptions import InvalidHashError, VerificationError
 from argon2.low_level import ARGON2_VERSION
 
-from app.contract.configuration import Argon2
+from app.contract.tenants.settings import Argon2
 from app.identity.credentials.passwords import hash_cost, imported_hashes
 from app.identity.credentials.passwords.hash_limiter import ExpensiveLane, HashLimiter, Result
 from app.identity.credentials.passwords.imported_hashes import UnusableHash
-from app.identity.platform.hashing import normalize
+from app.identity.platform.password_hashing import normalize
 
 log = logging.getLogger("gatehouse.hashing")
 

@@ -21,7 +21,7 @@ from typing import Final
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from app.contract.configuration import MAX_HASH_CHARACTERS
+from app.contract.tenants.settings import MAX_HASH_CHARACTERS
 from app.identity.credentials.passwords import hash_cost
 
 _BCRYPT: Final = re.compile(r"\$2[aby]\$([0-9]{2})\$[./A-Za-z0-9]{21}[.Oeu][./A-Za-z0-9]{30}[.CGKOSWaeimquy26]")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from app.contract import errors as e
 from app.identity.credentials.passwords import policy
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.organizations import in_force
+from app.identity.directory.organizations import active_policies
 from app.identity.platform.context import Context
 
 PROFILE_FIELDS = ("FirstName", "MiddleName", "LastName", "NickName", "ProfileName", "Company")
@@ -22,7 +22,7 @@ def profile_words(account: Account) -> list[str | None]:
 
 def is_secure(context: Context, account: Account, password: str) -> bool:
     """Return `IsSecurePassword`: the password meets the account's present policy, and that policy refuses common passwords."""
-    rules = in_force.password_rules(context, account)
+    rules = active_policies.password_rules(context, account)
     try:
         policy.refuse(rules, password, profile_words(account))
     except (e.FieldsRefused, e.WeakPassword):
@@ -48,7 +48,7 @@ def hash_if_allowed(
         NewPasswordBreached: it is known as breached, and the tenant refuses those.
         PasswordNotAcceptable: it is one of the earlier ones.
     """
-    rules = in_force.password_rules(context, account)
+    rules = active_policies.password_rules(context, account)
     policy.refuse(rules, password, words)
     context.work.release_connection()
     if rules.breached == "change" and context.services.breached_passwords.has(password):

@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable, Iterable
 
 from app.contract import errors as e
-from app.contract.configuration import PasswordPolicy
-from app.contract.errors.passwords import PASSWORD_RULE_MESSAGES, PasswordRule
+from app.contract.recovery.errors import PASSWORD_RULE_MESSAGES, PasswordRule
+from app.contract.tenants.settings import PasswordPolicy
 from app.identity.credentials.passwords.common_passwords import is_common
-from app.identity.platform.hashing import normalize
+from app.identity.platform.password_hashing import normalize
 
 FIELD = "Password"
 _SIGNS = re.compile(r"[\W_]+")

@@ -5,20 +5,21 @@ from __future__ import annotations
 from itertools import pairwise
 
 from app.contract import errors as e
-from app.contract.configuration import TenantSettings
-from app.contract.credential_settings import Pins
-from app.contract.messages import MailKind
+from app.contract.messages.models import MailKind
+from app.contract.pins.settings import Pins
+from app.contract.tenants.settings import TenantSettings
 from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import attempt_limit
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import Purpose
-from app.identity.directory.accounts import login_records, pin_hash, store
+from app.identity.directory.accounts import pin_hash, store
 from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.login_attempts import login_records
 from app.identity.directory.accounts.pin_hash import PinInput
 from app.identity.platform import events
 from app.identity.platform.context import Context
-from app.kit.errors import ApiError
-from app.kit.typed_codes import typed_code
+from app.kit.operations.errors import ApiError
+from app.kit.text.code_normalization import typed_code
 
 SET, CHANGED, RESET = "SetPIN", "ChangePIN", "ResetPIN"
 """Names of the events."""

@@ -19,10 +19,10 @@ from app.identity.credentials.authenticators import push
 from app.identity.credentials.authenticators.push import APPROVED, DENIED, FAILED
 from app.identity.credentials.second_factors import service
 from app.identity.credentials.store import Credential
-from app.identity.directory.accounts import login_records
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts import store as store_accounts
 from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.login_attempts import login_records
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose, ContinuationToken

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from app.contract import errors as e
-from app.contract.configuration import TenantSettings
 from app.contract.second_factors.challenge import FactorKind
+from app.contract.tenants.settings import TenantSettings
 from app.identity.credentials import store
 from app.identity.credentials.authenticators import backup_codes, security_questions
 from app.identity.credentials.authenticators.protocol import AccountFactors, Authenticator, FactorResponse
@@ -15,15 +15,15 @@ from app.identity.credentials.one_time_tokens import attempt_limit
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.credentials.second_factors import trusted_browsers
-from app.identity.directory.accounts import login_records
 from app.identity.directory.accounts import store as store_accounts
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.accounts.login_records import Failure
-from app.identity.directory.organizations import in_force
+from app.identity.directory.accounts.login_attempts import login_records
+from app.identity.directory.accounts.login_attempts.login_records import Failure
+from app.identity.directory.organizations import active_policies
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose
-from app.kit.errors import ApiError
+from app.kit.operations.errors import ApiError
 
 SUPPLEMENTARY = frozenset({FactorKind.BACKUP_CODE})
 """Kinds that do not count without another one."""
@@ -52,7 +52,7 @@ def account_factors(
     context: Context, account: Account, *, sign_in: str | None = None, used_channel: FactorKind | None = None
 ) -> AccountFactors:
     """Return an account with its credentials, in the state of one sign-in if these name it."""
-    is_required = in_force.requires_second_factor(context, account)
+    is_required = active_policies.requires_second_factor(context, account)
     credentials = tuple(store.by_account(context, account.uid))
     return AccountFactors(account, credentials, sign_in, is_required, used_channel)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Final
 
-from app.contract.step_up import StepUpMethod, ValidationToken
+from app.contract.second_factors.step_up import StepUpMethod, ValidationToken
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts.account import Account
 from app.identity.platform import continuation_tokens

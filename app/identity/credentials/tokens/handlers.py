@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from app.contract import errors as e
-from app.contract import tokens as contract
-from app.contract.groups import AccessTokenQuery, Deleted, Posted, Uid
-from app.contract.tokens import Token
+from app.contract.sessions import operations as contract
+from app.contract.sessions.operations import Token
+from app.contract.shared_parameters import AccessTokenQuery, Uid
+from app.contract.shared_responses import Deleted, Posted
 from app.identity.credentials.tokens import service
 from app.identity.credentials.tokens.service import TokenGrant
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.organizations import in_force
+from app.identity.directory.organizations import active_policies
 from app.identity.platform.context import Context, TokenHolder
 from app.identity.platform.token_claims import TokenClaims
 from app.kit.clock import iso
@@ -68,7 +69,7 @@ def refresh(context: Context, req: contract.RefreshToken) -> Token:
     account = accounts.by_uid(context, spent.uid) if spent.uid else None
     if account is None or not account.is_active or account.is_deleted or account.login_disabled:
         raise e.WrongRefreshToken
-    access, refreshing = in_force.shortest_lifetimes(context, account)
+    access, refreshing = active_policies.shortest_lifetimes(context, account)
     grant = TokenGrant(
         uid=account.uid,
         claims=spent.claims,

@@ -10,15 +10,15 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from app.contract import errors as e
-from app.contract import errors_oauth as oauth
-from app.contract.error_groups import OAUTH
+from app.contract.error_profiles import OAUTH
+from app.contract.oauth import errors as oauth
 from app.identity.credentials.tokens import store
 from app.identity.credentials.tokens.store import AuthorizedClient
-from app.identity.directory.organizations import memberships
+from app.identity.directory.organizations.memberships import service as memberships
 from app.identity.platform.context import Context, TokenHolder
 from app.identity.platform.token_claims import TokenClaims
 from app.kit import randomness
-from app.kit.operation import AnyOperation
+from app.kit.operations.operation import AnyOperation
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,9 +27,9 @@ from sqlalchemy.sql.base import ReadOnlyColumnCollection
 
 from app.identity.directory.accounts import store as account_store
 from app.identity.platform.context import Context, TokenHolder
-from app.identity.platform.store.compiled import Compiled, insert_row
+from app.identity.platform.store.compiled_statements import Compiled, insert_row
 from app.identity.platform.store.tables import Id, Instant, Json, tenant_table
-from app.identity.platform.store.unit import UnitOfWork
+from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.identity.platform.token_claims import TokenClaims
 from app.kit import randomness
 

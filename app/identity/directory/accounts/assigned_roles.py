@@ -1,4 +1,4 @@
-"""Table and queries of the roles that accounts have, by name; a role may be of one context (decisions/0187)."""
+"""Table and queries of the roles that accounts have, by name; a role may be of one context (decision 0187)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import TypeDecorator
 
 from app.identity.platform.store.tables import Id, tenant_table
-from app.identity.platform.store.unit import UnitOfWork
+from app.identity.platform.store.unit_of_work import UnitOfWork
 
 NAME = String(64)
 EVERYWHERE = ""

@@ -1,4 +1,4 @@
-"""Rejects confusable characters in new usernames (Unicode UTS 39, decisions/0062).
+"""Rejects confusable characters in new usernames (Unicode UTS 39, decision 0062).
 
 Lookups do not apply these rules, so that older usernames keep working.
 """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.contract import accounts as contract
+from app.contract.accounts import operations as contract
 from app.contract.profile import Profile, Profiles
 from app.identity.directory.accounts import service
 from app.identity.platform.context import Context

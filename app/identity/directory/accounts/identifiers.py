@@ -10,8 +10,8 @@ import unicodedata
 from typing import Final
 
 from app.kit import randomness
-from app.kit.caching import bounded_cache
-from app.kit.typed_codes import typed_code
+from app.kit.caching.bounded_cache import bounded_cache
+from app.kit.text.code_normalization import typed_code
 
 EMAIL, USERNAME, PHONE, IDENTITY = "email", "username", "phone", "identity"
 PREVIOUS_UID, PROFILE = "previous_uid", "profile"

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.contract import errors as e
-from app.contract.accounts import EmailEntry, PolicyVersion
-from app.contract.configuration import TenantSettings
-from app.contract.errors.federation import IdentityTaken
-from app.contract.operations import taken_uids
+from app.contract.accounts.operations import EmailEntry, PolicyVersion
+from app.contract.catalogue import taken_uids
+from app.contract.federation.errors import IdentityTaken
+from app.contract.tenants.settings import TenantSettings
 from app.identity.directory.accounts import confusables, identifiers
 from app.identity.directory.accounts.store import IdentifierTaken
 from app.kit import randomness
-from app.kit.errors import ApiError
+from app.kit.operations.errors import ApiError
 
 PRIMARY = "primary"
 MAX_EMAILS = 10

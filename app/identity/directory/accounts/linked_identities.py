@@ -20,7 +20,7 @@ from app.identity.directory.accounts.store import IdentifierTaken
 from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.platform import events
 from app.identity.platform.context import Context
-from app.identity.platform.store.unit import UnitOfWork
+from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit.clock import iso
 
 REGISTERED_BY = "registration_provider"

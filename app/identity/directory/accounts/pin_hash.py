@@ -12,7 +12,7 @@ from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.tables import accounts
 from app.identity.platform.context import Context
 from app.identity.platform.encryption import Encryption
-from app.identity.platform.store.unit import UnitOfWork
+from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit.clock import iso
 
 A = accounts.c

@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import Any
 
 from app.contract import errors as e
-from app.contract.configuration import PrivacyPolicy, TenantSettings
-from app.contract.self_service import AcceptedPolicy, PolicyHistory
+from app.contract.accounts.self_service import AcceptedPolicy, PolicyHistory
+from app.contract.tenants.settings import PrivacyPolicy, TenantSettings
 from app.identity.directory.accounts import store
 from app.identity.directory.accounts.account import Account
 from app.identity.platform import events

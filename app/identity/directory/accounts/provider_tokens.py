@@ -1,4 +1,4 @@
-"""Tokens of providers, kept encrypted beside an account's linked identities where the connection says so (decisions/0132).
+"""Tokens of providers, kept encrypted beside an account's linked identities where the connection says so (decision 0132).
 
 They are in the account's `private` document: by connection, then by a digest of the subject. Until an identity is linked, its
 tokens wait encrypted in a continuation token, which the link spends.
@@ -19,8 +19,8 @@ from sqlalchemy import literal, select, update
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.expression import FunctionElement
 
-from app.contract.configuration import TenantSettings
-from app.contract.connections import resolved
+from app.contract.federation.connections import resolved
+from app.contract.tenants.settings import TenantSettings
 from app.identity.directory.accounts import store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import identity_value
@@ -30,7 +30,7 @@ from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import NO_ACCOUNT, ContinuationPurpose
 from app.identity.platform.encryption import DecryptionError, Encryption
-from app.identity.platform.store.unit import UnitOfWork
+from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit import randomness
 from app.kit.clock import iso
 

@@ -1,4 +1,4 @@
-"""Finds accounts and builds their profiles. `app.identity.programs` changes accounts, which needs passwords and tokens."""
+"""Finds accounts and builds their profiles. `app.identity.public_api` changes accounts, which needs passwords and tokens."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from app.contract.profile import PROVIDER_TOKENS, Profile
 from app.identity.directory.accounts import identifiers, store
 from app.identity.directory.accounts.account import Account, full_name
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE, PROFILE, USERNAME, normalize
-from app.identity.directory.accounts.profile import claimable_of, entered_of, profile_of
-from app.identity.directory.accounts.projection import project
+from app.identity.directory.accounts.profile.document import claimable_of, entered_of, profile_of
+from app.identity.directory.accounts.profile.selected_fields import project
 from app.identity.platform import powers
 from app.identity.platform.context import Context
 

@@ -27,8 +27,8 @@ from app.identity.directory.accounts.tables import accounts, identifiers
 from app.identity.platform.context import Context
 from app.identity.platform.extension_points import ExtensionPoint
 from app.identity.platform.store import upserts
-from app.identity.platform.store.compiled import Compiled, change_row, changes, insert_row, row_class
-from app.identity.platform.store.unit import UnitOfWork
+from app.identity.platform.store.compiled_statements import Compiled, change_row, changes, insert_row, row_class
+from app.identity.platform.store.unit_of_work import UnitOfWork
 
 A, I = accounts.c, identifiers.c  # noqa: E741 - short names of columns, as in all stores
 _COLUMNS = (

@@ -23,7 +23,7 @@ accounts = tenant_table(
     Column("is_locked", Boolean, nullable=False, default=False),
     Column("logins", Integer, nullable=False, default=0),
     Column("session_limit", Integer, nullable=False, default=0),
-    Column("roles", Json),  # never written: roles are rows of their own (decisions/0187)
+    Column("roles", Json),  # never written: roles are rows of their own (decision 0187)
     # [{Type, Value, verified, pending}], ordered; a pending one does not identify the account
     Column("emails", Json, nullable=False),
     Column("profile", Json, nullable=False),  # free fields under the interface's names
@@ -50,7 +50,7 @@ identifiers = tenant_table(
 )
 
 waiting_accounts = tenant_table(
-    "waiting_accounts",  # pending accounts (decisions/0052)
+    "waiting_accounts",  # pending accounts (decision 0052)
     Column("uid", Id, primary_key=True),
     Column("email", String(320), nullable=False),  # normalized
     Column("held", Json, nullable=False),  # the account's columns without timestamps

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from app.contract import errors as e
-from app.contract.consents import ConsentAnswers
+from app.contract.consents.operations import ConsentAnswers
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.consents import service

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from app.contract import consents as contract
 from app.contract import errors as e
-from app.contract.groups import AccessTokenQuery, Uid
+from app.contract.consents import operations as contract
 from app.contract.profile import Profile
+from app.contract.shared_parameters import AccessTokenQuery, Uid
 from app.identity.directory.accounts import consents
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account

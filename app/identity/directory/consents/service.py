@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import Any, Final
 
 from app.contract import errors as e
-from app.contract.configuration import TenantSettings
-from app.contract.consent_forms import FIRST_LOGIN, LOGIN, REGISTER, ConsentForm
-from app.contract.consents import ConsentAnswer, ConsentAnswers, ConsentEvent
+from app.contract.consents.forms import FIRST_LOGIN, LOGIN, REGISTER, ConsentForm
+from app.contract.consents.operations import ConsentAnswer, ConsentAnswers, ConsentEvent
+from app.contract.tenants.settings import TenantSettings
 from app.identity.directory.accounts import consents
 from app.identity.directory.accounts import store as accounts
 from app.identity.directory.accounts.account import Account
@@ -18,7 +18,7 @@ from app.identity.platform import events
 from app.identity.platform.context import Context
 from app.kit import randomness
 from app.kit.clock import iso
-from app.kit.limits import Rate
+from app.kit.limits.rate_limits import Rate
 
 CHANGES = Rate(60, 3600)
 """Limits changes per account, because each change adds a permanent log entry."""

@@ -6,9 +6,10 @@ from typing import Any
 
 from sqlalchemy.engine import Row
 
-from app.contract import custom_objects as contract
 from app.contract import errors as e
-from app.contract.groups import Deleted, Uid
+from app.contract.custom_objects import operations as contract
+from app.contract.shared_parameters import Uid
+from app.contract.shared_responses import Deleted
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.custom_objects import service

@@ -11,14 +11,14 @@ from typing import Any
 from sqlalchemy.engine import Row
 
 from app.contract import errors as e
-from app.contract.configuration import CustomObject
-from app.contract.custom_objects import NamedObject, Update
+from app.contract.custom_objects.operations import NamedObject, Update
+from app.contract.custom_objects.settings import CustomObject
 from app.identity.directory.accounts import store as accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.custom_objects import store
 from app.identity.platform import events
 from app.identity.platform.context import Context
-from app.kit.json_schema import problem_of
+from app.kit.text.json_schema import problem_of
 
 _RECORD_ID = re.compile(r"[0-9a-f-]{24,36}\Z")
 """A GUID; older clients use 24 characters (interface account.md section 4)."""

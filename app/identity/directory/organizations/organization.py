@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any, Final
 
-from app.contract.organizations_models import Policies
+from app.contract.organizations.models import Policies
 
 MANAGE: Final = "org:manage"
 """The permission of those who administer their own organization."""

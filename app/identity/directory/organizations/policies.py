@@ -5,14 +5,16 @@ from __future__ import annotations
 from sqlalchemy import select
 
 from app.contract import errors as e
-from app.contract.configuration import TenantSettings
-from app.contract.organizations import SetPolicies
-from app.contract.organizations_models import Policies
-from app.identity.directory.organizations import joined_domains, names, role_store, service, sign_in_methods, store
+from app.contract.organizations.models import Policies
+from app.contract.organizations.operations import SetPolicies
+from app.contract.tenants.settings import TenantSettings
+from app.identity.directory.organizations import names, service, sign_in_methods, store
+from app.identity.directory.organizations.domains import membership_domains
 from app.identity.directory.organizations.organization import OrganizationRecord
+from app.identity.directory.organizations.roles import store as role_store
 from app.identity.directory.organizations.tables import organization_connections
 from app.identity.platform.context import Context
-from app.kit.partial_update import merged
+from app.kit.operations.partial_update import merged
 
 
 def change(context: Context, req: SetPolicies) -> Policies:
@@ -32,7 +34,7 @@ def change(context: Context, req: SetPolicies) -> Policies:
     check(context, organization, provided, policies)
     changed = store.change(context, organization.org_id, {"policies": stored})
     if "jit_policy" in req.model_fields_set:
-        joined_domains.forget(context)
+        membership_domains.forget(context)
     context.audit.record("organization.policies_changed", org_id=organization.org_id, policies=stored)
     return (changed or organization).policy
 

@@ -1,4 +1,4 @@
-"""Powers of roles and connections, and of what gives roles: memberships, invitations, policies (decisions/0316)."""
+"""Powers of roles and connections, and of what gives roles: memberships, invitations, policies (decision 0316)."""
 
 from __future__ import annotations
 
@@ -6,19 +6,17 @@ from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from app.contract.organizations import SetPolicies
-from app.identity.directory.organizations import (
-    connection_store,
-    domains,
-    invitation_store,
-    joined_domains,
-    member_store,
-    memberships,
-    role_store,
-    store,
-)
+from app.contract.organizations.operations import SetPolicies
+from app.identity.directory.organizations import store
+from app.identity.directory.organizations.connections import store as connection_store
+from app.identity.directory.organizations.domains import membership_domains
+from app.identity.directory.organizations.domains import service as domains
+from app.identity.directory.organizations.invitations import store as invitation_store
+from app.identity.directory.organizations.memberships import service as memberships
+from app.identity.directory.organizations.memberships import store as member_store
 from app.identity.directory.organizations.names import key_of
 from app.identity.directory.organizations.organization import MANAGE, OWN
+from app.identity.directory.organizations.roles import store as role_store
 from app.identity.platform.context import Context
 from app.identity.platform.powers import ALL, GIVES_ROLES, Power
 
@@ -86,7 +84,7 @@ def of_addresses(context: Context, forms: Collection[str]) -> Iterator[Power]:
     """Yield the powers of a new account with these verified addresses: it joins organizations by them, and accepts invitations."""
     if not forms or not context.tenant.settings.organizations.enabled:
         return
-    joined = joined_domains.of_tenant(context).joined
+    joined = membership_domains.of_tenant(context).joined
     for domain in {form.rpartition("@")[2] for form in forms} & joined.keys():
         yield from of_new_members(context, joined[domain])
     invitations = invitation_store.open_to(context, forms, _MAX_INVITATIONS)

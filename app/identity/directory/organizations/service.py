@@ -8,13 +8,16 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final, TypeVar
 
 from app.contract import errors as e
-from app.contract.organizations import CreateOrganization, DomainInput, UpdateOrganization
-from app.contract.organizations_models import Display
-from app.identity.directory.organizations import domain_verification, domains, joined_domains, names, store
+from app.contract.organizations.models import Display
+from app.contract.organizations.operations import CreateOrganization, DomainInput, UpdateOrganization
+from app.identity.directory.organizations import names, store
+from app.identity.directory.organizations.domains import membership_domains
+from app.identity.directory.organizations.domains import service as domains
+from app.identity.directory.organizations.domains import verification as domain_verification
 from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.platform.context import Context
-from app.kit.partial_update import merged
-from app.kit.wire import Wire
+from app.kit.operations.partial_update import merged
+from app.kit.operations.wire import Wire
 
 _MAX_METADATA_BYTES: Final = 16_384
 _MAX_KEY_LENGTH: Final = 100
@@ -117,7 +120,7 @@ def update(context: Context, req: UpdateOrganization, by: str | None = None) -> 
 
 def delete(context: Context, org_id: str, by: str | None = None) -> None:
     """Delete an organization with all that belongs to it. Raises UnknownOrganization."""
-    joined_domains.forget_of(context, checked_id(org_id))
+    membership_domains.forget_of(context, checked_id(org_id))
     if not store.remove(context, org_id):
         raise e.UnknownOrganization
     context.audit.record("organization.deleted", uid=by, org_id=org_id)
@@ -128,7 +131,7 @@ def set_status(context: Context, org_id: str, is_active: bool) -> None:
     if not store.set_active(context, checked_id(org_id), is_active):
         require(context, org_id)
         raise e.StatusAlreadySet
-    joined_domains.forget_of(context, org_id)
+    membership_domains.forget_of(context, org_id)
     context.audit.record("organization.activated" if is_active else "organization.deactivated", org_id=org_id)
 
 

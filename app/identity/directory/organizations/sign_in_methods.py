@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Final, get_args
 
 from app.contract import errors as e
-from app.contract.configuration import TenantSettings
-from app.contract.organization_settings import SignInMethod
+from app.contract.organizations.settings import SignInMethod
+from app.contract.tenants.settings import TenantSettings
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.organizations import in_force
+from app.identity.directory.organizations import active_policies
 from app.identity.platform.context import Context
 
 PASSWORD: Final = "password"
@@ -66,7 +66,7 @@ def of_account(context: Context, account: Account) -> AllowedMethods | None:
     Several organizations limit them to what all of them allow; where that is nothing, to what any of them allows. A policy
     waits while the tenant offers none of its methods.
     """
-    if not (policies := in_force.active(context, account)):
+    if not (policies := active_policies.active(context, account)):
         return None
     on = offered(context.tenant.settings)
     limits = [

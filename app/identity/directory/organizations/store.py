@@ -10,7 +10,7 @@ from sqlalchemy.engine import Row
 from sqlalchemy.exc import IntegrityError
 
 from app.contract import errors as e
-from app.identity.directory.organizations import in_force, names
+from app.identity.directory.organizations import active_policies, names
 from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.directory.organizations.tables import OF_ORGANIZATION, organization_role_permissions, organizations
 from app.identity.directory.organizations.tables import organization_roles as roles
@@ -94,13 +94,13 @@ def change(context: Context, org_id: str, values: dict[str, Any]) -> Organizatio
         row = context.work.one(statement.values(modified_at=context.now, **values).returning(*COLUMNS))
     except IntegrityError:
         raise e.OrganizationNameTaken from None
-    in_force.invalidate(context)
+    active_policies.invalidate(context)
     return organization(row) if row is not None else None
 
 
 def set_active(context: Context, org_id: str, is_active: bool) -> bool:
     """Activate or deactivate an organization. Return whether that changed it."""
-    in_force.invalidate(context)
+    active_policies.invalidate(context)
     where = (*_in_tenant(context), O.org_id == org_id, O.is_active != is_active)
     return (
         context.work.changed(update(organizations).where(*where).values(is_active=is_active, modified_at=context.now))
@@ -112,7 +112,7 @@ def remove(context: Context, org_id: str) -> bool:
     """Delete an organization with everything that belongs to it. Return whether it existed."""
     if not context.work.changed(delete(organizations).where(*_in_tenant(context), O.org_id == org_id)):
         return False
-    in_force.invalidate(context)
+    active_policies.invalidate(context)
     tenant_id = context.tenant.tenant_id
     own_roles = select(roles.c.role_id).where(roles.c.tenant_id == tenant_id, roles.c.org_id == org_id)
     permissions = organization_role_permissions.c

@@ -7,8 +7,8 @@ from typing import Any
 
 from sqlalchemy.engine import Row
 
-from app.contract import roles as contract
-from app.contract.groups import Deleted
+from app.contract.roles import operations as contract
+from app.contract.shared_responses import Deleted
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.roles import powers, service, store

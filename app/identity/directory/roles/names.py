@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from typing import Final
 
-from app.contract.roles import MAX_NAME
+from app.contract.roles.operations import MAX_NAME
 from app.identity.directory.accounts import confusables
 
 _PUNCTUATION: Final = frozenset(" .:_-@+()[]")

@@ -11,16 +11,16 @@ from sqlalchemy.engine import Row
 from sqlalchemy.exc import IntegrityError
 
 from app.contract import errors as e
-from app.contract import roles as contract
+from app.contract.roles import operations as contract
 from app.identity.directory.accounts import assigned_roles
 from app.identity.directory.accounts import store as accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.assigned_roles import EVERYWHERE
 from app.identity.directory.roles import names, store
-from app.identity.directory.tenants import changes
+from app.identity.directory.tenants import tenant_writes
 from app.identity.platform import events
 from app.identity.platform.context import Context
-from app.identity.platform.store.unit import UnitOfWork
+from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit.clock import aware
 
 US_FORMAT = "%m/%d/%Y %I:%M:%S %p"
@@ -53,7 +53,7 @@ def create(context: Context, new: Sequence[NewRole]) -> Sequence[NewRole]:
         RoleNameRefused: a name is not valid, or equal to or looks like that of another role.
         BadParameter: a permission's name is not valid, or the tenant would have too many roles.
     """
-    changes.lock(context.work)  # names and their number are compared with those of concurrent requests
+    tenant_writes.lock(context.work)  # names and their number are compared with those of concurrent requests
     stored = {row.skeleton: row.name for row in store.all_roles(context.work)}
     for role in new:
         if problem := problem_with(role, stored):
@@ -108,7 +108,7 @@ def add(work: UnitOfWork, new: Iterable[NewRole], now: datetime) -> None:
 
 def delete(context: Context, name: str) -> None:
     """Delete a role, and take it from accounts and contexts. Raises UnknownRoleName."""
-    changes.lock(context.work)  # `gatehouse apply` may be assigning it
+    tenant_writes.lock(context.work)  # `gatehouse apply` may be assigning it
     if not names.can_exist(name) or not store.remove_role(context.work, name):
         raise e.UnknownRoleName
     context.audit.record("roles.removed", name=name)

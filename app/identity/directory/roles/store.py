@@ -13,7 +13,7 @@ from app.identity.directory.accounts.assigned_roles import NAME
 from app.identity.platform.context import Context
 from app.identity.platform.store import upserts
 from app.identity.platform.store.tables import Id, Instant, Json, tenant_table
-from app.identity.platform.store.unit import UnitOfWork
+from app.identity.platform.store.unit_of_work import UnitOfWork
 
 roles = tenant_table(
     "roles",

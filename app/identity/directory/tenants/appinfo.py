@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from app.contract.configuration import Lockout, PrivacyPolicy, TenantSettings
-from app.contract.connections import is_offered
-from app.identity.directory.tenants import registration_schema, webauthn_origins
+from app.contract.federation.connections import is_offered
+from app.contract.tenants.settings import Lockout, PrivacyPolicy, TenantSettings
+from app.identity.directory.tenants import registration_schema
+from app.identity.directory.tenants.addresses import webauthn_origins
 from app.identity.platform.context import Context
 from app.kit.clock import iso
 

@@ -5,7 +5,7 @@ It is not stored: nothing configures it, and a stored application with its id is
 
 from collections.abc import Sequence
 
-from app.contract.application_settings import ApplicationSettings
+from app.contract.applications.settings import ApplicationSettings
 from app.identity.platform.tenant import Application
 
 CLIENT_ID = "gatehouse-profile"

@@ -12,12 +12,12 @@ from typing import Any, Final
 
 from sqlalchemy import delete, func, insert, select, update
 
-from app.contract.application_settings import ApplicationSettings
-from app.identity.directory.tenants import changes
+from app.contract.applications.settings import ApplicationSettings
+from app.identity.directory.tenants import tenant_writes
 from app.identity.directory.tenants.tables import application_logos, applications
 from app.identity.platform.context import Context
 from app.identity.platform.store import removal
-from app.identity.platform.store.unit import UnitOfWork
+from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.identity.platform.tenant import Application
 
 A, L = applications.c, application_logos.c
@@ -84,7 +84,7 @@ def add(
     **columns: Any,
 ) -> None:
     """Add an application with its marks and the columns of its secret. Raises IntegrityError if its id or name is taken."""
-    changes.add_application(work, client_id, settings, now, **columns)
+    tenant_writes.add_application(work, client_id, settings, now, **columns)
 
 
 def replace(
@@ -98,7 +98,7 @@ def replace(
     """Replace settings, token and the columns of the secret that change. Return whether the token was still the one of `held`."""
     values = {**secret, "registration_token_hash": token_hash}
     where = (*_where(work, held.client_id), A.registration_token_hash == held.token_hash)
-    stored = changes.stored_settings(settings)
+    stored = tenant_writes.stored_settings(settings)
     return work.run(update(applications).where(*where).values(**values, settings=stored)).rowcount == 1
 
 

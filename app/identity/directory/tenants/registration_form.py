@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from app.contract.configuration import TenantSettings
-from app.contract.registration_form import FormField
+from app.contract.registration.form import FormField
+from app.contract.tenants.settings import TenantSettings
 
 
 def fields_of(settings: TenantSettings) -> tuple[FormField, ...]:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, get_args
 
-from app.contract.configuration import TenantSettings
 from app.contract.profile import FIELDS
-from app.contract.registration_form import CUSTOM, MAX_LETTERS, TERMS, FormField, Rule
+from app.contract.registration.form import CUSTOM, MAX_LETTERS, TERMS, FormField, Rule
+from app.contract.tenants.settings import TenantSettings
 from app.identity.directory.tenants.registration_form import fields_of
 
 Json = dict[str, Any]

@@ -11,15 +11,15 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, bindparam, false, or_, select, true, union_all
 from sqlalchemy.engine import Row
 
-from app.contract.application_settings import ApplicationSettings
-from app.contract.branding import Brand
-from app.contract.configuration import TenantSettings
-from app.identity.directory.tenants.changes import secret_digest
+from app.contract.applications.settings import ApplicationSettings
+from app.contract.tenants.branding import Brand
+from app.contract.tenants.settings import TenantSettings
 from app.identity.directory.tenants.tables import applications, custom_hosts, tenants
-from app.identity.platform.store.compiled import Compiled
-from app.identity.platform.store.unit import UnitOfWork
+from app.identity.directory.tenants.tenant_writes import secret_digest
+from app.identity.platform.store.compiled_statements import Compiled
+from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.identity.platform.tenant import Application, Tenant, version_tag
-from app.kit.web_addresses import origin
+from app.kit.web.web_addresses import origin
 
 H = custom_hosts.c
 LOOKUP_TENANT = "lookup"  # the reserved tenant id of units of work that look tenants up (migrations/ddl.py)

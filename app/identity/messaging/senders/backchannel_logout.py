@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from app.identity.platform.outbox.sender import DeliveryError, Message, Sender
 from app.kit.clock import Clock
-from app.kit.public_addresses import Resolver
+from app.kit.outbound.address_resolver import Resolver
 
 _DONE: Final = frozenset({200, 204})
 _RETRYABLE: Final = frozenset({408, 425, 429})
@@ -24,7 +24,7 @@ class BackchannelLogout(Sender):
         """Deliver one token. Raises DeliveryError, a final one if it expired, or is refused (Back-Channel Logout 1.0 section 2.8)."""
         import httpx
 
-        from app.identity.platform.bounded_transport import BoundedTransport
+        from app.identity.platform.outbound.bounded_transport import BoundedTransport
 
         address, payload = str(message.payload["to"]), message.payload
         if self._clock.now().timestamp() >= int(payload["expires_at"]):

@@ -31,7 +31,7 @@ class SmsGateway(Sender):
         """Deliver one message. Raises DeliveryError, final if the gateway refuses it permanently."""
         import httpx
 
-        from app.identity.platform.bounded_transport import tls_context
+        from app.identity.platform.outbound.bounded_transport import tls_context
 
         self._http = self._http or httpx.Client(timeout=TIMEOUT_SECONDS, headers=self._headers, verify=tls_context())
         body = {"to": message.payload.get("to"), "text": message.payload.get("text"), "id": message.message_id}

@@ -13,8 +13,8 @@ from urllib.parse import urlencode
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, pkcs12
 
 from app.identity.platform.outbox.sender import DeliveryError, Message, Sender
-from app.kit.aws import AwsKey, signed
 from app.kit.clock import Clock
+from app.kit.outbound.aws_signature import AwsKey, signed
 
 if TYPE_CHECKING:
     import httpx
@@ -74,7 +74,7 @@ class Sns(Sender):
     def _call(self, payload: dict[str, Any], action: str, form: dict[str, str]) -> str:
         import httpx
 
-        from app.identity.platform.bounded_transport import tls_context
+        from app.identity.platform.outbound.bounded_transport import tls_context
 
         self._http = self._http or httpx.Client(timeout=TIMEOUT_SECONDS, follow_redirects=False, verify=tls_context())
         url = (

@@ -43,7 +43,7 @@ class Twilio(Sender):
         """Deliver one message. Raises DeliveryError, final if the gateway refuses it permanently."""
         import httpx
 
-        from app.identity.platform.bounded_transport import tls_context
+        from app.identity.platform.outbound.bounded_transport import tls_context
 
         self._http = self._http or httpx.Client(timeout=TIMEOUT_SECONDS, auth=self._login, verify=tls_context())
         to, voice_text = str(message.payload.get("to")), message.payload.get("spoken")

@@ -3,7 +3,7 @@
 
 A claim is a short lease on one message: one transaction postpones `due_at` and counts the attempt. Delivery runs outside any
 transaction while `leases.py` renews the lease. If the process dies, the message is due again when its lease expires, so each
-message is delivered at least once (decisions/0161).
+message is delivered at least once (decision 0161).
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from sqlalchemy import ColumnElement, LargeBinary, bindparam, case, func, or_, s
 
 from app.identity.platform.encryption import DecryptionError, Encryption, UnknownEncryptionKey, WrongAssociatedData
 from app.identity.platform.outbox.lanes import Lane, inlined
-from app.identity.platform.outbox.queue import DISCARDED, EMPTY_PAYLOAD, decrypt_payload, encrypt_payload, outbox
+from app.identity.platform.outbox.outbox import DISCARDED, EMPTY_PAYLOAD, decrypt_payload, encrypt_payload, outbox
 from app.identity.platform.outbox.sender import DeliveryError, Message
-from app.identity.platform.store.compiled import Compiled
+from app.identity.platform.store.compiled_statements import Compiled
 from app.identity.platform.store.database import Database
-from app.identity.platform.store.unit import UnitOfWork
+from app.identity.platform.store.unit_of_work import UnitOfWork
 
 EXEMPT = "outbox"
 LEASE = timedelta(seconds=20)

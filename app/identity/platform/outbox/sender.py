@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
-from app.kit.logs import REDACTED
+from app.kit.observability.logs import REDACTED
 
 _SECRET = re.compile(r"[A-Za-z0-9_-]{40,}|(?<![0-9])[0-9]{6}(?![0-9])")
 """A link's token or a code: mail servers quote parts of the message in their rejections."""

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.contract.configuration import TenantSettings
+from app.contract.tenants.settings import TenantSettings
 from app.identity.platform import powers
 from app.identity.platform.context import Context
 from app.identity.platform.powers import Power
 from app.identity.platform.resources.items import Item, Store
-from app.kit.resource_values import ItemInput
-from app.kit.wire import Wire
+from app.kit.operations.wire import Wire
+from app.kit.resources.values import ItemInput
 
 OnItem = Callable[[Context, Item], None]
 OnChange = Callable[[Context, Item | None, Item], None]
@@ -36,7 +36,7 @@ class Rules:
     warnings: Callable[[Item], Iterable[str]] | None = None
     """Yields what is allowed and risky about an item that a tenant of a configuration file has."""
     powers: Callable[[Context, Item], Iterable[Power]] | None = None
-    """Yields what a program needs to write an item (decisions/0315); asked before and after each change."""
+    """Yields what a program needs to write an item (decision 0315); asked before and after each change."""
     before_lock: OnChange | None = None
     """Asks other systems, which may take time, for a request."""
     before_write: OnChange | None = None

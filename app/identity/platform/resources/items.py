@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from app.identity.platform.encryption import Encryption
-from app.identity.platform.store.unit import UnitOfWork
-from app.kit.resource import Resource
+from app.identity.platform.store.unit_of_work import UnitOfWork
+from app.kit.resources.resource import Resource
 
 FILE, API = "file", "api"
 

@@ -14,8 +14,8 @@ from app.identity.platform.context import Context
 from app.identity.platform.encryption import Encryption
 from app.identity.platform.resources.items import Item, StoreAccess
 from app.identity.platform.store.tables import Instant, Json, tenant_table
-from app.identity.platform.store.unit import UnitOfWork
-from app.kit.resource import InTable, Resource
+from app.identity.platform.store.unit_of_work import UnitOfWork
+from app.kit.resources.resource import InTable, Resource
 
 resources = tenant_table(
     "resources",

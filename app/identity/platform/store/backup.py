@@ -21,7 +21,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
 from app.identity.platform.store.database import StoreUnavailable
-from app.kit.database_address import own_parameters
+from app.kit.settings.database_address import own_parameters
 from app.settings import of_child
 
 _BYPASSES_RLS = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"

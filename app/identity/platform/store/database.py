@@ -16,14 +16,14 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.pool import QueuePool
 
-from app.identity.platform.store.built import BuiltStatements
-from app.identity.platform.store.compiled import Form, Parameters, Rows
+from app.identity.platform.store.built_statements import BuiltStatements
+from app.identity.platform.store.compiled_statements import Form, Parameters, Rows
+from app.identity.platform.store.connection_pool import Borrowed, IdlePool
 from app.identity.platform.store.first_statement import FirstStatement
-from app.identity.platform.store.pool import Borrowed, IdlePool
-from app.kit import time_budget
 from app.kit.clock import monotonic
-from app.kit.database_address import own_parameters
-from app.kit.health import DiskWatch, disk_of
+from app.kit.limits import time_budget
+from app.kit.observability.health import DiskWatch, disk_of
+from app.kit.settings.database_address import own_parameters
 
 PATIENCE_SECONDS = 30.0
 """The time limit of commands and background jobs for PostgreSQL; requests have their own time budget."""

@@ -1,4 +1,4 @@
-"""Statements that go to PostgreSQL together: sent at once, awaited once, received at once (decisions/0303).
+"""Statements that go to PostgreSQL together: sent at once, awaited once, received at once (decision 0303).
 
 psycopg's cursors send and wait for each statement of a pipeline on its own, which costs several times what libpq does. This uses
 the interface to libpq beneath them, `psycopg.pq`, and their conversion of values and rows, `psycopg.adapt.Transformer`.
@@ -17,8 +17,8 @@ from psycopg.errors import InvalidSqlStatementName, error_from_result
 from psycopg.pq import ConnStatus, ExecStatus
 from psycopg.pq.abc import PGresult
 
-from app.kit import time_budget
 from app.kit.clock import monotonic
+from app.kit.limits import time_budget
 
 MAX_PREPARED: Final = 200
 """Prepared statements of one connection; others are parsed each time."""

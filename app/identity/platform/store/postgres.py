@@ -19,8 +19,8 @@ from sqlalchemy.engine import Engine, make_url
 
 from app.identity.platform.store.first_statement import FirstStatement
 from app.identity.platform.store.pipeline import Overdue, Pipelines, Statement
-from app.kit import time_budget
 from app.kit.clock import monotonic
+from app.kit.limits import time_budget
 from app.settings import SettingsError
 
 HANGS_AFTER_SECONDS: Final = 1.0

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from sqlalchemy import delete, exists
 
 from app.identity.platform.store.tables import all_tables
-from app.identity.platform.store.unit import UnitOfWork
+from app.identity.platform.store.unit_of_work import UnitOfWork
 
 _EXCLUDED = frozenset({"audit", "tenants"})
 """The audit log outlives accounts; the row in `tenants` is deleted last."""

@@ -1,6 +1,6 @@
 """The schema revision of a database, and the oldest code that can serve it.
 
-Older code does not know newer migrations, so each migration stores `oldest_code` in the database (decisions/0158).
+Older code does not know newer migrations, so each migration stores `oldest_code` in the database (decision 0158).
 """
 
 from __future__ import annotations

@@ -21,14 +21,14 @@ _declared: set[str] = set()
 
 
 def declare_complete() -> None:
-    """Mark the metadata as complete; `entry/tables.py` calls this after importing every table module."""
+    """Mark the metadata as complete; `assembly/table_modules.py` calls this after importing every table module."""
     _declared.update(metadata.tables)
 
 
 def all_tables() -> Mapping[str, Table]:
-    """Return all tables by name. Raises RuntimeError unless `entry/tables.py` was imported: deletions would miss tables."""
+    """Return all tables by name. Raises RuntimeError unless `assembly/table_modules.py` was imported: deletions would miss tables."""
     if _declared != set(metadata.tables):
-        raise RuntimeError("import app.identity.entry.tables first: not every table is known")
+        raise RuntimeError("import app.identity.assembly.table_modules first: not every table is known")
     return metadata.tables
 
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from app.contract import errors as e
-from app.contract import jwt_sign_on as contract
-from app.contract.sign_in import PasswordLogin
+from app.contract.jwt import sign_on as contract
+from app.contract.sign_in.operations import PasswordLogin
 from app.identity.authentication.sign_in import identifiers, service, tenant_requirements
 from app.identity.authentication.sign_in.locks import LockSolution
-from app.identity.authentication.sign_in.second_factor import Authentication
+from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.verification.service import VerificationOptions
 from app.identity.credentials.captcha import service as captcha
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 from app.identity.protocols.jwt_sign_on import signing
-from app.kit.limits import Rate
+from app.kit.limits.rate_limits import Rate
 
 _RATE = Rate(60, 60)
 """JWTs of one account in a minute."""

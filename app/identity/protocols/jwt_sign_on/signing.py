@@ -13,8 +13,8 @@ from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, Key, OctKey, RSAKey
 
 from app.contract import errors as e
-from app.contract import jwt_apps
-from app.contract.jwt_apps import JwtClient
+from app.contract.jwt import operations as jwt_apps
+from app.contract.jwt.operations import JwtClient
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.platform import private_keys

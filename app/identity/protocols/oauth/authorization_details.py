@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from app.contract.authorization_details import COMMON_FIELDS, MAX_LENGTH, AuthorizationDetailsType, StatedDetails
-from app.contract.errors_oauth import InvalidAuthorizationDetails
-from app.contract.hub_models import DetailLine, DetailView
+from app.contract.oauth.authorization_details import COMMON_FIELDS, MAX_LENGTH, AuthorizationDetailsType, StatedDetails
+from app.contract.oauth.errors import InvalidAuthorizationDetails
+from app.contract.oauth.models import DetailLine, DetailView
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.platform.token_claims import TokenClaims
-from app.kit import strict_json
+from app.kit.text import strict_json
 
 _MAX_OBJECTS, _MAX_VALUES, _DEEPEST, _MAX_NAME_LENGTH = 10, 100, 5, 60
 _JOINERS: Final = frozenset(

@@ -6,11 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from app.identity.authentication.sign_in import sessions
+from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.tenants import profile_client
 from app.identity.platform.context import Context
-from app.identity.protocols.oauth import codes, consents
+from app.identity.protocols.oauth import consents
+from app.identity.protocols.oauth.tokens import authorization_codes as codes
 
 
 @dataclass(frozen=True)

@@ -1,17 +1,17 @@
-"""Powers of OAuth clients: what a program reaches that can sign in as one (decisions/0315)."""
+"""Powers of OAuth clients: what a program reaches that can sign in as one (decision 0315)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Final
 
-from app.contract.application_settings import ApplicationSettings
+from app.contract.applications.settings import ApplicationSettings
 from app.contract.auth import READS_TOKENS
-from app.contract.operations import CATALOGUE
-from app.identity.directory.tenants import changes
+from app.contract.catalogue import CATALOGUE
+from app.identity.directory.tenants import tenant_writes
 from app.identity.platform.context import Context
 from app.identity.platform.powers import ALL, Power
-from app.identity.protocols.oauth import machine_tokens
+from app.identity.protocols.oauth.tokens import machine_tokens
 
 NEED_ALL: Final = (
     "assertion_issuers", "interface_access", "may_act", "exchange_audiences", "resources", "resource_server",
@@ -38,7 +38,7 @@ def of_client(context: Context, settings: ApplicationSettings, client_id: str) -
     for name in NEED_ALL:
         if getattr(settings, name) not in ((), False, "none"):
             yield Power(ALL, name)
-    if client_id and changes.is_named(context.work, client_id):
+    if client_id and tenant_writes.is_named(context.work, client_id):
         yield Power(ALL, "a client that other ones name")
 
 

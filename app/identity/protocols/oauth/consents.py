@@ -12,8 +12,8 @@ from sqlalchemy.engine import Row
 
 from app.identity.platform.context import Context
 from app.identity.platform.store import upserts
-from app.identity.platform.store.compiled import Compiled
-from app.identity.platform.store.unit import UnitOfWork
+from app.identity.platform.store.compiled_statements import Compiled
+from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.identity.protocols.oauth.tables import consents
 
 T = consents.c

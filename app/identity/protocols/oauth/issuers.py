@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import quote
 
 from app.contract.errors import UnknownAccount
-from app.contract.hub import HubClient
+from app.contract.oauth.pages.authorization import HubClient
 from app.identity.directory.tenants import profile_client
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application

@@ -1,4 +1,4 @@
-"""Clients that authenticate by `clientID` and `clientSecret` in the query, at the operations of organizations (decisions/0352).
+"""Clients that authenticate by `clientID` and `clientSecret` in the query, at the operations of organizations (decision 0352).
 
 The client needs the scope of the operation among its `audience_scopes` for the management operations.
 """
@@ -11,13 +11,13 @@ from app.contract.errors import MachineRefused, TooManyRequests
 from app.identity.platform import powers
 from app.identity.platform.context import Context
 from app.identity.platform.services import IdentityServices
-from app.identity.platform.store.unit import Cost
+from app.identity.platform.store.unit_of_work import Cost
 from app.identity.platform.tenant import Application, Tenant
-from app.identity.protocols.oauth import machine_tokens
 from app.identity.protocols.oauth.client_authentication import service as client_authentication
-from app.kit.limits import OverLimit, Rate
-from app.kit.proxies import network_of
-from app.kit.reading import RawRequest
+from app.identity.protocols.oauth.tokens import machine_tokens
+from app.kit.limits.rate_limits import OverLimit, Rate
+from app.kit.operations.request_parsing import RawRequest
+from app.kit.web.proxies import network_of
 
 _ID, _SECRET = "clientid", "clientsecret"
 _REFUSED: Final = Rate(200, 60)

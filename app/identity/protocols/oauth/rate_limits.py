@@ -1,10 +1,10 @@
 """Rate limits of the OAuth endpoints: 429 with Retry-After, as an OAuth error."""
 
-from app.contract.errors_oauth import SlowDown
+from app.contract.oauth.errors import SlowDown
 from app.identity.directory.tenants import profile_client
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.kit.limits import OverLimit, Rate
+from app.kit.limits.rate_limits import OverLimit, Rate
 
 REFUSED_CLIENT = Rate(20, 60)  # wrong secrets of one client from one address
 REFUSED_ADDRESS = Rate(200, 60)  # wrong secrets of all clients from one address

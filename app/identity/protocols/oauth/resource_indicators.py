@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from app.contract.auth import INTERFACE_SCOPES
-from app.contract.errors_oauth import InvalidTarget
+from app.contract.oauth.errors import InvalidTarget
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.kit.web_addresses import parse_address
+from app.kit.web.web_addresses import parse_address
 
 _OF_THIS_API: Final = frozenset(INTERFACE_SCOPES)
 _OFFLINE: Final = "offline_access"

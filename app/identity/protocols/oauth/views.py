@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from app.contract.hub_models import COPIED_LOGOS, PersonView, RelyingPartyView
+from app.contract.accounts.models import PersonView
+from app.contract.applications.pages import COPIED_LOGOS
+from app.contract.oauth.models import RelyingPartyView
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.tenants import profile_client
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import third_party_login
-from app.kit.web_addresses import host_of, is_web_address, redirect_origin, web_address
+from app.identity.protocols.oauth import third_party_initiated_login
+from app.kit.web.web_addresses import host_of, is_web_address, redirect_origin, web_address
 
 _MAX_HOME_LENGTH: Final = 160
 """Cookies of the hub cut a longer address."""
@@ -27,7 +29,7 @@ def relying_party(context: Context, client: Application, redirect_uri: str | Non
     registered = next((uri for uri in settings.redirect_uris if is_web_address(uri)), None)
     languages = page_languages(context)
     stated = home_of(context, client)
-    home = third_party_login.start_address(context, client, target=stated, longest=_MAX_HOME_LENGTH)
+    home = third_party_initiated_login.start_address(context, client, target=stated, longest=_MAX_HOME_LENGTH)
     home = home or stated or (f"{redirect_origin(registered)}/" if registered else None)
     if client.client_id == profile_client.CLIENT_ID:
         return RelyingPartyView(name="", client_id=client.client_id, redirect_origin=origin)
@@ -60,7 +62,7 @@ def home_of(context: Context, client: Application) -> str | None:
 
 
 def _logo(client: Application, languages: tuple[str, ...]) -> str | None:
-    """Return the address of the logo: our copy of the one without a language, if the application registered itself (decisions/0223)."""
+    """Return the address of the logo: our copy of the one without a language, if the application registered itself (decision 0223)."""
     if client.is_self_registered:
         return f"{COPIED_LOGOS}{client.logo_digest}" if client.logo_digest else None
     return _picture(client.settings.text("logo_uri", languages))

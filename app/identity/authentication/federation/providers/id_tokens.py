@@ -14,8 +14,8 @@ from joserfc import jws, jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import Key
 
-from app.identity.platform.openid_metadata import PARSE_ERRORS
-from app.identity.platform.outbound import ProviderUnavailable
+from app.identity.platform.outbound.client import ProviderUnavailable
+from app.identity.platform.outbound.openid_metadata import PARSE_ERRORS
 
 SKEW_SECONDS: Final = 60
 ALGORITHMS: Final = (

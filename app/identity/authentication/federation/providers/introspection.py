@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
 
-from app.contract.connections import ConnectionSettings
-from app.contract.native_sign_in import Kind
-from app.identity.platform import outbound
-from app.identity.platform.outbound import ProviderUnavailable
-from app.kit.public_addresses import Resolver
+from app.contract.federation.connections import ConnectionSettings
+from app.contract.federation.native_sign_in import Kind
+from app.identity.platform.outbound import client as outbound
+from app.identity.platform.outbound.client import ProviderUnavailable
+from app.kit.outbound.address_resolver import Resolver
 
 _FORM: Final = {"Content-Type": "application/x-www-form-urlencoded"}
 

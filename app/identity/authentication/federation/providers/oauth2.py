@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 from urllib.parse import quote_plus
 
-from app.contract.connections import ConnectionSettings
+from app.contract.federation.connections import ConnectionSettings
 from app.identity.directory.identity_provider import (
     AuthenticationRequest,
     ProviderDenied,
@@ -16,13 +16,13 @@ from app.identity.directory.identity_provider import (
     ProviderTokens,
     identity_from_claims,
 )
-from app.identity.platform import outbound
-from app.identity.platform.openid_metadata import PARSE_ERRORS, Endpoints
-from app.identity.platform.outbound import ProviderUnavailable
-from app.kit.public_addresses import Resolver
+from app.identity.platform.outbound import client as outbound
+from app.identity.platform.outbound.client import ProviderUnavailable
+from app.identity.platform.outbound.openid_metadata import PARSE_ERRORS, Endpoints
+from app.kit.outbound.address_resolver import Resolver
 
 if TYPE_CHECKING:
-    from app.kit.oauth_client import OAuth2Client
+    from app.kit.outbound.oauth_client import OAuth2Client
 
 _MAX_CODE_LENGTH: Final = 8_000
 _MAX_TOKEN_LENGTH: Final = 8_000
@@ -169,7 +169,7 @@ def _fetch_token(client: OAuth2Client, url: str, **parameters: str) -> Mapping[s
     """Request tokens. Raises ProviderDenied for an invalid grant, ProviderUnavailable."""
     from httpx import HTTPError, InvalidURL  # noqa: TID251 - its errors alone
 
-    from app.kit.oauth_client import AuthlibBaseError, OAuthError
+    from app.kit.outbound.oauth_client import AuthlibBaseError, OAuthError
 
     try:
         response: Mapping[str, Any] = client.fetch_token(url, **parameters)
@@ -213,8 +213,8 @@ def _token_text(response: Mapping[str, Any], name: str) -> str:
 def _client(
     resolver: Resolver, settings: ConnectionSettings, secret: str, endpoints: Endpoints, redirect_uri: str | None = None
 ) -> OAuth2Client:
-    from app.identity.platform.bounded_transport import BoundedTransport
-    from app.kit.oauth_client import OAuth2Client
+    from app.identity.platform.outbound.bounded_transport import BoundedTransport
+    from app.kit.outbound.oauth_client import OAuth2Client
 
     method = endpoints.auth_method if secret else "none"
     is_basic = method == "client_secret_basic"  # both are form-encoded (RFC 6749 section 2.3.1)

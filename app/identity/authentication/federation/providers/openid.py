@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, ClassVar, Final
 
-from app.contract.connections import ConnectionSettings
+from app.contract.federation.connections import ConnectionSettings
 from app.identity.authentication.federation import offered_connections
 from app.identity.authentication.federation.providers import id_tokens
 from app.identity.authentication.federation.providers.id_tokens import SKEW_SECONDS, ExpectedIdToken
@@ -28,9 +28,9 @@ from app.identity.directory.identity_provider import (
     ProviderTokens,
     identity_from_claims,
 )
-from app.identity.platform import outbound
-from app.identity.platform.openid_metadata import Endpoints, ProviderMetadata, ProviderMetadataCache
-from app.identity.platform.outbound import ProviderUnavailable
+from app.identity.platform.outbound import client as outbound
+from app.identity.platform.outbound.client import ProviderUnavailable
+from app.identity.platform.outbound.openid_metadata import Endpoints, ProviderMetadata, ProviderMetadataCache
 
 _GOOGLE_DOMAINS: Final = ("gmail.com", "googlemail.com")
 SCOPE: Final = "openid profile email"

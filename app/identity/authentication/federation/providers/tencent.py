@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
-from app.contract.connections import ConnectionSettings
+from app.contract.federation.connections import ConnectionSettings
 from app.identity.directory.identity_provider import ProviderIdentity, identity_from_claims
-from app.identity.platform import outbound
-from app.identity.platform.outbound import ProviderUnavailable
-from app.kit.public_addresses import Resolver
+from app.identity.platform.outbound import client as outbound
+from app.identity.platform.outbound.client import ProviderUnavailable
+from app.kit.outbound.address_resolver import Resolver
 
 
 @dataclass(frozen=True)

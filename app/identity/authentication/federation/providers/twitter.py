@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 from urllib.parse import parse_qsl, quote, urlsplit
 
-from app.contract.connections import ConnectionSettings
+from app.contract.federation.connections import ConnectionSettings
 from app.identity.directory.identity_provider import ProviderIdentity, identity_from_claims
-from app.identity.platform import outbound
-from app.identity.platform.outbound import ProviderUnavailable
+from app.identity.platform.outbound import client as outbound
+from app.identity.platform.outbound.client import ProviderUnavailable
 from app.kit import randomness
-from app.kit.public_addresses import Resolver
+from app.kit.outbound.address_resolver import Resolver
 
 
 def read_identity(

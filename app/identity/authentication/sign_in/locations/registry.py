@@ -9,8 +9,8 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Final
 
-from app.identity.authentication.sign_in.locations.listed import ListFormat
 from app.identity.authentication.sign_in.locations.maxmind import MaxmindFormat
+from app.identity.authentication.sign_in.locations.text_file import ListFormat
 from app.identity.platform.locations import UNKNOWN_PLACE, LocationFormat, Locations, NoLocations, Place
 from app.settings import SettingsError
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from app.contract import errors as e
-from app.contract.messages import MailKind
-from app.contract.passkeys.shapes import PresentedCredential
+from app.contract.messages.models import MailKind
+from app.contract.passkeys.models import PresentedCredential
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.credentials import notifications
 from app.identity.credentials import store as credentials

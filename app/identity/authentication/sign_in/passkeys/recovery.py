@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.contract import errors as e
-from app.contract.groups import Posted
-from app.contract.messages import MailKind
-from app.contract.passkeys import signing_in as contract
-from app.contract.passkeys.shapes import PresentedCredential, PublicKey, RegisterBegin
+from app.contract.messages.models import MailKind
+from app.contract.passkeys import sign_in as contract
+from app.contract.passkeys.models import PresentedCredential, PublicKey, RegisterBegin
+from app.contract.shared_responses import Posted
 from app.identity.authentication.recovery import new_password, recipient, sending
 from app.identity.authentication.recovery.handlers import require_captcha, spend_limits
-from app.identity.authentication.sign_in import password_reset
+from app.identity.authentication.sign_in.operations import password_reset
 from app.identity.authentication.sign_in.passkeys import management
 from app.identity.authentication.sign_in.passkeys.sign_in import require_enabled
 from app.identity.credentials.authenticators.passkey import user_entity
@@ -21,12 +21,12 @@ from app.identity.credentials.one_time_tokens.service import NOBODY, OneTimeToke
 from app.identity.credentials.passkeys import ceremonies, store
 from app.identity.credentials.passkeys.ceremonies import CeremonyUse
 from app.identity.credentials.passkeys.options import DEFAULT_PREFERENCES, CreationPreferences
-from app.identity.directory.accounts import first_verification
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts import store as store_accounts
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.accounts.account_lookup import AccountLookup
-from app.identity.directory.tenants import allowed_addresses
+from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
+from app.identity.directory.accounts.unverified import first_verification
+from app.identity.directory.tenants.addresses import allowed_addresses
 from app.identity.messaging import service as messaging
 from app.identity.platform.context import Context
 
@@ -118,7 +118,7 @@ def finish_with_link(context: Context, token: str, credential: PresentedCredenti
 
 
 def _claim(context: Context, locked: Account, link_token: OneTimeToken) -> None:
-    """Claim an account that two people may have used for the owner of the mailbox, without its older credentials (decisions/0064)."""
+    """Claim an account that two people may have used for the owner of the mailbox, without its older credentials (decision 0064)."""
     form = accounts.normalize("email", str(link_token.facts.get("email") or ""))
     entry = next(
         (address for address in locked.emails if accounts.normalize("email", str(address["Value"])) == form), None

@@ -5,21 +5,22 @@ from __future__ import annotations
 from dataclasses import replace
 
 from app.contract import errors as e
-from app.contract.accounts import EmailEntry
-from app.contract.passkeys import signing_in as contract
-from app.contract.passkeys.shapes import PublicKey, RegisterBegin
-from app.contract.registration import Registered
+from app.contract.accounts.operations import EmailEntry
+from app.contract.passkeys import sign_in as contract
+from app.contract.passkeys.models import PublicKey, RegisterBegin
+from app.contract.registration.operations import Registered
 from app.identity.authentication.registration import handlers as registration
 from app.identity.authentication.registration import service
 from app.identity.authentication.registration.drafts import AccountDraft
 from app.identity.authentication.registration.service import RegistrationOptions, RegistrationResult
-from app.identity.authentication.sign_in import second_factor
+from app.identity.authentication.sign_in import pending_sign_in
 from app.identity.authentication.sign_in.passkeys.sign_in import require_enabled
 from app.identity.credentials.passkeys import ceremonies
 from app.identity.credentials.passkeys.ceremonies import CeremonyUse, NewPasskey
 from app.identity.credentials.passkeys.options import UserEntity
-from app.identity.directory.accounts import identifiers, pending_accounts
+from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.unverified import pending_accounts
 from app.identity.platform.context import Context
 from app.kit import randomness
 
@@ -60,7 +61,7 @@ def register(
     """Create the account for which the passkey was created, with the id in its user handle; raises PasskeyRefused.
 
     Where accounts are hidden and the address is taken, the passkey is stored with a pending account all the same: the
-    visitor may still choose another address (decisions/0053), and the answers are alike until one is verified.
+    visitor may still choose another address (decision 0053), and the answers are alike until one is verified.
     """
     if identifiers.normalize_email(draft.addresses.primary or "") != identifiers.normalize_email(
         new_passkey.challenge_token.facts["name"]
@@ -79,7 +80,7 @@ def register(
 
 def methods_for(new_passkey: NewPasskey) -> tuple[str, ...]:
     """Return the `amr` of a new passkey: it counts as two factors where it verified its user."""
-    return (new_passkey.method, second_factor.MFA) if new_passkey.is_user_verified else (new_passkey.method,)
+    return (new_passkey.method, pending_sign_in.MFA) if new_passkey.is_user_verified else (new_passkey.method,)
 
 
 __all__ = ["methods_for", "require_enabled", "register"]

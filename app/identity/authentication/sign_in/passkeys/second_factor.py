@@ -6,15 +6,15 @@ from typing import Any
 
 from app.contract import errors as e
 from app.contract.passkeys import second_factor as contract
-from app.contract.passkeys.shapes import LoginBegin, PublicKey, RegisterBegin
+from app.contract.passkeys.models import LoginBegin, PublicKey, RegisterBegin
 from app.contract.second_factors.challenge import ChallengeToken, FactorKind, FactorLogin
-from app.identity.authentication.sign_in import second_factor
-from app.identity.authentication.sign_in.second_factor import PendingSignIn
-from app.identity.authentication.sign_in.second_factors import answering
+from app.identity.authentication.sign_in import pending_sign_in
+from app.identity.authentication.sign_in.pending_sign_in import PendingSignIn
+from app.identity.authentication.sign_in.second_factors import complete_challenge
 from app.identity.credentials.authenticators.protocol import AccountFactors, ChallengeOptions, FactorResponse
 from app.identity.credentials.second_factors import service as factors
-from app.identity.directory.accounts import login_records
 from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.login_attempts import login_records
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose
@@ -66,11 +66,13 @@ def begin_for(context: Context, person: AccountFactors) -> RegisterBegin:
 
 def _complete(context: Context, req: contract.PasskeyVerification) -> FactorLogin:
     credential: dict[str, Any] = req.credential.model_dump(by_alias=True, exclude_none=True)
-    return answering.complete(context, req, KIND, FactorResponse(credential=credential))
+    return complete_challenge.complete(context, req, KIND, FactorResponse(credential=credential))
 
 
 def _pending(context: Context, text: str) -> PendingSignIn:
-    pending = second_factor.resume(context, continuation_tokens.find(context, ContinuationPurpose.SECOND_FACTOR, text))
+    pending = pending_sign_in.resume(
+        context, continuation_tokens.find(context, ContinuationPurpose.SECOND_FACTOR, text)
+    )
     factors.enabled_authenticator(context, KIND)
     if login_records.lock_of(pending.account) is not None and not pending.authentication.opens_lock:
         raise e.LockedDuringStep
@@ -79,7 +81,7 @@ def _pending(context: Context, text: str) -> PendingSignIn:
 
 def _refuse_enrolled(context: Context, pending: PendingSignIn) -> None:
     """Refuse an account with a second factor: the password alone must not add another."""
-    if not second_factor.can_enrol(context, pending):
+    if not pending_sign_in.can_enrol(context, pending):
         raise e.FactorEnrolledBefore
 
 

@@ -6,21 +6,22 @@ import hashlib
 from typing import Any, Final
 
 from app.contract import errors as e
-from app.contract.passkeys import signing_in as contract
-from app.contract.passkeys.shapes import LoginBegin, PresentedCredential, PublicKey
+from app.contract.passkeys import sign_in as contract
+from app.contract.passkeys.models import LoginBegin, PresentedCredential, PublicKey
 from app.contract.second_factors.challenge import FactorLogin
-from app.identity.authentication.sign_in import completion, eligibility, identifiers, risks, second_factor
-from app.identity.authentication.sign_in.second_factor import Authentication
+from app.identity.authentication.sign_in import completion, eligibility, identifiers, pending_sign_in, risks
+from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials.authenticators.protocol import ChallengeOptions
 from app.identity.credentials.one_time_tokens.service import NOBODY
 from app.identity.credentials.passkeys import ceremonies, options, store
 from app.identity.credentials.passkeys.ceremonies import CeremonyUse, VerifiedPasskey
-from app.identity.directory.accounts import account_lookup, first_verification
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.accounts.account_lookup import AccountLookup
 from app.identity.directory.accounts.identifiers import EMAIL
+from app.identity.directory.accounts.login_attempts import account_lookup
+from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
+from app.identity.directory.accounts.unverified import first_verification
 from app.identity.platform.context import Context
 
 _ID_LENGTHS: Final = (16, 20, 32, 48)  # of credential ids that common authenticators create
@@ -83,7 +84,7 @@ def verify(
         context.audit.record("passkey.refused", uid=account.uid, reason="beside a first factor alone")
         raise e.PasskeyRefused
     if passkey.counts_as_two_factors:
-        return account, passkey, (passkey.method, second_factor.MFA)
+        return account, passkey, (passkey.method, pending_sign_in.MFA)
     required = None if passkey.is_user_verified else risks.required_factor(context, account)
     if required is not None and not required.factors.fallback_kinds:
         context.audit.record("passkey.refused", uid=account.uid, reason="user not verified")

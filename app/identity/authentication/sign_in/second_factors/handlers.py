@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from app.contract import errors as e
 from app.contract.second_factors import duo, questions
-from app.contract.second_factors import signing_in as contract
+from app.contract.second_factors import sign_in as contract
 from app.contract.second_factors.challenge import FactorKind, FactorLogin
-from app.identity.authentication.sign_in import second_factor
-from app.identity.authentication.sign_in.second_factors.answering import complete, find_pending, refuse_unavailable
+from app.identity.authentication.sign_in import pending_sign_in
+from app.identity.authentication.sign_in.second_factors.complete_challenge import (
+    complete,
+    find_pending,
+    refuse_unavailable,
+)
 from app.identity.credentials.authenticators.protocol import FactorResponse
 from app.identity.credentials.authenticators.registry import AUTHENTICATORS
 from app.identity.platform.context import Context
@@ -36,7 +40,7 @@ def with_duo(context: Context, req: duo.DuoVerification) -> FactorLogin:
 def with_new_answers(context: Context, req: questions.EnrolAnswersAtLogin) -> FactorLogin:
     pending = find_pending(context, req.second_factor_authentication_token)
     refuse_unavailable(context, pending, FactorKind.QUESTIONS)
-    if not second_factor.can_enrol(context, pending):
+    if not pending_sign_in.can_enrol(context, pending):
         raise e.FactorEnrolledBefore
     return complete(context, req, FactorKind.QUESTIONS, FactorResponse(answers=req.by_question), pending)
 

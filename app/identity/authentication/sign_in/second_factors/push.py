@@ -6,18 +6,18 @@ import io
 from typing import Final
 
 from app.contract import errors as e
-from app.contract.groups import Posted
-from app.contract.messages import MailKind
+from app.contract.messages.models import MailKind
 from app.contract.second_factors import push as contract
 from app.contract.second_factors.challenge import ChallengeToken, FactorKind, FactorLogin
-from app.identity.authentication.sign_in import completion, second_factor
-from app.identity.authentication.sign_in.second_factors.answering import find_pending, find_unlocked
+from app.contract.shared_responses import Posted
+from app.identity.authentication.sign_in import completion, pending_sign_in
+from app.identity.authentication.sign_in.second_factors.complete_challenge import find_pending, find_unlocked
 from app.identity.credentials import notifications
 from app.identity.credentials.authenticators import push
 from app.identity.credentials.authenticators.protocol import ChallengeOptions, FactorResponse
 from app.identity.credentials.second_factors import push_approval
 from app.identity.platform.context import Context
-from app.kit.wire import Document
+from app.kit.operations.wire import Document
 
 _WIDTHS: Final = range(80, 1_001)
 
@@ -25,7 +25,7 @@ _WIDTHS: Final = range(80, 1_001)
 @contract.resend.implements
 def resend(context: Context, req: ChallengeToken) -> Posted:
     pending = find_unlocked(context, req.second_factor_authentication_token)
-    _, challenge = second_factor.challenge(context, pending, FactorKind.PUSH, ChallengeOptions())
+    _, challenge = pending_sign_in.challenge(context, pending, FactorKind.PUSH, ChallengeOptions())
     if challenge.sent_to is None:
         raise e.PushNotEnrolled
     return Posted()
@@ -37,8 +37,8 @@ def ping(context: Context, req: contract.PushPing) -> FactorLogin:
         pending = find_pending(context, req.second_factor_authentication_token)
     except (e.UnknownFactorToken, e.ExpiredFactorToken):
         raise e.WrongPushToken from None
-    pending = second_factor.verify(context, pending, FactorKind.PUSH, FactorResponse())
-    account = second_factor.finish(context, pending)
+    pending = pending_sign_in.verify(context, pending, FactorKind.PUSH, FactorResponse())
+    account = pending_sign_in.finish(context, pending)
     return completion.begin_session(context, account, pending.authentication, req.fields_)
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from app.contract import errors as e
-from app.contract.groups import Posted, SmsSent
 from app.contract.second_factors import email, sms
 from app.contract.second_factors.challenge import FactorKind, FactorLogin
-from app.identity.authentication.sign_in import second_factor
-from app.identity.authentication.sign_in.second_factor import PendingSignIn
-from app.identity.authentication.sign_in.second_factors.answering import (
+from app.contract.shared_responses import Posted, SmsSent
+from app.identity.authentication.sign_in import pending_sign_in
+from app.identity.authentication.sign_in.pending_sign_in import PendingSignIn
+from app.identity.authentication.sign_in.second_factors.complete_challenge import (
     complete,
     find_pending,
     find_unlocked,
@@ -42,7 +42,7 @@ def set_number(context: Context, req: sms.SetNumberAtLogin) -> SmsSent:
     refuse_unavailable(context, pending, FactorKind.SMS)
     if not req.phone_no_2fa:
         raise e.BadParameter.names("phoneno2fa")
-    if not second_factor.can_enrol(context, pending):
+    if not pending_sign_in.can_enrol(context, pending):
         raise e.FactorPhoneFixed
     options = ChallengeOptions(sms_template=req.sms_template_2fa, is_voice_otp=req.is_voice_otp, phone=req.phone_no_2fa)
     return sms_sent(context, AUTHENTICATORS[FactorKind.SMS].begin_enrolment(context, pending.person, options))
@@ -67,7 +67,7 @@ def mail_code(context: Context, req: email.SendEmailCode) -> Posted:
     if not req.to:
         raise e.EmailMissing
     authenticator = AUTHENTICATORS[FactorKind.EMAIL]
-    if not authenticator.is_enrolled(pending.person) and not second_factor.can_enrol(context, pending):
+    if not authenticator.is_enrolled(pending.person) and not pending_sign_in.can_enrol(context, pending):
         raise authenticator.not_enrolled_error
     authenticator.challenge(
         context, pending.person, ChallengeOptions(email=req.to, email_template=req.email_template_2fa)
@@ -93,4 +93,4 @@ def _has_number(context: Context, pending: PendingSignIn) -> bool:
     factors = pending.person
     if AUTHENTICATORS[FactorKind.SMS].is_enrolled(factors):
         return True
-    return bool(factors.pending(FactorKind.SMS)) and second_factor.can_enrol(context, pending)
+    return bool(factors.pending(FactorKind.SMS)) and pending_sign_in.can_enrol(context, pending)

@@ -69,7 +69,7 @@ def call(method: str, url: str, facts: dict[str, str]) -> dict[str, Any]:
 def _content(method: str, url: str, facts: dict[str, str]) -> bytes:
     import httpx
 
-    from app.identity.platform.bounded_transport import tls_context
+    from app.identity.platform.outbound.bounded_transport import tls_context
 
     arguments: dict[str, Any] = {"params": facts} if method == "GET" else {"data": facts}
     deadline, content = monotonic() + TIMEOUT_SECONDS, b""

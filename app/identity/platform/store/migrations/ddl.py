@@ -1,7 +1,7 @@
 """Schema changes that several revisions use: row-level security, and index changes that do not block the users of a table.
 
 Row-level security on PostgreSQL is the second isolation of tenants; SQLite has none. A transaction sets
-its tenant in `gatehouse.tenant` (store/unit.py); without it no row is visible or writable. FORCE applies this to the table
+its tenant in `gatehouse.tenant` (store/unit_of_work.py); without it no row is visible or writable. FORCE applies this to the table
 owner too. Two reserved names, which no tenant has, may see the rows of all tenants in one table:
 
     lookup   reads `tenants`, `custom_hosts` and `applications`, to find a tenant by host name, API key, secret or client, and to

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
-from app.contract.hub_models import OrganizationBranding
+from app.contract.organizations.views import OrganizationBranding
 from app.contract.steps import (
     ConfirmStep,
     ConsentFormsStep,
@@ -23,31 +23,24 @@ from app.contract.steps import (
     StartAgainStep,
     StepResponse,
 )
-from app.identity.authentication.sign_in import interactions, sessions
+from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interactions import Interaction
-from app.identity.authentication.sign_in.sessions import BrowserSession
-from app.identity.directory.organizations import looks
+from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.authentication.sign_in.sessions.service import BrowserSession
+from app.identity.directory.organizations import branding
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import consents, rate_limits, refusals, views
-from app.identity.protocols.oauth.authorize import (
-    account_choice,
-    checks,
-    device,
-    max_age,
-    prompt,
-    pushed,
-    request_object,
-    response,
-    untrusted_redirects,
-)
+from app.identity.protocols.oauth import consents, rate_limits, refusal_log, views
+from app.identity.protocols.oauth.authorize import account_choice, checks, device_verification, pushed, request_object
 from app.identity.protocols.oauth.authorize.decision import Decision
+from app.identity.protocols.oauth.authorize.openid_parameters import max_age, prompt
 from app.identity.protocols.oauth.authorize.request import (
     Authorization,
     RefusedByRedirect,
     RefusedOnPage,
     UncheckedRequest,
 )
+from app.identity.protocols.oauth.authorize.responses import response, untrusted_redirects
 
 KIND = "authorize"
 _NOTHING_CHOSEN = {"org_id": None, "org_uid": None}
@@ -92,7 +85,7 @@ def open(context: Context, protocol: str, app: str | None, parameters: list[tupl
         return answer
     pushed.hold(context, request.pushed)
     interaction, binding = interactions.begin(context, KIND, request.to_store())
-    look = looks.branding_of_name(context, request.organization) if request.organization is not None else None
+    look = branding.branding_of_name(context, request.organization) if request.organization is not None else None
     update: dict[str, Any] = {"interaction_id": interaction.interaction_id, "binding": binding, "organization": look}
     if isinstance(answer.step, LoginStep):
         update |= {"step": answer.step.model_copy(update={"connection": request.connection})}
@@ -103,7 +96,7 @@ def _first_step(context: Context, client: Application, request: Authorization) -
     """Return the first step for the browser's current session, or for another one that the request names by a hint.
 
     Any site can send a browser here with a hint. So the session that it names serves this response only: the current one
-    stays current, and where a page must be shown, the person chooses the account first (decisions/0238).
+    stays current, and where a page must be shown, the person chooses the account first (decision 0238).
     """
     session, named = sessions.current(context), account_choice.hinted(context, client, request)
     if named is not None and (session is None or named.session.uid != session.uid):
@@ -117,8 +110,8 @@ def _first_step(context: Context, client: Application, request: Authorization) -
 
 def offer_accounts(context: Context, interaction: Interaction) -> StepResponse:
     """Return the page with the browser's accounts."""
-    if interaction.kind == device.KIND:
-        return device.advance(context, interaction, None)
+    if interaction.kind == device_verification.KIND:
+        return device_verification.advance(context, interaction, None)
     request, client = _load(context, interaction)
     if client is None:
         return start_again(context, interaction)
@@ -127,8 +120,8 @@ def offer_accounts(context: Context, interaction: Interaction) -> StepResponse:
 
 def advance(context: Context, interaction: Interaction, session: BrowserSession | None) -> StepResponse:
     """Return the next step of an interaction: LOGIN or REGISTER, CONSENT, or the redirect with a code or an error."""
-    if interaction.kind == device.KIND:
-        return device.advance(context, interaction, session)
+    if interaction.kind == device_verification.KIND:
+        return device_verification.advance(context, interaction, session)
     request, client = _load(context, interaction)
     if client is None:
         return start_again(context, interaction)
@@ -191,7 +184,7 @@ def choose_organization(
     answer = advance(context, interaction, session)
     if isinstance(answer.step, SelectOrganizationStep) or not isinstance(answer.step, (*_PAGE_STEPS, DeviceStep)):
         return answer
-    look = (looks.branding_of_name(context, org_id) if org_id else None) or OrganizationBranding()
+    look = (branding.branding_of_name(context, org_id) if org_id else None) or OrganizationBranding()
     return answer.model_copy(update={"organization": look})
 
 
@@ -212,7 +205,7 @@ def opened(context: Context, interaction: Interaction) -> dict[str, Any]:
         "ui_locales": request.ui_locales,
         "login_hint": request.login_hint,
         "display": request.display,
-        "organization": looks.branding_of_name(context, request.organization)
+        "organization": branding.branding_of_name(context, request.organization)
         if request.organization is not None
         else None,
     }
@@ -252,7 +245,7 @@ def _error_page(context: Context, request: UncheckedRequest, refusal: RefusedOnP
         problem=refusal.part.value,
     )
     sent = request.values
-    refusals.log(
+    refusal_log.log(
         refusal.error,
         refusal.description,
         client_id=sent.get("client_id"),

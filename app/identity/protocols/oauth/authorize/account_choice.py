@@ -5,25 +5,26 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from app.contract.hub_models import AccountOption
-from app.identity.authentication.sign_in import browser_sessions
-from app.identity.authentication.sign_in.browser_sessions import SessionAccount
+from app.contract.sessions.models import AccountOption
 from app.identity.authentication.sign_in.interactions import Interaction
-from app.identity.authentication.sign_in.sessions import BrowserSession
+from app.identity.authentication.sign_in.sessions import browser_sessions
+from app.identity.authentication.sign_in.sessions.browser_sessions import SessionAccount
+from app.identity.authentication.sign_in.sessions.service import BrowserSession
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import subjects, views
-from app.identity.protocols.oauth.authorize import login_hint
+from app.identity.protocols.oauth import views
+from app.identity.protocols.oauth.authorize.openid_parameters import login_hint
 from app.identity.protocols.oauth.authorize.request import Authorization
+from app.identity.protocols.oauth.claims import subjects
 
 CHOSEN, ANOTHER, _WANTS = "account_chosen", "another_account", "wants_accounts"
 """Members of an interaction's request: the id of the chosen session; since when the person signs in to one more account; since when
 the person wants the page with the accounts."""
 _KINDS = ("authorize", "device")
 _FRESH: Final = timedelta(minutes=10)
-"""How long a sign-in counts as made for the request, whose page may stay open for hours, also in another tab (decisions/0334)."""
+"""How long a sign-in counts as made for the request, whose page may stay open for hours, also in another tab (decision 0334)."""
 
 
 def may_choose(interaction: Interaction) -> bool:

@@ -1,31 +1,33 @@
 """The checks of an authorization request, in their order."""
 
-from app.identity.protocols.oauth.authorize import (
-    acr_values,
+from app.identity.protocols.oauth.authorize import request_object
+from app.identity.protocols.oauth.authorize.oauth_parameters import (
     authorization_details,
-    claims,
     client_id,
-    connection,
-    display,
     dpop_jkt,
-    id_token_hint,
-    jarm,
-    login_hint,
-    max_age,
-    nonce,
-    organization,
     pkce,
-    prompt,
     redirect_uri,
     repeated,
-    request_object,
     resource,
     response_mode,
     response_type,
     scope,
     state,
 )
+from app.identity.protocols.oauth.authorize.openid_parameters import (
+    acr_values,
+    claims,
+    connection,
+    display,
+    id_token_hint,
+    login_hint,
+    max_age,
+    nonce,
+    organization,
+    prompt,
+)
 from app.identity.protocols.oauth.authorize.request import Check, Recheck
+from app.identity.protocols.oauth.authorize.responses import jarm
 
 # Until these pass, nothing is sent to the redirect URI (RFC 6749 section 4.1.2.1): they raise RefusedOnPage.
 CLIENT_CHECKS: tuple[Check, ...] = (
@@ -59,7 +61,7 @@ PARAMETER_CHECKS: tuple[Check, ...] = (
     claims.check,
 )
 
-# What a client may do can change while a person signs in, so these must hold again at each step (decisions/0314).
+# What a client may do can change while a person signs in, so these must hold again at each step (decision 0314).
 RECHECKS: tuple[Recheck, ...] = (
     redirect_uri.still_holds,
     request_object.still_holds,

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from app.contract.hub_models import PersonView, RelyingPartyView, ScopeView
-from app.contract.oauth_response_types import CODE, is_front_channel
+from app.contract.accounts.models import PersonView
+from app.contract.oauth.models import RelyingPartyView, ScopeView
+from app.contract.oauth.response_types import CODE, is_front_channel
 from app.contract.steps import (
     AnyStep,
     ConfirmStep,
@@ -20,10 +21,11 @@ from app.contract.steps import (
     StartAgainStep,
     StepResponse,
 )
-from app.identity.authentication.sign_in import interactions, required_actions, sessions
+from app.identity.authentication.sign_in import interactions, required_actions
 from app.identity.authentication.sign_in.interactions import Interaction
-from app.identity.authentication.sign_in.second_factor import MFA, channel_for
-from app.identity.authentication.sign_in.sessions import BrowserSession
+from app.identity.authentication.sign_in.pending_sign_in import MFA, channel_for
+from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.authentication.sign_in.sessions.service import BrowserSession
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
@@ -31,24 +33,18 @@ from app.identity.directory.organizations.organization import Membership
 from app.identity.directory.tenants import registered_applications
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import authorization_details, codes, consents, session_state, subjects, views
-from app.identity.protocols.oauth.authorize import (
-    account_choice,
-    acr_values,
-    front_channel,
-    login_hint,
-    organization_choice,
-    prompt,
-    pushed,
-    response,
-    untrusted_redirects,
-)
+from app.identity.protocols.oauth import authorization_details, consents, session_state, views
+from app.identity.protocols.oauth.authorize import account_choice, organization_choice, pushed
+from app.identity.protocols.oauth.authorize.oauth_parameters.scope import OFFLINE, OPENID
+from app.identity.protocols.oauth.authorize.openid_parameters import acr_values, login_hint, prompt
 from app.identity.protocols.oauth.authorize.organization_choice import OrganizationChoice
 from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect
-from app.identity.protocols.oauth.authorize.scope import OFFLINE, OPENID
-from app.identity.protocols.oauth.codes import AuthorizationCode
+from app.identity.protocols.oauth.authorize.responses import front_channel_tokens, response, untrusted_redirects
+from app.identity.protocols.oauth.claims import subjects
+from app.identity.protocols.oauth.tokens import authorization_codes as codes
+from app.identity.protocols.oauth.tokens.authorization_codes import AuthorizationCode
 from app.kit import randomness
-from app.kit.once import cached_attribute
+from app.kit.caching.cached_attribute import cached_attribute
 
 _NOT_IN_CODE = {
     *("state", "response_type", "prompt", "ui_locales", "display"),
@@ -360,7 +356,7 @@ class Decision:
         sent: dict[str, str | None] = {"code": code}
         if is_front_channel(request.response_type) and self._account is not None:
             stored = (code, family_id) if code is not None else None
-            sent |= front_channel.parameters(
+            sent |= front_channel_tokens.parameters(
                 self.context, self.client, request, session, self._account, stored, facts, membership
             )
         return sent

@@ -6,23 +6,20 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
-from app.contract.hub_models import JoinableOrganization, OrganizationOption, PersonView
+from app.contract.accounts.models import PersonView
+from app.contract.organizations.views import JoinableOrganization, OrganizationOption
 from app.contract.steps import SelectOrganizationStep
 from app.identity.directory.accounts.service import Account
-from app.identity.directory.organizations import (
-    join_requests,
-    last_used,
-    memberships,
-    names,
-    own_invitations,
-    self_service,
-)
-from app.identity.directory.organizations.join_request import JoinOffer
+from app.identity.directory.organizations import last_used_organization, names, owned_organizations
+from app.identity.directory.organizations.invitations import received_invitations
+from app.identity.directory.organizations.invitations.received_invitations import ReceivedInvitation
+from app.identity.directory.organizations.membership_requests import service as join_requests
+from app.identity.directory.organizations.membership_requests.membership_request import JoinOffer
+from app.identity.directory.organizations.memberships import service as memberships
 from app.identity.directory.organizations.organization import Membership
-from app.identity.directory.organizations.own_invitations import ReceivedInvitation
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth.authorize import prompt
+from app.identity.protocols.oauth.authorize.openid_parameters import prompt
 from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect
 from app.kit.clock import iso
 
@@ -38,7 +35,7 @@ class Offers:
 
     @property
     def can_create(self) -> bool:
-        return self_service.may_create(self._context)
+        return owned_organizations.may_create(self._context)
 
     @cached_property
     def joinable(self) -> list[JoinOffer]:
@@ -48,7 +45,7 @@ class Offers:
     @cached_property
     def invitations(self) -> list[ReceivedInvitation]:
         """Those that the account can answer."""
-        return own_invitations.pending(self._context, self._account) if self._account is not None else []
+        return received_invitations.pending(self._context, self._account) if self._account is not None else []
 
 
 @dataclass(frozen=True)
@@ -102,14 +99,14 @@ def step(
         allows_personal=choice.allows_personal,
         joinable=[joinable(item) for item in choice.offers.joinable],
         can_create=choice.offers.can_create,
-        invitations=own_invitations.hint(choice.offers.invitations),
+        invitations=received_invitations.hint(choice.offers.invitations),
     )
 
 
 def _options(context: Context, choice: OrganizationChoice, uid: str, client_id: str) -> list[OrganizationOption]:
     """Return the organizations as the page shows them, the one that was used last first."""
     ids = [membership.organization.org_id for membership in choice.memberships]
-    people, last = memberships.count_people(context, ids), last_used.read(context, uid, client_id)
+    people, last = memberships.count_people(context, ids), last_used_organization.read(context, uid, client_id)
     shown = [
         OrganizationOption(
             id=membership.organization.org_id,
@@ -145,7 +142,7 @@ def facts_of(context: Context, request: Authorization, membership: Membership | 
     """Return the facts of a code about the organization, and remember it for the next choice."""
     if membership is None:
         return {}
-    last_used.record(context, uid, request.client_id, membership.organization.org_id)
+    last_used_organization.record(context, uid, request.client_id, membership.organization.org_id)
     return {"org_id": membership.organization.org_id}
 
 

@@ -1,7 +1,7 @@
 """Pushed authorization requests (RFC 9126): checked when the client pushes them, begun within 90 seconds, and used once.
 
 A request is used up by the response to the client, not by the first page, because browsers load addresses again (FAPI 2.0 Security
-Profile section 5.3.2.2, decisions/0252).
+Profile section 5.3.2.2, decision 0252).
 """
 
 from __future__ import annotations
@@ -11,18 +11,19 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Final
 
-from app.contract import errors_oauth as oauth
-from app.contract.oauth_authorization import PushedRequest, PushedResponse
+from app.contract.oauth import errors as oauth
+from app.contract.oauth.authorization import PushedRequest, PushedResponse
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import NO_ACCOUNT, ContinuationPurpose, ContinuationToken
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import issuers, sender_constraints
+from app.identity.protocols.oauth import issuers
 from app.identity.protocols.oauth.authorize.request import Check, RefusedByRedirect, RefusedOnPage, UncheckedRequest
+from app.identity.protocols.oauth.sender_constraints import token_binding as sender_constraints
 from app.kit import randomness
-from app.kit.errors import OAuthError
+from app.kit.operations.errors import OAuthError
 
 LIFETIME: Final = timedelta(seconds=90)
 PREFIX: Final = "urn:ietf:params:oauth:request_uri:"

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from app.contract.step_reasons import RefusedPart
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import claims
+from app.identity.protocols.oauth.claims import account as claims
 from app.identity.protocols.oauth.issuers import Issuer
 
 

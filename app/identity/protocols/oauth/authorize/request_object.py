@@ -12,15 +12,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.identity.authentication.federation.providers import id_tokens
-from app.identity.platform import outbound
 from app.identity.platform.context import Context
-from app.identity.platform.openid_metadata import PARSE_ERRORS
-from app.identity.platform.outbound import ProviderUnavailable
+from app.identity.platform.outbound import client as outbound
+from app.identity.platform.outbound.client import ProviderUnavailable
+from app.identity.platform.outbound.openid_metadata import PARSE_ERRORS
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import client_keys, issuers
+from app.identity.protocols.oauth import issuers
 from app.identity.protocols.oauth.authorize import pushed
 from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect, UncheckedRequest
-from app.kit.input_filter import has_control_character
+from app.identity.protocols.oauth.sender_constraints import client_keys
+from app.kit.text.input_filter import has_control_character
 
 MEDIA_TYPE = "oauth-authz-req+jwt"
 _ACCEPT = f"application/{MEDIA_TYPE}, application/jwt"
@@ -109,7 +110,7 @@ def _text(request: UncheckedRequest) -> str | None:
 
 
 def _fetched(request: UncheckedRequest, address: str) -> str:
-    """Return the object at a registered address (RFC 9101 section 5.2), whose fragment is part of its name alone (decisions/0359)."""
+    """Return the object at a registered address (RFC 9101 section 5.2), whose fragment is part of its name alone (decision 0359)."""
     registered = request.client.settings.request_uris
     if not registered:
         raise RefusedByRedirect("request_uri_not_supported", "This client has no registered request_uris.")

@@ -1,7 +1,7 @@
 """What the address of a request says about the client that calls it."""
 
 from app.identity.platform.tenant import Application
-from app.kit.reading import RawRequest
+from app.kit.operations.request_parsing import RawRequest
 
 
 def is_addressed_by(client: Application, raw: RawRequest) -> bool:

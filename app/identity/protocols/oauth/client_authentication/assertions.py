@@ -7,17 +7,17 @@ from base64 import urlsafe_b64decode
 from datetime import timedelta
 from typing import Any, Final
 
-from app.contract.errors_oauth import InvalidClient
+from app.contract.oauth.errors import InvalidClient
 from app.identity.authentication.federation.providers import id_tokens
 from app.identity.authentication.federation.providers.id_tokens import Keys
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose
-from app.identity.platform.openid_metadata import PARSE_ERRORS
-from app.identity.platform.outbound import ProviderUnavailable
+from app.identity.platform.outbound.client import ProviderUnavailable
+from app.identity.platform.outbound.openid_metadata import PARSE_ERRORS
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import issuers
-from app.kit.input_filter import has_control_character
+from app.kit.text.input_filter import has_control_character
 
 TYPE: Final = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 SKEW_SECONDS: Final = id_tokens.SKEW_SECONDS

@@ -1,4 +1,4 @@
-"""client_secret_jwt: a JWT signed with the client's secret (OpenID Connect Core section 9), which is stored encrypted (decisions/0210)."""
+"""client_secret_jwt: a JWT signed with the client's secret (OpenID Connect Core section 9), which is stored encrypted (decision 0210)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Final
 
 from joserfc.jwk import OctKey
 
-from app.identity.directory.tenants import client_secrets
+from app.identity.directory.tenants.keys import client_secrets
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth.client_authentication import assertions

@@ -8,9 +8,9 @@ from enum import Enum
 from typing import Any
 from urllib.parse import unquote, unquote_plus
 
-from app.contract.errors_oauth import InvalidClient, InvalidRequest
+from app.contract.oauth.errors import InvalidClient, InvalidRequest
 from app.identity.protocols.oauth.client_authentication import assertions
-from app.kit.reading import RawRequest
+from app.kit.operations.request_parsing import RawRequest
 
 
 class Carrier(Enum):

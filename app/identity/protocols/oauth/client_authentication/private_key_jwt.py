@@ -2,11 +2,11 @@
 
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import client_keys
 from app.identity.protocols.oauth.client_authentication import assertions
 from app.identity.protocols.oauth.client_authentication.assertions import ClientAssertionRefused
 from app.identity.protocols.oauth.client_authentication.credentials import Carrier, ClientCredentials
 from app.identity.protocols.oauth.client_authentication.method import Method
+from app.identity.protocols.oauth.sender_constraints import client_keys
 
 
 def verify(context: Context, client: Application, presented: ClientCredentials) -> None:

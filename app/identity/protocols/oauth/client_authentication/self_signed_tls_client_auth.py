@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from app.contract.errors_oauth import InvalidClient
+from app.contract.oauth.errors import InvalidClient
 from app.identity.platform.context import Context
-from app.identity.platform.outbound import ProviderUnavailable
+from app.identity.platform.outbound.client import ProviderUnavailable
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import client_certificates, client_keys
 from app.identity.protocols.oauth.client_authentication.credentials import Carrier, ClientCredentials
 from app.identity.protocols.oauth.client_authentication.method import Method
+from app.identity.protocols.oauth.sender_constraints import client_certificates, client_keys
 
 
 def verify(context: Context, client: Application, presented: ClientCredentials) -> None:  # noqa: ARG001 - of a method

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from typing import Any
 
-from app.contract.errors_oauth import (
+from app.contract.oauth.errors import (
     InvalidClient,
     InvalidClientMetadata,
     InvalidRedirectUri,
@@ -16,16 +16,16 @@ from app.contract.errors_oauth import (
 )
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import rate_limits, refusals
+from app.identity.protocols.oauth import rate_limits, refusal_log
 from app.identity.protocols.oauth.client_authentication import addresses, credentials, none, shared_secrets
 from app.identity.protocols.oauth.client_authentication.credentials import Carrier, ClientCredentials
 from app.identity.protocols.oauth.client_authentication.method import Method
 from app.identity.protocols.oauth.client_authentication.registry import METHODS
 from app.identity.protocols.oauth.registration import documents
-from app.kit.errors import OAuthError
-from app.kit.logs import bind
-from app.kit.operation import Accept
-from app.kit.reading import RawRequest
+from app.kit.observability.logs import bind
+from app.kit.operations.errors import OAuthError
+from app.kit.operations.operation import Accept
+from app.kit.operations.request_parsing import RawRequest
 
 _MAX_ID_LENGTH = 128
 _FORM = Accept.FORM.types
@@ -35,7 +35,7 @@ def authenticate(context: Context, raw: RawRequest, body: dict[str, Any]) -> App
     """Authenticate and return the client; a public client sends only its id.
 
     Raises:
-        InvalidTarget: several resources (decisions/0142).
+        InvalidTarget: several resources (decision 0142).
         InvalidRequest: another parameter comes twice, two methods at once, or no client_id or no secret where the address names the
             application.
         InvalidClient: the client is unknown, inactive, or not the application that the address names; at the tenant-wide
@@ -47,7 +47,7 @@ def authenticate(context: Context, raw: RawRequest, body: dict[str, Any]) -> App
     presented = credentials.read(raw, body)
     if presented is None:
         raise _missing(raw, "client_id")
-    bind(client_id=refusals.shown(presented.client_id))
+    bind(client_id=refusal_log.shown(presented.client_id))
     if len(presented.client_id) > _MAX_ID_LENGTH:
         raise InvalidClient
     rate_limits.check_refusals(context, presented.client_id)
@@ -84,7 +84,7 @@ def _registered(client: Application) -> Method:
 
 
 def _method(client: Application, presented: ClientCredentials, raw: RawRequest) -> Method:
-    """Return the method of the request. Raises InvalidClient for one that the client may not use (decisions/0147)."""
+    """Return the method of the request. Raises InvalidClient for one that the client may not use (decision 0147)."""
     registered = _registered(client)
     if registered.carrier is presented.carrier:
         return registered

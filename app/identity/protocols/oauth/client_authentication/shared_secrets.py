@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hmac
 
-from app.contract.errors_oauth import InvalidClient, UnauthorizedClient
+from app.contract.oauth.errors import InvalidClient, UnauthorizedClient
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth.client_authentication import addresses

@@ -6,14 +6,14 @@ from ipaddress import ip_address
 
 from cryptography import x509
 
-from app.contract.client_authentication import distinguished_name, subject_of
-from app.contract.errors_oauth import InvalidClient
+from app.contract.applications.client_authentication import distinguished_name, subject_of
+from app.contract.oauth.errors import InvalidClient
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import client_certificates
 from app.identity.protocols.oauth.client_authentication.credentials import Carrier, ClientCredentials
 from app.identity.protocols.oauth.client_authentication.method import Method
-from app.identity.protocols.oauth.client_certificates import ClientCertificate
+from app.identity.protocols.oauth.sender_constraints import client_certificates
+from app.identity.protocols.oauth.sender_constraints.client_certificates import ClientCertificate
 
 
 def verify(context: Context, client: Application, presented: ClientCredentials) -> None:  # noqa: ARG001 - of a method

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from app.contract.errors_oauth import InvalidAuthorizationDetails, UnauthorizedClient, UnsupportedGrantType
-from app.contract.oauth_tokens import TokenRequest, TokenResponse
+from app.contract.oauth.errors import InvalidAuthorizationDetails, UnauthorizedClient, UnsupportedGrantType
+from app.contract.oauth.tokens import TokenRequest, TokenResponse
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import sender_constraints
 from app.identity.protocols.oauth.grants import (
     authorization_code,
     client_credentials,
@@ -20,6 +19,7 @@ from app.identity.protocols.oauth.grants import (
     token_exchange,
 )
 from app.identity.protocols.oauth.issuers import Issuer
+from app.identity.protocols.oauth.sender_constraints import token_binding as sender_constraints
 
 Exchange = Callable[[Context, Application, Issuer, TokenRequest], TokenResponse]
 

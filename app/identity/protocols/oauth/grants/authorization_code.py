@@ -6,24 +6,21 @@ import hashlib
 import hmac
 from typing import Any
 
-from app.contract.errors_oauth import InvalidGrant, InvalidRequest
-from app.contract.oauth_tokens import TokenRequest, TokenResponse
-from app.identity.authentication.sign_in import sessions
+from app.contract.oauth.errors import InvalidGrant, InvalidRequest
+from app.contract.oauth.tokens import TokenRequest, TokenResponse
+from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.credentials.tokens import store as token_store
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.platform.token_claims import TokenClaims
-from app.identity.protocols.oauth import (
-    authorization_details,
-    codes,
-    issuing,
-    resource_indicators,
-    sender_constraints,
-)
-from app.identity.protocols.oauth.authorize.pkce import PLAIN, VERIFIER
-from app.identity.protocols.oauth.codes import CodeRefused
+from app.identity.protocols.oauth import authorization_details, resource_indicators
+from app.identity.protocols.oauth.authorize.oauth_parameters.pkce import PLAIN, VERIFIER
 from app.identity.protocols.oauth.issuers import Issuer
-from app.identity.protocols.oauth.issuing import GrantResult
+from app.identity.protocols.oauth.sender_constraints import token_binding as sender_constraints
+from app.identity.protocols.oauth.tokens import authorization_codes as codes
+from app.identity.protocols.oauth.tokens import token_response as issuing
+from app.identity.protocols.oauth.tokens.authorization_codes import CodeRefused
+from app.identity.protocols.oauth.tokens.token_response import GrantResult
 from app.kit import randomness
 
 NAME = "authorization_code"

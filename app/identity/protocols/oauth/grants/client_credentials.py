@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from app.contract.auth import INTERFACE_SCOPES
-from app.contract.errors_oauth import UnauthorizedClient
-from app.contract.oauth_tokens import TokenRequest, TokenResponse
+from app.contract.oauth.errors import UnauthorizedClient
+from app.contract.oauth.tokens import TokenRequest, TokenResponse
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import issuing, refusals, resource_indicators
+from app.identity.protocols.oauth import refusal_log, resource_indicators
 from app.identity.protocols.oauth.issuers import Issuer
-from app.identity.protocols.oauth.issuing import GrantResult
+from app.identity.protocols.oauth.tokens import token_response as issuing
+from app.identity.protocols.oauth.tokens.token_response import GrantResult
 
 NAME = "client_credentials"
 _ACCOUNT_SCOPES = frozenset({"openid", "offline_access", *INTERFACE_SCOPES})
@@ -21,7 +22,7 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         raise UnauthorizedClient("A public client may not use this grant.")
     allowed, scope = client.scopes - _ACCOUNT_SCOPES, tuple(dict.fromkeys((req.scope or "").split()))
     if unknown := set(scope) - allowed:
-        raise refusals.scope_of_another(unknown)
+        raise refusal_log.scope_of_another(unknown)
     scope = scope or tuple(name for name in context.tenant.settings.default_scopes if name in allowed)
     resource = resource_indicators.resolve(context, client, None, req.resource)
     return issuing.token_response(context, client, issuer, GrantResult(NAME, scope, resource=resource), None)

@@ -8,21 +8,18 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from app.contract.application_file import DEVICE_GRANT
-from app.contract.errors_oauth import InvalidGrant, InvalidRequest
-from app.contract.oauth_tokens import TokenRequest, TokenResponse
-from app.identity.authentication.sign_in import sessions
+from app.contract.applications.file import DEVICE_GRANT
+from app.contract.oauth.errors import InvalidGrant, InvalidRequest
+from app.contract.oauth.tokens import TokenRequest, TokenResponse
+from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.platform.token_claims import TokenClaims
-from app.identity.protocols.oauth import (
-    authorization_details,
-    device_codes,
-    issuing,
-    resource_indicators,
-)
+from app.identity.protocols.oauth import authorization_details, resource_indicators
+from app.identity.protocols.oauth.authorize import device_codes
 from app.identity.protocols.oauth.issuers import Issuer
-from app.identity.protocols.oauth.issuing import GrantResult
+from app.identity.protocols.oauth.tokens import token_response as issuing
+from app.identity.protocols.oauth.tokens.token_response import GrantResult
 
 NAME = DEVICE_GRANT
 

@@ -11,17 +11,19 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from app.contract.application_file import EXCHANGE_TOKEN
-from app.contract.errors_oauth import InvalidGrant, InvalidRequest
-from app.contract.oauth_tokens import TokenRequest, TokenResponse
-from app.identity.authentication.sign_in import sessions, tenant_requirements
+from app.contract.applications.file import EXCHANGE_TOKEN
+from app.contract.oauth.errors import InvalidGrant, InvalidRequest
+from app.contract.oauth.tokens import TokenRequest, TokenResponse
+from app.identity.authentication.sign_in import tenant_requirements
+from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens import store as token_store
 from app.identity.platform.context import Context, TokenHolder
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import issuing, refusals, resource_indicators
+from app.identity.protocols.oauth import refusal_log, resource_indicators
 from app.identity.protocols.oauth.issuers import Issuer
-from app.identity.protocols.oauth.issuing import GrantResult
+from app.identity.protocols.oauth.tokens import token_response as issuing
+from app.identity.protocols.oauth.tokens.token_response import GrantResult
 from app.kit import randomness
 
 NAME = EXCHANGE_TOKEN
@@ -37,7 +39,7 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         raise InvalidRequest.names("token")
     scope = tuple(dict.fromkeys((req.scope or "").split()))
     if unknown := set(scope) - client.scopes:
-        raise refusals.scope_of_another(unknown)
+        raise refusal_log.scope_of_another(unknown)
     resource = resource_indicators.resolve(context, client, None, req.resource)
     holder = _holder(context, req.token)
     account = issuing.active_account(context, holder.uid)

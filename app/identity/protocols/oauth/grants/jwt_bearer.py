@@ -5,21 +5,24 @@ The rules of a sign-in through a provider apply; this grant can ask for nothing 
 
 from __future__ import annotations
 
-from app.contract.application_file import JWT_BEARER
-from app.contract.errors_oauth import InvalidGrant, InvalidRequest, UnauthorizedClient
-from app.contract.oauth_tokens import TokenRequest, TokenResponse
-from app.identity.authentication.sign_in import completion, sessions
-from app.identity.authentication.sign_in.second_factor import Authentication
-from app.identity.authentication.sign_in.sessions import FEDERATED
+from app.contract.applications.file import JWT_BEARER
+from app.contract.oauth.errors import InvalidGrant, InvalidRequest, UnauthorizedClient
+from app.contract.oauth.tokens import TokenRequest, TokenResponse
+from app.identity.authentication.sign_in import completion
+from app.identity.authentication.sign_in.pending_sign_in import Authentication
+from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.authentication.sign_in.sessions.service import FEDERATED
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.platform.token_claims import TokenClaims
-from app.identity.protocols.oauth import assertion_accounts, assertions, issuing, refusals, resource_indicators
-from app.identity.protocols.oauth.assertion_accounts import CONFLICTS, AccountRefused
-from app.identity.protocols.oauth.assertions import AssertionRefused
+from app.identity.protocols.oauth import refusal_log, resource_indicators
 from app.identity.protocols.oauth.issuers import Issuer
-from app.identity.protocols.oauth.issuing import GrantResult
+from app.identity.protocols.oauth.tokens import assertion_accounts, assertions
+from app.identity.protocols.oauth.tokens import token_response as issuing
+from app.identity.protocols.oauth.tokens.assertion_accounts import CONFLICTS, AccountRefused
+from app.identity.protocols.oauth.tokens.assertions import AssertionRefused
+from app.identity.protocols.oauth.tokens.token_response import GrantResult
 
 NAME = JWT_BEARER
 _NOT_ALLOWED = "The subject of the assertion may not sign in by it."
@@ -36,7 +39,7 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         raise InvalidRequest.names("assertion")
     scope = tuple(name for name in dict.fromkeys((req.scope or "").split()) if name != issuing.OFFLINE)
     if unknown := set(scope) - client.scopes:
-        raise refusals.scope_of_another(unknown)
+        raise refusal_log.scope_of_another(unknown)
     resource = resource_indicators.resolve(context, client, None, req.resource)
     account = issuing.active_account(context, _subject(context, client, req.assertion).uid)
     lifetime = issuing.access_lifetime(context, client)

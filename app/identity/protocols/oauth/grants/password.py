@@ -7,19 +7,21 @@ The rules of the sign-in page apply: the same counter and locks, and unknown acc
 from __future__ import annotations
 
 from app.contract.errors import TooManyRequests
-from app.contract.errors_oauth import InvalidGrant, InvalidRequest, SlowDown
-from app.contract.oauth_tokens import TokenRequest, TokenResponse
-from app.identity.authentication.sign_in import identifiers, sessions, tenant_requirements
+from app.contract.oauth.errors import InvalidGrant, InvalidRequest, SlowDown
+from app.contract.oauth.tokens import TokenRequest, TokenResponse
+from app.identity.authentication.sign_in import identifiers, tenant_requirements
 from app.identity.authentication.sign_in import service as sign_in
 from app.identity.authentication.sign_in.locks import LockSolution
+from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.authentication.verification.service import VerificationOptions
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.platform.token_claims import TokenClaims
-from app.identity.protocols.oauth import issuing, refusals, resource_indicators
+from app.identity.protocols.oauth import refusal_log, resource_indicators
 from app.identity.protocols.oauth.issuers import Issuer
-from app.identity.protocols.oauth.issuing import GrantResult
-from app.kit.errors import ApiError
+from app.identity.protocols.oauth.tokens import token_response as issuing
+from app.identity.protocols.oauth.tokens.token_response import GrantResult
+from app.kit.operations.errors import ApiError
 
 NAME = "password"
 
@@ -32,7 +34,7 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         raise InvalidRequest.names("password")
     scope = tuple(dict.fromkeys((req.scope or "").split()))
     if unknown := set(scope) - client.scopes:
-        raise refusals.scope_of_another(unknown)
+        raise refusal_log.scope_of_another(unknown)
     resource = resource_indicators.resolve(context, client, None, req.resource)
     has_refresh = issuing.has_refresh_token(client, scope)
     scope = scope if has_refresh else tuple(name for name in scope if name != issuing.OFFLINE)

@@ -1,5 +1,5 @@
 """Grant refresh_token (RFC 6749 section 6): rotates on use; reuse of an old token revokes its whole family (RFC 9700 section 4.14),
-except by other tabs and after lost responses (decisions/0344).
+except by other tabs and after lost responses (decision 0344).
 
 A client whose tokens are bound to it may keep its refresh token (FAPI 2.0 Security Profile section 5.3.2.1).
 """
@@ -8,18 +8,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.contract.errors_oauth import InvalidGrant, InvalidRequest, InvalidScope
-from app.contract.oauth_tokens import TokenRequest, TokenResponse
-from app.identity.authentication.sign_in import sessions
+from app.contract.oauth.errors import InvalidGrant, InvalidRequest, InvalidScope
+from app.contract.oauth.tokens import TokenRequest, TokenResponse
+from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens import store as token_store
 from app.identity.credentials.tokens.service import RefreshRefused, SpentRefreshToken
 from app.identity.directory.organizations.organization import Membership
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import authorization_details, issuing, resource_indicators, sender_constraints
+from app.identity.protocols.oauth import authorization_details, resource_indicators
 from app.identity.protocols.oauth.issuers import Issuer
-from app.identity.protocols.oauth.issuing import GrantResult
+from app.identity.protocols.oauth.sender_constraints import token_binding as sender_constraints
+from app.identity.protocols.oauth.tokens import token_response as issuing
+from app.identity.protocols.oauth.tokens.token_response import GrantResult
 
 NAME = "refresh_token"
 

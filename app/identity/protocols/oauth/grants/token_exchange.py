@@ -10,17 +10,25 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from app.contract.application_file import TOKEN_EXCHANGE
-from app.contract.errors_oauth import InvalidGrant, InvalidRequest, InvalidScope, InvalidTarget, UnauthorizedClient
-from app.contract.oauth_tokens import TokenRequest, TokenResponse
-from app.identity.authentication.sign_in import sessions
+from app.contract.applications.file import TOKEN_EXCHANGE
+from app.contract.oauth.errors import InvalidGrant, InvalidRequest, InvalidScope, InvalidTarget, UnauthorizedClient
+from app.contract.oauth.tokens import TokenRequest, TokenResponse
+from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import issuing, resource_indicators, subject_tokens
+from app.identity.protocols.oauth import resource_indicators
 from app.identity.protocols.oauth.issuers import OIDC, Issuer
-from app.identity.protocols.oauth.issuing import GrantResult
-from app.identity.protocols.oauth.subject_tokens import ACCESS_TOKEN, ID_TOKEN, JWT, SubjectToken, SubjectTokenRefused
+from app.identity.protocols.oauth.tokens import subject_tokens
+from app.identity.protocols.oauth.tokens import token_response as issuing
+from app.identity.protocols.oauth.tokens.subject_tokens import (
+    ACCESS_TOKEN,
+    ID_TOKEN,
+    JWT,
+    SubjectToken,
+    SubjectTokenRefused,
+)
+from app.identity.protocols.oauth.tokens.token_response import GrantResult
 
 NAME = TOKEN_EXCHANGE
 _NAMES = {ACCESS_TOKEN: "access_token", JWT: "access_token", ID_TOKEN: "id_token"}

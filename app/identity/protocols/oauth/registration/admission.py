@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
-from app.contract.errors_oauth import InvalidToken, RegistrationClosed
-from app.identity.directory.tenants import changes, registered_applications
+from app.contract.oauth.errors import InvalidToken, RegistrationClosed
+from app.identity.directory.tenants import registered_applications, tenant_writes
 from app.identity.directory.tenants.registered_applications import OPEN, TOKEN
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import rate_limits
 from app.identity.protocols.oauth.registration import initial_access_tokens
-from app.kit.limits import Rate
+from app.kit.limits.rate_limits import Rate
 
 _REFUSED: Final = "registration"
 """Stands for the client in the limits of refusals: nobody knows the client yet."""
@@ -60,7 +60,7 @@ def settle(context: Context, admission: RegistrationAdmission) -> dict[str, Any]
     """
     settings = context.tenant.settings.client_registration
     context.work.begin()
-    changes.lock(context.work)
+    tenant_writes.lock(context.work)
     name = None
     if admission.registered_by == TOKEN:
         name = initial_access_tokens.spend(context.work, admission.token, context.now)

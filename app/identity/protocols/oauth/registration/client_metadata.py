@@ -8,16 +8,16 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from app.contract.application_file import DEVICE_GRANT, ApplicationFile
-from app.contract.application_settings import ApplicationSettings
-from app.contract.client_metadata import MEMBERS
-from app.contract.errors_oauth import InvalidClientMetadata, InvalidRedirectUri
-from app.contract.localized_texts import LOCALIZED, MAX_LANGUAGES, LocalizedTexts, language_tag
+from app.contract.applications.file import DEVICE_GRANT, ApplicationFile
+from app.contract.applications.localized_texts import LOCALIZED, MAX_LANGUAGES, LocalizedTexts, language_tag
+from app.contract.applications.settings import ApplicationSettings
+from app.contract.oauth.errors import InvalidClientMetadata, InvalidRedirectUri
+from app.contract.oauth.registration_metadata import MEMBERS
 from app.identity.protocols.oauth import client_powers
 from app.identity.protocols.oauth.registration import redirect_uris
-from app.kit.errors import OAuthError
-from app.kit.input_filter import is_dangerous
-from app.kit.web_addresses import is_web_address, parse_address
+from app.kit.operations.errors import OAuthError
+from app.kit.text.input_filter import is_dangerous
+from app.kit.web.web_addresses import is_web_address, parse_address
 
 GRANTS: Final = ("authorization_code", "refresh_token", DEVICE_GRANT, "implicit")
 """Grants in which a person consents. An application gets no others by itself: no password, no token of its own."""
@@ -95,7 +95,7 @@ def read(
 def keep(settings: ApplicationSettings, before: ApplicationSettings) -> ApplicationSettings:
     """Return new settings with what the tenant set, which no registration may state: whether the application is active, lifetimes …
 
-    Powers are not kept: they were given to the application with its former metadata (decisions/0315).
+    Powers are not kept: they were given to the application with its former metadata (decision 0315).
 
     Raises InvalidClientMetadata where the metadata do not agree with that.
     """

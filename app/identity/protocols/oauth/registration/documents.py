@@ -10,20 +10,20 @@ from datetime import timedelta
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from app.contract.application_settings import ApplicationSettings
-from app.contract.client_authentication import WITH_SECRET
-from app.contract.errors_oauth import InvalidClientMetadata, RegistrationClosed, SlowDown
-from app.identity.directory.tenants import changes
+from app.contract.applications.client_authentication import WITH_SECRET
+from app.contract.applications.settings import ApplicationSettings
+from app.contract.oauth.errors import InvalidClientMetadata, RegistrationClosed, SlowDown
 from app.identity.directory.tenants import registered_applications as store
+from app.identity.directory.tenants import tenant_writes
 from app.identity.directory.tenants.registered_applications import DOCUMENT, Logo, RegisteredApplication
-from app.identity.platform import outbound
 from app.identity.platform.context import Context
-from app.identity.platform.outbound import ProviderUnavailable
+from app.identity.platform.outbound import client as outbound
+from app.identity.platform.outbound.client import ProviderUnavailable
 from app.identity.protocols.oauth import consents, rate_limits
-from app.identity.protocols.oauth.registration import client_metadata, fetched, recognition
-from app.kit.limits import Rate
-from app.kit.proxies import is_local
-from app.kit.web_addresses import host_of, is_web_address
+from app.identity.protocols.oauth.registration import changed_identity, client_metadata, referenced_documents
+from app.kit.limits.rate_limits import Rate
+from app.kit.web.proxies import is_local
+from app.kit.web.web_addresses import host_of, is_web_address
 
 _FRESH: Final = timedelta(hours=1)
 _USABLE: Final = timedelta(hours=24)
@@ -93,7 +93,7 @@ def _read(
             return None
         raise InvalidClientMetadata("The client_id leads to no document.") from None
     settings = _settings(context, client_id, members, allows_http=allows_http)
-    return settings, fetched.check(context, settings)
+    return settings, referenced_documents.check(context, settings)
 
 
 def _settings(context: Context, client_id: str, members: dict[str, Any], *, allows_http: bool) -> ApplicationSettings:
@@ -113,13 +113,13 @@ def _keep(context: Context, client_id: str, settings: ApplicationSettings, logo:
     """Store the application in a transaction of its own: the request may still fetch other addresses, such as its keys."""
     with context.work.separate_transaction() as work:
         work.begin()
-        changes.lock(work)  # of several first requests one adds the application
+        tenant_writes.lock(work)  # of several first requests one adds the application
         stored = store.find(work, client_id, locks=True)
         if stored is not None:
             settings = client_metadata.keep(settings, stored.settings)
-            if recognition.is_another(stored, settings, logo):
+            if changed_identity.is_another(stored, settings, logo):
                 consents.revoke_all(work, client_id)
-            changes.change_application(work, client_id, settings)
+            tenant_writes.change_application(work, client_id, settings)
             store.mark(work, client_id, refreshed_at=context.now)
         else:
             bounds = context.tenant.settings.client_registration

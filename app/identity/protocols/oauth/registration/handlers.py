@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from app.contract import oauth_registration as contract
+from app.contract.oauth import registration as contract
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth.registration import service
-from app.kit.wire import NoContent
+from app.kit.operations.wire import NoContent
 
 
 @contract.register.implements

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Column, Index, Integer, String, delete, insert, select, update
 
 from app.identity.platform.store.tables import Instant, tenant_table
-from app.identity.platform.store.unit import UnitOfWork
+from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit import randomness
 
 initial_access_tokens = tenant_table(

@@ -1,7 +1,7 @@
 """redirect_uris of a registration, by its application_type (OpenID Connect Registration section 2, RFC 8252 section 7).
 
 A web application has https addresses; a native one has addresses of this device, a scheme of its own or https addresses. Its own scheme is
-in reverse domain order or one that the tenant lists (decisions/0328).
+in reverse domain order or one that the tenant lists (decision 0328).
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Final, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
-from app.contract.application_file import RedirectUri
-from app.contract.errors_oauth import InvalidRedirectUri
-from app.contract.redirect_schemes import is_registrable
-from app.kit.proxies import is_local
-from app.kit.web_addresses import parse_address, split_address
+from app.contract.applications.file import RedirectUri
+from app.contract.applications.redirect_schemes import is_registrable
+from app.contract.oauth.errors import InvalidRedirectUri
+from app.kit.web.proxies import is_local
+from app.kit.web.web_addresses import parse_address, split_address
 
 MAX_REDIRECT_URIS: Final = 20
 _WEB: Final = ("https", "http")
@@ -29,7 +29,7 @@ ApplicationType = Literal["web", "native"]
 def default_type(uris: Sequence[str]) -> ApplicationType:
     """Return the type of an application that states none: native if it has no web address.
 
-    The specification's default is web, but native applications that know only RFC 7591 state no type (decisions/0222).
+    The specification's default is web, but native applications that know only RFC 7591 state no type (decision 0222).
     """
     return "native" if uris and all(_is_loopback(uri) or not _is_web(uri) for uri in uris) else "web"
 

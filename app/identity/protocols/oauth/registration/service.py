@@ -6,24 +6,24 @@ import hmac
 from collections.abc import Mapping
 from typing import Any, Final
 
-from app.contract.application_settings import ApplicationSettings
-from app.contract.client_authentication import SECRET_JWT
-from app.contract.errors_oauth import InvalidClientMetadata, InvalidToken, RegistrationClosed, UnknownApplication
-from app.contract.oauth_registration import NewRegistrationResponse, RegistrationResponse
-from app.identity.directory.tenants import client_secrets
+from app.contract.applications.client_authentication import SECRET_JWT
+from app.contract.applications.settings import ApplicationSettings
+from app.contract.oauth.errors import InvalidClientMetadata, InvalidToken, RegistrationClosed, UnknownApplication
+from app.contract.oauth.registration import NewRegistrationResponse, RegistrationResponse
 from app.identity.directory.tenants import registered_applications as store
+from app.identity.directory.tenants.keys import client_secrets
 from app.identity.directory.tenants.registered_applications import DOCUMENT, Logo, RegisteredApplication
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import client_powers, consents, issuers, rate_limits
 from app.identity.protocols.oauth.registration import (
     admission,
+    changed_identity,
     client_metadata,
-    fetched,
-    recognition,
+    referenced_documents,
     software_statements,
 )
 from app.kit import randomness
-from app.kit.limits import Rate
+from app.kit.limits.rate_limits import Rate
 
 _DUMMY_HASH: Final = randomness.digest(
     randomness.token()
@@ -76,7 +76,7 @@ def read(context: Context, client_id: str) -> RegistrationResponse:
 def replace(context: Context, client_id: str, members: Mapping[str, Any]) -> RegistrationResponse:
     """Replace the metadata; the registration access token is replaced too (RFC 7592 section 2.2).
 
-    Members that are omitted get their defaults. What the tenant set stays (decisions/0332). An application that needs a secret which it
+    Members that are omitted get their defaults. What the tenant set stays (decision 0332). An application that needs a secret which it
     does not have gets one.
 
     Raises:
@@ -101,7 +101,7 @@ def replace(context: Context, client_id: str, members: Mapping[str, Any]) -> Reg
     token, stored = randomness.token(), _authenticate(context, client_id, locks=True)  # nobody replaced it meanwhile
     _refuse_powerful(context, stored)
     settings = client_metadata.keep(settings, stored.settings)
-    if recognition.is_another(stored, settings, logo):
+    if changed_identity.is_another(stored, settings, logo):
         # Ending the consents to one client reads all consents of the tenant.
         rate_limits.spend(context, "oauth.registration_renamed", _RENAMES, client_id)
         consents.revoke_all(context.work, client_id)
@@ -120,15 +120,15 @@ def replace(context: Context, client_id: str, members: Mapping[str, Any]) -> Reg
 
 def _fetch(context: Context, members: Mapping[str, Any], settings: ApplicationSettings) -> Logo | None:
     """Check what the metadata name by address, and return a copy of the logo. Raises SlowDown for a network that names many."""
-    if fetched.ADDRESSES & members.keys():
+    if referenced_documents.ADDRESSES & members.keys():
         rate_limits.spend(context, "oauth.registration_fetches", _FETCHES_OF_NETWORK, context.network)
-    return fetched.check(context, settings)
+    return referenced_documents.check(context, settings)
 
 
 def _secret_of(
     context: Context, stored: RegisteredApplication, settings: ApplicationSettings
 ) -> tuple[str | None, dict[str, Any]]:
-    """Return a new secret, where the method needs one that is not held, and the columns that change (decisions/0210)."""
+    """Return a new secret, where the method needs one that is not held, and the columns that change (decision 0210)."""
     signs = settings.token_endpoint_auth_method == SECRET_JWT
     if not settings.has_secret:
         return None, dict(client_secrets.NONE)

@@ -7,13 +7,14 @@ from base64 import urlsafe_b64decode
 from collections.abc import Mapping
 from typing import Any, Final
 
-from app.contract.errors_oauth import InvalidSoftwareStatement, UnapprovedSoftwareStatement
-from app.contract.localized_texts import LOCALIZED
+from app.contract.applications.localized_texts import LOCALIZED
+from app.contract.oauth.errors import InvalidSoftwareStatement, UnapprovedSoftwareStatement
 from app.identity.authentication.federation.providers import id_tokens
 from app.identity.platform.context import Context
-from app.identity.platform.openid_metadata import PARSE_ERRORS
-from app.identity.platform.outbound import ProviderUnavailable
-from app.identity.protocols.oauth import client_keys, issuers
+from app.identity.platform.outbound.client import ProviderUnavailable
+from app.identity.platform.outbound.openid_metadata import PARSE_ERRORS
+from app.identity.protocols.oauth import issuers
+from app.identity.protocols.oauth.sender_constraints import client_keys
 
 MEMBER: Final = "software_statement"
 _MAX_LENGTH: Final = 50_000

@@ -1,0 +1,1 @@
+"""Accounts: their operations, what their owners change, and the import of accounts."""

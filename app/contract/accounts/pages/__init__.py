@@ -1,0 +1,1 @@
+"""Operations behind the pages on which people see and change their own account."""

@@ -1,0 +1,109 @@
+"""Operations behind the pages of an account's email addresses and phone number."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.accounts.pages.reauthentication import SessionRenewal, WithPassword
+from app.contract.catalogue import HASHES_SECRETS, hub_operation
+from app.contract.error_groups import (
+    ADDED_EMAIL,
+    EMAIL_CODE,
+    EMAIL_SENDING,
+    LOCKS,
+    REAUTHENTICATION,
+    SMS_CODE,
+    SMS_SENDING,
+)
+from app.contract.messages.models import Carries
+from app.contract.shared_responses import Posted
+from app.kit.operations.wire import Wire
+
+
+class AddressView(Wire):
+    """An email address of the account."""
+
+    email: str
+    is_first: bool = False
+    is_confirmed: bool = False
+    is_asked: bool = False  # pending: not verified yet
+    can_resend: bool = False  # its link and code may be sent again
+    resend_in_seconds: int = 0
+    carries: Carries = "both"  # if it can be resent: what the mail contains
+
+
+Address = Annotated[str, Field(max_length=320)]
+
+
+class EmailEdit(WithPassword):
+    email: Address
+
+
+class EmailRequest(Wire):
+    email: Address
+
+
+class EmailCodeRequest(Wire):
+    email: Address
+    code: str = Field(max_length=64)
+
+
+class PhoneEdit(WithPassword):
+    phone: Address
+
+
+class PhoneRequest(Wire):
+    phone: Address
+
+
+class PhoneCodeRequest(Wire):
+    code: str = Field(max_length=64)
+
+
+add_email = hub_operation(
+    "hub.add_email", "POST /hub/own/emails/add", EmailEdit, SessionRenewal, hashing=HASHES_SECRETS,
+    errors=(*ADDED_EMAIL, *REAUTHENTICATION, *EMAIL_SENDING),
+    summary="Email a link and a code to a new address; the response is the same for an address of another account.",
+)  # fmt: skip
+
+
+resend_email = hub_operation(
+    "hub.mail_email_again", "POST /hub/own/emails/again", EmailRequest, Posted,
+    errors=(*ADDED_EMAIL, *EMAIL_SENDING, e.NotAuthenticated, e.EmailNotOnProfile, e.EmailVerifiedBefore, e.EmailVerificationOff),
+    summary="Resend the link and the code to an unverified address of the account.",
+)  # fmt: skip
+
+
+confirm_email = hub_operation(
+    "hub.confirm_email", "POST /hub/own/emails/confirm", EmailCodeRequest, Posted,
+    errors=(*LOCKS, *EMAIL_CODE, e.NotAuthenticated, e.MalformedEmail, e.EmailRegistered, e.EmailVerifiedBefore, e.ClosedLink),
+    summary="Verify an address with an emailed code.",
+)  # fmt: skip
+
+
+make_primary = hub_operation(
+    "hub.make_primary", "POST /hub/own/emails/primary", EmailEdit, SessionRenewal, hashing=HASHES_SECRETS,
+    errors=(*REAUTHENTICATION, e.MalformedEmail, e.EmailNotOnProfile, e.EmailNotAddable), summary="Make another address the primary one.",
+)  # fmt: skip
+
+
+request_phone_change = hub_operation(
+    "hub.ask_phone", "POST /hub/own/phone/ask", PhoneEdit, SessionRenewal, hashing=HASHES_SECRETS,
+    errors=(*REAUTHENTICATION, *SMS_SENDING, e.PhoneLoginOff, e.MalformedPhone, e.PhoneRegistered),
+    summary="Text a code to a new number; the response is the same for a number of another account.",
+)  # fmt: skip
+
+
+resend_phone_code = hub_operation(
+    "hub.text_phone_again", "POST /hub/own/phone/again", PhoneRequest, Posted,
+    errors=(*SMS_SENDING, e.NotAuthenticated, e.PhoneLoginOff, e.NoPhoneOnProfile, e.PhoneRegistered),
+    summary="Resend the code to the pending number.",
+)  # fmt: skip
+
+
+confirm_phone = hub_operation(
+    "hub.confirm_phone", "POST /hub/own/phone/confirm", PhoneCodeRequest, Posted,
+    errors=(*SMS_CODE, *LOCKS, e.NotAuthenticated, e.PhoneLoginOff, e.PhoneTaken),
+    summary="Verify the pending number with a texted code.",
+)  # fmt: skip

@@ -1,0 +1,1 @@
+"""Captchas: challenges, answers and settings."""

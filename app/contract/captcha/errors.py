@@ -1,0 +1,13 @@
+"""Errors of captchas."""
+
+from app.kit.operations.errors import ApiError
+
+
+class WrongCaptcha(ApiError):
+    code, status, message = 982, 403, "CAPTCHA is invalid"
+    description = "The captcha is wrong or missing. Solve a new one."
+
+
+class WrongSecondCaptcha(ApiError):
+    code, status, message = 1218, 403, "CAPTCHA is invalid"
+    description = "The captcha is wrong or missing. Solve a new one."

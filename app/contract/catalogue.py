@@ -1,0 +1,165 @@
+"""The catalogue of all operations: declares them and loads them."""
+
+import importlib
+import pkgutil
+from dataclasses import replace
+from typing import Final, TypeVar
+
+from app import contract
+from app.contract.auth import AuthScheme, H, Host, S
+from app.contract.error_groups import REAUTHENTICATION
+from app.contract.error_profiles import HUB, MAIN
+from app.contract.errors import NotAuthenticated
+from app.contract.paging import Paged
+from app.kit.operations.auth import OPEN, Access, Admission, Auth, Cors
+from app.kit.operations.errors import ApiError
+from app.kit.operations.operation import (
+    Accept,
+    BodyRules,
+    Catalogue,
+    Documentation,
+    ErrorProfile,
+    HashingWork,
+    Operation,
+)
+from app.kit.operations.partial_update import described
+from app.kit.operations.wire import Document, Wire
+
+CATALOGUE = Catalogue()
+ACCOUNTS = "/identity/v2/manage/account"
+
+SECRETS: Final = ("password", "pin", "answer")
+"""Parameters that may be hashed: PINs and security answers are hashed as passwords are."""
+HASHES: Final = HashingWork("sign-in")
+"""An operation that may compute a password hash declares it as `hashing=`, and its requests queue (decision 0152).
+
+Without the declaration it works while the CPU is free, logs `hashing.undeclared`, and is refused with 503 if it would have to
+wait; in tests it fails.
+"""
+HASHES_SECRETS: Final = HashingWork("sign-in", SECRETS)
+"""Only if the request contains a password, a PIN or an answer."""
+HASHES_IN_BULK: Final = HashingWork("bulk")
+HASHES_SECRETS_IN_BULK: Final = HashingWork("bulk", SECRETS)
+WHOLE_LIST: Final = HashingWork("list", unless=("page", "pagesize"))
+"""A list that is complete without `page`: of thousands of items it takes as long as a few hashes, from the tenant's own share."""
+
+Req = TypeVar("Req", bound=Wire)
+Res = TypeVar("Res", bound="Wire | Document")
+
+
+def taken_uids() -> frozenset[str]:
+    """Return the fixed path segments beside `{uid}`, in lower case: no account may have one as its id."""
+    paths = [path for declared in CATALOGUE for _, path in declared.addresses()]
+    below = (path.removeprefix(f"{ACCOUNTS}/") for path in paths if path.startswith(f"{ACCOUNTS}/"))
+    return frozenset(rest.partition("/")[0].lower() for rest in below if not rest.startswith("{"))
+
+
+def operation(
+    name: str,
+    address: str,
+    request: type[Req],
+    response: type[Res],
+    *,
+    summary: str,
+    description: str = "",
+    row: str = "",
+    auth: Auth = OPEN,
+    scope: str = "",
+    access: Access | None = None,
+    takes_secret: bool = False,
+    cors: Cors = Cors.NONE,
+    error_profile: ErrorProfile = MAIN,
+    errors: tuple[type[ApiError], ...] = (),
+    on: Host = Host.API,
+    also: tuple[str, ...] = (),
+    when: tuple[str, ...] = (),
+    accepts: Accept = Accept.JSON_OR_FORM,
+    answers: tuple[str, ...] = ("application/json",),
+    takes_markup: bool = False,
+    no_object: type[ApiError] | None = None,
+    hashing: HashingWork | None = None,
+    takes_blank_segments: bool = False,
+    is_cached: bool = False,
+    visits: bool = False,
+    catalogue: Catalogue = CATALOGUE,
+) -> Operation[Req, Res]:
+    """Declare an operation and add it to the catalogue; the parameters are described at the groups of `Operation`.
+
+    `address` is "METHOD /path". An operation for the tenant's servers has `auth=K & S | M` and the `scope` of
+    tenant-config.md section 1. One that takes an account's access token, as a credential or as a parameter, declares in
+    `access` what a token of an application needs. `takes_secret`: the API secret is optional. `visits`: the hub calls it, too, for
+    the signed-in person of a visit (`for_visits`).
+    """
+    method, _, path = address.partition(" ")
+    if issubclass(request, Paged) and not request.has_default:
+        hashing = WHOLE_LIST
+    declared = Operation(
+        name, method, path, request, response, on, error_profile, also, when, errors,
+        Admission(auth, S if takes_secret else None, scope, access, cors),
+        BodyRules(accepts, answers, takes_markup, no_object),
+        Documentation(summary, described(request, description), row),
+        hashing, takes_blank_segments, is_cached,
+    )  # fmt: skip
+    return _added(catalogue, declared, visits=visits)
+
+
+def _added(catalogue: Catalogue, declared: Operation[Req, Res], *, visits: bool) -> Operation[Req, Res]:
+    catalogue.add(declared)
+    if visits:
+        catalogue.add(_of_visits(declared))
+    return declared
+
+
+def _of_visits(declared: Operation[Req, Res]) -> Operation[Req, Res]:
+    """Return the same operation as one of the hub: its own address on the internal host, and the visit as its only caller.
+
+    Raises ValueError for one that a program may call without an access token: a visit stands in for that token alone.
+    """
+    admission = declared.admission
+    needs_token = all(AuthScheme.ACCESS_TOKEN in schemes for schemes in admission.auth.alternatives)
+    if admission.access is None or not admission.auth.alternatives or not needs_token:
+        raise ValueError(f"{declared.name} takes no visits: it needs no access token")
+    is_sensitive = admission.access.may_need_reauthentication
+    made = replace(
+        declared, name=f"hub.{declared.name}", path=f"/hub{declared.path}", also=(), host=Host.INSIDE, error_profile=HUB,
+        errors=(*declared.errors, *(REAUTHENTICATION if is_sensitive else (NotAuthenticated,))),
+        admission=Admission(H, visitor=admission.access),
+        documentation=Documentation(declared.documentation.summary, is_public=False),
+        hashing=HASHES if is_sensitive else declared.hashing,
+    )  # fmt: skip
+    object.__setattr__(made, "_handlers", declared._handlers)
+    return made
+
+
+def for_visits(declared: Operation[Req, Res]) -> Operation[Req, Res]:
+    """Return an operation of programs as the hub calls it; raises KeyError for one that is not declared with `visits`."""
+    return CATALOGUE[f"hub.{declared.name}"]
+
+
+def hub_operation(
+    name: str,
+    address: str,
+    request: type[Req],
+    response: type[Res],
+    *,
+    summary: str,
+    errors: tuple[type[ApiError], ...] = (),
+    hashing: HashingWork | None = None,
+    spans_tenants: bool = False,
+) -> Operation[Req, Res]:
+    """Declare an operation that only the hub calls; it has no public host and is not published."""
+    method, _, path = address.partition(" ")
+    declared = Operation(
+        name, method, path, request, response, Host.INSIDE, HUB, errors=errors,
+        admission=Admission(H, spans_tenants=spans_tenants),
+        documentation=Documentation(summary, is_public=False), hashing=hashing,
+    )  # fmt: skip
+    CATALOGUE.add(declared)
+    return declared
+
+
+def load_catalogue() -> Catalogue:
+    """Return the catalogue with every operation: each module declares its own when it is imported."""
+    for module in pkgutil.walk_packages(contract.__path__, f"{contract.__name__}."):
+        importlib.import_module(module.name)
+    return CATALOGUE

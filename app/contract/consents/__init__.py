@@ -1,0 +1,1 @@
+"""Consent forms of a tenant, and the answers of accounts."""

@@ -1,0 +1,1 @@
+"""Custom objects: records that programs keep with accounts, and their types."""

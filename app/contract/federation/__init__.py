@@ -1,0 +1,1 @@
+"""Sign-in with accounts of identity providers: connections, providers and linked identities."""

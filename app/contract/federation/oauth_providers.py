@@ -1,0 +1,72 @@
+"""Management programs read and write OAuth custom providers (interface tenant-config.md section 11): connections by OAuth 2.0.
+
+The docstrings are published."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.federation.connections import MEMBERS, ConnectionSettings, ProviderAddress
+from app.contract.resources import collection
+from app.kit.operations.wire import Wire
+from app.kit.resources.resource import (
+    COMPUTED,
+    CREATE,
+    DELETE,
+    LIST,
+    SECRET,
+    UPDATE,
+    Distinct,
+    InOwnStore,
+    Key,
+    StoredAs,
+    VerbOptions,
+)  # fmt: skip
+
+FIELDS = {"ID": "subject", "Email": "email", "EmailVerified": "email_verified"} | {
+    field: claim for claim, field in MEMBERS.items()
+}
+"""The fields of the profile that `DataMap` may fill, and the claims of a connection."""
+Claim = Annotated[str, Field(min_length=1, max_length=200)]
+ProviderDomain = Annotated[
+    str | None, Distinct(e.ProviderDomainExists), Field(max_length=253, pattern=r"^[a-z0-9-]+(\.[a-z0-9-]+)+$")
+]
+"""The email domain whose accounts sign in at a provider: a look-up by domain finds one."""
+
+
+class OAuthProvider(Wire):
+    """An identity provider that people sign in with by the OAuth 2.0 code flow. For each profile field, `DataMap` names the
+    member of the provider's response (`a.b` is b within a); `ID` must identify the account, and the provider must never reuse
+    it. Responses mask `ApplicationSecret`. At the provider, register the redirect URI `/socialauth/validate.sauth` at the
+    tenant's host."""
+
+    provider_name: Annotated[str, Key("providerName"), Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,59}$")]
+    friendly_provider_name: Annotated[str, StoredAs("title"), Field(max_length=60)] = ""
+    is_active: bool = True
+    user_login_endpoint: Annotated[ProviderAddress, StoredAs("authorization_endpoint")]
+    access_token_endpoint: Annotated[ProviderAddress, StoredAs("token_endpoint")]
+    userprofile_endpoint: Annotated[ProviderAddress, StoredAs("userinfo_endpoint")]
+    application_key: Annotated[str, StoredAs("key"), Field(min_length=1, max_length=500)]
+    application_secret: Annotated[str | None, SECRET, Field(max_length=2_000)] = None
+    scope: Annotated[str, Field(max_length=500)] = ""
+    response_type: Annotated[Literal["code"], COMPUTED] = "code"
+    request_token_http_method: Annotated[Literal["POST"], COMPUTED, Field(alias="RequestTokenHttpMethod")] = "POST"
+    data_map: Annotated[dict[str, Claim], COMPUTED, Field(max_length=30)]
+
+
+class StoredOAuthProvider(ConnectionSettings):
+    """A connection as the store returns it."""
+
+    provider_name: str = ""
+
+
+PROVIDERS = collection(
+    "oauth_providers", "/v2/manage/custom-providers/oauth", OAuthProvider,
+    verbs=(LIST, CREATE, VerbOptions(UPDATE, id_in_body=True), DELETE), noun="OAuth provider",
+    about="An OAuth provider is an identity provider of your own, by OAuth 2.0. Register `/socialauth/validate.sauth` of "
+    "the tenant’s host there as redirect URI.",
+    scope="provider",
+    unique=("provider_name",), exists=e.BadField, unknown=e.UnknownOAuthProvider, backing=InOwnStore(), content=StoredOAuthProvider,
+    ids=("provider_name",), max_items=30,
+)  # fmt: skip

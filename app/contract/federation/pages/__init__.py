@@ -1,0 +1,1 @@
+"""Operations behind the pages of sign-in through a connection, and of linked identities."""

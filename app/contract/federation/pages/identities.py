@@ -1,0 +1,61 @@
+"""Operations for the page of linked identities."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.accounts.pages.reauthentication import AccountView, SessionRenewal, WithPassword
+from app.contract.catalogue import HASHES_SECRETS, hub_operation
+from app.contract.error_groups import REAUTHENTICATION
+from app.contract.federation import errors as refusals
+from app.contract.page_models import NoParameters
+from app.contract.steps import StepResponse
+from app.contract.tenants.pages import ConnectionView
+from app.kit.operations.wire import Wire
+
+Name = Annotated[str, Field(max_length=60)]
+Id = Annotated[str, Field(max_length=64)]
+
+
+class LinkedIdentityView(Wire):
+    """A linked identity; `id` is ours, not the provider's."""
+
+    id: str
+    provider: str
+    title: str
+    mark: str = ""  # as in ConnectionView
+    email: str = ""
+    name: str = ""
+    since: str | None = None
+    used_at: str | None = None
+    is_last_way: bool = False  # the account has no other sign-in method
+
+
+class OwnIdentities(AccountView):
+    identities: list[LinkedIdentityView] = Field(default_factory=list)
+    connections: list[ConnectionView] = Field(default_factory=list)  # connections for further identities
+
+
+class LinkIdentityRequest(WithPassword):
+    provider: Name
+
+
+class UnlinkIdentityRequest(WithPassword):
+    id: Id
+
+
+read = hub_operation(
+    "hub.own_identities", "GET /hub/own/identities", NoParameters, OwnIdentities, errors=(e.NotAuthenticated,),
+    summary="Read the identities that are linked to the account's account.",
+)  # fmt: skip
+connect = hub_operation(
+    "hub.link_identity", "POST /hub/own/identities", LinkIdentityRequest, StepResponse, hashing=HASHES_SECRETS,
+    errors=(*REAUTHENTICATION, refusals.AccountLinkingOff, refusals.UnknownConnection, refusals.ConnectionNotConfigured),
+    summary="Start linking an identity: returns the provider's address and the interaction of its response.",
+)  # fmt: skip
+disconnect = hub_operation(
+    "hub.unlink_identity", "POST /hub/own/identities/remove", UnlinkIdentityRequest, SessionRenewal, hashing=HASHES_SECRETS,
+    errors=(*REAUTHENTICATION, refusals.UnknownIdentity, refusals.NothingToUnlink),
+    summary="Unlink an identity, unless it is the account's last sign-in method.",
+)  # fmt: skip

@@ -1,0 +1,1 @@
+"""JWT clients and JWT providers, and sign-on with signed JWTs."""

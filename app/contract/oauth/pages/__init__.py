@@ -1,0 +1,1 @@
+"""Operations behind the pages of an authorization request and of the device flow."""

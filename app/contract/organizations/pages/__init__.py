@@ -1,0 +1,1 @@
+"""Operations behind the pages of organizations, for members and for invited people."""

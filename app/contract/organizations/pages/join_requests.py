@@ -1,0 +1,73 @@
+"""Operations of the hub around requests to join an organization: ask, list, decide."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.accounts.pages.reauthentication import AccountView, SessionRenewal, WithPassword
+from app.contract.catalogue import HASHES_SECRETS, hub_operation
+from app.contract.error_groups import REAUTHENTICATION
+from app.contract.organizations.pages.account_organizations import Id, OwnOrganization
+from app.contract.organizations.views import JoinableOrganization
+from app.kit.operations.wire import From, Wire
+
+REQUESTS_PER_PAGE = 25
+
+
+class AskToJoin(Wire):
+    organization: Id
+
+
+class RequestsRequest(Wire):
+    organization: Annotated[str, From.PATH, Field(max_length=64)]
+    page: Annotated[int, From.QUERY, Field(ge=1, le=100_000)] = 1
+
+
+class RequestView(Wire):
+    """An open request. `domain`: of the verified address by which the account may ask."""
+
+    id: str
+    label: str  # email, username or phone
+    domain: str
+    since: str
+
+
+class RequestsResponse(AccountView):
+    organization: OwnOrganization
+    requests: list[RequestView] = Field(default_factory=list)
+    has_more: bool = False  # there is a next page
+
+
+class DecideRequest(WithPassword):
+    """An approval gives access, so it needs a recent authentication or the password; declining needs neither."""
+
+    organization: Id
+    request: Id
+    is_approved: bool
+
+
+class Decided(SessionRenewal):
+    label: str  # of the account
+
+
+_OWN = "/hub/own/organizations"
+
+ask = hub_operation(
+    "hub.ask_to_join", f"POST {_OWN}/ask", AskToJoin, JoinableOrganization,
+    errors=(e.NotAuthenticated, e.UnknownOrganization, e.JoinRequestRefused),
+    summary="Ask to join an organization that has verified the domain of the account's verified address.",
+)  # fmt: skip
+read = hub_operation(
+    "hub.join_requests", f"GET {_OWN}/{{organization}}/requests", RequestsRequest, RequestsResponse,
+    errors=(e.NotAuthenticated, e.UnknownOrganization),
+    summary="Read a page of the open requests to join an organization that the account manages.",
+)  # fmt: skip
+decide = hub_operation(
+    "hub.decide_join_request", f"POST {_OWN}/requests", DecideRequest, Decided, hashing=HASHES_SECRETS,
+    errors=(
+        *REAUTHENTICATION, e.UnknownOrganization, e.UnknownJoinRequest, e.JoinRequestClosed, e.WrongDefaultMemberRole, e.NoSeatLeft,
+        e.UnknownMember,
+    ),
+    summary="Approve or decline a request to join an organization that the account manages.",
+)  # fmt: skip

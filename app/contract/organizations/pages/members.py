@@ -1,0 +1,95 @@
+"""Operations behind the pages on which an account manages the members of an organization."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.accounts.pages.reauthentication import AccountView, SessionRenewal, WithPassword
+from app.contract.catalogue import HASHES_SECRETS, hub_operation
+from app.contract.error_groups import REAUTHENTICATION
+from app.contract.organizations.pages.account_organizations import OWN_ORGANIZATIONS, Id, OwnOrganization
+from app.kit.operations.wire import From, Wire
+
+MEMBERS_PER_PAGE = 25
+
+
+class MembersRequest(Wire):
+    """`search` is a part of an email address, username or phone number."""
+
+    organization: Annotated[str, From.PATH, Field(max_length=64)]
+    search: Annotated[str, From.QUERY, Field(max_length=100)] = ""
+    page: Annotated[int, From.QUERY, Field(ge=1, le=100_000)] = 1
+
+
+class MemberView(Wire):
+    """A member, as those who manage the organization see it."""
+
+    uid: str
+    label: str  # email, username or phone
+    roles: list[str] = Field(default_factory=list)  # names
+    role_ids: list[str] = Field(default_factory=list)
+    since: str
+    is_self: bool = False
+    is_owner: bool = False
+    can_change: bool = True  # only owners may change owners, and the only owner stays
+    is_last_owner: bool = False
+
+
+class MembersResponse(AccountView):
+    organization: OwnOrganization
+    members: list[MemberView] = Field(default_factory=list)
+    has_more: bool = False  # there is a next page
+
+
+class MemberRequest(Wire):
+    organization: Annotated[str, From.PATH, Field(max_length=64)]
+    uid: Annotated[str, From.PATH, Field(max_length=64)]
+
+
+class RoleView(Wire):
+    """A role that members of the organization can have."""
+
+    id: str
+    name: str
+    description: str = ""
+    can_change: bool = True  # roles of owners are for owners to give and take
+
+
+class MemberResponse(AccountView):
+    organization: OwnOrganization
+    member: MemberView
+    roles: list[RoleView] = Field(default_factory=list)
+
+
+class SetMemberRolesRequest(WithPassword):
+    organization: Id
+    uid: Id
+    role_ids: list[Id] = Field(min_length=1, max_length=50)
+
+
+class RemoveMemberRequest(WithPassword):
+    organization: Id
+    uid: Id
+
+
+_MANAGED = (e.UnknownOrganization, e.NotAMember)
+_CHANGES = (*REAUTHENTICATION, *_MANAGED, e.LastOwner, e.OwnersOnly)
+members = hub_operation(
+    "hub.organization_members", f"GET {OWN_ORGANIZATIONS}/{{organization}}/members", MembersRequest, MembersResponse,
+    errors=(e.NotAuthenticated, e.UnknownOrganization), summary="Read a page of the members of an organization that the account manages.",
+)  # fmt: skip
+member = hub_operation(
+    "hub.organization_member", f"GET {OWN_ORGANIZATIONS}/{{organization}}/members/{{uid}}", MemberRequest, MemberResponse,
+    errors=(e.NotAuthenticated, *_MANAGED),
+    summary="Read a member of an organization that the account manages, and the roles to choose from.",
+)  # fmt: skip
+set_roles = hub_operation(
+    "hub.set_member_roles", f"POST {OWN_ORGANIZATIONS}/members/roles", SetMemberRolesRequest, SessionRenewal, hashing=HASHES_SECRETS,
+    errors=(*_CHANGES, e.MalformedRoleId, e.RoleOfOtherOrganization),
+    summary="Replace the roles of a member of an organization that the account manages.",
+)  # fmt: skip
+remove = hub_operation(
+    "hub.remove_member", f"POST {OWN_ORGANIZATIONS}/members/remove", RemoveMemberRequest, SessionRenewal, hashing=HASHES_SECRETS,
+    errors=_CHANGES, summary="Remove a member from an organization that the account manages.",
+)  # fmt: skip

@@ -1,0 +1,115 @@
+"""Operations of the hub by which people run organizations: create one, change it, hand over its ownership, delete it."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from app.contract import errors as e
+from app.contract.accounts.pages.reauthentication import AccountView, SessionRenewal, WithPassword
+from app.contract.catalogue import HASHES_SECRETS, hub_operation
+from app.contract.error_groups import REAUTHENTICATION
+from app.contract.organizations.models import HexColor, HttpsUrl
+from app.contract.organizations.operations import Name
+from app.contract.organizations.pages.account_organizations import Id, OwnOrganization
+from app.contract.organizations.pages.members import MemberView
+from app.kit.operations.wire import From, Wire
+
+OrganizationPath = Annotated[str, From.PATH, Field(max_length=64)]
+
+
+class CreateOwnOrganization(Wire):
+    name: Name
+
+
+class CreatedOrganization(Wire):
+    id: str
+
+
+class OrganizationSettingsRequest(Wire):
+    organization: OrganizationPath
+
+
+class OrganizationSettingsView(AccountView):
+    """An organization as its owners change it. The numbers say what a deletion deletes."""
+
+    organization: OwnOrganization
+    name: str  # unique in the tenant
+    display_name: str = ""  # empty: the name
+    logo: str = ""
+    color: str = ""
+    domains: int = 0
+    connections: int = 0
+    invitations: int = 0  # open ones
+
+
+class ChangeOrganizationSettings(WithPassword):
+    """An empty `display_name` shows the name, an empty `logo` the initials, an empty `color` the tenant's."""
+
+    organization: Id
+    name: Name
+    display_name: Annotated[str, Field(max_length=100)] = ""
+    logo: HttpsUrl | None = None
+    color: HexColor | None = None
+
+
+class DeleteOwnOrganization(WithPassword):
+    """`name`: the organization's name or display name, typed to confirm."""
+
+    organization: Id
+    name: Annotated[str, Field(max_length=100)]
+
+
+class TransferRequest(Wire):
+    organization: OrganizationPath
+    uid: Annotated[str, From.PATH, Field(max_length=64)]
+
+
+class TransferView(AccountView):
+    """`roles_after`: the names of the account's roles if it steps down; empty: it leaves the organization."""
+
+    organization: OwnOrganization
+    member: MemberView
+    roles_after: list[str] = Field(default_factory=list)
+
+
+class TransferOwnership(WithPassword):
+    """`steps_down`: the account is no owner afterwards; else both are."""
+
+    organization: Id
+    uid: Id
+    steps_down: bool
+
+
+_OWN = "/hub/own/organizations"
+_ONE = f"{_OWN}/{{organization}}"
+_CHANGES = (*REAUTHENTICATION, e.UnknownOrganization, e.OwnersOnly)
+
+create = hub_operation(
+    "hub.create_organization", f"POST {_OWN}", CreateOwnOrganization, CreatedOrganization,
+    errors=(
+        e.NotAuthenticated, e.BadField, e.EmailUnverified, e.OrganizationCreationOff, e.OrganizationNameTaken, e.OrganizationRoleTaken,
+        e.TooManyOrganizations,
+    ),
+    summary="Create an organization that the account owns.",
+)  # fmt: skip
+read = hub_operation(
+    "hub.organization_settings", f"GET {_ONE}/settings", OrganizationSettingsRequest, OrganizationSettingsView,
+    errors=(e.NotAuthenticated, e.UnknownOrganization), summary="Read an organization that the account manages, to change it.",
+)  # fmt: skip
+change = hub_operation(
+    "hub.change_organization", f"POST {_OWN}/settings", ChangeOrganizationSettings, SessionRenewal, hashing=HASHES_SECRETS,
+    errors=(*_CHANGES, e.BadField, e.OrganizationNameTaken), summary="Change the name, the display name and the logo of an organization.",
+)  # fmt: skip
+delete = hub_operation(
+    "hub.delete_organization", f"POST {_OWN}/delete", DeleteOwnOrganization, SessionRenewal, hashing=HASHES_SECRETS,
+    errors=(*_CHANGES, e.BadField), summary="Delete an organization that the account owns, with everything that belongs to it.",
+)  # fmt: skip
+read_transfer = hub_operation(
+    "hub.organization_transfer", f"GET {_ONE}/transfer/{{uid}}", TransferRequest, TransferView,
+    errors=(e.NotAuthenticated, e.UnknownOrganization, e.OwnersOnly, e.NotAMember),
+    summary="Read what handing over the ownership to a member changes.",
+)  # fmt: skip
+transfer = hub_operation(
+    "hub.transfer_ownership", f"POST {_OWN}/transfer", TransferOwnership, SessionRenewal, hashing=HASHES_SECRETS,
+    errors=(*_CHANGES, e.NotAMember, e.OwnerCannotSignIn), summary="Make a member an owner, and step down or stay one.",
+)  # fmt: skip

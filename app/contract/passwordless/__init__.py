@@ -1,0 +1,1 @@
+"""Sign-in with emailed links, codes, and by another device."""

@@ -1,0 +1,1 @@
+"""PINs: a few digits beside the password."""

@@ -1,0 +1,1 @@
+"""The OpenAPI document and the API reference: introduction, chapters, texts and recorded examples."""

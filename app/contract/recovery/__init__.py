@@ -1,0 +1,1 @@
+"""Forgotten, reset and changed passwords."""

@@ -1,0 +1,1 @@
+"""Self-registration, its form, and the choices of its fields."""

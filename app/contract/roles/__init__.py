@@ -1,0 +1,1 @@
+"""Roles of accounts, with permissions and contexts."""

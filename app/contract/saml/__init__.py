@@ -1,0 +1,1 @@
+"""SAML clients and SAML providers."""

@@ -1,0 +1,1 @@
+"""Operations behind the pages of the second factor: at sign-in, and in the account."""

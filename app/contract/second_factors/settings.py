@@ -1,0 +1,37 @@
+"""A tenant's settings of second factors (interface mfa.md section 5). The docstrings are published."""
+
+from pydantic import Field
+
+from app.contract.configuration_model import ConfigurationModel
+
+
+class Totp(ConfigurationModel):
+    """How authenticator apps show an account. `second_factors.totp` switches them."""
+
+    qr_code_width: int = Field(default=250, ge=80, le=1_000)  # pixels, in responses to programs
+    issuer: str | None = Field(default=None, min_length=1, max_length=64)  # default: the display name
+
+
+class SecondFactors(ConfigurationModel):
+    """The available authenticators, if `two_factor` is not `disabled`."""
+
+    totp: bool = True  # an authenticator app
+    sms: bool = False
+    email: bool = True
+    security_questions: bool = False
+    push: bool = False
+    duo: bool = False
+    passkey: bool = True
+    minimum_questions: int = Field(default=2, ge=1, le=10)  # required number of security answers
+    backup_codes: bool = True  # ten single-use codes for recovery
+    skip_backup_codes: bool = Field(
+        default=False,
+        description="Whether people who turn on two-step verification can continue without saving their backup codes.",
+    )
+    trusted_browser_days: int = Field(default=30, ge=0, le=365)  # "do not ask again here"; 0: always asked
+    step_up: bool = True  # programs may request a step-up (mfa.md section 7)
+
+    @property
+    def has_any(self) -> bool:
+        """Whether one authenticator is on."""
+        return any((self.totp, self.sms, self.email, self.security_questions, self.push, self.duo, self.passkey))

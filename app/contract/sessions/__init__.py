@@ -1,0 +1,1 @@
+"""Sessions, and access and refresh tokens outside OAuth."""

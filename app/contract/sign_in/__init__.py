@@ -1,0 +1,1 @@
+"""Sign-in with a password, and its risk checks."""

@@ -1,0 +1,1 @@
+"""Sign-on at storefronts and booking systems."""

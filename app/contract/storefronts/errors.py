@@ -1,0 +1,31 @@
+"""Errors of the sign-on at storefronts and booking systems (interface errors.md section 3); other operations give the numbers other
+meanings."""
+
+from app.kit.operations.errors import ApiError
+
+
+class HostedPluginNotFound(ApiError):
+    code, status, message = 1178, 401, "Hosted Plugin configuration not found"
+    description = "No store or site of this name is set up."
+
+
+class HostedPluginInvalid(ApiError):
+    code, status, message = 1192, 401, "The Hosted Plugin configuration not valid"
+    description = "A secret of the store or site is missing. Complete its settings."
+
+
+class StoreNameMissing(ApiError):
+    code, status, message = 1193, 400, "The store name is a required parameter"
+    description = "Send the store’s name as store."
+
+
+class StorefrontFailed(ApiError):
+    code, status, message = 1195, 401, "Storefront API Error"
+    description = "The store didn’t answer, or refused the request. Try again later."
+
+
+class BookingSystemFailed(ApiError):
+    """The interface gives a failure of the booking system this number and message."""
+
+    code, status, message = 2016, 401, "The SAML Authenticate Request is not found"
+    description = "PerfectMind didn’t answer, or refused the request. Try again later."

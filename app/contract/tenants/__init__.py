@@ -1,0 +1,1 @@
+"""Tenants: settings, configuration file, look, domains and access restrictions."""

@@ -1,0 +1,30 @@
+"""Errors of tenants and of their restrictions, themes and domains."""
+
+from app.kit.operations.errors import ApiError
+
+
+class UnknownTenant(ApiError):
+    """The host names no tenant."""
+
+    code, status, message = 942, 403, "Site does not exist"
+    description = "No tenant is served at this host. Check the host and the path."
+
+
+class RestrictionNotSet(ApiError):
+    code, status, message = 8111, 404, "Restriction configuration not found"
+    description = "The tenant has no such restrictions. Set them first."
+
+
+class EntryInBothLists(ApiError):
+    code, status, message = 8190, 400, "Same entry in both lists"
+    description = "An entry is in both lists, the allowed and the denied. Remove it from one."
+
+
+class UnknownTheme(ApiError):
+    code, status, message = 8191, 404, "Theme not found"
+    description = "There’s no theme with this ID."
+
+
+class UnknownDomain(ApiError):
+    code, status, message = 8192, 404, "Custom domain not found"
+    description = "The tenant has no custom domain with this name."

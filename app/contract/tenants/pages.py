@@ -1,0 +1,118 @@
+"""Operations by which the hub reads tenants: what pages need of one, and which of the cached ones changed."""
+
+from typing import Annotated, Final
+
+from pydantic import Field, StringConstraints
+
+from app.contract.captcha.models import CaptchaWidget
+from app.contract.catalogue import hub_operation
+from app.contract.consents.forms import ConsentForm
+from app.contract.pins.settings import Pins
+from app.contract.registration.form import FormField
+from app.contract.tenants.branding import ButtonShape, Scene
+from app.contract.tenants.settings import PasswordPolicy, PrivacyPolicy
+from app.kit.operations.wire import From, Wire
+
+MAX_HOSTS: Final = 2_000
+"""As many of the longest hosts and versions stay below the limit of a body."""
+
+HeldHost = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_.-]{1,254}(:[0-9]{1,5})?$")]
+HeldVersion = Annotated[str, StringConstraints(max_length=100)]
+
+
+class HeldTenants(Wire):
+    """The version of each cached tenant by its host, in lower case and with its port."""
+
+    versions: dict[HeldHost, HeldVersion] = Field(max_length=MAX_HOSTS)
+
+
+class ChangedTenants(Wire):
+    """The present version at each host where it is another one; empty where no tenant is any more."""
+
+    versions: dict[str, str]
+
+
+changed_tenants = hub_operation(
+    "hub.changed_tenants", "POST /hub/tenants/changed", HeldTenants, ChangedTenants,
+    summary="Read which of the hub’s cached tenants changed.", spans_tenants=True,
+)  # fmt: skip
+
+
+class BrandView(Wire):
+    """A tenant's branding; pages compute readable colours from it."""
+
+    color: str = "#3b49d9"
+    logo: str | None = None
+    logo_dark: str | None = None
+    favicon: str | None = None
+    scene: Scene = "dusk"
+    picture: str | None = None
+    background: str | None = None
+    background_dark: str | None = None
+    font: str | None = None
+    font_file: str | None = None
+    sentence: dict[str, str] = Field(default_factory=dict)  # by locale; shown beside the form
+    signature: str | None = None
+    radius_px: int = 10
+    button_shape: ButtonShape = "rounded"
+    links: dict[str, str] = Field(default_factory=dict)  # privacy, terms, help
+
+
+class ConnectionView(Wire):
+    """A connection, as pages show it."""
+
+    name: str
+    title: str
+    mark: str = ""  # the well-known provider at the connection's address, whose mark pages show: google, github ...
+
+
+class TenantView(Wire):
+    """The part of a tenant's configuration that pages need."""
+
+    name: str
+    display_name: str
+    version: str
+    brand: BrandView = Field(default_factory=BrandView)
+    locales: list[str] = Field(default_factory=lambda: ["en", "de", "ar"])
+    default_locale: str = "en"
+    # email, username, phone: the identifiers for sign-in
+    identifiers: list[str] = Field(default_factory=lambda: ["email"])
+    remember_me: bool = True
+    sign_in_page_hours: int = 8
+    ways: list[str] = Field(default_factory=list)  # mail, sms, device, phone: passwordless methods
+    connections: list[ConnectionView] = Field(default_factory=list)  # in the tenant's order
+    one_touch: bool = False  # registers new accounts
+    passkeys: str = ""  # autofill, button or both; empty: passkeys are off
+    related_origins: list[str] = Field(default_factory=list)  # other origins where the tenant's passkeys work
+    registration: bool = True
+    uses_https: bool = False
+    session_management: bool = False  # the session iframe is served
+    organization_domains: bool = False  # organizations prove domains by DNS
+    security_questions: dict[str, str] = Field(default_factory=dict)  # by id; a locked sign-in may ask one
+    every_question: dict[str, str] = Field(default_factory=dict)  # by id: questions that accounts may answer
+    registration_form: list[FormField] = Field(default_factory=list)
+    consent_forms: list[ConsentForm] = Field(default_factory=list)
+    privacy_policy: PrivacyPolicy = PrivacyPolicy()
+    registration_captcha: bool = False
+    captcha: CaptchaWidget | None = None  # None: the built-in challenge
+    deletion_days: int = 0  # how long a deletion can be undone
+    organizations: bool = False  # whether the tenant has organizations
+    creates_organizations: bool = False  # whether people create them
+    skip_backup_codes: bool = False  # whether a sign-in continues without saved backup codes
+    pin: Pins = Pins()
+    password_policy: PasswordPolicy = PasswordPolicy()  # pages show its rules
+
+
+class TenantRequest(Wire):
+    version: Annotated[str | None, From.QUERY] = None  # the version that the hub has cached
+
+
+class TenantResponse(Wire):
+    """The view; None if the cached version is current."""
+
+    tenant: TenantView | None = None
+
+
+tenant = hub_operation(
+    "hub.tenant", "GET /hub/tenant", TenantRequest, TenantResponse, summary="Read what pages need of the tenant at this host.",
+)  # fmt: skip

@@ -1,0 +1,60 @@
+"""The look of the demo's own pages: the style sheet of the hosted pages, a few rules of its own, and security headers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from flask import Flask, Response
+
+from app.contract.tenants.branding import DEFAULT_LOGO_PATH, Brand
+from app.hub.rendering.assets import Assets
+from app.hub.tenants import branding as hub_brand
+from app.kit.design.palette import scene
+from app.kit.package_files import STATIC
+
+FOLDER: Final = str(Path(__file__).parent)
+_COLOUR: Final = "#3b49d9"
+_POLICY: Final = "default-src 'none'; style-src 'self'; img-src 'self' data:; frame-src 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+
+def install(app: Flask, brands: Mapping[str, Brand] | None = None) -> None:
+    """Add /demo.css, the mark, and the headers of every response. `brands`: whose scenes the page shows, by tenant."""
+    content = "".join((_own_colours(), _hosted_style(), _own_style(), *map(_stage, (brands or {}).items())))
+    app.jinja_env.globals["gate"] = DEFAULT_LOGO_PATH
+    app.jinja_env.globals["icon"] = hub_brand.PageBranding("Gatehouse", colour=_COLOUR).icon
+
+    @app.get("/demo.css")
+    def stylesheet() -> Response:
+        return Response(content, mimetype="text/css")
+
+    app.after_request(_protect)
+
+
+def _own_colours() -> str:
+    return hub_brand.PageBranding("Gatehouse", colour=_COLOUR).tokens
+
+
+def _hosted_style() -> str:
+    return Assets(STATIC).style().content.decode()
+
+
+def _own_style() -> str:
+    return (Path(FOLDER) / "templates" / "demo.css").read_text(encoding="utf-8")
+
+
+def _stage(tenant: tuple[str, Brand]) -> str:
+    """Return the scene of a tenant as the tokens of one element."""
+    name, brand = tenant
+    rings = scene(brand.color, is_daylight=brand.scene == "daylight")
+    light, dark = ("".join(f"{ring}:{pair[mode]};" for ring, pair in rings.items()) for mode in (0, 1))
+    return f".stage--{name}{{{light}}}@media(prefers-color-scheme:dark){{.stage--{name}{{{dark}}}}}"
+
+
+def _protect(response: Response) -> Response:
+    response.headers.setdefault("Content-Security-Policy", _POLICY)
+    response.headers["Referrer-Policy"] = "no-referrer"
+    response.headers["Cache-Control"] = "no-store"
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    return response

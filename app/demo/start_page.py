@@ -1,0 +1,58 @@
+"""The demo's front page on the bare domain: its addresses and sample accounts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from itertools import groupby
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+from flask import Flask, render_template
+
+from app.demo import page_style
+from app.demo.supervisor import Person
+from app.settings import Settings
+
+_PATHS = ("/", "/demo.css")
+
+
+def addresses(settings: Settings) -> list[tuple[str, str]]:
+    """Return the demo's addresses, each with a description."""
+    template = f"{settings.public_scheme}://{{}}.{settings.hub_domain}{{}}"
+    return [
+        (template.format("shop", ""), "the shop: sign in here"),
+        (template.format("acme", ""), 'tenant Acme; "Continue with Globex" signs in through the other tenant'),
+        (template.format("globex", ""), "tenant Globex, in another theme"),
+        (template.format("inbox", ""), "every email and text message"),
+        (template.format("api", "/docs"), "API reference"),
+    ]
+
+
+class DemoStartPage:
+    """Serves the front page on hosts without a tenant; passes other requests on."""
+
+    def __init__(
+        self, app: WSGIApplication, hosts: Collection[str], settings: Settings, people: Collection[Person]
+    ) -> None:
+        self._app = app
+        self._hosts = {host.lower() for host in hosts}
+        self._page = _create_page(settings, people)
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        is_front_page = environ.get("HTTP_HOST", "").lower() in self._hosts and environ["PATH_INFO"] in _PATHS
+        return (self._page if is_front_page else self._app)(environ, start_response)
+
+
+def _create_page(settings: Settings, people: Collection[Person]) -> Flask:
+    app = Flask("gatehouse.front", root_path=page_style.FOLDER, static_folder=None)
+
+    @app.get("/")
+    def front() -> str:
+        shop, *_, inbox, reference = (address for address, _ in addresses(settings))
+        tenants = [(name, list(group)) for name, group in groupby(people, lambda person: person.tenant)]
+        return render_template(
+            "front.html", shop=shop, inbox=inbox, reference=reference, tenants=tenants, hub_url=settings.hub_url
+        )
+
+    app.jinja_env.globals["place"] = "Demo"
+    page_style.install(app, {person.tenant: person.brand for person in people})
+    return app

@@ -1,0 +1,1 @@
+"""The client of the identity service, and its connections."""

@@ -1,0 +1,138 @@
+"""Sign-in methods other than the password, as the login page shows them, and the one that this browser used last."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from flask import Response
+from flask_babel import lazy_pgettext as pgettext
+
+from app.contract.steps import CONNECTION_METHOD, StepResponse
+from app.hub.locale import lazy_gettext as _l
+from app.hub.tenants.tenant import UpstreamConnection
+from app.hub.web.cookies import set_cookie
+from app.hub.web.services import services
+from app.hub.web.visit import current_visit, interaction_address
+
+PASSWORD, PASSKEY = "password", "passkey"
+MAIL, SMS, DEVICE, PHONE = "mail", "sms", "device", "phone"
+ELSEWHERE: Final = "/sign-in/with"
+_REMEMBERED_SECONDS: Final = 180 * 24 * 3600
+_BEGUN: Final = "~"
+"""Divides the method that signed in last from the one that began since."""
+ADDRESSES: Final = {
+    PASSKEY: "/login/passkey", MAIL: "/sign-in/mail", SMS: "/sign-in/sms", DEVICE: "/sign-in/device", PHONE: "/sign-in/phone",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class SignInMethod:
+    """A method as a button of the login page."""
+
+    name: Any
+    """The whole sentence, such as "Continue with Google"; contains `short_name`."""
+    short_name: Any
+    """One or two words, for a tile."""
+    icon: str
+    """An icon's name; empty for a connection, which has its provider's mark or initial."""
+    address: str
+    key: str
+    """What the cookie of the last used method holds."""
+    mark: str = ""
+    """The well-known provider of a connection."""
+
+
+_KINDS: Final = {MAIL: "email", DEVICE: "email"}
+_METHODS: Final = {
+    PASSKEY: (_l("Sign in with a passkey"), pgettext("way to sign in", "Passkey"), "passkey"),
+    MAIL: (_l("Get an email link"), pgettext("way to sign in", "Email link"), "mail"),
+    SMS: (_l("Get a code by text message"), pgettext("way to sign in", "Text message"), "message"),
+    DEVICE: (_l("Approve on another device"), pgettext("way to sign in", "Another device"), "devices"),
+    PHONE: (_l("Sign in with your phone"), pgettext("way to sign in", "Phone"), "phone"),
+}
+
+
+def kind_of(key: str) -> str:
+    """Return the method of the interface (`SignInMethod` of the contract) that a key of a page is one of."""
+    return "connection" if key.startswith(CONNECTION_METHOD) else _KINDS.get(key, key)
+
+
+def tenant_methods() -> tuple[SignInMethod, ...]:
+    """Return the tenant's passwordless methods, in its order."""
+    return tuple(_own_method(name) for name in current_visit().tenant.passwordless_methods if name in _METHODS)
+
+
+def last_used() -> str:
+    """Return the key of the method that signed in last in this browser; empty if unknown, or if the tenant has no such method."""
+    key, _ = _remembered()
+    if not key:
+        return ""
+    tenant = current_visit().tenant
+    offered = {
+        PASSKEY,
+        *tenant.passwordless_methods,
+        *(f"{CONNECTION_METHOD}{name}" for name, *_ in tenant.connections),
+    }
+    return key if key in offered else ""
+
+
+def begin_method(response: Response, step: StepResponse, key: str) -> Response:
+    """Remember the method of a sign-in that begins, or of one that this step completes."""
+    value = key if step.session else f"{_remembered()[0]}{_BEGUN}{key}"
+    set_cookie(response, services().last_method_cookie, value, _REMEMBERED_SECONDS)
+    return response
+
+
+def complete_method(response: Response) -> None:
+    """Remember the method that began last as the one that signed in; the cookie holds nothing about the account."""
+    _, begun = _remembered()
+    if begun:
+        set_cookie(response, services().last_method_cookie, begun, _REMEMBERED_SECONDS)
+
+
+def _remembered() -> tuple[str, str]:
+    """Return the keys of the method that signed in last, and of the one that began since; empty if there is none."""
+    value = current_visit().cookies.get(services().last_method_cookie, "")
+    completed, _, begun = value.partition(_BEGUN)
+    return completed[:80], begun[:80]
+
+
+def tile_count(methods: Sequence[SignInMethod]) -> int:
+    """Return how many methods two rows of four tiles hold; the passkey's tile is two columns wide."""
+    return 7 if any(method.key == PASSKEY for method in methods) else 8
+
+
+def connection_methods() -> tuple[SignInMethod, ...]:
+    """Return the tenant's upstream connections, in its order."""
+    return tuple(_connection_method(connection) for connection in current_visit().tenant.connections)
+
+
+def sample_connection_methods() -> tuple[SignInMethod, ...]:
+    """Return sample connections, more than a page shows at once."""
+    titles = {"google": "Google", "microsoft": "Microsoft", "github": "GitHub", "linkedin": "LinkedIn", "": "Initech"}
+    return tuple(_connection_method(UpstreamConnection(title.lower(), title, mark)) for mark, title in titles.items())
+
+
+def sample_methods(*names: str) -> tuple[SignInMethod, ...]:
+    """Return passwordless methods for samples, by default those by a message."""
+    return tuple(_own_method(name) for name in names or (MAIL, SMS, DEVICE))
+
+
+def passkey_method(*, is_again: bool = False) -> SignInMethod:
+    """Return the passkey, which the page shows as a form. `is_again`: a signed-in account reauthenticates."""
+    method = _own_method(PASSKEY)
+    return replace(method, name=_l("Use a passkey")) if is_again else method
+
+
+def _connection_method(connection: UpstreamConnection) -> SignInMethod:
+    interaction, (name, title, mark) = current_visit().interaction, connection
+    query = urlencode({"provider": name, **({"attempt": interaction.id} if interaction else {})})
+    sentence = _l("Continue with %(title)s", title=title)
+    return SignInMethod(sentence, title, "", f"{ELSEWHERE}?{query}", f"{CONNECTION_METHOD}{name}", mark)
+
+
+def _own_method(name: str) -> SignInMethod:
+    return SignInMethod(*_METHODS[name], interaction_address(ADDRESSES[name]), name)

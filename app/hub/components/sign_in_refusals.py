@@ -1,0 +1,212 @@
+"""Reasons for which a sign-in is refused, and their notices."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Final
+
+from flask_babel import lazy_ngettext as _n
+
+from app.contract import errors as e
+from app.contract.organizations.settings import MethodLimit
+from app.hub.locale import lazy_gettext as _l
+from app.hub.rendering.countdown import MAX_COUNTDOWN
+from app.hub.rendering.page import Notice
+from app.kit.operations.errors import ApiError
+
+
+class RefusalReason(StrEnum):
+    """Why a sign-in was refused, as far as the page may reveal it."""
+
+    WRONG = "wrong"
+    SUSPENDED = "suspended"
+    CAPTCHA = "captcha"
+    QUESTION = "question"
+    ANSWER = "answer"
+    """A wrong captcha or security answer; the error is at its field."""
+    LOCKED = "locked"
+    """Locked until a security question is answered, and the tenant has none."""
+    BLOCKED = "blocked"
+    DISABLED = "disabled"
+    UNVERIFIED = "unverified"
+    UNVERIFIED_PHONE = "unverified phone"
+    TOO_MANY = "too many"
+    SESSIONS = "sessions"
+    BREACHED = "breached"
+    ELSEWHERE = "elsewhere"
+    PASSKEY = "passkey"
+    SCRIPTLESS = "scriptless"
+    """A passkey was requested, but no script ran."""
+
+
+NEEDS: Final = {
+    "password": Notice(
+        _l("Enter your password"),
+        _l("This account uses two-step verification with your email or phone, so sign in with your password."),
+        "note",
+    ),
+    "browser": Notice(
+        _l("Enter your password"),
+        _l("Your account needs one more step on this device, so sign in with your password."),
+        "note",
+    ),
+    "denied": Notice(
+        _l("Sign-in canceled"),
+        _l("You left the provider’s page before signing in. Try again, or try another way."),
+    ),
+    "address": Notice(
+        _l("This email can’t be used here"),
+        _l("You can’t sign up here with that account’s email. Try another way."),
+    ),
+    "silent": Notice(
+        _l("We couldn’t confirm it’s you"), _l("The provider didn’t ask you to sign in again. Try another way.")
+    ),
+    "connects": Notice(
+        _l("Sign in to connect your accounts"),
+        _l("Then you can sign in with either one. If you didn’t start this yourself, don’t sign in here."),
+        "note",
+    ),
+    "nobody": Notice(
+        _l("No account is connected"),
+        _l("Already have an account? Sign in another way, then connect this one in Security."),
+        "note",
+    ),
+    "broken": Notice(
+        _l("This provider isn’t responding"),
+        _l("Try again later, or try another way."),
+    ),
+}
+"""Notices after a redirect that did not complete the sign-in, by the value of `needs` in the address."""
+
+
+def method_notice(limit: MethodLimit) -> Notice:
+    """Return the notice of a sign-in by a method that an organization does not allow."""
+    methods = [method for method in limit.allowed_methods if method in _REQUIRED]
+    heading, text = _REQUIRED[methods[0]] if len(methods) == 1 else _SEVERAL
+    return Notice(heading % {"organization": limit.organization}, text, "note")
+
+
+def sign_in_notice(refusal: RefusalReason, wait_seconds: int) -> Notice:
+    """Return the notice of a reason."""
+    if refusal not in (RefusalReason.SUSPENDED, RefusalReason.TOO_MANY):
+        return _NOTICES[refusal]
+    is_locked = refusal is RefusalReason.SUSPENDED
+    if 0 < wait_seconds < MAX_COUNTDOWN:
+        return Notice(_l("Too many attempts"), _l("Sign-in is locked.") if is_locked else "", "danger", wait_seconds)
+    text = _retry_text(wait_seconds)
+    return Notice(_l("Too many attempts"), _l("Sign-in is locked. %(again)s", again=text) if is_locked else text)
+
+
+def _retry_text(wait_seconds: int) -> Any:
+    """Return the text for a wait that is not counted down: unknown, or an hour and more."""
+    if wait_seconds <= 0:
+        return _l("Try again later.")
+    return _n("Try again in %(num)d hour.", "Try again in %(num)d hours.", -(-wait_seconds // 3600))
+
+
+CHALLENGED: Final = frozenset({RefusalReason.CAPTCHA, RefusalReason.QUESTION, RefusalReason.ANSWER})
+"""Reasons for which the page shows a challenge."""
+
+STOPPED: Final = frozenset({RefusalReason.LOCKED, RefusalReason.BLOCKED, RefusalReason.DISABLED})
+"""Reasons that no further attempt can resolve: a password reset unlocks an account, support the others."""
+
+CHECK_MORE: Final = Notice(
+    _l("Too many attempts"),
+    _l("Enter your password again and complete the check below."),
+)
+"""Shown for a lock that a captcha provider's widget unlocks."""
+
+_NOTICES: Final = {
+    RefusalReason.PASSKEY: Notice(
+        _l("That passkey didn’t work"),
+        _l("It may have been deleted from your account. Sign in another way, then create a new one."),
+    ),
+    RefusalReason.SCRIPTLESS: Notice(
+        _l("Passkeys need JavaScript"),
+        _l("Turn on JavaScript, or sign in with your password."),
+        "note",
+    ),
+    RefusalReason.WRONG: Notice(_l("We couldn’t sign you in"), _l("Try again, or try another way.")),
+    RefusalReason.CAPTCHA: Notice(
+        _l("Too many attempts"),
+        _l("Enter your password again and answer the question below."),
+    ),
+    RefusalReason.QUESTION: Notice(
+        _l("Sign-in locked"),
+        _l("Too many attempts. Enter your password again and answer this account’s security question."),
+    ),
+    RefusalReason.ANSWER: Notice(_l("Wrong answer"), _l("Try another answer, and enter your password again.")),
+    RefusalReason.LOCKED: Notice(
+        _l("Sign-in locked"), _l("Too many failed attempts. Reset your password to unlock this account.")
+    ),
+    RefusalReason.BLOCKED: Notice(_l("Account blocked"), _l("Get help to unblock it.")),
+    RefusalReason.DISABLED: Notice(_l("Account disabled"), _l("Get help to reactivate it.")),
+    RefusalReason.UNVERIFIED: Notice(
+        _l("Verify your email first"),
+        _l("Open the link we emailed you when you signed up, then sign in here."),
+        "note",
+    ),
+    RefusalReason.UNVERIFIED_PHONE: Notice(
+        _l("Verify your phone first"), _l("Sign in with your password, then enter the code we text you."), "note"
+    ),
+    RefusalReason.BREACHED: Notice(
+        _l("Choose a new password"),
+        _l("Your password was found in a data breach. We’ve emailed you a link to reset it."),
+        "note",
+    ),
+    RefusalReason.ELSEWHERE: Notice(
+        _l("We don’t recognize this sign-in"),
+        _l("We’ve notified the account owner. Sign in from a device and place you’ve used before."),
+    ),
+    RefusalReason.SESSIONS: Notice(_l("Too many devices signed in"), _l("Sign out on another device, then try again.")),
+}
+
+
+_REQUIRED: Final = {
+    "password": (_l("%(organization)s requires a password"), _l("Enter your password to continue.")),
+    "passkey": (_l("%(organization)s requires a passkey"), _l("Use a passkey to continue.")),
+    "email": (_l("%(organization)s requires sign-in by email"), _l("Get an email link to continue.")),
+    "sms": (_l("%(organization)s requires a code by text message"), _l("Get a code by text message to continue.")),
+    "connection": (
+        _l("%(organization)s requires a connected account"),
+        _l("Sign in with the account that your organization uses."),
+    ),
+}
+"""Heading and text for the only method that an organization allows."""
+_SEVERAL: Final = (
+    _l("%(organization)s requires another sign-in method"),
+    _l("Choose one of the methods below to continue."),
+)
+
+
+REFUSALS: Final[dict[type[ApiError], RefusalReason]] = {
+    e.AccountBlocked: RefusalReason.BLOCKED,
+    e.LoginDisabled: RefusalReason.DISABLED,
+    e.LoginNotAllowed: RefusalReason.DISABLED,
+    e.EmailUnverified: RefusalReason.UNVERIFIED,
+    e.PhoneUnverified: RefusalReason.UNVERIFIED_PHONE,
+    e.LockedForAWhile: RefusalReason.SUSPENDED,
+    e.LockedForCaptcha: RefusalReason.CAPTCHA,
+    e.LockedForSecurityQuestion: RefusalReason.QUESTION,
+    e.TooManySessions: RefusalReason.SESSIONS,
+    e.PasswordBreached: RefusalReason.BREACHED,
+    e.PasswordResetMailed: RefusalReason.BREACHED,
+    e.TooManyRequests: RefusalReason.TOO_MANY,
+    e.RiskBlocked: RefusalReason.BLOCKED,
+    **dict.fromkeys((e.NewDevice, e.NewBrowser, e.NewCity, e.NewCountry, e.NewAddress), RefusalReason.ELSEWHERE),
+}
+"""All other errors are WRONG, which reveals nothing."""
+
+
+def reason_for(refusal: ApiError) -> RefusalReason:
+    """Return the reason of a refusal; WRONG for those that would reveal something."""
+    return next((reason for kind, reason in REFUSALS.items() if isinstance(refusal, kind)), RefusalReason.WRONG)
+
+
+def wait_seconds(refusal: ApiError, now: int) -> int:
+    """Return the seconds until the next try, from the lock or from `Retry-After`; `now` is in seconds since 1970."""
+    until = (refusal.data or {}).get("LoginLockedTimeout")
+    if isinstance(until, str):
+        return max(0, int(datetime.fromisoformat(until).timestamp()) - now)
+    return refusal.retry_after_seconds or 0

@@ -1,0 +1,177 @@
+"""New backup codes: shown once, after an enrolment or on request, and put into use when the person has saved them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Self
+
+from flask import Response
+from flask_babel import gettext
+from wtforms import HiddenField
+
+from app.contract import errors as e
+from app.contract.accounts.pages.reauthentication import WithPassword
+from app.contract.second_factors.pages import sign_in as contract
+from app.contract.steps import BackupCodesStep, StepResponse
+from app.hub import journey
+from app.hub.components.sign_in_methods import complete_method
+from app.hub.forms.password_confirmation import PasswordConfirmationForm
+from app.hub.locale import lazy_gettext as _l
+from app.hub.rendering.form import HubForm
+from app.hub.rendering.page import Notice, Page
+from app.hub.tenants.branding import initials
+from app.hub.web.services import api, services
+from app.hub.web.visit import current_visit
+from app.kit.operations.errors import ApiError
+
+ADDRESS: Final = "/backup-codes"
+FILE: Final = f"{ADDRESS}/file"
+SAVE, SKIP = "save", "skip"
+"""Values of `do`: the codes are saved; the sign-in continues without them."""
+_SAMPLE: Final = tuple(f"{n:05x}-{n * 7:05x}" for n in range(11111, 111111, 10000))
+
+
+@dataclass(frozen=True)
+class CodeSheet:
+    """New codes, which work once they are saved. The page keeps them encrypted, since they are stored nowhere."""
+
+    codes: tuple[str, ...]
+    batch: str
+    person: str
+    """The label of the account."""
+
+    @property
+    def encrypted(self) -> str:
+        content = [self.batch, self.person, *self.codes]
+        return services().cookie_cipher.encrypt(content, _context())
+
+    @classmethod
+    def decrypt(cls, text: str) -> Self | None:
+        """Return the codes of a page of this tenant; None for any other text."""
+        content = services().cookie_cipher.decrypt(text, _context())
+        if not isinstance(content, list):
+            return None
+        batch, person, *codes = content
+        return cls(tuple(codes), batch, person)
+
+    @property
+    def text(self) -> str:
+        """The codes as a text file."""
+        rows = [f"{number:>2}  {code}" for number, code in enumerate(self.codes, 1)]
+        heading = gettext("Backup codes for %(name)s", name=current_visit().tenant.brand.name)
+        note = gettext("Each code works once.")
+        return "".join(f"{line}\r\n" for line in (heading, self.person, "", *rows, "", note))
+
+
+class GenerateForm(PasswordConfirmationForm):
+    """A button, with the password if required."""
+
+    def to_request(self) -> WithPassword:
+        return WithPassword(password=self.current_password)
+
+
+class SheetForm(HubForm):
+    """The codes of the page, to download or save; none to skip."""
+
+    sheet = HiddenField()
+
+    @property
+    def code_sheet(self) -> CodeSheet | None:
+        return CodeSheet.decrypt(self.sheet.data or "")
+
+
+@dataclass(frozen=True)
+class BackupCodesPage(Page):
+    """Explains the backup codes, then shows them once."""
+
+    template = "pages/security/backup_codes.html"
+    scripts = ("focus", "language", "copy", "print", "reveal")
+    """Without `once`: the page stays open after a download. The server handles a double submit."""
+    query = {**Page.query, "state": 8}
+
+    form: HubForm
+    sheet: CodeSheet | None = None
+    person: str = ""
+    state: str = ""
+    """`last`: the last code was just used; `replaced`: newer codes exist than those on the page."""
+    is_sign_in: bool = False
+    problem: Notice | None = None
+
+    @property
+    def can_skip(self) -> bool:
+        return self.state == "last" or current_visit().tenant.may_skip_backup_codes
+
+    @property
+    def initials(self) -> str:
+        return initials(self.person)
+
+    @property
+    def encrypted(self) -> str:
+        return self.sheet.encrypted if self.sheet else ""
+
+    @property
+    def notice(self) -> Notice | None:
+        return super().notice or (None if self.sheet else _STATES.get(self.state))
+
+    @classmethod
+    def samples(cls) -> Mapping[str, BackupCodesPage]:
+        name, sheet = "ada@example.com", CodeSheet(_SAMPLE, "sample", "ada@example.com")
+        with_password = GenerateForm(data={"account": name})
+        with_password.add_refusal(e.WrongCurrentPassword())
+        return {
+            "with the password": cls(with_password),
+            "before": cls(GenerateForm()),
+            "made": cls(SheetForm(), sheet, name),
+            "at a sign-in": cls(SheetForm(), sheet, name, is_sign_in=True),
+            "before, at a sign-in": cls(GenerateForm(), person=name, is_sign_in=True),
+            **{state: cls(GenerateForm(), person=name, state=state, is_sign_in=True) for state in _STATES},
+            "token": cls(GenerateForm().with_token_error()),
+        }
+
+
+_STATES: Final = {
+    "last": Notice(_l("You used your last backup code"), _l("Create new ones so you don’t get locked out."), "warn"),
+    "replaced": Notice(
+        _l("Those codes were replaced"), _l("A newer set has been created since. Create another set and save it."), "note"
+    ),
+}  # fmt: skip
+
+
+def follow(response: StepResponse) -> Response:
+    """Return the response that leads to a step; after an enrolment the page that shows new codes, without a click."""
+    if not shows_new(response):
+        return journey.follow(response)
+    current_visit().renew(response.session)
+    page = show_new()
+    if page is None:
+        return journey.follow(response)
+    journey.set_cookies(page, response.model_copy(update={"session": None}))
+    complete_method(page)
+    return page
+
+
+def shows_new(response: StepResponse) -> bool:
+    """Return whether `follow` creates the codes and returns their page, instead of a redirect."""
+    return isinstance(response.step, BackupCodesStep) and response.step.reason is None
+
+
+def show_new() -> Response | None:
+    """Return the page with new codes; None if the identity service refuses to create them without a password."""
+    try:
+        created = api()(contract.create_backup_codes, WithPassword())
+    except ApiError:
+        return None
+    return page_with(created).render()
+
+
+def page_with(created: contract.NewBackupCodes) -> BackupCodesPage:
+    """Return the page that shows new codes."""
+    visit = current_visit()
+    visit.renew(created.session)
+    sheet = CodeSheet(tuple(created.codes), created.batch, created.person)
+    return BackupCodesPage(SheetForm(formdata=None), sheet, created.person, is_sign_in=visit.interaction is not None)
+
+
+def _context() -> str:
+    return f"{current_visit().tenant.name} backup codes"

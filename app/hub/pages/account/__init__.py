@@ -1,0 +1,1 @@
+"""The account's own pages: profile, addresses, linked identities, data, deletion."""

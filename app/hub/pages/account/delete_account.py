@@ -1,0 +1,233 @@
+"""Account deletion: requested here, confirmed by a mailed link, reverted within a grace period by signing in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from flask import Response
+
+from app.contract import errors as e
+from app.contract.accounts.pages import deletion as contract
+from app.contract.accounts.self_service import RequestDeletion, ask_deletion
+from app.contract.page_models import LinkToken
+from app.hub import journey, oidc_client
+from app.hub.components import mailed_link
+from app.hub.components.change_refusals import refusal_notice
+from app.hub.components.restore_account import KeepAccountPage, RestoreForm
+from app.hub.components.signed_in_account import read_profile
+from app.hub.confirmation import require_confirmation
+from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
+from app.hub.locale import lazy_gettext as _l
+from app.hub.pages import pages
+from app.hub.rendering.form import HubForm
+from app.hub.rendering.formatting import format_day
+from app.hub.rendering.page import Notice, Page
+from app.hub.web.cookies import set_session
+from app.hub.web.services import api
+from app.hub.web.visit import current_visit
+from app.kit.operations.errors import ApiError
+
+ADDRESS: Final = "/delete-account"
+RESTORE: Final = "/keep-account"
+_UNCONFIRMED: Final = Notice(
+    _l("Verify your email first"), _l("We can only send the confirmation link to a verified email.")
+)
+
+
+class RequestDeletionForm(PasswordConfirmationForm):
+    """Requests the mail that confirms the deletion."""
+
+
+class ConfirmDeletionForm(HubForm):
+    """Confirms the deletion."""
+
+
+@dataclass(frozen=True)
+class DeleteAccountPage(Page):
+    """Explains the deletion and requests the confirmation mail."""
+
+    template = "pages/account/delete_account.html"
+    scripts = (*Page.scripts, "reveal")
+
+    form: RequestDeletionForm
+    problem: Notice | None = None
+    has_email: bool = True
+
+    @property
+    def deletion_days(self) -> int:
+        """How long the deletion can be undone."""
+        return current_visit().tenant.deletion_days
+
+    @classmethod
+    def samples(cls) -> Mapping[str, DeleteAccountPage]:
+        prompted, wrong = (
+            RequestDeletionForm(data={"account": "ada@example.com"}),
+            RequestDeletionForm(data={"asks": NEEDED, "account": "ada@example.com", "password": "x"}),
+        )
+        prompted.add_refusal(e.WrongCurrentPassword())
+        wrong.add_refusal(e.WrongCurrentPassword())
+        return {
+            "fresh": cls(RequestDeletionForm()),
+            "with the password": cls(prompted),
+            "wrong password": cls(wrong),
+            "enough mail": cls(RequestDeletionForm(), refusal_notice(e.MailLimitReached())),
+            "no address": cls(RequestDeletionForm(), has_email=False),
+            "not confirmed": cls(RequestDeletionForm(), _UNCONFIRMED),
+        }
+
+
+@dataclass(frozen=True)
+class DeletionMailedPage(Page):
+    """The confirmation mail was sent."""
+
+    template = "pages/account/deletion_mailed.html"
+    scripts = ("focus", "language")
+    query = {"mailed": 1}
+
+    @classmethod
+    def samples(cls) -> Mapping[str, DeletionMailedPage]:
+        return {"sent": cls()}
+
+
+class DeletionState(StrEnum):
+    """The state of the mailed link."""
+
+    OPEN = "open"
+    USED = "used"
+    EXPIRED = "expired"
+    UNKNOWN = "unknown"
+
+
+_STATES: Final[tuple[tuple[type[ApiError], DeletionState], ...]] = (
+    (e.UsedLink, DeletionState.USED),
+    (e.ExpiredLink, DeletionState.EXPIRED),
+    (e.WrongDeleteToken, DeletionState.UNKNOWN),
+)
+
+
+@dataclass(frozen=True)
+class ConfirmDeletionPage(mailed_link.LinkPage):
+    """Confirms the deletion by the mailed link. A GET does not use the link up."""
+
+    template = "pages/account/confirm_deletion.html"
+    path = ADDRESS
+
+    form: ConfirmDeletionForm
+    state: DeletionState
+    days: int = 0
+
+    @classmethod
+    def samples(cls) -> Mapping[str, ConfirmDeletionPage]:
+        samples = {state.value: cls(ConfirmDeletionForm(), state, token="a-token") for state in DeletionState}
+        samples["open"] = cls(ConfirmDeletionForm(), DeletionState.OPEN, "ada@example.com", "a-token", 14)
+        samples["open, for good"] = cls(ConfirmDeletionForm(), DeletionState.OPEN, "ada@example.com", "a-token", 0)
+        return samples
+
+
+@dataclass(frozen=True)
+class AccountDeletedPage(Page):
+    """The account is deleted, finally or with a grace period."""
+
+    template = "pages/account/account_deleted.html"
+    scripts = ("focus", "language")
+    query = {"left": 10}
+
+    until: Any = ""
+    """The last day of the grace period; empty without one."""
+
+    @classmethod
+    def samples(cls) -> Mapping[str, AccountDeletedPage]:
+        return {"in grace period": cls(format_day("2026-12-05")), "gone": cls()}
+
+
+@pages.get(ADDRESS)
+def show_delete_account() -> Response:
+    token = mailed_link.link_token()
+    if token:
+        return _render_link(ConfirmDeletionForm(formdata=None), token)
+    if "mailed" in current_visit().query:
+        return DeletionMailedPage().render()
+    if "left" in current_visit().query:
+        return AccountDeletedPage(format_day(current_visit().query["left"])).render()
+    view = read_profile()
+    if view is None:
+        return oidc_client.start_login(ADDRESS)
+    form = RequestDeletionForm(data=confirmation_data(view))
+    page = DeleteAccountPage(form, has_email=bool(view.profile.get("Email")))
+    return require_confirmation(view, ADDRESS) or page.render()
+
+
+@pages.post(ADDRESS)
+def submit_delete_account() -> Response:
+    if token := mailed_link.link_token():
+        return _delete(token)
+    form = RequestDeletionForm()
+    if not form.validate():
+        return DeleteAccountPage(form).render(form.error_status)
+    try:
+        api(form.current_password)(ask_deletion, RequestDeletion())
+    except e.NotAuthenticated:
+        return oidc_client.start_login(ADDRESS)
+    except ApiError as refusal:
+        problem = None if form.add_refusal(refusal) else _problem(refusal)
+        return DeleteAccountPage(form, problem).render(refusal.status)
+    return journey.redirect_to(f"{ADDRESS}?mailed=1")
+
+
+@pages.get(RESTORE)
+def show_account_restored() -> Response:
+    """Confirm the reverted deletion; without one, redirect to the login page."""
+    if "kept" not in current_visit().query:
+        return journey.redirect_to("/login")
+    return KeepAccountPage(RestoreForm(formdata=None), "", is_restored=True).render()
+
+
+@pages.post(RESTORE)
+def submit_keep_account() -> Response:
+    form = RestoreForm()
+    if not form.validate():
+        return KeepAccountPage(form, "").render(form.error_status)
+    try:
+        api()(contract.cancel_deletion, form.to_request())
+    except e.WrongDeleteToken as refusal:
+        return KeepAccountPage(form, "", is_expired=True).render(refusal.status)
+    interaction = current_visit().interaction
+    return journey.redirect_to(
+        f"{RESTORE}?{urlencode({'kept': 1, **({'attempt': interaction.id} if interaction else {})})}"
+    )
+
+
+def _problem(refusal: ApiError) -> Notice:
+    return _UNCONFIRMED if isinstance(refusal, e.NotProcessable) else refusal_notice(refusal)
+
+
+def _render_link(form: ConfirmDeletionForm, token: str, status: int = 200) -> Response:
+    try:
+        view = api()(contract.read_deletion, contract.DeletionLinkRequest(token=token))
+    except tuple(kind for kind, _ in _STATES) as refusal:
+        return _refused_link(refusal, token)
+    return ConfirmDeletionPage(form, DeletionState.OPEN, view.email, token, view.days).render(status)
+
+
+def _delete(token: str) -> Response:
+    form = ConfirmDeletionForm()
+    if not form.validate():
+        return _render_link(form, token, form.error_status)
+    try:
+        deletion = api()(contract.confirm_deletion, LinkToken(token=token))
+    except tuple(kind for kind, _ in _STATES) as refusal:
+        return _refused_link(refusal, token)
+    response = journey.redirect_to(f"{ADDRESS}?left={(deletion.leaves_at or '')[:10]}")
+    if deletion.ends_session:
+        set_session(response, None)
+        current_visit().session = ""
+    return response
+
+
+def _refused_link(refusal: ApiError, token: str) -> Response:
+    state = next(state for kind, state in _STATES if isinstance(refusal, kind))
+    return ConfirmDeletionPage(ConfirmDeletionForm(formdata=None), state, token=token).render(refusal.status)

@@ -1,0 +1,108 @@
+"""Download all data of the account as one file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from flask import Response
+
+from app.contract import errors as e
+from app.contract.accounts.pages import security as contract
+from app.contract.accounts.pages.reauthentication import WithPassword
+from app.hub import oidc_client
+from app.hub.components.change_refusals import refusal_notice
+from app.hub.components.signed_in_account import read_profile
+from app.hub.confirmation import require_confirmation
+from app.hub.forms.password_confirmation import PasswordConfirmationForm, confirmation_data
+from app.hub.locale import lazy_gettext as _l
+from app.hub.pages import pages
+from app.hub.rendering.page import Notice, Page
+from app.hub.web.services import api, services
+from app.hub.web.visit import current_visit
+from app.kit.operations.errors import ApiError
+
+ADDRESS: Final = "/download-data"
+_RATE_LIMITED: Final = Notice(_l("Too many downloads"), _l("Try again in an hour."))
+_CHUNK_CHARACTERS: Final = 16_384
+
+
+class DownloadForm(PasswordConfirmationForm):
+    """A button, with the password if required."""
+
+    def to_request(self) -> WithPassword:
+        return WithPassword(password=self.current_password)
+
+
+@dataclass(frozen=True)
+class DownloadDataPage(Page):
+    """Explains the contents of the file."""
+
+    template = "pages/account/download_data.html"
+    scripts = ("focus", "language", "reveal")
+    """Without `once`: the page stays open after the download and may be used again."""
+
+    form: DownloadForm
+    problem: Notice | None = None
+
+    @classmethod
+    def samples(cls) -> Mapping[str, DownloadDataPage]:
+        with_password = DownloadForm(data={"account": "ada@example.com"})
+        with_password.add_refusal(e.WrongCurrentPassword())
+        return {
+            "fresh": cls(DownloadForm()),
+            "with the password": cls(with_password),
+            "enough": cls(DownloadForm(), _RATE_LIMITED),
+            "token": cls(DownloadForm().with_token_error()),
+        }
+
+
+@pages.get(ADDRESS)
+def show_download_data() -> Response:
+    view = read_profile()
+    if view is None:
+        return oidc_client.start_login(ADDRESS)
+    return require_confirmation(view, ADDRESS) or DownloadDataPage(DownloadForm(data=confirmation_data(view))).render()
+
+
+@pages.post(ADDRESS)
+def download_data() -> Response:
+    form = DownloadForm()
+    if not form.validate():
+        return DownloadDataPage(form).render(form.error_status)
+    try:
+        export = api()(contract.export_data, form.to_request())
+    except e.NotAuthenticated:
+        return oidc_client.start_login(ADDRESS)
+    except ApiError as refusal:
+        return _refused(form, refusal)
+    current_visit().renew(export.session)
+    response = Response(_chunks(export.data), content_type="application/json; charset=utf-8")
+    response.headers["Content-Disposition"] = f'attachment; filename="{_file_name()}"'
+    return response
+
+
+def _refused(form: DownloadForm, refusal: ApiError) -> Response:
+    problem = None
+    if not form.add_refusal(refusal):
+        problem = _RATE_LIMITED if isinstance(refusal, e.TooManyRequests) else refusal_notice(refusal)
+    return DownloadDataPage(form, problem).render_refusal(refusal)
+
+
+def _file_name() -> str:
+    return f"{current_visit().tenant.name}-account-{services().clock.now():%Y-%m-%d}.json"
+
+
+def _chunks(data: dict[str, Any]) -> Iterator[bytes]:
+    """Yield the JSON document in chunks, without a second copy in memory."""
+    buffered: list[str] = []
+    size = 0
+    for part in json.JSONEncoder(ensure_ascii=False, indent=2).iterencode(data):
+        buffered.append(part)
+        size += len(part)
+        if size >= _CHUNK_CHARACTERS:
+            yield "".join(buffered).encode("utf-8", "replace")
+            buffered, size = [], 0
+    yield ("".join(buffered) + "\n").encode("utf-8", "replace")

@@ -1,0 +1,304 @@
+"""The account's linked identities of other providers: list, link, unlink."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+from urllib.parse import urlencode
+
+from flask import Response
+from wtforms import HiddenField
+
+from app.contract import errors as e
+from app.contract.federation.pages import identities as contract
+from app.contract.page_models import NoParameters
+from app.hub import journey, oidc_client
+from app.hub.components.change_refusals import refusal_notice
+from app.hub.confirmation import require_confirmation
+from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
+from app.hub.locale import lazy_gettext as _l
+from app.hub.pages import pages
+from app.hub.rendering import formatting
+from app.hub.rendering.page import Notice, Page, provider_redirect_targets
+from app.hub.web.services import api
+from app.hub.web.visit import current_visit
+from app.kit.operations.errors import ApiError
+
+ADDRESS: Final = "/identities"
+ADD: Final = f"{ADDRESS}/add"
+REMOVE: Final = f"{ADDRESS}/remove"
+
+
+class LinkIdentityForm(PasswordConfirmationForm):
+    """Starts linking at the provider."""
+
+    provider = HiddenField()
+
+
+class UnlinkIdentityForm(PasswordConfirmationForm):
+    """Confirms the unlinking."""
+
+    identity = HiddenField()
+
+
+@dataclass(frozen=True)
+class LinkedIdentity:
+    """A linked identity in the list."""
+
+    id: str
+    title: str
+    name_there: str = ""
+    """The email address at the provider, else the name."""
+    since: str = ""
+    used: str = ""
+    mark: str = ""
+
+    @classmethod
+    def sample(cls) -> LinkedIdentity:
+        """Return a sample."""
+        since, used = (formatting.short_day(f"2026-11-{day}T10:00:00+00:00") for day in (12, 20))
+        return cls("a", "Google", "ada@example.com", since, used, "google")
+
+
+@dataclass(frozen=True)
+class ProviderOption:
+    """A provider whose identities can be linked."""
+
+    name: str
+    title: str
+    mark: str = ""
+
+
+@dataclass(frozen=True)
+class IdentitiesPage(Page):
+    """Lists the linked identities and the available providers."""
+
+    template = "pages/account/identities.html"
+    query = {"done": 8, "problem": 8}
+
+    linked: tuple[LinkedIdentity, ...]
+    providers: tuple[ProviderOption, ...] = ()
+    result: str = ""
+    """The result of the last unlinking or of the provider's callback: a key of `_RESULTS`."""
+
+    @property
+    def notice(self) -> Notice | None:
+        return _RESULTS.get(self.result)
+
+    @classmethod
+    def samples(cls) -> Mapping[str, IdentitiesPage]:
+        google = LinkedIdentity.sample()
+        linked = (google, LinkedIdentity("b", "GitHub", "ada-l", google.since, mark="github"))
+        providers = (ProviderOption("google", "Google", "google"), ProviderOption("initech", "Initech"))
+        return {
+            "none": cls((), providers),
+            "none possible": cls(()),
+            "some": cls(linked, providers[1:]),
+            "all": cls(linked),
+            **{f"after {result}": cls(linked, providers[1:], result) for result in _RESULTS},
+        }
+
+
+_RESULTS: Final = {
+    "linked": Notice(_l("Account connected"), _l("You can now sign in with it."), "ok"),
+    "removed": Notice(_l("Account disconnected"), _l("You can no longer sign in with it."), "ok"),
+    "taken": Notice(
+        _l("Already connected"),
+        _l("It’s connected to a different account. Disconnect it from that account first, or connect another one."),
+    ),
+    "denied": Notice(
+        _l("Account not connected"),
+        _l("The sign-in was canceled or denied. You can try again anytime."),
+        "note",
+    ),
+    "broken": Notice(_l("Account not connected"), _l("The provider didn’t respond as expected. Try again later.")),
+}
+
+
+@dataclass(frozen=True)
+class AddIdentityPage(Page):
+    """Explains the redirect to the provider."""
+
+    template = "pages/account/add_identity.html"
+    scripts = (*Page.scripts, "reveal")
+    query = {"provider": 60}
+
+    form: LinkIdentityForm
+    provider: str
+    """The title of the provider."""
+    problem: Notice | None = None
+
+    @property
+    def form_targets(self) -> tuple[str, ...]:
+        return (*super().form_targets, *provider_redirect_targets())
+
+    @classmethod
+    def samples(cls) -> Mapping[str, AddIdentityPage]:
+        data = {"account": "ada@example.com", "provider": "google"}
+        return {
+            "fresh": cls(LinkIdentityForm(data=data), "Google"),
+            "with the password": cls(LinkIdentityForm(data={**data, "asks": NEEDED}), "Google"),
+            "not reached": cls(LinkIdentityForm(data=data), "Google", _RESULTS["broken"]),
+        }
+
+
+@dataclass(frozen=True)
+class RemoveIdentityPage(Page):
+    """Asks to confirm the unlinking."""
+
+    template = "pages/account/remove_identity.html"
+    scripts = (*Page.scripts, "reveal")
+    query = {"id": 40}
+
+    form: UnlinkIdentityForm
+    identity: LinkedIdentity
+    is_last_method: bool = False
+    """Whether it is the last sign-in method, which cannot be unlinked."""
+    problem: Notice | None = None
+
+    @classmethod
+    def samples(cls) -> Mapping[str, RemoveIdentityPage]:
+        data, identity = {"account": "ada@example.com", "identity": "a"}, LinkedIdentity.sample()
+        wrong = UnlinkIdentityForm(data={**data, "asks": NEEDED, "password": "x"})
+        wrong.add_refusal(e.WrongCurrentPassword())
+        return {
+            "fresh": cls(UnlinkIdentityForm(data=data), identity),
+            "the only way in": cls(UnlinkIdentityForm(data=data), identity, is_last_method=True),
+            "with the password": cls(UnlinkIdentityForm(data={**data, "asks": NEEDED}), identity),
+            "wrong password": cls(wrong, identity),
+            "locked": cls(UnlinkIdentityForm(data=data), identity, problem=refusal_notice(e.LockedForAWhile())),
+        }
+
+
+@pages.get(ADDRESS)
+def show_identities() -> Response:
+    view = read_identities()
+    if view is None:
+        return oidc_client.start_login(ADDRESS)
+    result = current_visit().query.get("done") or current_visit().query.get("problem", "")
+    providers = tuple(ProviderOption(identity.name, identity.title, identity.mark) for identity in view.connections)
+    return IdentitiesPage(tuple(_identity_row(identity) for identity in view.identities), providers, result).render()
+
+
+@pages.get(ADD)
+def show_add_identity() -> Response:
+    requested = current_visit().query.get("provider", "")
+    view, landing = read_identities(), f"{ADD}?{urlencode({'provider': requested})}"
+    if view is None:
+        return _sign_in(landing)
+    title = _provider_title(view, requested)
+    if title is None:
+        return journey.redirect_to(ADDRESS)
+    if (redirect := require_confirmation(view, landing)) is not None:
+        return redirect
+    form = LinkIdentityForm(formdata=None, data={**confirmation_data(view), "provider": requested})
+    return AddIdentityPage(form, title).render()
+
+
+@pages.post(ADD)
+def submit_add_identity() -> Response:
+    """Redirect to the provider, which calls back at /socialauth/validate.sauth."""
+    form = LinkIdentityForm()
+    requested = (form.provider.data or "")[:60]
+    problem, status = None, form.error_status
+    if form.validate():
+        try:
+            return journey.follow(
+                api()(
+                    contract.connect, contract.LinkIdentityRequest(provider=requested, password=form.current_password)
+                )
+            )
+        except e.NotAuthenticated:
+            return _sign_in(f"{ADD}?{urlencode({'provider': requested})}")
+        except ApiError as refusal:
+            problem, status = _problem(form, refusal), refusal.status
+    view = read_identities()
+    title = _provider_title(view, requested) if view is not None else None
+    if title is None:
+        return journey.redirect_to(ADDRESS)
+    return AddIdentityPage(form, title, problem).render(status)
+
+
+@pages.get(REMOVE)
+def show_remove_identity() -> Response:
+    view = read_identities()
+    if view is None:
+        return oidc_client.start_login(ADDRESS)
+    requested = current_visit().query.get("id", "")
+    page = _removal_page(
+        view, UnlinkIdentityForm(formdata=None, data={**confirmation_data(view), "identity": requested}), requested
+    )
+    if page is None:
+        return journey.redirect_to(ADDRESS)
+    if (
+        not page.is_last_method
+        and (redirect := require_confirmation(view, f"{REMOVE}?{urlencode({'id': requested})}")) is not None
+    ):
+        return redirect
+    return page.render()
+
+
+@pages.post(REMOVE)
+def submit_remove_identity() -> Response:
+    form = UnlinkIdentityForm()
+    requested = (form.identity.data or "")[:64]
+    problem, status = None, form.error_status
+    if form.validate():
+        try:
+            response = api()(
+                contract.disconnect, contract.UnlinkIdentityRequest(id=requested, password=form.current_password)
+            )
+        except e.NotAuthenticated:
+            return oidc_client.start_login(ADDRESS)
+        except ApiError as refusal:
+            problem, status = _problem(form, refusal), refusal.status
+        else:
+            current_visit().renew(response.session)
+            return journey.redirect_to(f"{ADDRESS}?done=removed")
+    view = read_identities()
+    page = _removal_page(view, form, requested) if view is not None else None
+    if page is None:
+        return journey.redirect_to(ADDRESS)  # unlinked already, by a double submit or another tab
+    return replace(page, problem=problem).render(status)
+
+
+def read_identities() -> contract.OwnIdentities | None:
+    """Return the account's linked identities; None without a session."""
+    if not current_visit().session:
+        return None
+    try:
+        view = api()(contract.read, NoParameters())
+    except e.NotAuthenticated:
+        return None
+    current_visit().use_account_language(view.person)
+    return view
+
+
+def _sign_in(landing: str) -> Response:
+    """Start a sign-in that returns to this page, if it is one of our own."""
+    return oidc_client.start_login(landing if oidc_client.is_account_page(landing) else ADDRESS)
+
+
+def _provider_title(view: contract.OwnIdentities, requested: str) -> str | None:
+    return next((identity.title for identity in view.connections if identity.name == requested), None)
+
+
+def _removal_page(view: contract.OwnIdentities, form: UnlinkIdentityForm, requested: str) -> RemoveIdentityPage | None:
+    identity = next((identity for identity in view.identities if identity.id == requested), None)
+    return RemoveIdentityPage(form, _identity_row(identity), identity.is_last_way) if identity is not None else None
+
+
+def _problem(form: PasswordConfirmationForm, refusal: ApiError) -> Notice | None:
+    return None if form.add_refusal(refusal) else refusal_notice(refusal)
+
+
+def _identity_row(identity: contract.LinkedIdentityView) -> LinkedIdentity:
+    return LinkedIdentity(
+        identity.id,
+        identity.title,
+        identity.email or identity.name,
+        formatting.short_day(identity.since),
+        formatting.short_day(identity.used_at),
+        identity.mark,
+    )

@@ -1,0 +1,108 @@
+"""Sets or changes the username."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from flask import Response
+from wtforms import StringField
+from wtforms.validators import InputRequired
+
+from app.contract import errors as e
+from app.contract.accounts.self_service import SetUsername, set_username
+from app.hub import journey, oidc_client
+from app.hub.components.change_refusals import refusal_notice
+from app.hub.components.signed_in_account import read_profile
+from app.hub.confirmation import require_confirmation
+from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm
+from app.hub.forms.registration_fields import USERNAME_FORMAT
+from app.hub.locale import lazy_gettext as _l
+from app.hub.pages import pages
+from app.hub.rendering.page import Notice, Page
+from app.hub.web.services import api
+from app.kit.operations.errors import ApiError
+
+ADDRESS: Final = "/username"
+
+
+class UsernameForm(PasswordConfirmationForm):
+    """The new username."""
+
+    own_fields = ("username",)
+    username = StringField(
+        _l("Username"),
+        [InputRequired(_l("Choose a username."))],
+        render_kw={"autocomplete": "username", "autocapitalize": "none", "spellcheck": "false", "dir": "auto"},
+    )
+
+    def to_request(self) -> SetUsername:
+        return SetUsername(username=(self.username.data or "").strip())
+
+    def add_refusal(self, refusal: ApiError) -> bool:
+        """Add the error to its field; return whether there is a field for it."""
+        message = next((message for kind, message in _USERNAME_ERRORS.items() if isinstance(refusal, kind)), None)
+        if message is not None:
+            self.add_error("username", message)
+        return message is not None or super().add_refusal(refusal)
+
+
+_MALFORMED: Final = _l("Use 1 to 32 characters, without spaces.")
+_USERNAME_ERRORS: Final[dict[type[ApiError], Any]] = {
+    e.UsernameTaken: _l("This username is taken. Choose another one."),
+    e.MalformedUsername: _MALFORMED,
+    e.UsernameFormatRefused: USERNAME_FORMAT,
+    e.UsernameMissing: _l("Choose a username."),
+}
+
+
+@dataclass(frozen=True)
+class UsernamePage(Page):
+    """Sets or changes the username."""
+
+    template = "pages/account/username.html"
+    scripts = (*Page.scripts, "reveal")
+
+    form: UsernameForm
+    problem: Notice | None = None
+
+    @classmethod
+    def samples(cls) -> Mapping[str, UsernamePage]:
+        taken = UsernameForm(data={"username": "ada"})
+        taken.add_refusal(e.UsernameTaken())
+        with_password = UsernameForm(data={"username": "countess", "asks": NEEDED})
+        wrong = UsernameForm(data={"username": "countess", "asks": NEEDED, "password": "x"})
+        wrong.add_refusal(e.WrongCurrentPassword())
+        return {
+            "fresh": cls(UsernameForm()),
+            "taken": cls(taken),
+            "with the password": cls(with_password),
+            "wrong password": cls(wrong),
+            "locked": cls(with_password, refusal_notice(e.LockedForAWhile())),
+        }
+
+
+@pages.get(ADDRESS)
+def show_username() -> Response:
+    view = read_profile()
+    if view is None:
+        return oidc_client.start_login(ADDRESS)
+    asks = NEEDED if view.needs_password else ""
+    page = UsernamePage(UsernameForm(data={"username": view.profile.get("UserName") or "", "asks": asks}))
+    return require_confirmation(view, ADDRESS) or page.render()
+
+
+@pages.post(ADDRESS)
+def submit_username() -> Response:
+    form = UsernameForm()
+    if not form.validate():
+        return UsernamePage(form).render(form.error_status)
+    try:
+        api(form.current_password)(set_username, form.to_request())
+    except e.NotAuthenticated:
+        return oidc_client.start_login(ADDRESS)
+    except ApiError as refusal:
+        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
+        return UsernamePage(form, problem).render(refusal.status)
+    return journey.redirect_to("/profile?saved=1")

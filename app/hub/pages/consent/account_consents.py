@@ -1,0 +1,208 @@
+"""The account's consents: current choices, history, accepted privacy policies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from flask import Response
+from flask_babel import format_date
+
+from app.contract import errors as e
+from app.contract.accounts.self_service import AcceptedPolicy
+from app.contract.consents import operations as consents
+from app.contract.consents import pages as contract
+from app.contract.consents.forms import ConsentForm
+from app.contract.consents.operations import ConsentAnswer
+from app.contract.page_models import NoParameters
+from app.hub import journey, oidc_client
+from app.hub.components.change_refusals import refusal_notice
+from app.hub.locale import lazy_gettext as _l
+from app.hub.pages import pages
+from app.hub.pages.consent import consent_fields
+from app.hub.pages.consent.consent_fields import SAMPLE_NEWS, SAMPLE_SIGN_UP, BoxesForm, Section
+from app.hub.rendering.page import Notice, Page, form_notice
+from app.hub.web.services import api
+from app.hub.web.visit import current_visit
+
+ADDRESS: Final = "/consents"
+_MAX_ENTRIES: Final = 50
+
+
+@dataclass(frozen=True)
+class ChangeLine:
+    """One change in the history."""
+
+    change: str
+    title: str
+
+
+@dataclass(frozen=True)
+class HistoryEntry:
+    """The changes of one day."""
+
+    day: str
+    lines: tuple[ChangeLine, ...]
+
+
+@dataclass(frozen=True)
+class AcceptedVersion:
+    """An accepted version of the privacy policy."""
+
+    version: str
+    day: str
+
+
+@dataclass(frozen=True)
+class ConsentsPage(Page):
+    """Edits the optional consents and shows the mandatory ones."""
+
+    template = "pages/consent/account_consents.html"
+    query = {"saved": 1}
+
+    form: BoxesForm
+    forms: tuple[ConsentForm, ...]
+    since: Mapping[str, str]
+    """The day of the consent, by option id."""
+    history: tuple[HistoryEntry, ...] = ()
+    policies: tuple[AcceptedVersion, ...] = ()
+    is_saved: bool = False
+    problem: Notice | None = None
+
+    @property
+    def notice(self) -> Notice | None:
+        return super().notice or (Notice(_l("Saved"), tone="ok") if self.is_saved else None)
+
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        return consent_fields.sections(self.forms, self.form)
+
+    @property
+    def has_choice(self) -> bool:
+        """Whether any consent is optional."""
+        return bool(self.form.options)
+
+    @property
+    def shown(self) -> str:
+        """The ids of the boxes on the page, posted with the form: a consent without a box is not withdrawn."""
+        return " ".join(option.id for option in self.form.options)
+
+    @property
+    def link(self) -> str:
+        """The address of the tenant's privacy policy."""
+        return dict(current_visit().tenant.brand.links).get("privacy", "")
+
+    @classmethod
+    def samples(cls) -> Mapping[str, ConsentsPage]:
+        both, since = (
+            (SAMPLE_SIGN_UP, SAMPLE_NEWS),
+            {
+                "age": _format_date("2025-03-01"),
+                "terms": _format_date("2026-05-02"),
+                "news": _format_date("2026-05-02"),
+            },
+        )
+        titles = consent_fields.titles(both)
+        history = (
+            HistoryEntry(
+                _format_date("2026-05-02"),
+                (ChangeLine("Subscribe", titles["terms"]), ChangeLine("Subscribe", titles["news"])),
+            ),
+            HistoryEntry(_format_date("2025-08-11"), (ChangeLine("Unsubscribe", titles["mail"]),)),
+            HistoryEntry(
+                _format_date("2025-03-01"),
+                (ChangeLine("Subscribe", titles["age"]), ChangeLine("NotOpted", titles["news"])),
+            ),
+        )
+        accepted = (
+            AcceptedVersion("2026-05", _format_date("2026-05-02")),
+            AcceptedVersion("1", _format_date("2025-03-01")),
+        )
+        form = _boxes(both, since)
+        return {
+            "full": cls(form, both, since, history, accepted),
+            "saved": cls(form, both, since, history, is_saved=True),
+            "policy alone": cls(BoxesForm.of(()), (), {}, (), accepted),
+            "nothing yet": cls(BoxesForm.of(()), (), {}),
+            "failed": cls(form, both, since, history, problem=refusal_notice(e.TooManyRequests())),
+        }
+
+
+@pages.get(ADDRESS)
+def show_consents() -> Response:
+    view = _read()
+    return _page(view).render() if view else oidc_client.start_login(ADDRESS)
+
+
+@pages.post(ADDRESS)
+def submit_consents() -> Response:
+    visit = current_visit()
+    form = BoxesForm.of(_optional(visit.tenant.consent_forms))
+    shown_ids = set(visit.form.get("shown", "").split())
+    if not form.validate():
+        return _refused(form.error_status, form_notice(form))
+    try:
+        choices = {option: yes for option, yes in form.ticked.items() if option in shown_ids}
+        if choices:
+            answers = [ConsentAnswer(consent_option_id=option, is_accepted=yes) for option, yes in choices.items()]
+            api()(consents.change, consents.UpdateOwnConsents(Consents=answers))
+        return journey.redirect_to(f"{ADDRESS}?saved=1")
+    except e.NotAuthenticated:
+        return oidc_client.start_login(ADDRESS)
+    except (e.ConsentsOff, e.NoConsentForm, e.ConsentRefused, e.TooManyRequests) as refusal:
+        return _refused(refusal.status, refusal_notice(refusal))
+
+
+def _refused(status: int, problem: Notice | None) -> Response:
+    """Render the stored consents with the problem above them."""
+    view = _read()
+    return _page(view, problem).render(status) if view else oidc_client.start_login(ADDRESS)
+
+
+def _read() -> contract.OwnConsents | None:
+    if not current_visit().session:
+        return None
+    try:
+        return api()(contract.read_consents, NoParameters())
+    except e.NotAuthenticated:
+        return None
+
+
+def _page(view: contract.OwnConsents, problem: Notice | None = None) -> ConsentsPage:
+    forms = consent_fields.forms_of(view.events)
+    titles = consent_fields.titles(current_visit().tenant.consent_forms)
+    since = {item.option: _format_date(item.at) for item in view.agreed}
+    return ConsentsPage(
+        form=_boxes(forms, since),
+        forms=forms,
+        since=since,
+        history=tuple(_history_entry(item, titles) for item in view.history[:_MAX_ENTRIES]),
+        policies=tuple(_accepted_version(item) for item in view.policies),
+        is_saved=not current_visit().is_post and current_visit().query.get("saved") == "1",
+        problem=problem,
+    )
+
+
+def _boxes(forms: tuple[ConsentForm, ...], agreed: Mapping[str, Any]) -> BoxesForm:
+    """Return the boxes of the optional consents in their stored state, whatever was posted."""
+    return BoxesForm.of(_optional(forms), agreed, formdata=None)
+
+
+def _optional(forms: tuple[ConsentForm, ...]) -> list[Any]:
+    return [option for option in consent_fields.options_of(forms) if not option.mandatory]
+
+
+def _history_entry(logged: contract.ConsentEntry, titles: Mapping[str, str]) -> HistoryEntry:
+    lines = tuple(ChangeLine(item.change, titles.get(item.option, item.option)) for item in logged.choices)
+    return HistoryEntry(_format_date(logged.at), lines)
+
+
+def _accepted_version(policy: AcceptedPolicy) -> AcceptedVersion:
+    return AcceptedVersion(policy.version, _format_date(policy.accept_date_time))
+
+
+def _format_date(instant: str) -> str:
+    day: str = format_date(datetime.fromisoformat(instant), "long")
+    return day

@@ -1,0 +1,133 @@
+"""Applications with access to the account, and revoking it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Final
+
+from flask import Response
+from wtforms import HiddenField
+
+from app.contract import errors as e
+from app.contract.accounts.pages import security as contract
+from app.contract.auth import ACCOUNT_READ
+from app.contract.page_models import NoParameters
+from app.hub import journey, oidc_client
+from app.hub.locale import lazy_gettext as _l
+from app.hub.pages import pages
+from app.hub.rendering import formatting
+from app.hub.rendering.form import HubForm
+from app.hub.rendering.formatting import DEFAULT_SCOPES, Scope
+from app.hub.rendering.page import Notice, Page
+from app.hub.web.services import api
+from app.hub.web.visit import current_visit
+from app.kit.web.web_addresses import host_of
+
+ADDRESS: Final = "/applications"
+
+
+class RevokeForm(HubForm):
+    """A button beside an application."""
+
+    client_id = HiddenField()
+
+    def to_request(self) -> contract.RevokeApplicationRequest:
+        return contract.RevokeApplicationRequest(client_id=(self.client_id.data or "")[:128])
+
+
+@dataclass(frozen=True)
+class AuthorizedApplication:
+    """An application in the list."""
+
+    client_id: str
+    name: str
+    scopes: tuple[Scope, ...]
+    since: str
+    host: str = ""
+    opens: str = ""
+
+
+@dataclass(frozen=True)
+class ApplicationsPage(Page):
+    """Lists the applications with their scopes."""
+
+    template = "pages/consent/authorized_applications.html"
+    query = {"done": 8}
+
+    form: RevokeForm
+    applications: tuple[AuthorizedApplication, ...]
+    is_revoked: bool = False
+    has_to_do: bool = False
+    """Whether the security check-up has something to do."""
+
+    @property
+    def notice(self) -> Notice | None:
+        return super().notice or (_REVOKED if self.is_revoked else None)
+
+    @classmethod
+    def samples(cls) -> Mapping[str, ApplicationsPage]:
+        day, scopes = formatting.short_day("2026-11-12T10:00:00+00:00"), ("openid", "profile", "email")
+        shop = AuthorizedApplication(
+            "shop",
+            "Acme Shop",
+            tuple(map(Scope, scopes)),
+            day,
+            "shop.example.com",
+            opens="https://shop.example.com/start",
+        )
+        own = AuthorizedApplication(
+            "desk", "The Analytical Desk", (Scope("orders"), Scope("offline_access"), Scope(ACCOUNT_READ)), day
+        )
+        return {
+            "two": cls(RevokeForm(), (shop, own)),
+            "none": cls(RevokeForm(), ()),
+            "one ended": cls(RevokeForm(), (shop,), is_revoked=True),
+            "token": cls(RevokeForm().with_token_error(), (shop,)),
+        }
+
+
+_REVOKED: Final = Notice(
+    _l("Access removed"), _l("The app will have to ask for your permission to get access again."), "ok"
+)
+
+
+@pages.get(ADDRESS)
+def show_applications() -> Response:
+    return _render(RevokeForm(formdata=None))
+
+
+@pages.post(ADDRESS)
+def revoke_application() -> Response:
+    form = RevokeForm()
+    if not form.validate():
+        return _render(form, form.error_status)
+    try:
+        api()(contract.revoke_application, form.to_request())
+    except e.NotAuthenticated:
+        return oidc_client.start_login(ADDRESS)
+    return journey.redirect_to(f"{ADDRESS}?done=ended")
+
+
+def _render(form: RevokeForm, status: int = 200) -> Response:
+    if not current_visit().session:
+        return oidc_client.start_login(ADDRESS)
+    try:
+        view = api()(contract.applications, NoParameters())
+    except e.NotAuthenticated:
+        return oidc_client.start_login(ADDRESS)
+    current_visit().use_account_language(view.person)
+    applications = tuple(map(_application_row, view.applications))
+    return ApplicationsPage(form, applications, current_visit().query.get("done") == "ended", view.has_to_do).render(
+        status
+    )
+
+
+def _application_row(view: contract.ApplicationView) -> AuthorizedApplication:
+    scopes = sorted((Scope(scope.name, scope.description or "") for scope in view.scopes), key=attrgetter("rank"))
+    host = host_of(view.home)
+    shown = tuple(scopes) or DEFAULT_SCOPES
+    return AuthorizedApplication(
+        view.client_id, view.name, shown, formatting.short_day(view.since), host, view.opens or ""
+    )

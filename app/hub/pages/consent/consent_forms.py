@@ -1,0 +1,111 @@
+"""The tenant's consent forms as a step of sign-in and registration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from flask import Response
+
+from app.contract import errors as e
+from app.contract.consents.forms import ConsentForm
+from app.contract.consents.pages import ConsentFormsAnswer, answer_forms
+from app.contract.sign_in import pages as sign_in_pages
+from app.contract.steps import ConsentFormsStep
+from app.hub import journey
+from app.hub.components.change_refusals import refusal_notice
+from app.hub.components.signed_in_account import account_in_interaction
+from app.hub.pages import pages
+from app.hub.pages.consent import consent_fields
+from app.hub.pages.consent.consent_fields import SAMPLE_NEWS, SAMPLE_SIGN_UP, BoxesForm, Section
+from app.hub.rendering.page import Notice, Page
+from app.hub.tenants.branding import initials
+from app.hub.web.services import api
+from app.hub.web.visit import current_visit
+from app.kit.operations.errors import ApiError
+
+ADDRESS: Final = "/consent-forms"
+
+
+@dataclass(frozen=True)
+class ConsentFormsPage(Page):
+    """Asks for the consents."""
+
+    template = "pages/consent/consent_forms.html"
+
+    form: BoxesForm
+    forms: tuple[ConsentForm, ...]
+    relying_party: str = ""
+    problem: Notice | None = None
+    account: str = ""
+    """The label of the account."""
+
+    @property
+    def initials(self) -> str:
+        return initials(self.account)
+
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        return consent_fields.sections(self.forms, self.form)
+
+    @property
+    def events(self) -> str:
+        """The events of the forms on the page, posted with the form."""
+        return " ".join(form.event for form in self.forms)
+
+    @classmethod
+    def samples(cls) -> Mapping[str, ConsentFormsPage]:
+        both = (SAMPLE_SIGN_UP, SAMPLE_NEWS)
+        refused = _boxes(both)
+        refused.refuse_unticked()
+        return {
+            "one form": cls(_boxes((SAMPLE_SIGN_UP,)), (SAMPLE_SIGN_UP,), "Acme Shop", account="ada@example.com"),
+            "two forms, for an application": cls(_boxes(both, ("news",)), both, "Acme Shop", account="ada@example.com"),
+            "without what is needed": cls(refused, both),
+            "failed": cls(_boxes((SAMPLE_SIGN_UP,)), (SAMPLE_SIGN_UP,), problem=refusal_notice(ApiError())),
+        }
+
+
+@pages.get(ADDRESS)
+def show_consent_forms() -> Response:
+    interaction = journey.require_interaction()
+    response = api()(sign_in_pages.resume, sign_in_pages.InteractionRequest(interaction_id=interaction.id))
+    step = response.step
+    if not isinstance(step, ConsentFormsStep) or not (forms := consent_fields.forms_of(step.events)):
+        return journey.follow(response)
+    account = step.person.label if step.person else ""
+    return _page(forms, _boxes(forms, step.accepted_options), account).render()
+
+
+@pages.post(ADDRESS)
+def submit_consent_forms() -> Response:
+    interaction = journey.require_interaction()
+    forms = consent_fields.forms_of(current_visit().form.get("events", "").split())
+    if not forms:
+        return journey.redirect_to(f"{ADDRESS}?attempt={interaction.id}")
+    form = BoxesForm.of(consent_fields.options_of(forms))
+    if not form.validate() or form.refuse_unticked():
+        return _page(forms, form, account_in_interaction()).render(form.error_status)
+    accepted = [option for option, yes in form.ticked.items() if yes]
+    answer = ConsentFormsAnswer(interaction_id=interaction.id, events=[form.event for form in forms], accepted=accepted)
+    try:
+        return journey.follow(api()(answer_forms, answer))
+    except e.NotAuthenticated:
+        return journey.redirect_to(f"/login?attempt={interaction.id}")
+    except (e.NoConsentForm, e.ConsentRefused):  # the forms changed meanwhile: render the present ones
+        return journey.redirect_to(f"{ADDRESS}?attempt={interaction.id}")
+    except e.TooManyRequests as refusal:
+        return _page(forms, form, account_in_interaction(), refusal_notice(refusal)).render(refusal.status)
+
+
+def _boxes(forms: tuple[ConsentForm, ...], agreed: tuple[str, ...] | list[str] = ()) -> BoxesForm:
+    """Return the boxes; given consents are ticked, except mandatory ones, which must be given again."""
+    options = consent_fields.options_of(forms)
+    return BoxesForm.of(options, [option.id for option in options if option.id in agreed and not option.mandatory])
+
+
+def _page(
+    forms: tuple[ConsentForm, ...], form: BoxesForm, account: str, problem: Notice | None = None
+) -> ConsentFormsPage:
+    return ConsentFormsPage(form, forms, current_visit().relying_party, problem, account)

@@ -1,0 +1,1 @@
+"""Organizations: creation, choice, members, settings, requests to join."""

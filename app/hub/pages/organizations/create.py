@@ -1,0 +1,229 @@
+"""Creates an organization: on the account pages, or while signing in to an application, which continues with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from flask import Response
+from wtforms import StringField
+from wtforms.validators import DataRequired, Length
+
+from app.contract import errors as e
+from app.contract.oauth.models import RelyingPartyView
+from app.contract.organizations.pages import account_organizations as organizations
+from app.contract.organizations.pages import settings as contract
+from app.contract.page_models import NoParameters
+from app.contract.sign_in import pages as steps
+from app.contract.steps import SelectOrganizationStep, StepResponse
+from app.hub import journey, oidc_client
+from app.hub.locale import lazy_gettext as _l
+from app.hub.pages import pages
+from app.hub.rendering.form import HubForm, too_long
+from app.hub.rendering.page import Notice, Page
+from app.hub.tenants.branding import initials
+from app.hub.web.services import api
+from app.hub.web.visit import current_visit
+from app.kit.operations.errors import ApiError
+
+ADDRESS: Final = "/organizations/create"
+LIST: Final = "/organizations"
+AT_SIGN_IN: Final = "/select-organization/create"
+
+
+class CreateForm(HubForm):
+    """The name of the organization."""
+
+    name = StringField(
+        _l("Organization name"),
+        [DataRequired(_l("Enter a name.")), Length(max=100, message=too_long(100))],
+        render_kw={"autocomplete": "organization", "dir": "auto"},
+    )
+
+    @property
+    def first_fields(self) -> tuple[str, ...]:
+        return ("name",)
+
+    def to_request(self) -> contract.CreateOwnOrganization:
+        return contract.CreateOwnOrganization(name=self.name.data or "")
+
+    def add_refusal(self, refusal: ApiError) -> Notice | None:
+        """Add the refusal to the field, or return its notice."""
+        message = next((text for kind, text in NAME_ERRORS.items() if isinstance(refusal, kind)), None)
+        if message is not None:
+            self.add_error("name", message)
+            return None
+        return next((notice for kind, notice in _NOTICES.items() if isinstance(refusal, kind)), _FAILED)
+
+
+NAME_ERRORS: Final[dict[type[ApiError], Any]] = {
+    e.OrganizationNameTaken: _l("This name is taken. Choose another one."),
+    e.BadField: _l("Use letters from one alphabet in each word, and no invisible characters."),
+}
+_FAILED: Final = Notice(_l("Something went wrong"), _l("Nothing was changed. Try again, or get help."))
+_UNVERIFIED: Final = Notice(_l("Verify your email first"), _l("Then you can create an organization."), "note")
+_LIMIT: Final = Notice(_l("You’ve reached the limit"), _l("You can’t create more organizations."), "note")
+_PROBLEMS: Final = {"unverified": _UNVERIFIED, "limit": _LIMIT}
+_NOTICES: Final[dict[type[ApiError], Notice]] = {
+    e.EmailUnverified: _UNVERIFIED,
+    e.TooManyOrganizations: _LIMIT,
+    e.TooManyRequests: Notice(_l("Too many attempts"), _l("Try again later.")),
+}
+
+
+def _samples() -> dict[str, tuple[CreateForm, Notice | None]]:
+    taken, misleading = CreateForm(data={"name": "Globex"}), CreateForm(data={"name": "Gl\u043ebex"})
+    taken.add_refusal(e.OrganizationNameTaken())
+    misleading.add_refusal(e.BadField())
+    named = CreateForm(data={"name": "Globex Gardens"})
+    return {
+        "fresh": (CreateForm(), None),
+        "taken": (taken, None),
+        "misleading": (misleading, None),
+        "unverified": (named, _UNVERIFIED),
+        "limit": (named, _LIMIT),
+    }
+
+
+@dataclass(frozen=True)
+class _CreatePage(Page):
+    """Asks for the name, or says why the account can create no organization now."""
+
+    form: CreateForm
+    problem: Notice | None = None
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether no name would help."""
+        return self.problem in _PROBLEMS.values()
+
+    @property
+    def can_verify(self) -> bool:
+        """Whether a verified address would help."""
+        return self.problem == _UNVERIFIED
+
+
+@dataclass(frozen=True)
+class CreateOrganizationPage(_CreatePage):
+    """Asks for the name."""
+
+    template = "pages/organizations/create.html"
+
+    @classmethod
+    def samples(cls) -> Mapping[str, CreateOrganizationPage]:
+        return {name: cls(*fields) for name, fields in _samples().items()}
+
+
+@dataclass(frozen=True)
+class CreateOrganizationAtSignInPage(_CreatePage):
+    """Asks for the name while signing in to an application."""
+
+    template = "pages/organizations/create_at_sign_in.html"
+
+    relying_party: str = ""
+    account: str = ""
+    """The label of the account."""
+
+    @property
+    def initials(self) -> str:
+        return initials(self.account)
+
+    @classmethod
+    def samples(cls) -> Mapping[str, CreateOrganizationAtSignInPage]:
+        known = ("Acme Shop", "ada@example.com")
+        return {name: cls(form, problem, *known) for name, (form, problem) in _samples().items()}
+
+
+@pages.get(ADDRESS)
+def show_create_organization() -> Response:
+    view = _read()
+    if view is None:
+        return oidc_client.start_login(ADDRESS)
+    if not view.can_create:
+        return journey.redirect_to(LIST)
+    current_visit().use_account_language(view.person)
+    return CreateOrganizationPage(CreateForm(), _PROBLEMS.get(view.creation_problem)).render()
+
+
+@pages.post(ADDRESS)
+def submit_create_organization() -> Response:
+    form, problem, status = CreateForm(), None, 422
+    if not form.validate():
+        return CreateOrganizationPage(form).render(form.error_status)
+    try:
+        created = api()(contract.create, form.request)
+    except e.NotAuthenticated:
+        return oidc_client.start_login(ADDRESS)
+    except e.OrganizationCreationOff:
+        return journey.redirect_to(LIST)
+    except ApiError as refusal:
+        problem, status = form.add_refusal(refusal), refusal.status
+        return CreateOrganizationPage(form, problem).render(status)
+    return journey.redirect_to(f"/organizations/members?{urlencode({'id': created.id, 'done': 'created'})}")
+
+
+@pages.get(AT_SIGN_IN)
+def show_create_at_sign_in() -> Response:
+    response = _resume()
+    if (step := _creating(response)) is None:
+        return journey.follow(response)
+    view = _read()
+    problem = _PROBLEMS.get(view.creation_problem) if view is not None else None
+    return _at_sign_in(CreateForm(), step, response.relying_party, problem)
+
+
+@pages.post(AT_SIGN_IN)
+def submit_create_at_sign_in() -> Response:
+    interaction, form = journey.require_interaction(), CreateForm()
+    if not form.validate():
+        return _refused_at_sign_in(form, None, form.error_status)
+    try:
+        created = api()(contract.create, form.request)
+    except (e.NotAuthenticated, e.OrganizationCreationOff):
+        return journey.follow(_resume())
+    except ApiError as refusal:
+        return _refused_at_sign_in(form, form.add_refusal(refusal), refusal.status)
+    chosen = organizations.ChooseOrganizationRequest(interaction_id=interaction.id, organization=created.id)
+    return journey.follow(api()(organizations.choose, chosen))
+
+
+def _refused_at_sign_in(form: CreateForm, problem: Notice | None, status: int) -> Response:
+    response = _resume()
+    if (step := _creating(response)) is None:
+        return journey.follow(response)
+    return _at_sign_in(form, step, response.relying_party, problem, status)
+
+
+def _at_sign_in(
+    form: CreateForm,
+    step: SelectOrganizationStep,
+    relying_party: RelyingPartyView | None,
+    problem: Notice | None,
+    status: int = 200,
+) -> Response:
+    current_visit().use_account_language(step.person)
+    application = relying_party.name if relying_party else ""
+    account = step.person.label if step.person else ""
+    return CreateOrganizationAtSignInPage(form, problem, application, account).render(status)
+
+
+def _resume() -> StepResponse:
+    interaction = journey.require_interaction()
+    return api()(steps.resume, steps.InteractionRequest(interaction_id=interaction.id))
+
+
+def _creating(response: StepResponse) -> SelectOrganizationStep | None:
+    """Return the step in which the account may create an organization; None in any other."""
+    step = response.step
+    return step if isinstance(step, SelectOrganizationStep) and step.can_create else None
+
+
+def _read() -> organizations.OwnOrganizations | None:
+    if not current_visit().session:
+        return None
+    try:
+        return api()(organizations.read, NoParameters())
+    except e.NotAuthenticated:
+        return None

@@ -1,0 +1,1 @@
+"""The domains of an organization: list, add, verify, remove."""

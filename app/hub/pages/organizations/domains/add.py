@@ -1,0 +1,124 @@
+"""Adds a domain to an organization, for its owners."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from flask import Response
+from wtforms import HiddenField, StringField
+from wtforms.validators import InputRequired, Length
+
+from app.contract import errors as e
+from app.contract.organizations.pages import domains as contract
+from app.hub.components.change_refusals import refusal_notice
+from app.hub.confirmation import require_confirmation
+from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
+from app.hub.locale import lazy_gettext as _l
+from app.hub.pages import pages
+from app.hub.pages.organizations.domains.domain import ADDRESS, read, to_list
+from app.hub.pages.organizations.managed_organization import address_of, leave, requested_organization
+from app.hub.rendering.form import too_long
+from app.hub.rendering.page import Notice, Page
+from app.hub.web.services import api
+from app.hub.web.visit import current_visit
+from app.kit.operations.errors import ApiError
+
+ADD: Final = f"{ADDRESS}/add"
+_MAX_DOMAIN_LENGTH: Final = 253
+
+
+class AddDomainForm(PasswordConfirmationForm):
+    """A new domain."""
+
+    own_fields = ("name",)
+    name = StringField(
+        _l("Domain"),
+        [InputRequired(_l("Enter a domain.")), Length(max=_MAX_DOMAIN_LENGTH, message=too_long(_MAX_DOMAIN_LENGTH))],
+        render_kw={"autocapitalize": "none", "spellcheck": "false", "inputmode": "url", "dir": "ltr"},
+    )
+    organization = HiddenField()
+
+
+@dataclass(frozen=True)
+class AddDomainPage(Page):
+    """Adds a domain."""
+
+    template = "pages/organizations/domains/add.html"
+    scripts = (*Page.scripts, "reveal")
+    query = {"id": 64}
+
+    form: AddDomainForm
+    organization: str
+    name: str
+    problem: Notice | None = None
+
+    @classmethod
+    def samples(cls) -> Mapping[str, AddDomainPage]:
+        data, globex = {"account": "ada@example.com", "organization": "org_9"}, ("org_9", "Globex Gardens")
+        wrong = AddDomainForm(data={**data, "name": "gmail.com"})
+        wrong.add_error("name", _REFUSED)
+        return {
+            "fresh": cls(AddDomainForm(data=data), *globex),
+            "refused": cls(wrong, *globex),
+            "with the password": cls(AddDomainForm(data={**data, "asks": NEEDED}), *globex),
+            "too many": cls(AddDomainForm(data=data), *globex, _TOO_MANY),
+        }
+
+
+_REFUSED: Final = _l(
+    "Enter your organization’s own domain. It must receive email and can’t belong to an email provider."
+)
+_TAKEN: Final = _l("This domain is already in use.")
+_TOO_MANY: Final = Notice(_l("You’ve reached the domain limit"), _l("Remove a domain you no longer use."))
+
+
+@pages.get(ADD)
+def show_add_domain() -> Response:
+    organization = requested_organization()
+    landing = address_of(ADD, organization)
+    view = read(organization, landing)
+    if isinstance(view, Response):
+        return view
+    if (redirect := require_confirmation(view, landing)) is not None:
+        return redirect
+    form = AddDomainForm(formdata=None, data={**confirmation_data(view), "organization": organization})
+    return AddDomainPage(form, organization, view.organization.name).render()
+
+
+@pages.post(ADD)
+def submit_add_domain() -> Response:
+    form = AddDomainForm()
+    organization, problem, status = (form.organization.data or "")[:64], None, 422
+    if not form.validate():
+        status = form.error_status
+    else:
+        provided = {
+            "organization": organization,
+            "name": (form.name.data or "").strip(),
+            "password": form.current_password,
+        }
+        try:
+            response = api()(contract.add, contract.AddDomainRequest.model_validate(provided))
+        except (e.NotAuthenticated, e.UnknownOrganization) as refusal:
+            return leave(refusal, address_of(ADD, organization))
+        except ApiError as refusal:
+            problem, status = _add_refusal(form, refusal), refusal.status
+        else:
+            current_visit().renew(response.session)
+            return to_list(organization, "added")
+    view = read(organization, address_of(ADDRESS, organization))
+    if isinstance(view, Response):
+        return view
+    return AddDomainPage(form, organization, view.organization.name, problem).render(status)
+
+
+def _add_refusal(form: AddDomainForm, refusal: ApiError) -> Notice | None:
+    """Add the error to its field; return the notice of one that has none."""
+    if form.add_refusal(refusal):
+        return None
+    if isinstance(refusal, (e.BadField, e.DomainTaken)):
+        form.add_error("name", _TAKEN if isinstance(refusal, e.DomainTaken) else _REFUSED)
+        return None
+    return _TOO_MANY if isinstance(refusal, e.TooManyDomains) else refusal_notice(refusal)

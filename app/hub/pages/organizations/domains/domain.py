@@ -1,0 +1,78 @@
+"""What the pages of an organization's domains share: a domain as they show it, their address, reading."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from flask import Response
+
+from app.contract.organizations.pages import domains as contract
+from app.hub import journey
+from app.hub.pages.organizations import managed_organization
+from app.hub.pages.organizations.managed_organization import LIST, address_of
+from app.hub.rendering.formatting import short_day
+
+ADDRESS: Final = f"{LIST}/domains"
+
+
+@dataclass(frozen=True)
+class DomainRow:
+    """A domain in the list. `key`: organization and domain, as addresses and forms name them."""
+
+    key: str
+    name: str
+    record: str
+    state: str = "pending"
+    """verified, declared (by an administrator), contested (verified), pending, or the problem of a failed one."""
+    day: str = ""
+    """When it was verified, or looked up last."""
+    is_in_use: bool = False
+
+    @property
+    def is_verified(self) -> bool:
+        return self.state in ("verified", "declared", "contested")
+
+    @property
+    def shows_record(self) -> bool:
+        """Whether the record is still to be added."""
+        return not self.is_verified
+
+    @property
+    def can_verify(self) -> bool:
+        return self.state != "declared"
+
+    @classmethod
+    def of(cls, organization: str, view: contract.OwnDomain) -> DomainRow:
+        state = "declared" if view.is_declared else "verified" if view.is_verified else "pending"
+        at = view.verified_at if view.is_verified else view.checked_at
+        key, day = f"{organization}-{view.id}", short_day(at) if at else ""
+        return cls(key, view.name, view.record, view.problem or state, day, view.is_in_use)
+
+    @classmethod
+    def samples_of_list(cls) -> tuple[DomainRow, ...]:
+        """Return a domain in each state."""
+        day, record = short_day("2026-11-12T10:00:00+00:00"), "gatehouse-domain-verification=" + "q7Kd0aXw" * 4
+        return (
+            cls("org_9-a", "globex.example", record, "verified", day, is_in_use=True),
+            cls("org_9-b", "gardens.example", record),
+            cls("org_9-c", "globex-gardens-international.example", record, "record_missing", day),
+            cls("org_9-d", "globex.test", record, "record_lost", day),
+            cls("org_9-e", "initech.example", record, "verified_elsewhere", day),
+            cls("org_9-f", "plants.example", record, "contested", day),
+            cls("org_9-g", "farms.example", record, "declared", day),
+        )
+
+
+def read(organization: str, landing: str) -> contract.DomainsResponse | Response:
+    """Return the domains; without a session, or for an organization that the account does not own, where to go instead."""
+    return managed_organization.read(contract.read, contract.DomainsRequest(organization=organization or "-"), landing)
+
+
+def find(view: contract.DomainsResponse, domain_id: str) -> DomainRow | None:
+    return next((DomainRow.of(view.organization.id, domain) for domain in view.domains if domain.id == domain_id), None)
+
+
+def to_list(organization: str, result: str = "") -> Response:
+    """Return to the list; `result`: of the change, a key of its notices."""
+    return journey.redirect_to(address_of(ADDRESS, organization, **({"done": result} if result else {})))

@@ -1,0 +1,123 @@
+"""The domains of an organization, for its owners: list with the TXT records, verify."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from flask import Response
+
+from app.contract import errors as e
+from app.contract.organizations.pages import domains as contract
+from app.hub import journey
+from app.hub.forms.code import ButtonForm
+from app.hub.locale import lazy_gettext as _l
+from app.hub.pages import pages
+from app.hub.pages.organizations.domains.domain import ADDRESS, DomainRow, read, to_list
+from app.hub.pages.organizations.managed_organization import LIST, address_of, leave, requested_organization
+from app.hub.pages.organizations.presentation import TABS, Tab, ids_in, tabs_of
+from app.hub.rendering.page import Notice, Page
+from app.hub.web.services import api
+from app.hub.web.visit import current_visit
+from app.kit.operations.errors import ApiError
+
+VERIFY: Final = f"{ADDRESS}/verify"
+
+
+@dataclass(frozen=True)
+class OrganizationDomainsPage(Page):
+    """Lists the domains, each with what is to do."""
+
+    template = "pages/organizations/domains/overview.html"
+    scripts = (*Page.scripts, "copy")
+    query = {"id": 64, "done": 9}
+
+    form: ButtonForm
+    organization: str
+    """Its id."""
+    name: str
+    domains: tuple[DomainRow, ...]
+    tabs: tuple[Tab, ...] = TABS
+    result: str = ""
+    """The result of the last change: a key of `_RESULTS`."""
+
+    @property
+    def notice(self) -> Notice | None:
+        return _RESULTS.get(self.result) or super().notice
+
+    @classmethod
+    def samples(cls) -> Mapping[str, OrganizationDomainsPage]:
+        listed, globex = DomainRow.samples_of_list(), ("org_9", "Globex Gardens")
+        first = cls(ButtonForm(), *globex, listed[:2])
+        return {
+            "some": first,
+            "every state": replace(first, domains=listed),
+            "none": replace(first, domains=()),
+            **{f"after {result}": replace(first, result=result) for result in _RESULTS},
+            "token": replace(first, form=ButtonForm().with_token_error()),
+        }
+
+
+_RESULTS: Final = {
+    "added": Notice(_l("Domain added"), _l("Add the TXT record at your DNS provider, then verify the domain."), "ok"),
+    "removed": Notice(_l("Domain removed"), tone="ok"),
+    "verified": Notice(_l("Domain verified"), tone="ok"),
+    "present": Notice(_l("Domain still verified"), _l("The TXT record is in place."), "ok"),
+    "missing": Notice(
+        _l("We couldn’t find the TXT record"), _l("DNS changes can take a few hours. Check the record, then try again.")
+    ),
+    "taken": Notice(
+        _l("Another organization verified this domain"),
+        _l("If it’s yours, check who can change the domain’s DNS records."),
+    ),
+}
+
+
+@pages.get(ADDRESS)
+def show_organization_domains() -> Response:
+    return _show_list(requested_organization())
+
+
+@pages.get(VERIFY)
+def leave_verify_domain() -> Response:
+    """Answer the language links of a refused form, which do not say which organization it was."""
+    return journey.redirect_to(LIST)
+
+
+@pages.post(VERIFY)
+def submit_verify_domain() -> Response:
+    form = ButtonForm()
+    organization, domain_id = ids_in(current_visit().form.get("domain", ""))
+    if not form.validate():
+        return _show_list(organization, form, form.error_status)
+    result = "verified"
+    try:
+        api()(contract.verify, contract.VerifyDomainRequest(organization=organization, domain=domain_id))
+    except (e.NotAuthenticated, e.UnknownOrganization) as refusal:
+        return leave(refusal, address_of(ADDRESS, organization))
+    except (e.DomainVerified, e.DomainNotProven, e.DomainTaken, e.UnknownOrganizationDomain) as refusal:
+        result = _VERIFY_RESULTS[type(refusal)]
+    return to_list(organization, result)
+
+
+_VERIFY_RESULTS: Final[dict[type[ApiError], str]] = {
+    e.DomainVerified: "present",
+    e.DomainNotProven: "missing",
+    e.DomainTaken: "taken",
+    e.UnknownOrganizationDomain: "",
+}
+
+
+def _show_list(organization: str, form: ButtonForm | None = None, status: int = 200) -> Response:
+    view = read(organization, address_of(ADDRESS, organization))
+    if isinstance(view, Response):
+        return view
+    listed, result = (
+        tuple(DomainRow.of(organization, domain) for domain in view.domains),
+        current_visit().query.get("done", ""),
+    )
+    shown = form or ButtonForm(formdata=None)
+    return OrganizationDomainsPage(
+        shown, organization, view.organization.name, listed, tabs_of(view.organization), result
+    ).render(status)

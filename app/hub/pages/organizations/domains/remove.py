@@ -1,0 +1,112 @@
+"""Removes a domain from an organization, for its owners."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from flask import Response
+from wtforms import HiddenField
+
+from app.contract import errors as e
+from app.contract.organizations.pages import domains as contract
+from app.hub.components.change_refusals import refusal_notice
+from app.hub.confirmation import require_confirmation
+from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
+from app.hub.locale import lazy_gettext as _l
+from app.hub.pages import pages
+from app.hub.pages.organizations.domains.domain import ADDRESS, DomainRow, find, read, to_list
+from app.hub.pages.organizations.managed_organization import address_of, leave
+from app.hub.pages.organizations.presentation import ids_in
+from app.hub.rendering.page import Notice, Page
+from app.hub.web.services import api
+from app.hub.web.visit import current_visit
+from app.kit.operations.errors import ApiError
+
+REMOVE: Final = f"{ADDRESS}/remove"
+
+
+class RemoveDomainForm(PasswordConfirmationForm):
+    """Confirms the removal; `domain` is the key of a domain."""
+
+    domain = HiddenField()
+
+
+@dataclass(frozen=True)
+class RemoveDomainPage(Page):
+    """Asks to confirm the removal."""
+
+    template = "pages/organizations/domains/remove.html"
+    scripts = (*Page.scripts, "reveal")
+    query = {"id": 140}
+
+    form: RemoveDomainForm
+    organization: str
+    name: str
+    domain: DomainRow
+    problem: Notice | None = None
+
+    @classmethod
+    def samples(cls) -> Mapping[str, RemoveDomainPage]:
+        data, (used, pending, *_) = {"account": "ada@example.com", "domain": "org_9-a"}, DomainRow.samples_of_list()
+        globex = ("org_9", "Globex Gardens")
+        return {
+            "verified": cls(RemoveDomainForm(data=data), *globex, replace(used, is_in_use=False)),
+            "pending": cls(RemoveDomainForm(data=data), *globex, pending),
+            "in use": cls(RemoveDomainForm(data=data), *globex, used, _IN_USE),
+            "with the password": cls(RemoveDomainForm(data={**data, "asks": NEEDED}), *globex, pending),
+        }
+
+
+_IN_USE: Final = Notice(
+    _l("A connection uses this domain"), _l("Ask your administrator to remove the connection first.")
+)
+
+
+@pages.get(REMOVE)
+def show_remove_domain() -> Response:
+    key = current_visit().query.get("id", "")
+    organization, domain_id = ids_in(key)
+    landing = address_of(REMOVE, key)
+    view = read(organization, landing)
+    if isinstance(view, Response):
+        return view
+    domain = find(view, domain_id)
+    if domain is None:
+        return to_list(organization)
+    if not domain.is_in_use and (redirect := require_confirmation(view, landing)) is not None:
+        return redirect
+    form = RemoveDomainForm(formdata=None, data={**confirmation_data(view), "domain": key})
+    problem = _IN_USE if domain.is_in_use else None
+    return RemoveDomainPage(form, organization, view.organization.name, domain, problem).render()
+
+
+@pages.post(REMOVE)
+def submit_remove_domain() -> Response:
+    form = RemoveDomainForm()
+    organization, domain_id = ids_in(form.domain.data or "")
+    problem, status = None, 422
+    if not form.validate():
+        status = form.error_status
+    else:
+        provided = {"organization": organization, "domain": domain_id, "password": form.current_password}
+        try:
+            response = api()(contract.remove, contract.RemoveDomainRequest.model_validate(provided))
+        except (e.NotAuthenticated, e.UnknownOrganization) as refusal:
+            return leave(refusal, address_of(ADDRESS, organization))
+        except e.UnknownOrganizationDomain:  # removed already, by a double submit or another tab
+            return to_list(organization)
+        except ApiError as refusal:
+            shown = _IN_USE if isinstance(refusal, e.DomainInUse) else refusal_notice(refusal)
+            problem, status = None if form.add_refusal(refusal) else shown, refusal.status
+        else:
+            current_visit().renew(response.session)
+            return to_list(organization, "removed")
+    view = read(organization, address_of(ADDRESS, organization))
+    if isinstance(view, Response):
+        return view
+    domain = find(view, domain_id)
+    if domain is None:
+        return to_list(organization)
+    return RemoveDomainPage(form, organization, view.organization.name, domain, problem).render(status)

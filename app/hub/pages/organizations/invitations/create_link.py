@@ -1,0 +1,224 @@
+"""The form that creates an invitation link, and the page that shows the new link once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from flask import Response
+from flask_babel import format_decimal
+from flask_babel import lazy_ngettext as _n
+from wtforms import SelectField, StringField
+from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  # newer than its stubs
+from wtforms.validators import InputRequired, Length
+
+from app.contract import errors as e
+from app.contract.organizations.invitation_links import MAX_DOMAINS, MAX_USES
+from app.contract.organizations.pages import sent_invitations as contract
+from app.contract.organizations.pages.members import RoleView
+from app.hub import journey
+from app.hub.components.change_refusals import refusal_notice
+from app.hub.confirmation import require_confirmation
+from app.hub.forms.password_confirmation import NEEDED, confirmation_data
+from app.hub.locale import lazy_gettext as _l
+from app.hub.pages import pages
+from app.hub.pages.organizations.invitations.invitation_form import ADDRESS, InvitingForm, read
+from app.hub.pages.organizations.managed_organization import OWNERS_ONLY, address_of, leave, requested_organization
+from app.hub.rendering.form import too_long
+from app.hub.rendering.formatting import format_day
+from app.hub.rendering.page import Notice, Page
+from app.hub.web.cookies import set_cookie
+from app.hub.web.services import api, services
+from app.hub.web.visit import current_visit
+from app.kit.operations.errors import ApiError
+
+NEW: Final = f"{ADDRESS}/link"
+CREATED: Final = f"{NEW}/created"
+_SHOWN_SECONDS: Final = 300
+_DAYS: Final = (1, 7, 30)
+_MAX_LENGTH: Final = 2_000
+
+
+class CreateLinkForm(InvitingForm):
+    """Role, end, and optional limits of a link."""
+
+    role = SelectField(_l("Role"), [InputRequired(_l("Choose a role."))], choices=[], validate_choice=False)
+    days = SelectField(
+        _l("Expires in"), choices=[SelectChoice(str(day), _n("%(num)d day", "%(num)d days", day)) for day in _DAYS], default="7",
+        validate_choice=False,
+    )  # fmt: skip
+    most = StringField(
+        _l("Maximum number of people"),
+        render_kw={"inputmode": "numeric", "maxlength": False, "dir": "ltr"},
+    )
+    domains = StringField(
+        _l("Allowed email domains"),
+        [Length(max=_MAX_LENGTH, message=too_long(_MAX_LENGTH))],
+        render_kw={
+            "autocapitalize": "none",
+            "spellcheck": "false",
+            "dir": "ltr",
+            "maxlength": False,
+        },
+    )
+
+    @property
+    def listed_domains(self) -> list[str]:
+        """The typed domains; an @ before one is left out."""
+        return [part.lstrip("@")[:253] for part in re.split(r"[\s,;،؛]+", self.domains.data or "") if part.strip("@")]
+
+    @property
+    def max_uses(self) -> int | None:
+        text = (self.most.data or "").strip()
+        return int(text) if text.isdecimal() and len(text) <= 8 else None
+
+    def validate(self, extra_validators: Any = None) -> bool:
+        if not super().validate(extra_validators):
+            return False
+        if (self.most.data or "").strip() and not 1 <= (self.max_uses or 0) <= MAX_USES:
+            self.add_error("most", _l("Enter a number from 1 to %(most)s.", most=format_decimal(MAX_USES)))
+        if len(self.listed_domains) > MAX_DOMAINS:
+            self.add_error("domains", _l("Enter up to %(most)s domains.", most=MAX_DOMAINS))
+        return not self.errors
+
+    def to_change(self) -> contract.CreateLinkRequest:
+        days = self.days.data if self.days.data in {str(day) for day in _DAYS} else "7"
+        return contract.CreateLinkRequest(
+            organization=(self.organization.data or "")[:64],
+            role=(self.role.data or "")[:64],
+            days=int(days or "7"),
+            max_uses=self.max_uses,
+            domains=self.listed_domains,
+            password=self.current_password,
+        )
+
+    def add_refusal(self, refusal: ApiError) -> bool:
+        if isinstance(refusal, e.BadParameter):
+            self.add_error("domains", _l("Enter domains such as example.com."))
+            return True
+        return super().add_refusal(refusal)
+
+
+@dataclass(frozen=True)
+class CreateLinkPage(Page):
+    """Asks for the role and the limits of a link."""
+
+    template = "pages/organizations/invitations/create_link.html"
+    scripts = (*Page.scripts, "reveal")
+    query = {"id": 64}
+
+    form: CreateLinkForm
+    organization: str
+    name: str
+    problem: Notice | None = None
+
+    @classmethod
+    def samples(cls) -> Mapping[str, CreateLinkPage]:
+        def page(**data: str) -> CreateLinkPage:
+            form = CreateLinkForm(data={"account": "ada@example.com", "organization": "org_9", "days": "7", **data})
+            roles = [RoleView(id="a", name="Editor"), RoleView(id="b", name="Manager")]
+            return cls(form.with_roles(roles, "a"), "org_9", "Globex Gardens")
+
+        number, domain = page(most="many"), page(domains="not a domain")
+        number.form.add_error("most", _l("Enter a number from 1 to %(most)s.", most=format_decimal(MAX_USES)))
+        domain.form.add_error("domains", _l("Enter domains such as example.com."))
+        return {
+            "fresh": page(),
+            "wrong number": number,
+            "wrong domain": domain,
+            "too many": replace(page(), problem=_TOO_MANY),
+            "only owners": replace(page(), problem=OWNERS_ONLY),
+            "with the password": page(asks=NEEDED),
+        }
+
+
+@dataclass(frozen=True)
+class LinkCreatedPage(Page):
+    """Shows the new link, for some minutes in this session."""
+
+    template = "pages/organizations/invitations/link_created.html"
+    scripts = (*Page.scripts, "copy")
+
+    organization: str
+    name: str
+    address: str
+    expires_on: str
+
+    @classmethod
+    def samples(cls) -> Mapping[str, LinkCreatedPage]:
+        address = f"https://acme.example/i/{'Zm9vYmFyYmF6' * 3}"
+        return {"created": cls("org_9", "Globex Gardens", address, format_day("2026-12-02T10:00:00+00:00"))}
+
+
+_TOO_MANY: Final = Notice(_l("Too many active links"), _l("Turn one off, then create a new one."))
+
+
+@pages.get(NEW)
+def show_create_link() -> Response:
+    organization = requested_organization()
+    landing = address_of(NEW, organization)
+    view = read(organization, landing)
+    if isinstance(view, Response):
+        return view
+    if (redirect := require_confirmation(view, landing)) is not None:
+        return redirect
+    data = {**confirmation_data(view), "organization": organization, "days": "7"}
+    form = CreateLinkForm(formdata=None, data=data).with_roles(view.link_roles, view.default_role)
+    return CreateLinkPage(form, organization, view.organization.name).render()
+
+
+@pages.post(NEW)
+def submit_create_link() -> Response:
+    form = CreateLinkForm()
+    organization = (form.organization.data or "")[:64]
+    problem, status = None, 422
+    if not form.validate():
+        status = form.error_status
+    else:
+        try:
+            made = api()(contract.create_link, form.to_change())
+        except (e.NotAuthenticated, e.UnknownOrganization) as refusal:
+            return leave(refusal, address_of(ADDRESS, organization))
+        except ApiError as refusal:
+            problem, status = None if form.add_refusal(refusal) else _notice(refusal), refusal.status
+        else:
+            current_visit().renew(made.session)
+            return _carry_link(journey.redirect_to(address_of(CREATED, organization)), organization, made)
+    view = read(organization, address_of(ADDRESS, organization))
+    if isinstance(view, Response):
+        return view
+    return CreateLinkPage(form.with_roles(view.link_roles), organization, view.organization.name, problem).render(
+        status
+    )
+
+
+@pages.get(CREATED)
+def show_created_link() -> Response:
+    organization = requested_organization()
+    view = read(organization, address_of(ADDRESS, organization))
+    if isinstance(view, Response):
+        return view
+    text = current_visit().cookies.get(services().invitation_link_cookie, "")
+    content: Any = services().cookie_cipher.decrypt(text, _context())
+    if not isinstance(content, list) or content[0] != organization:
+        return journey.redirect_to(address_of(ADDRESS, organization))
+    return LinkCreatedPage(organization, view.organization.name, content[1], format_day(content[2])).render()
+
+
+def _carry_link(response: Response, organization: str, made: contract.LinkCreated) -> Response:
+    """Carry the new link to the page that shows it: only its hash is stored, and an address would stay in the browser's history."""
+    content = services().cookie_cipher.encrypt([organization, made.address, made.expires_at], _context())
+    set_cookie(response, services().invitation_link_cookie, content, _SHOWN_SECONDS)
+    return response
+
+
+def _context() -> str:
+    return f"{current_visit().tenant.name} invitation link {current_visit().session}"
+
+
+def _notice(refusal: ApiError) -> Notice:
+    if isinstance(refusal, e.TooManyInvitationLinks):
+        return _TOO_MANY
+    return OWNERS_ONLY if isinstance(refusal, e.OwnersOnly) else refusal_notice(refusal)

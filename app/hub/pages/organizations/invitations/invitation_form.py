@@ -1,0 +1,54 @@
+"""What the pages share that invite people to an organization: their address, reading, the choice of a role."""
+
+from __future__ import annotations
+
+from typing import Final, Self
+
+from flask import Response
+from wtforms import HiddenField, SelectField
+from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  # newer than its stubs
+
+from app.contract import errors as e
+from app.contract.organizations.pages import sent_invitations as contract
+from app.contract.organizations.pages.members import RoleView
+from app.hub.forms.password_confirmation import PasswordConfirmationForm
+from app.hub.locale import lazy_gettext as _l
+from app.hub.pages.organizations import managed_organization
+from app.hub.pages.organizations.managed_organization import LIST
+from app.hub.rendering.page import Notice
+from app.kit.operations.errors import ApiError
+
+ADDRESS: Final = f"{LIST}/invitations"
+
+
+TOO_MANY: Final = Notice(_l("Too many invitations"), _l("Try again in an hour."))
+
+
+class InvitingForm(PasswordConfirmationForm):
+    """Gives people a role of the organization, by email or by link."""
+
+    organization = HiddenField()
+    role: SelectField  # stated by each form in its order of fields
+
+    def with_roles(self, roles: list[RoleView], default: str = "") -> Self:
+        """Return the form with these roles to choose from; `default` is chosen first."""
+        self.role.choices = [SelectChoice(role.id, role.name) for role in roles]
+        if not self.role.data and any(item.id == default for item in roles):
+            self.role.data = default
+        return self
+
+    def add_refusal(self, refusal: ApiError) -> bool:
+        if isinstance(refusal, (e.MalformedRoleId, e.RoleOfOtherOrganization)):
+            self.add_error("role", _l("Choose a role."))
+            return True
+        return super().add_refusal(refusal)
+
+
+def read(
+    organization: str, landing: str, page: int = 1, invitation: str = ""
+) -> contract.OrganizationInvitations | Response:
+    """Return the invitations, or one of them; without a session, or where the account may not see them, where to go instead."""
+    request = contract.OrganizationInvitationsRequest(
+        organization=organization or "-", page=page, invitation=invitation
+    )
+    return managed_organization.read(contract.read, request, landing)

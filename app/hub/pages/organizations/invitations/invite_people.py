@@ -1,0 +1,191 @@
+"""The form that invites people to an organization by email."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from flask import Response
+from flask_babel import lazy_ngettext as _n
+from wtforms import SelectField, TextAreaField
+from wtforms.validators import InputRequired, Length
+
+from app.contract import errors as e
+from app.contract.organizations.pages import sent_invitations as contract
+from app.contract.organizations.pages.members import RoleView
+from app.hub import journey
+from app.hub.components.change_refusals import refusal_notice
+from app.hub.confirmation import require_confirmation
+from app.hub.forms.password_confirmation import NEEDED, confirmation_data
+from app.hub.locale import lazy_gettext as _l
+from app.hub.pages import pages
+from app.hub.pages.organizations.invitations.invitation_form import ADDRESS, TOO_MANY, InvitingForm, read
+from app.hub.pages.organizations.managed_organization import OWNERS_ONLY, address_of, leave, requested_organization
+from app.hub.rendering.form import too_long
+from app.hub.rendering.page import Notice, Page
+from app.hub.web.services import api
+from app.hub.web.visit import current_visit
+from app.kit.operations.errors import ApiError
+
+NEW: Final = f"{ADDRESS}/new"
+_MAX_LENGTH: Final = 10_000
+
+
+class InviteForm(InvitingForm):
+    """Addresses, one per line or separated by commas, and a role for all of them."""
+
+    own_fields = ("emails",)
+    emails = TextAreaField(
+        _l("Email addresses"),
+        [InputRequired(_l("Enter at least one email.")), Length(max=_MAX_LENGTH, message=too_long(_MAX_LENGTH))],
+        render_kw={
+            "rows": 4, "autocapitalize": "none", "spellcheck": "false", "dir": "ltr", "inputmode": "email",
+            "maxlength": False,
+        },
+    )  # fmt: skip
+    role = SelectField(_l("Role"), [InputRequired(_l("Choose a role."))], choices=[], validate_choice=False)
+
+    @property
+    def addresses(self) -> list[str]:
+        """The typed addresses, each once. "Ada <ada@example.com>" is one, too."""
+        return addresses_in(self.emails.data or "")
+
+    def validate(self, extra_validators: Any = None) -> bool:
+        if not super().validate(extra_validators):
+            return False
+        if len(self.addresses) > contract.MAX_PEOPLE:
+            self.add_error("emails", _l("Invite up to %(most)s people at once.", most=contract.MAX_PEOPLE))
+        elif not self.addresses:
+            self.add_error("emails", _l("Enter at least one email."))
+        return not self.errors
+
+
+def addresses_in(text: str) -> list[str]:
+    """Return the email addresses in a text, each once, in its order and as typed."""
+    found: dict[str, str] = {}
+    for part in re.split(r"[,;،؛\n\r]+", text):
+        named = re.search(r"<([^<>]*)>\s*$", part)
+        for item in [named[1].strip()] if named else part.split():
+            if item:
+                found.setdefault(item.casefold(), item[:320])
+    return list(found.values())
+
+
+@dataclass(frozen=True)
+class InvitePeoplePage(Page):
+    """Asks for addresses and a role; names each address that was refused, and keeps those."""
+
+    template = "pages/organizations/invitations/invite_people.html"
+    scripts = (*Page.scripts, "reveal")
+    query = {"id": 64}
+
+    form: InviteForm
+    organization: str
+    name: str
+    refused: tuple[tuple[str, Any], ...] = ()
+    """Addresses with the reason."""
+    problem: Notice | None = None
+
+    @classmethod
+    def samples(cls) -> Mapping[str, InvitePeoplePage]:
+        roles = [RoleView(id="a", name="Editor"), RoleView(id="b", name="Manager")]
+
+        def page(**data: str) -> InvitePeoplePage:
+            form = InviteForm(data={"account": "ada@example.com", "organization": "org_9", **data})
+            return cls(form.with_roles(roles, "a"), "org_9", "Globex Gardens")
+
+        refused = (("bob@", "malformed"), ("grace@example.com", "member"), ("eve@example.com", "invited"))
+        more = (("max@example.com", "full"), ("mia@example.com", "limited"))
+        empty, some = page(), page(emails="bob@\ngrace@example.com\neve@example.com")
+        empty.form.add_error("emails", _l("Enter at least one email."))
+        return {
+            "fresh": page(),
+            "empty": empty,
+            "some refused": with_refused(some, refused, 2),
+            "all refused": with_refused(page(emails="max@example.com\nmia@example.com"), more, 0),
+            "only owners": replace(page(emails="bob@example.com"), problem=OWNERS_ONLY),
+            "with the password": page(asks=NEEDED),
+        }
+
+
+_PROBLEMS: Final = {
+    "malformed": _l("Not a valid email"),
+    "member": _l("Already a member"),
+    "invited": _l("Already invited"),
+    "full": _l("No seats left"),
+    "limited": _l("Too many emails. Try again in an hour."),
+}
+
+
+def with_refused(page: InvitePeoplePage, refused: tuple[tuple[str, str], ...], sent: int) -> InvitePeoplePage:
+    """Return the page that keeps the refused addresses, each with its reason."""
+    named = tuple((email, _PROBLEMS[problem]) for email, problem in refused)
+    page.form.emails.data = "\n".join(email for email, _ in refused)
+    page.form.add_error("emails", _l("Check these email addresses."))
+    notice = Notice(_n("%(num)d invitation sent", "%(num)d invitations sent", sent), tone="ok") if sent else None
+    return replace(page, refused=named, problem=notice)
+
+
+@pages.get(NEW)
+def show_invite_people() -> Response:
+    organization = requested_organization()
+    landing = address_of(NEW, organization)
+    view = read(organization, landing)
+    if isinstance(view, Response):
+        return view
+    if (redirect := require_confirmation(view, landing)) is not None:
+        return redirect
+    form = InviteForm(formdata=None, data={**confirmation_data(view), "organization": organization})
+    return InvitePeoplePage(
+        form.with_roles(view.roles, view.default_role), organization, view.organization.name
+    ).render()
+
+
+@pages.post(NEW)
+def submit_invite_people() -> Response:
+    form = InviteForm()
+    organization = (form.organization.data or "")[:64]
+    if not form.validate():
+        return _page(form, organization, None, form.error_status)
+    requested = contract.InvitePeopleRequest(
+        organization=organization,
+        emails=form.addresses,
+        role=(form.role.data or "")[:64],
+        password=form.current_password,
+    )
+    try:
+        response = api()(contract.invite, requested)
+    except (e.NotAuthenticated, e.UnknownOrganization) as refusal:
+        return leave(refusal, address_of(ADDRESS, organization))
+    except ApiError as refusal:
+        problem = None if form.add_refusal(refusal) else _notice(refusal)
+        return _page(form, organization, problem, refusal.status)
+    current_visit().renew(response.session)
+    sent = sum(not result.problem for result in response.results)
+    refused = tuple((result.email, result.problem) for result in response.results if result.problem in _PROBLEMS)
+    if refused:
+        return _page(form, organization, None, 422, refused, sent)
+    return journey.redirect_to(address_of(ADDRESS, organization, done="sent", count=sent))
+
+
+def _page(
+    form: InviteForm,
+    organization: str,
+    problem: Notice | None,
+    status: int,
+    refused: tuple[tuple[str, str], ...] = (),
+    sent: int = 0,
+) -> Response:
+    view = read(organization, address_of(ADDRESS, organization))
+    if isinstance(view, Response):
+        return view
+    page = InvitePeoplePage(form.with_roles(view.roles), organization, view.organization.name, problem=problem)
+    return (with_refused(page, refused, sent) if refused else page).render(status)
+
+
+def _notice(refusal: ApiError) -> Notice:
+    if isinstance(refusal, e.TooManyRequests):
+        return TOO_MANY
+    return OWNERS_ONLY if isinstance(refusal, e.OwnersOnly) else refusal_notice(refusal)

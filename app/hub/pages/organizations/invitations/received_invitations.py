@@ -1,0 +1,165 @@
+"""The invitations to the account's own email addresses: join or decline, from the account area or within a sign-in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from flask import Response
+from flask_babel import format_timedelta
+from wtforms import HiddenField
+
+from app.contract import errors as e
+from app.contract.organizations.pages import received_invitations as contract
+from app.contract.page_models import NoParameters
+from app.hub import journey, oidc_client
+from app.hub.locale import lazy_gettext as _l
+from app.hub.pages import pages
+from app.hub.pages.organizations.presentation import Tile, listed, logos
+from app.hub.rendering.form import HubForm
+from app.hub.rendering.page import Notice, Page
+from app.hub.tenants.branding import initials
+from app.hub.web.services import api, services
+from app.hub.web.visit import current_visit
+from app.kit.operations.errors import ApiError
+
+ADDRESS: Final = "/invitations"
+ORGANIZATIONS: Final = "/organizations"
+SELECT: Final = "/select-organization"
+
+
+class AnswerForm(HubForm):
+    """The buttons of one invitation."""
+
+    invitation = HiddenField()
+
+
+@dataclass(frozen=True)
+class ReceivedInvitationRow:
+    """An invitation in the list."""
+
+    id: str
+    tile: Tile
+    roles: str
+    expires_at: str
+    email: str
+    inviter: str = ""
+
+    @property
+    def expires_in(self) -> str:
+        """A text such as "in 5 days"."""
+        left = datetime.fromisoformat(self.expires_at) - services().clock.now()
+        text: str = format_timedelta(max(left, timedelta(minutes=1)), threshold=2, add_direction=True)
+        return text
+
+    @classmethod
+    def of(cls, view: contract.OwnInvitation) -> ReceivedInvitationRow:
+        tile = Tile(view.organization, view.organization_id, view.logo or "")
+        return cls(view.id, tile, listed(view.roles), view.expires_at, view.email, view.inviter)
+
+
+@dataclass(frozen=True)
+class OwnInvitationsPage(Page):
+    """Lists the invitations to the account's verified email addresses."""
+
+    template = "pages/organizations/invitations/received_invitations.html"
+    query = {**Page.query, "done": 8}
+
+    form: AnswerForm
+    account: str
+    """The label of the account."""
+    offers: tuple[ReceivedInvitationRow, ...]
+    problem: Notice | None = None
+
+    @property
+    def initials(self) -> str:
+        return initials(self.account)
+
+    @property
+    def pictures(self) -> tuple[str, ...]:
+        return logos(offer.tile for offer in self.offers)
+
+    @classmethod
+    def samples(cls) -> Mapping[str, OwnInvitationsPage]:
+        soon = (services().clock.now() + timedelta(days=6, hours=1)).isoformat()
+        hazel = ReceivedInvitationRow(
+            "a", Tile("Hazel Labs", "org_2"), "Editor", soon, "ada@example.com", "Grace Hopper"
+        )
+        long = ReceivedInvitationRow(
+            "b",
+            Tile("Northern Association of Independent Garden and Landscape Architects", "org_4"),
+            "Billing administrator, Head of regional procurement",
+            soon,
+            "countess.of.lovelace@analytical-engines.example.org",
+        )
+        item = cls(AnswerForm(), "ada@example.com", (hazel,))
+        return {
+            "one": item,
+            "several": replace(item, offers=(hazel, long)),
+            "none": replace(item, offers=()),
+            "after declining": replace(item, offers=(), problem=_DECLINED),
+            "no seats": replace(item, problem=_PROBLEMS[e.NoSeatLeft]),
+            "ended": replace(item, offers=(), problem=_ENDED),
+            "token": replace(item, form=AnswerForm().with_token_error()),
+        }
+
+
+_DECLINED: Final = Notice(_l("Invitation declined"), tone="ok")
+_ENDED: Final = Notice(
+    _l("Invitation no longer valid"), _l("Ask the person who invited you for a new invitation."), "note"
+)
+_PROBLEMS: Final[dict[type[ApiError], Notice]] = {
+    e.NoSeatLeft: Notice(_l("No seats left"), _l("Ask the person who invited you to add a seat, then try again.")),
+    e.OrganizationInactive: Notice(
+        _l("Organization not active"), _l("Nobody can join right now. Contact the person who invited you.")
+    ),
+}
+
+
+@pages.get(ADDRESS)
+def show_own_invitations() -> Response:
+    return _render(AnswerForm(formdata=None), _DECLINED if current_visit().query.get("done") == "declined" else None)
+
+
+@pages.post(ADDRESS)
+def submit_own_invitations() -> Response:
+    form = AnswerForm()
+    if not form.validate():
+        return _render(form, None, form.error_status)
+    is_declined = current_visit().form.get("do") == "decline"
+    answer = contract.OwnInvitationRequest(invitation=(form.invitation.data or "")[:64])
+    try:
+        api()(contract.decline if is_declined else contract.accept, answer)
+    except e.NotAuthenticated:
+        return oidc_client.start_login(ADDRESS)
+    except ApiError as refusal:  # ended meanwhile, or by a double submit
+        problem = next((notice for kind, notice in _PROBLEMS.items() if isinstance(refusal, kind)), _ENDED)
+        return _render(AnswerForm(formdata=None), problem, refusal.status)
+    if is_declined:
+        return journey.redirect_to(_with_attempt(ADDRESS, "done=declined"))
+    return journey.redirect_to(_with_attempt(SELECT) if _attempt() else f"{ORGANIZATIONS}?done=joined")
+
+
+def _render(form: AnswerForm, problem: Notice | None, status: int = 200) -> Response:
+    view: Any = None
+    if current_visit().session:
+        try:
+            view = api()(contract.read, NoParameters())
+        except e.NotAuthenticated:
+            view = None
+    if view is None:
+        return oidc_client.start_login(ADDRESS)
+    current_visit().use_account_language(view.person)
+    offers = tuple(map(ReceivedInvitationRow.of, view.invitations))
+    return OwnInvitationsPage(form, view.person.label, offers, problem).render(status)
+
+
+def _attempt() -> str:
+    return current_visit().interaction_id or ""
+
+
+def _with_attempt(address: str, query: str = "") -> str:
+    more = [f"attempt={_attempt()}" if _attempt() else "", query]
+    return f"{address}?{'&'.join(filter(None, more))}" if any(more) else address

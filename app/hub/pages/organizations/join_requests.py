@@ -1,0 +1,192 @@
+"""The requests to join an organization, for its managers: approve and decline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from flask import Response
+from wtforms import HiddenField
+
+from app.contract import errors as e
+from app.contract.organizations.pages import join_requests as contract
+from app.hub import journey
+from app.hub.components.change_refusals import refusal_notice
+from app.hub.confirmation import redirect_to_confirmation
+from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
+from app.hub.locale import lazy_gettext as _l
+from app.hub.pages import pages
+from app.hub.pages.organizations.managed_organization import (
+    LIST,
+    address_of,
+    leave,
+    page_number,
+    read,
+    requested_organization,
+)
+from app.hub.pages.organizations.presentation import TABS, Tab, people, tabs_of
+from app.hub.rendering import formatting
+from app.hub.rendering.page import Notice, Page
+from app.hub.tenants.branding import initials
+from app.hub.web.services import api
+from app.hub.web.visit import current_visit
+from app.kit.operations.errors import ApiError
+
+ADDRESS: Final = f"{LIST}/requests"
+_APPROVE, _DECLINE = "approve-", "decline-"
+
+
+class DecisionForm(PasswordConfirmationForm):
+    """Two buttons per request: their names are the decision and the id of the request. An approval may need the password."""
+
+    organization = HiddenField()
+
+    @property
+    def decision(self) -> tuple[str, bool] | None:
+        """The id of the request, and whether it is approved; None if no button was pressed."""
+        for name in current_visit().form:
+            if name.startswith((_APPROVE, _DECLINE)):
+                return name.partition("-")[2][:64], name.startswith(_APPROVE)
+        return None
+
+
+@dataclass(frozen=True)
+class JoinRequestRow:
+    """A row of the list."""
+
+    id: str
+    label: str
+    domain: str
+    since: str
+
+    @property
+    def initials(self) -> str:
+        return initials(self.label)
+
+    @classmethod
+    def of(cls, view: contract.RequestView) -> JoinRequestRow:
+        return cls(view.id, view.label, view.domain, formatting.short_day(view.since))
+
+    @classmethod
+    def samples(cls) -> tuple[JoinRequestRow, ...]:
+        day = formatting.short_day("2026-11-12T10:00:00+00:00")
+        long = "countess.of.lovelace@analytical-engines.example.org"
+        return cls("a", "grace@globex.example", "globex.example", day), cls(
+            "b", long, "analytical-engines.example.org", day
+        )
+
+
+@dataclass(frozen=True)
+class JoinRequestsPage(Page):
+    """Lists the open requests."""
+
+    template = "pages/organizations/join_requests.html"
+    query = {"id": 64, "page": 6, "done": 8}
+
+    form: DecisionForm
+    organization: str
+    """Its id."""
+    name: str
+    people: Any
+    requests: tuple[JoinRequestRow, ...]
+    number: int = 1
+    """Of the page."""
+    has_more: bool = False
+    tabs: tuple[Tab, ...] = TABS
+    problem: Notice | None = None
+
+    def address(self, number: int) -> str:
+        """Return the address of another page of the list."""
+        return address_of(ADDRESS, self.organization, page=number)
+
+    @classmethod
+    def samples(cls) -> Mapping[str, JoinRequestsPage]:
+        form = DecisionForm(data={"organization": "org_9"})
+        some = cls(form, "org_9", "Globex Gardens", people(24), JoinRequestRow.samples())
+        return {
+            "some": some,
+            "none": replace(some, requests=()),
+            "second page": replace(some, number=2, has_more=True),
+            "with the password": replace(
+                some, form=DecisionForm(data={"organization": "org_9", "account": "ada@example.com", "asks": NEEDED})
+            ),
+            "token": replace(some, form=DecisionForm(data={"organization": "org_9"}).with_token_error()),
+            **{f"after {result}": replace(some, problem=notice) for result, notice in _RESULTS.items()},
+            **{kind.__name__: replace(some, problem=notice) for kind, notice in _NOTICES.items()},
+        }
+
+
+_RESULTS: Final = {
+    "approved": Notice(_l("Request approved"), _l("They’re now a member. We’ve emailed them."), "ok"),
+    "declined": Notice(_l("Request declined"), _l("We’ve emailed them. They can ask again in 30 days."), "ok"),
+}
+_NOTICES: Final[dict[type[ApiError], Notice]] = {
+    e.JoinRequestClosed: Notice(
+        _l("This request can’t be approved"),
+        _l("It was already approved or declined, or the person’s account or email changed."),
+        "note",
+    ),
+    e.NoSeatLeft: Notice(_l("No seats left"), _l("Remove a member or revoke an invitation first.")),
+    e.WrongDefaultMemberRole: Notice(
+        _l("There’s no role for new members"), _l("Ask your administrator to set a default role.")
+    ),
+}
+
+
+@pages.get(ADDRESS)
+def show_join_requests() -> Response:
+    return _list(None, requested_organization(), page_number(), _RESULTS.get(current_visit().query.get("done", "")))
+
+
+@pages.post(ADDRESS)
+def submit_join_request() -> Response:
+    form = DecisionForm()
+    organization, decision = (form.organization.data or "")[:64], form.decision
+    if not form.validate() or decision is None:
+        return _list(form, organization, 1, None, form.error_status)
+    join_request, is_approved = decision
+    change = contract.DecideRequest(
+        organization=organization, request=join_request, is_approved=is_approved, password=form.current_password
+    )
+    try:
+        decided = api()(contract.decide, change)
+    except (e.JoinRequestClosed, e.UnknownJoinRequest, e.UnknownMember):
+        if not is_approved:  # declined already, by a double submit or another manager
+            return journey.redirect_to(address_of(ADDRESS, organization))
+        return _list(form, organization, 1, _NOTICES[e.JoinRequestClosed], 409)
+    except (e.NoSeatLeft, e.WrongDefaultMemberRole) as refusal:
+        return _list(form, organization, 1, _NOTICES[type(refusal)], refusal.status)
+    except e.NotAuthenticated as refusal:  # or the password does not suffice
+        landing = address_of(ADDRESS, organization)
+        return redirect_to_confirmation(landing) if current_visit().session else leave(refusal, landing)
+    except e.UnknownOrganization:
+        return journey.redirect_to(LIST)
+    except ApiError as refusal:
+        notice = None if form.add_refusal(refusal) else refusal_notice(refusal)
+        return _list(form, organization, 1, notice, refusal.status)
+    current_visit().renew(decided.session)
+    done = "approved" if is_approved else "declined"
+    return journey.redirect_to(address_of(ADDRESS, organization, done=done))
+
+
+def _list(
+    form: DecisionForm | None, organization: str, number: int, notice: Notice | None, status: int = 200
+) -> Response:
+    request = contract.RequestsRequest(organization=organization or "-", page=number)
+    view = read(contract.read, request, address_of(ADDRESS, organization))
+    if isinstance(view, Response):
+        return view
+    own = view.organization
+    form = form or DecisionForm(formdata=None, data={**confirmation_data(view), "organization": organization})
+    return JoinRequestsPage(
+        form,
+        own.id,
+        own.name,
+        people(own.people),
+        tuple(map(JoinRequestRow.of, view.requests)),
+        number,
+        view.has_more,
+        tabs_of(own),
+        notice,
+    ).render(status)

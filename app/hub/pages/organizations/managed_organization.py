@@ -1,0 +1,64 @@
+"""What the pages of an organization share: its addresses, reading it as a member who may, and the pages of a list."""
+
+from __future__ import annotations
+
+from typing import Final, TypeVar
+from urllib.parse import urlencode
+
+from flask import Response
+
+from app.contract import errors as e
+from app.contract.accounts.pages.reauthentication import AccountView
+from app.hub import journey, oidc_client
+from app.hub.locale import lazy_gettext as _l
+from app.hub.rendering.page import Notice
+from app.hub.web.services import api
+from app.hub.web.visit import current_visit
+from app.kit.operations.errors import ApiError
+from app.kit.operations.operation import Operation
+from app.kit.operations.wire import Wire
+
+LIST: Final = "/organizations"
+OWNERS_ONLY: Final = Notice(_l("Only owners can do that"), _l("Ask an owner of the organization to change this."))
+_MAX_PAGE: Final = 100_000
+
+Req = TypeVar("Req", bound=Wire)
+View = TypeVar("View", bound=AccountView)
+
+
+def address_of(address: str, organization: str, **more: str | int) -> str:
+    """Return the address of a page of the organization."""
+    return f"{address}?{urlencode({'id': organization, **more})}"
+
+
+def requested_organization() -> str:
+    """Return the id in the address; `-` for none, which no organization has."""
+    return current_visit().query.get("id", "")[:64] or "-"
+
+
+def page_number() -> int:
+    """Return the page of the list that the address names; 1 for anything but a number."""
+    text = current_visit().query.get("page", "1")
+    return min(int(text), _MAX_PAGE) or 1 if text.isascii() and text.isdecimal() and len(text) <= 6 else 1
+
+
+def read(operation: Operation[Req, View], request: Req, landing: str, back: str = LIST) -> View | Response:
+    """Return the response of an operation; without a session, or where the account may not see it, where to go instead."""
+    if not current_visit().session:
+        return sign_in(landing)
+    try:
+        view = api()(operation, request)
+    except (e.NotAuthenticated, e.UnknownOrganization, e.NotAMember, e.OwnersOnly) as refusal:
+        return leave(refusal, landing, back)
+    current_visit().use_account_language(view.person)
+    return view
+
+
+def leave(refusal: ApiError, landing: str, back: str = LIST) -> Response:
+    """Lead to a sign-in that continues at `landing`, or to `back` where the account may not see the organization or member."""
+    return sign_in(landing) if isinstance(refusal, e.NotAuthenticated) else journey.redirect_to(back)
+
+
+def sign_in(landing: str) -> Response:
+    """Begin a sign-in that continues at an account page."""
+    return oidc_client.start_login(landing if oidc_client.is_account_page(landing) else LIST)

@@ -1,0 +1,248 @@
+"""The account's organizations: list and leave."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from flask import Response
+from wtforms import HiddenField
+
+from app.contract import errors as e
+from app.contract.organizations.pages import account_organizations as contract
+from app.contract.organizations.pages import join_requests
+from app.contract.page_models import NoParameters
+from app.hub import journey, oidc_client
+from app.hub.components.change_refusals import refusal_notice
+from app.hub.confirmation import require_confirmation
+from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
+from app.hub.locale import lazy_gettext as _l
+from app.hub.pages import pages
+from app.hub.pages.organizations.presentation import InvitationsRow, Joinable, Tile, listed, logos, people
+from app.hub.rendering import formatting
+from app.hub.rendering.form import HubForm
+from app.hub.rendering.page import Notice, Page
+from app.hub.web.services import api
+from app.hub.web.visit import current_visit
+from app.kit.operations.errors import ApiError
+
+ADDRESS: Final = "/organizations"
+LEAVE: Final = f"{ADDRESS}/leave"
+ASK: Final = f"{ADDRESS}/ask"
+
+
+class LeaveForm(PasswordConfirmationForm):
+    """Confirms leaving."""
+
+    organization = HiddenField()
+
+    def to_request(self) -> contract.LeaveOrganizationRequest:
+        return contract.LeaveOrganizationRequest(
+            organization=(self.organization.data or "")[:64], password=self.current_password
+        )
+
+
+@dataclass(frozen=True)
+class OrganizationRow:
+    """An organization in the list."""
+
+    tile: Tile
+    roles: str
+    people: Any
+    since: str
+    can_manage: bool = False
+    is_last_owner: bool = False
+
+    @classmethod
+    def of(cls, view: contract.OwnOrganization) -> OrganizationRow:
+        return cls(
+            Tile(view.name, view.id, view.logo or ""),
+            listed(view.roles),
+            people(view.people),
+            formatting.short_day(view.since),
+            view.can_manage,
+            view.is_last_owner,
+        )
+
+    @classmethod
+    def samples_of_two(cls) -> tuple[OrganizationRow, OrganizationRow]:
+        """Return one that the account owns alone, and one that it can leave."""
+        day = formatting.short_day("2026-11-12T10:00:00+00:00")
+        globex = cls(Tile("Globex Gardens", "org_9"), "Editor", people(24), day)
+        return cls(Tile("Initech", "org_3"), "Owner", people(8), day, can_manage=True, is_last_owner=True), globex
+
+
+@dataclass(frozen=True)
+class OrganizationsPage(Page):
+    """Lists the organizations."""
+
+    template = "pages/organizations/memberships.html"
+    query = {"done": 8}
+
+    organizations: tuple[OrganizationRow, ...]
+    result: str = ""
+    """The result of the last change: a key of `_RESULTS`."""
+    can_create: bool = False
+    invitations: InvitationsRow | None = None
+    joinable: tuple[Joinable, ...] = ()
+    form: HubForm | None = None
+    """Asks to join."""
+
+    @property
+    def notice(self) -> Notice | None:
+        return _RESULTS.get(self.result) or super().notice
+
+    @property
+    def pictures(self) -> tuple[str, ...]:
+        return logos(
+            [*(organization.tile for organization in self.organizations), *(item.tile for item in self.joinable)]
+        )
+
+    @classmethod
+    def samples(cls) -> Mapping[str, OrganizationsPage]:
+        both = OrganizationRow.samples_of_two()
+        long = replace(both[1], tile=Tile("Northern Association of Independent Garden Architects", "org_4"))
+        return {
+            "some": cls(both),
+            "none": cls(()),
+            **{f"after {result}": cls(both[:1], result) for result in _RESULTS},
+            "can create": cls(both, can_create=True),
+            "none, can create": cls((), can_create=True),
+            "invited": cls(both, invitations=InvitationsRow(1, ("Hazel Labs",))),
+            "none, invited": cls((), invitations=InvitationsRow(2, ("Hazel Labs", "Lantern Studio"))),
+            "can ask to join": cls(both[:1], joinable=Joinable.samples(), form=HubForm(), can_create=True),
+            "none, can ask to join": cls((), joinable=Joinable.samples()[:1], form=HubForm()),
+            "token": cls((), joinable=Joinable.samples()[:1], form=HubForm().with_token_error()),
+            "long names": cls((replace(long, roles="Billing administrator, Head of regional procurement"),)),
+        }
+
+
+_RESULTS: Final = {
+    "left": Notice(_l("You left the organization"), _l("You no longer have access to its apps and data."), "ok"),
+    "joined": Notice(_l("You joined the organization"), tone="ok"),
+    "deleted": Notice(_l("Organization deleted"), tone="ok"),
+    "asked": Notice(_l("Request sent"), _l("We’ll email you when it’s approved or declined."), "ok"),
+}
+
+
+@dataclass(frozen=True)
+class LeavePage(Page):
+    """Asks to confirm leaving."""
+
+    template = "pages/organizations/leave.html"
+    scripts = (*Page.scripts, "reveal")
+    query = {"id": 64}
+
+    form: LeaveForm
+    organization: OrganizationRow
+    problem: Notice | None = None
+
+    @classmethod
+    def samples(cls) -> Mapping[str, LeavePage]:
+        data, (own, other) = {"account": "ada@example.com", "organization": "org_9"}, OrganizationRow.samples_of_two()
+        wrong = LeaveForm(data={**data, "asks": NEEDED, "password": "x"})
+        wrong.add_refusal(e.WrongCurrentPassword())
+        return {
+            "fresh": cls(LeaveForm(data=data), other),
+            "the only owner": cls(LeaveForm(data=data), own),
+            "with the password": cls(LeaveForm(data={**data, "asks": NEEDED}), other),
+            "wrong password": cls(wrong, other),
+            "locked": cls(LeaveForm(data=data), other, refusal_notice(e.LockedForAWhile())),
+        }
+
+
+@pages.get(ADDRESS)
+def show_organizations() -> Response:
+    view = _read()
+    if view is None:
+        return oidc_client.start_login(ADDRESS)
+    return _list(view, HubForm())
+
+
+@pages.get(ASK)
+def show_ask_to_join() -> Response:
+    """Lead a reload of a refused form to the list."""
+    return journey.redirect_to(ADDRESS)
+
+
+@pages.post(ASK)
+def submit_ask_to_join() -> Response:
+    form = HubForm()
+    if not form.validate():
+        view = _read()
+        return oidc_client.start_login(ADDRESS) if view is None else _list(view, form, form.error_status)
+    try:
+        api()(
+            join_requests.ask, join_requests.AskToJoin(organization=current_visit().form.get("organization", "")[:64])
+        )
+    except e.NotAuthenticated:
+        return oidc_client.start_login(ADDRESS)
+    except (e.UnknownOrganization, e.JoinRequestRefused):  # changed meanwhile: the list shows how it is now
+        return journey.redirect_to(ADDRESS)
+    return journey.redirect_to(f"{ADDRESS}?done=asked")
+
+
+def _list(view: contract.OwnOrganizations, form: HubForm, status: int = 200) -> Response:
+    organizations, joinable = tuple(map(OrganizationRow.of, view.organizations)), tuple(map(Joinable.of, view.joinable))
+    result, invitations = current_visit().query.get("done", ""), InvitationsRow.of(view.invitations)
+    return OrganizationsPage(organizations, result, view.can_create, invitations, joinable, form).render(status)
+
+
+@pages.get(LEAVE)
+def show_leave_organization() -> Response:
+    requested = current_visit().query.get("id", "")[:64]
+    view, landing = _read(), f"{LEAVE}?{urlencode({'id': requested})}"
+    if view is None:
+        return oidc_client.start_login(landing if oidc_client.is_account_page(landing) else ADDRESS)
+    organization = _find(view, requested)
+    if organization is None:
+        return journey.redirect_to(ADDRESS)
+    if not organization.is_last_owner and (redirect := require_confirmation(view, landing)) is not None:
+        return redirect
+    data = {**confirmation_data(view), "organization": requested}
+    return LeavePage(LeaveForm(formdata=None, data=data), organization).render()
+
+
+@pages.post(LEAVE)
+def submit_leave_organization() -> Response:
+    form = LeaveForm()
+    problem, status = None, 422
+    if not form.validate():
+        status = form.error_status
+    else:
+        try:
+            response = api()(contract.leave, form.to_request())
+        except e.NotAuthenticated:
+            return oidc_client.start_login(ADDRESS)
+        except (e.UnknownOrganization, e.LastOwner) as refusal:  # the page explains the only owner by itself
+            problem, status = None, refusal.status
+        except ApiError as refusal:
+            problem, status = None if form.add_refusal(refusal) else refusal_notice(refusal), refusal.status
+        else:
+            current_visit().renew(response.session)
+            return journey.redirect_to(f"{ADDRESS}?done=left")
+    view = _read()
+    organization = _find(view, form.organization.data or "") if view is not None else None
+    if organization is None:
+        return journey.redirect_to(ADDRESS)  # left already, by a double submit or another tab
+    return LeavePage(form, organization, problem).render(status)
+
+
+def _read() -> contract.OwnOrganizations | None:
+    """Return the account's organizations; None without a session."""
+    if not current_visit().session:
+        return None
+    try:
+        view = api()(contract.read, NoParameters())
+    except e.NotAuthenticated:
+        return None
+    current_visit().use_account_language(view.person)
+    return view
+
+
+def _find(view: contract.OwnOrganizations, requested: str) -> OrganizationRow | None:
+    return next(
+        (OrganizationRow.of(organization) for organization in view.organizations if organization.id == requested), None
+    )

@@ -1,0 +1,291 @@
+"""Changes and deletes an organization, for its owners."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from flask import Response
+from flask_babel import lazy_ngettext as _n
+from wtforms import HiddenField, StringField
+from wtforms.validators import DataRequired, Length
+
+from app.contract import errors as e
+from app.contract.organizations.pages import settings as contract
+from app.hub import journey
+from app.hub.components.change_refusals import refusal_notice
+from app.hub.confirmation import require_confirmation
+from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
+from app.hub.locale import lazy_gettext as _l
+from app.hub.pages import pages
+from app.hub.pages.organizations.managed_organization import LIST, OWNERS_ONLY, address_of, read, requested_organization
+from app.hub.pages.organizations.presentation import TABS, Tab, people, tabs_of
+from app.hub.rendering.form import too_long
+from app.hub.rendering.page import Notice, Page
+from app.hub.web.services import api
+from app.hub.web.visit import current_visit
+from app.kit.operations.errors import ApiError
+
+ADDRESS: Final = f"{LIST}/settings"
+DELETE: Final = f"{LIST}/delete"
+_TOO_LONG: Final = Length(max=100, message=too_long(100))
+
+
+class SettingsForm(PasswordConfirmationForm):
+    """Name and look of the organization."""
+
+    own_fields = ("name",)
+    organization = HiddenField()
+    name = StringField(
+        _l("Organization name"),
+        [DataRequired(_l("Enter a name.")), _TOO_LONG],
+        render_kw={"dir": "auto"},
+    )
+    display_name = StringField(_l("Display name"), [_TOO_LONG], render_kw={"dir": "auto"})
+    logo = StringField(
+        _l("Logo link"),
+        render_kw={
+            "inputmode": "url",
+            "autocapitalize": "none",
+            "spellcheck": "false",
+            "dir": "ltr",
+        },
+    )
+
+    color = StringField(
+        _l("Color"),
+        render_kw={"autocapitalize": "none", "spellcheck": "false", "dir": "ltr"},
+    )
+
+    def to_request(self) -> contract.ChangeOrganizationSettings:
+        return contract.ChangeOrganizationSettings(
+            organization=(self.organization.data or "")[:64],
+            name=self.name.data or "",
+            display_name=self.display_name.data or "",
+            logo=(self.logo.data or "").strip() or None,
+            color=(self.color.data or "").strip() or None,
+            password=self.current_password,
+        )
+
+    def add_contract_errors(self, refusal: Any) -> None:
+        """Say what the address of a logo and a color need."""
+        super().add_contract_errors(refusal)
+        if self.logo.errors:
+            self.logo.errors = [_l("Enter a link that starts with https://.")]
+        if self.color.errors:
+            self.color.errors = [_l("Enter a color such as #0b7a5b.")]
+
+    def add_refusal(self, refusal: ApiError) -> bool:
+        """Add the refusal to its field; return whether there is a field for it."""
+        if isinstance(refusal, e.OrganizationNameTaken):
+            field = "display_name" if "Display" in refusal.description else "name"
+            self.add_error(field, _l("This name is taken. Choose another one."))
+        elif isinstance(refusal, e.BadField):
+            field = "display_name" if "Display" in refusal.description else "name"
+            self.add_error(field, _l("Use letters from one alphabet in each word, and no invisible characters."))
+        else:
+            return super().add_refusal(refusal)
+        return True
+
+
+class DeletionForm(PasswordConfirmationForm):
+    """Confirms the deletion by the organization's name."""
+
+    own_fields = ("name",)
+    organization = HiddenField()
+    name = StringField(_l("Organization name"), render_kw={"dir": "auto"})
+
+    def to_request(self) -> contract.DeleteOwnOrganization:
+        return contract.DeleteOwnOrganization(
+            organization=(self.organization.data or "")[:64],
+            name=(self.name.data or "")[:100],
+            password=self.current_password,
+        )
+
+    def add_refusal(self, refusal: ApiError) -> bool:
+        """Add the refusal to its field; return whether there is a field for it."""
+        if isinstance(refusal, e.BadField):
+            self.add_error("name", _l("Enter the organization’s name exactly as shown."))
+            return True
+        return super().add_refusal(refusal)
+
+
+@dataclass(frozen=True)
+class OrganizationSettingsPage(Page):
+    """Shows the settings; a manager who is no owner sees that only owners change them."""
+
+    template = "pages/organizations/settings.html"
+    scripts = (*Page.scripts, "reveal")
+    query = {"id": 64, "done": 8}
+
+    form: SettingsForm
+    organization: str
+    """Its id."""
+    shown_name: str
+    people: Any
+    is_owner: bool = True
+    problem: Notice | None = None
+    tabs: tuple[Tab, ...] = TABS
+
+    @classmethod
+    def samples(cls) -> Mapping[str, OrganizationSettingsPage]:
+        data = {
+            "account": "ada@example.com",
+            "organization": "org_9",
+            "name": "globex",
+            "display_name": "Globex Gardens",
+        }
+        known = ("org_9", "Globex Gardens", people(24))
+        taken, misleading, logo, color = (SettingsForm(data=data) for _ in range(4))
+        taken.add_refusal(e.OrganizationNameTaken())
+        misleading.add_refusal(e.BadField("The Display.Name is not formatted correctly."))
+        logo.logo.data = "http://globex.example/logo.png"
+        logo.logo.errors = [_l("Enter a link that starts with https://.")]
+        color.color.data = "green"
+        color.color.errors = [_l("Enter a color such as #0b7a5b.")]
+        look = {"logo": "https://globex.example/logo.png", "color": "#0b7a5b"}
+        confirming = SettingsForm(data={**data, **look, "asks": NEEDED})
+        return {
+            "fresh": cls(SettingsForm(data=data), *known),
+            "saved": cls(SettingsForm(data=data), *known, problem=_SAVED),
+            "taken": cls(taken, *known),
+            "misleading": cls(misleading, *known),
+            "wrong logo": cls(logo, *known),
+            "wrong color": cls(color, *known),
+            "with the password": cls(confirming, *known),
+            "manager": replace(cls(SettingsForm(data=data), *known), is_owner=False, tabs=TABS[:2]),
+        }
+
+
+_SAVED: Final = Notice(_l("Saved"), tone="ok")
+
+
+@dataclass(frozen=True)
+class DeleteOrganizationPage(Page):
+    """Says what is deleted, and asks to confirm it."""
+
+    template = "pages/organizations/delete.html"
+    scripts = (*Page.scripts, "reveal")
+    query = {"id": 64}
+
+    form: DeletionForm
+    organization: str
+    shown_name: str
+    people: Any
+    domains: Any = ""
+    connections: Any = ""
+    invitations: Any = ""
+    problem: Notice | None = None
+
+    @classmethod
+    def samples(cls) -> Mapping[str, DeleteOrganizationPage]:
+        data, known = {"account": "ada@example.com", "organization": "org_9"}, ("org_9", "Globex Gardens")
+        wrong = DeletionForm(data={**data, "name": "Globe"})
+        wrong.add_refusal(e.BadField())
+        return {
+            "fresh": cls(DeletionForm(data=data), *known, *_parts(24, 2, 1, 3)),
+            "small": cls(DeletionForm(data=data), *known, *_parts(1, 0, 0, 0)),
+            "wrong name": cls(wrong, *known, *_parts(24, 2, 1, 3)),
+            "with the password": cls(DeletionForm(data={**data, "asks": NEEDED}), *known, *_parts(24, 2, 1, 3)),
+        }
+
+
+def _parts(members: int, domains: int, connections: int, invitations: int) -> tuple[Any, Any, Any, Any]:
+    """Return what a deletion deletes as texts; empty where there is none."""
+    return (
+        _n("%(num)s membership", "%(num)s memberships", members),
+        _n("%(num)s email domain", "%(num)s email domains", domains) if domains else "",
+        _n("%(num)s sign-in connection", "%(num)s sign-in connections", connections) if connections else "",
+        _n("%(num)s pending invitation", "%(num)s pending invitations", invitations) if invitations else "",
+    )
+
+
+@pages.get(ADDRESS)
+def show_organization_settings() -> Response:
+    requested = requested_organization()
+    landing = address_of(ADDRESS, requested)
+    view = _read(requested, landing)
+    if isinstance(view, Response):
+        return view
+    if view.organization.is_owner and (redirect := require_confirmation(view, landing)) is not None:
+        return redirect
+    data = {
+        "organization": requested,
+        "name": view.name,
+        "display_name": view.display_name,
+        "logo": view.logo,
+        "color": view.color,
+        **confirmation_data(view),
+    }
+    notice = _SAVED if current_visit().query.get("done") == "saved" else None
+    return _settings(SettingsForm(formdata=None, data=data), view, notice)
+
+
+@pages.post(ADDRESS)
+def submit_organization_settings() -> Response:
+    form = SettingsForm()
+    response = _submit(form, contract.change)
+    if response is None:
+        return journey.redirect_to(address_of(ADDRESS, form.organization.data or "", done="saved"))
+    view = _read((form.organization.data or "")[:64], LIST)
+    return view if isinstance(view, Response) else _settings(form, view, *response)
+
+
+@pages.get(DELETE)
+def show_delete_organization() -> Response:
+    requested = requested_organization()
+    landing = address_of(DELETE, requested)
+    view = _read(requested, landing)
+    if isinstance(view, Response):
+        return view
+    if not view.organization.is_owner:
+        return journey.redirect_to(address_of(ADDRESS, requested))
+    if (redirect := require_confirmation(view, landing)) is not None:
+        return redirect
+    data = {**confirmation_data(view), "organization": requested}
+    return _deletion(DeletionForm(formdata=None, data=data), view)
+
+
+@pages.post(DELETE)
+def submit_delete_organization() -> Response:
+    form = DeletionForm()
+    response = _submit(form, contract.delete)
+    if response is None:
+        return journey.redirect_to(f"{LIST}?done=deleted")
+    view = _read((form.organization.data or "")[:64], LIST)
+    return view if isinstance(view, Response) else _deletion(form, view, *response)
+
+
+def _submit(form: SettingsForm | DeletionForm, operation: Any) -> tuple[Notice | None, int] | None:
+    """Make the change; return None, or the notice and the status of the page that is shown again."""
+    if not form.validate():
+        return None, form.error_status
+    try:
+        response = api()(operation, form.request)
+    except e.OwnersOnly as refusal:
+        return OWNERS_ONLY, refusal.status
+    except ApiError as refusal:
+        return None if form.add_refusal(refusal) else refusal_notice(refusal), refusal.status
+    current_visit().renew(response.session)
+    return None
+
+
+def _settings(
+    form: SettingsForm, view: contract.OrganizationSettingsView, problem: Notice | None = None, status: int = 200
+) -> Response:
+    own = view.organization
+    page = OrganizationSettingsPage(form, own.id, own.name, people(own.people), own.is_owner, problem, tabs_of(own))
+    return page.render(status)
+
+
+def _deletion(
+    form: DeletionForm, view: contract.OrganizationSettingsView, problem: Notice | None = None, status: int = 200
+) -> Response:
+    own = view.organization
+    parts = _parts(own.people, view.domains, view.connections, view.invitations)
+    return DeleteOrganizationPage(form, own.id, own.name, *parts, problem).render(status)
+
+
+def _read(organization: str, landing: str) -> contract.OrganizationSettingsView | Response:
+    return read(contract.read, contract.OrganizationSettingsRequest(organization=organization or "-"), landing)

@@ -1,0 +1,147 @@
+"""Makes a member an owner of an organization; the owner who does it steps down or stays one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from flask import Response
+from wtforms import HiddenField
+
+from app.contract import errors as e
+from app.contract.organizations.pages import settings as contract
+from app.hub import journey
+from app.hub.components.change_refusals import refusal_notice
+from app.hub.confirmation import require_confirmation
+from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
+from app.hub.locale import lazy_gettext as _l
+from app.hub.pages import pages
+from app.hub.pages.organizations.managed_organization import LIST, OWNERS_ONLY, address_of, read
+from app.hub.pages.organizations.presentation import ids_in, listed
+from app.hub.rendering.page import Notice, Page
+from app.hub.web.services import api
+from app.hub.web.visit import current_visit
+from app.kit.operations.errors import ApiError
+
+ADDRESS: Final = f"{LIST}/transfer"
+_MEMBERS: Final = f"{LIST}/members"
+STEP_DOWN, STAY = "step_down", "stay"
+
+
+class TransferForm(PasswordConfirmationForm):
+    """The member, and what becomes of the owner: a radio button for each."""
+
+    member = HiddenField()
+
+    @property
+    def choice(self) -> str:
+        provided = current_visit().form.get("choice", "")
+        return provided if provided in (STEP_DOWN, STAY) else ""
+
+
+@dataclass(frozen=True)
+class TransferOwnershipPage(Page):
+    """Asks whether the owner steps down."""
+
+    template = "pages/organizations/transfer_ownership.html"
+    scripts = (*Page.scripts, "reveal")
+    query = {"id": 140}
+
+    form: TransferForm
+    organization: str
+    """Its id."""
+    name: str
+    member: str
+    """The label of the account."""
+    key: str
+    """Organization and account, as addresses and forms name them."""
+    is_owner: bool = False
+    """Whether the member is an owner already."""
+    roles_after: str = ""
+    """The roles of an owner who steps down; empty: it leaves the organization."""
+    choice: str = STEP_DOWN
+    problem: Notice | None = None
+
+    @classmethod
+    def samples(cls) -> Mapping[str, TransferOwnershipPage]:
+        data = {"account": "ada@example.com", "member": "org_9-c"}
+        known = ("org_9", "Globex Gardens", "grace@example.com", "org_9-c")
+        long = ("org_9", "Globex Gardens", "countess.of.lovelace@analytical-engines.example.org", "org_9-c")
+        return {
+            "fresh": cls(TransferForm(data=data), *known, roles_after="Editor"),
+            "would leave": cls(TransferForm(data=data), *long),
+            "to an owner": cls(TransferForm(data=data), *known, is_owner=True, roles_after="Editor"),
+            "with the password": cls(TransferForm(data={**data, "asks": NEEDED}), *known, choice=STAY),
+            "cannot sign in": cls(TransferForm(data=data), *known, problem=_NOTICES[e.OwnerCannotSignIn]),
+        }
+
+
+_NOTICES: Final[dict[type[ApiError], Notice]] = {
+    e.OwnersOnly: OWNERS_ONLY,
+    e.OwnerCannotSignIn: Notice(
+        _l("This person can’t sign in"), _l("Their account is blocked or about to be deleted.")
+    ),
+}
+_NONE_CHOSEN: Final = Notice(_l("Choose what happens to your role"))
+
+
+@pages.get(ADDRESS)
+def show_transfer_ownership() -> Response:
+    key = current_visit().query.get("id", "")
+    landing = address_of(ADDRESS, key)
+    view = _read(key, landing)
+    if isinstance(view, Response):
+        return view
+    if (redirect := require_confirmation(view, landing)) is not None:
+        return redirect
+    form = TransferForm(formdata=None, data={**confirmation_data(view), "member": key})
+    return _render(form, view, STEP_DOWN, None, 200)
+
+
+@pages.post(ADDRESS)
+def submit_transfer_ownership() -> Response:
+    form = TransferForm()
+    key = form.member.data or ""
+    organization, uid = ids_in(key)
+    problem, status = None, 422
+    if not form.validate():
+        status = form.error_status
+    elif not form.choice:
+        problem = _NONE_CHOSEN
+    else:
+        change = contract.TransferOwnership(
+            organization=organization, uid=uid, steps_down=form.choice == STEP_DOWN, password=form.current_password
+        )
+        try:
+            response = api()(contract.transfer, change)
+        except ApiError as refusal:
+            shown = _NOTICES.get(type(refusal)) or refusal_notice(refusal)
+            problem, status = None if form.add_refusal(refusal) else shown, refusal.status
+        else:
+            current_visit().renew(response.session)
+            return journey.redirect_to(address_of(_MEMBERS, organization, done="owner"))
+    view = _read(key, address_of(_MEMBERS, organization))
+    if isinstance(view, Response):  # handed over already, by a double submit or another tab
+        return view
+    return _render(form, view, form.choice, problem, status)
+
+
+def _render(
+    form: TransferForm, view: contract.TransferView, choice: str, problem: Notice | None, status: int
+) -> Response:
+    own, member = view.organization, view.member
+    key, after = f"{own.id}-{member.uid}", listed(view.roles_after)
+    page = TransferOwnershipPage(form, own.id, own.name, member.label, key, member.is_owner, after, choice, problem)
+    return page.render(status)
+
+
+def _read(key: str, landing: str) -> contract.TransferView | Response:
+    """Return what the transfer changes; without a session, or where the account cannot make it, where to go instead."""
+    organization, uid = ids_in(key)
+    members = address_of(_MEMBERS, organization)
+    request = contract.TransferRequest(organization=organization or "-", uid=uid or "-")
+    view = read(contract.read_transfer, request, landing, members)
+    if not isinstance(view, Response) and view.member.is_self:
+        return journey.redirect_to(members)
+    return view

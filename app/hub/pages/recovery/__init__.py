@@ -1,0 +1,1 @@
+"""Forgotten passwords and PINs, lost passkeys."""

@@ -1,0 +1,244 @@
+"""Password reset by a mailed link or a code. A GET does not use the link up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Final
+
+from flask import Response
+from pydantic import ValidationError
+from wtforms import PasswordField
+from wtforms.validators import InputRequired
+
+from app.contract import errors as e
+from app.contract.page_models import LinkLookup, LinkRequest
+from app.contract.recovery import pages as contract
+from app.contract.steps import LoginStep, ProfileStep, StepResponse
+from app.contract.tenants.settings import PasswordPolicy
+from app.hub import journey
+from app.hub.components import mailed_link
+from app.hub.components.sign_in_refusals import RefusalReason, sign_in_notice
+from app.hub.forms.new_password import NewPasswordForm, NewPasswordPage, rules_in_force
+from app.hub.forms.password_rules import rules_of, sample_refusals
+from app.hub.locale import lazy_gettext as _l
+from app.hub.pages import pages
+from app.hub.rendering.form import HubForm
+from app.hub.rendering.page import Notice, Page
+from app.hub.web.cookies import set_interaction_cookie
+from app.hub.web.interaction import interaction_from_step
+from app.hub.web.services import api, services
+from app.hub.web.short_links import link_address
+from app.hub.web.visit import current_visit
+from app.kit.operations.errors import ApiError
+
+ADDRESS: Final = "/reset-password"
+
+
+class ResetForm(NewPasswordForm):
+    """The new password; typed once because it can be revealed."""
+
+    password_field = "password"
+    password = PasswordField(_l("New password"), [InputRequired(_l("Enter a new password."))])
+    number = mailed_link.number_field()
+
+
+class ResetReason(StrEnum):
+    """Why a new password is asked for."""
+
+    FORGOTTEN = ""
+    CODE = "code"
+    EXPIRED = "expired"
+
+
+@dataclass(frozen=True)
+class ResetPage(NewPasswordPage):
+    """Asks for a new password after a mailed link or a code."""
+
+    template = "pages/recovery/reset.html"
+    query = {**Page.query, **mailed_link.QUERY}
+
+    form: ResetForm
+    token: str = ""
+    reason: ResetReason = ResetReason.FORGOTTEN
+    is_rate_limited: bool = False
+    is_awaited: bool = False
+    """Whether a page in another browser waits for the link, and shows a number."""
+    wait_seconds: int = 0
+    """Seconds until the next try; 0 if unknown."""
+
+    @property
+    def notice(self) -> Notice | None:
+        if self.is_rate_limited:
+            return sign_in_notice(RefusalReason.TOO_MANY, self.wait_seconds)
+        return super().notice
+
+    @property
+    def action(self) -> str:
+        """The form's action: the link's address, so that the language links work after a post."""
+        return link_address(ADDRESS, self.token)
+
+    @classmethod
+    def samples(cls) -> Mapping[str, ResetPage]:
+        policy = PasswordPolicy(breached="change")
+        fresh = cls(ResetForm(), "ada@example.com", rules_of(PasswordPolicy()), token="a-token")
+        refused = {}
+        for name, refusal in sample_refusals().items():
+            form = ResetForm()
+            form.add_refusal(refusal)
+            refused[name] = replace(fresh, form=form, rules=rules_of(policy, refusal=refusal))
+        return {
+            "fresh": fresh,
+            "awaited in another browser": replace(fresh, is_awaited=True),
+            "expired": replace(fresh, reason=ResetReason.EXPIRED),
+            "every rule": replace(
+                fresh,
+                rules=rules_of(
+                    PasswordPolicy(
+                        max_length=20, require_lowercase=True, require_uppercase=True, history=1, breached="change"
+                    )
+                ),
+            ),
+            "too many": replace(fresh, is_rate_limited=True, wait_seconds=40),
+            **refused,
+        }
+
+
+class RenewForm(HubForm):
+    """A button."""
+
+
+class ResetLinkState(StrEnum):
+    """Why a link is refused."""
+
+    USED = "used"
+    EXPIRED = "expired"
+    UNKNOWN = "unknown"
+    BLOCKED = "blocked"
+
+
+@dataclass(frozen=True)
+class ResetLinkPage(mailed_link.LinkPage):
+    """The link is refused; offers a new one."""
+
+    template = "pages/recovery/reset_link.html"
+    path = ADDRESS
+
+    form: RenewForm
+    state: ResetLinkState
+    relying_party: str = ""
+
+    @classmethod
+    def samples(cls) -> Mapping[str, ResetLinkPage]:
+        return {state.value: cls(RenewForm(), state, token="a-token") for state in ResetLinkState}
+
+
+@pages.get(ADDRESS)
+def show_reset() -> Response:
+    token = mailed_link.link_token()
+    if not token:
+        return journey.redirect_to("/forgot-password")
+    return _render_form(token, ResetForm(), 200)
+
+
+@pages.post(ADDRESS)
+def submit_reset() -> Response:
+    visit = current_visit()
+    token = mailed_link.link_token()
+    if visit.form.get("do") == "renew":
+        return _renew(token)
+    form = ResetForm()
+    if not form.validate():
+        return _render_form(token, form, form.error_status)
+    try:
+        request_body = contract.ResetPasswordRequest(
+            token=token,
+            interaction_id=visit.interaction_id,
+            password=form.password.data or "",
+            number=(form.number.data or "").strip()[:20],
+        )
+    except ValidationError as refusal:
+        form.add_contract_errors(refusal)
+        return _render_form(token, form, 422)
+    try:
+        response = api()(contract.reset, request_body)
+    except ApiError as refusal:
+        return _refused(token, form, refusal)
+    return finish(response)
+
+
+def finish(response: StepResponse) -> Response:
+    """Continue signed in, or on the login page with the identifier filled in and a notice."""
+    if not isinstance(response.step, LoginStep):
+        return journey.follow(response, **({"changed": "password"} if isinstance(response.step, ProfileStep) else {}))
+    followed = journey.follow(response, reset="done")
+    shared, visit = services(), current_visit()
+    interaction = (
+        interaction_from_step(response, response.binding, shared.now(), visit.tenant.sign_in_page_seconds)
+        if response.binding
+        else visit.interaction
+    )
+    if interaction is not None:
+        set_interaction_cookie(followed, replace(interaction, hint=(response.login_hint or "")[:120]))
+    return followed
+
+
+def _render_form(
+    token: str, form: ResetForm, status: int, *, limit: e.TooManyRequests | None = None, refusal: ApiError | None = None
+) -> Response:
+    link = api()(contract.read_reset, mailed_link.link_read(token))
+    if link.state != "open":
+        return _render_refused_link(ResetLinkState(link.state), token, 403 if current_visit().is_post else 200)
+    reason = ResetReason(link.reason) if link.reason in set(ResetReason) else ResetReason.FORGOTTEN
+    wait = limit.retry_after_seconds or 0 if limit else 0
+    return ResetPage(
+        form,
+        link.label,
+        rules_in_force(link.password_policy, refusal),
+        None,
+        token,
+        reason,
+        limit is not None,
+        link.is_awaited,
+        wait,
+    ).render(status)
+
+
+def _render_refused_link(state: ResetLinkState, token: str, status: int, form: RenewForm | None = None) -> Response:
+    page = ResetLinkPage(
+        form or RenewForm(formdata=None), state, token=token, relying_party=current_visit().relying_party
+    )
+    return page.render(status)
+
+
+def _refused(token: str, form: ResetForm, refusal: ApiError) -> Response:
+    if form.add_refusal(refusal):
+        return _render_form(token, form, 422, refusal=refusal)
+    if isinstance(refusal, e.WrongMailCode):
+        form.add_error("number", mailed_link.WRONG_NUMBER)
+        return _render_form(token, form, 403)
+    if isinstance(refusal, e.TooManyRequests):
+        response = _render_form(token, form, 429, limit=refusal)
+        response.headers["Retry-After"] = str(refusal.retry_after_seconds or 60)
+        return response
+    states: dict[type[ApiError], ResetLinkState] = {
+        e.UsedLink: ResetLinkState.USED,
+        e.ExpiredLink: ResetLinkState.EXPIRED,
+        e.AccountBlocked: ResetLinkState.BLOCKED,
+    }
+    state = next((state for kind, state in states.items() if isinstance(refusal, kind)), ResetLinkState.UNKNOWN)
+    return _render_refused_link(state, token, refusal.status)
+
+
+def _renew(token: str) -> Response:
+    form = RenewForm()
+    if not form.validate():
+        link = api()(contract.read_reset, LinkLookup(token=token))
+        state = ResetLinkState(link.state) if link.state in set(ResetLinkState) else ResetLinkState.EXPIRED
+        return _render_refused_link(state, token, form.error_status, form)
+    try:
+        response = api()(contract.renew_reset, LinkRequest(token=token, interaction_id=current_visit().interaction_id))
+    except e.UnknownLink:
+        return _render_refused_link(ResetLinkState.UNKNOWN, "", 403)
+    return journey.follow(response)

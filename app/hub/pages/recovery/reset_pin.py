@@ -1,0 +1,84 @@
+"""PIN reset by a mailed link, for tenants without a reset page of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from flask import Response
+
+from app.contract import errors as e
+from app.contract.pins import pages as contract
+from app.contract.pins.settings import Pins
+from app.hub import journey
+from app.hub.components import mailed_link
+from app.hub.components.change_refusals import refusal_notice
+from app.hub.forms.pin import PinForm, pin_hint
+from app.hub.pages import pages
+from app.hub.rendering.page import Notice, Page
+from app.hub.web.services import api
+from app.hub.web.visit import current_visit, interaction_address
+from app.kit.operations.errors import ApiError
+
+ADDRESS: Final = "/reset-pin"
+OPEN, DONE = "open", "done"
+
+
+@dataclass(frozen=True)
+class ResetPinPage(mailed_link.LinkPage):
+    """Asks for a new PIN, or tells why the link is refused."""
+
+    template = "pages/recovery/reset_pin.html"
+    path = ADDRESS
+    scripts = (*Page.scripts, "reveal")
+
+    form: PinForm
+    rule: Any = ""
+    problem: Notice | None = None
+
+    @property
+    def another(self) -> str:
+        """The address of the page that sends a new link."""
+        return interaction_address("/forgot-pin")
+
+    @classmethod
+    def samples(cls) -> Mapping[str, ResetPinPage]:
+        rule, refused = pin_hint(Pins()), PinForm(data={"pin": "1234"})
+        refused.add_refusal(e.BadParameter())
+        return {
+            "fresh": cls(PinForm(), OPEN, "ada@example.com", "a-token", rule),
+            "refused": cls(refused, OPEN, "ada@example.com", "a-token", rule),
+            **{state: cls(PinForm(), state, token="a-token") for state in (DONE, "used", "expired", "unknown")},
+        }
+
+
+@pages.get(ADDRESS)
+def show_reset_pin() -> Response:
+    token = mailed_link.link_token()
+    if current_visit().query.get(DONE) == "1":
+        return ResetPinPage(PinForm(formdata=None), DONE).render()
+    if not token:
+        return journey.redirect_to("/forgot-pin")
+    return _render(PinForm(), token, 200)
+
+
+@pages.post(ADDRESS)
+def submit_reset_pin() -> Response:
+    form, token = PinForm(), mailed_link.link_token()
+    if not form.validate():
+        return _render(form, token, form.error_status)
+    try:
+        api()(contract.reset, contract.PinReset(token=token, pin=(form.pin.data or "")[:64]))
+    except (e.UsedLink, e.ExpiredLink, e.UnknownLink) as refusal:
+        return _render(form, token, refusal.status)
+    except ApiError as refusal:
+        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
+        return _render(form, token, refusal.status, problem)
+    return journey.redirect_to(f"{ADDRESS}?{DONE}=1")
+
+
+def _render(form: PinForm, token: str, status: int, problem: Notice | None = None) -> Response:
+    link = api()(contract.read_link, mailed_link.link_read(token))
+    rule = pin_hint(current_visit().tenant.pin)
+    return ResetPinPage(form, link.state, link.label, token, rule, problem).render(status)

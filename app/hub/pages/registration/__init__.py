@@ -1,0 +1,1 @@
+"""Registration, and what completes it: verified addresses, missing fields."""

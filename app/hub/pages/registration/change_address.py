@@ -1,0 +1,163 @@
+"""Correct the mistyped address or number of a registration that waits for verification."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from flask import Response
+from wtforms import StringField
+from wtforms.validators import InputRequired
+
+from app.contract import errors as e
+from app.contract.page_models import SentTo
+from app.contract.sign_in import pages as contract
+from app.contract.step_reasons import Channel
+from app.contract.steps import CheckMailStep, StepResponse
+from app.contract.verification import pages as verification
+from app.hub import journey
+from app.hub.components.sign_in_refusals import RefusalReason, sign_in_notice
+from app.hub.locale import lazy_gettext as _l
+from app.hub.pages import pages
+from app.hub.pages.registration import check_mail
+from app.hub.rendering.form import HubForm
+from app.hub.rendering.page import Notice, Page
+from app.hub.web.services import api
+from app.hub.web.visit import current_visit, interaction_address
+from app.kit.operations.errors import ApiError
+
+
+class CorrectedAddressForm(HubForm):
+    """The corrected email address."""
+
+    to = StringField(_l("Email"), [InputRequired(_l("Enter your email."))])
+
+    def to_request(self) -> verification.ChangeAddressRequest:
+        return verification.ChangeAddressRequest(
+            interaction_id=current_visit().interaction_id or "", to=self.to.data or ""
+        )
+
+
+class CorrectedNumberForm(CorrectedAddressForm):
+    """The corrected phone number."""
+
+    to = StringField(_l("Phone number"), [InputRequired(_l("Enter your phone number."))])
+
+
+@dataclass(frozen=True)
+class ChangeAddressPage(Page):
+    """Asks for the corrected address or number."""
+
+    template = "pages/registration/change_address.html"
+
+    form: CorrectedAddressForm
+    sent_to: str
+    is_text: bool = False
+    wait_seconds: int = 0
+    """Seconds until the next try is allowed; 0 without a rate limit."""
+
+    @property
+    def notice(self) -> Notice | None:
+        return sign_in_notice(RefusalReason.TOO_MANY, self.wait_seconds) if self.wait_seconds else super().notice
+
+    @property
+    def back(self) -> str:
+        return interaction_address(check_mail.ADDRESS)
+
+    @property
+    def attributes(self) -> dict[str, str]:
+        """The field's HTML attributes for keyboards and password managers."""
+        if self.is_text:
+            return {"type": "tel", "autocomplete": "tel", "dir": "ltr"}
+        return {"type": "email", "autocomplete": "email", "spellcheck": "false"}
+
+    @classmethod
+    def samples(cls) -> Mapping[str, ChangeAddressPage]:
+        mail, number = "ada@exmaple.com", "+44 20 7946 0018"
+        samples = {"fresh": cls(CorrectedAddressForm(data={"to": mail}), mail)}
+        for name, kind in (
+            ("no address", e.MalformedEmail),
+            ("refused", e.EmailRefused),
+        ):
+            samples[name] = cls(_with_error(CorrectedAddressForm(data={"to": "ada@example"}), kind()), mail)
+        samples["token"] = cls(CorrectedAddressForm(data={"to": mail}).with_token_error(), mail)
+        samples["too many"] = cls(CorrectedAddressForm(data={"to": mail}), mail, wait_seconds=50)
+        samples["to a phone"] = cls(CorrectedNumberForm(data={"to": number}), number, True)
+        samples["no number"] = cls(
+            _with_error(CorrectedNumberForm(data={"to": "12"}), e.MalformedPhone()), number, True
+        )
+        return samples
+
+
+@pages.get(check_mail.CHANGE)
+def show_change_address() -> Response:
+    """Render the form with the present address, which usually has one wrong character."""
+    response = _current_step()
+    if (step := _changeable(response)) is None:
+        return journey.follow(response)
+    return _page(_form_class(step)(data={"to": step.sent_to}), step.sent_to).render()
+
+
+@pages.post(check_mail.CHANGE)
+def submit_change_address() -> Response:
+    response = _current_step()
+    if (step := _changeable(response)) is None:
+        return journey.follow(response)
+    form = _form_class(step)()
+    if not form.validate():
+        return _page(form, step.sent_to).render(form.error_status)
+    try:
+        return journey.follow(api()(verification.change_address, form.to_request()))
+    except e.EmailUnverified:
+        return journey.follow(response)
+    except ApiError as refusal:
+        return _refused(form, refusal)
+
+
+def _current_step() -> StepResponse:
+    return api()(contract.resume, contract.InteractionRequest(interaction_id=journey.require_interaction().id))
+
+
+def _changeable(response: StepResponse) -> CheckMailStep | None:
+    """Return the step that waits for a registration of this browser; None for any other."""
+    step = response.step
+    return step if isinstance(step, CheckMailStep) and step.can_change else None
+
+
+def _form_class(step: CheckMailStep) -> type[CorrectedAddressForm]:
+    return CorrectedNumberForm if step.channel is Channel.SMS else CorrectedAddressForm
+
+
+def _page(form: CorrectedAddressForm, sent_to: str, wait_seconds: int = 0) -> ChangeAddressPage:
+    return ChangeAddressPage(form, sent_to, isinstance(form, CorrectedNumberForm), wait_seconds)
+
+
+def _refused(form: CorrectedAddressForm, refusal: ApiError) -> Response:
+    """Render the form again with the error at its field."""
+    mailed, wait = SentTo.model_validate(refusal.data or {}), refusal.retry_after_seconds or 0
+    is_rate_limited = isinstance(refusal, e.TooManyRequests)
+    page = _page(
+        form if is_rate_limited else _with_error(form, refusal), mailed.sent_to, max(1, wait) if is_rate_limited else 0
+    )
+    response = page.render(refusal.status)
+    if wait:
+        response.headers["Retry-After"] = str(wait)
+    return response
+
+
+def _with_error(form: CorrectedAddressForm, refusal: ApiError) -> CorrectedAddressForm:
+    message = next((mailed for kind, mailed in _FIELD_ERRORS.items() if isinstance(refusal, kind)), None)
+    if message is None:
+        raise refusal
+    form.add_error("to", message)
+    return form
+
+
+_NOT_HERE: Final = _l("This email can’t be used here. Use another one.")
+_FIELD_ERRORS: Final[dict[type[ApiError], Any]] = {
+    e.MalformedEmail: _l("Enter a valid email address."),
+    e.EmailRefused: _NOT_HERE,
+    e.EmailDomainRefused: _NOT_HERE,
+    e.MalformedPhone: _l("Enter the number with + and the country code, like +1 202 555 0123."),
+}

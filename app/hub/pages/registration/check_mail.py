@@ -1,0 +1,177 @@
+"""Wait for the verification of an address or number: take the code, or resend the message.
+
+The page answers known and unknown addresses alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from flask import Response
+
+from app.contract.page_models import InteractionOnly, SentTo
+from app.contract.sign_in import pages as contract
+from app.contract.step_reasons import Channel
+from app.contract.steps import CheckMailStep, StepResponse
+from app.contract.verification import pages as verification
+from app.hub import journey
+from app.hub.forms.code import (
+    LINK_CLOSED,
+    ButtonForm,
+    CodeForm,
+    CodePage,
+    CodePageNotice,
+    outcome_for,
+    redisplayed,
+    sample_empty_form,
+    sample_filled_form,
+)
+from app.hub.rendering.form import HubForm
+from app.hub.web.services import api
+from app.hub.web.visit import current_visit, interaction_address
+from app.kit.operations.errors import ApiError
+
+ADDRESS: Final = "/verify"
+WAITING: Final = "/verify/waiting"
+CHANGE: Final = "/change-address"
+
+
+@dataclass(frozen=True)
+class CheckMailPage(CodePage):
+    """A verification message was sent."""
+
+    template = "pages/registration/check_mail.html"
+
+    can_change: bool = False
+    """Whether this browser registered and may correct the address or number."""
+
+    @property
+    def polls(self) -> str:
+        return interaction_address(WAITING)
+
+    @property
+    def other(self) -> str:
+        """The address of the page that takes another address or number."""
+        page = CHANGE if self.can_change else "/login"
+        return interaction_address(page)
+
+    @classmethod
+    def samples(cls) -> Mapping[str, CheckMailPage]:
+        mail, number = "ada@example.com", "+44 20 7946 0018"
+        return {
+            "fresh": cls(CodeForm(), mail, can_change=True, number="47"),
+            "at a webmail service": cls(CodeForm(), "ada@gmail.com", False, 27, number="47", can_change=True),
+            "after a sign-in": cls(CodeForm(), mail),
+            "link only": cls(CodeForm(), mail, number="47", carries="link"),
+            "link only, not opened": cls(CodeForm(), mail, False, 21, CodePageNotice.UNOPENED, "47", carries="link"),
+            "code only": cls(CodeForm(), mail, carries="otp"),
+            "token": cls(sample_filled_form().with_token_error(), mail, can_change=True),
+            "a moment ago": cls(CodeForm(), mail, resend_in_seconds=27),
+            "a long address": cls(CodeForm(), f"{'a.very.long.name.' * 3}@{'mail.' * 9}example.com"),
+            "empty": cls(sample_empty_form(), mail),
+            **{outcome.value: cls(sample_filled_form(), mail, False, 21, outcome) for outcome in _BY_MAIL},
+            "to a phone": cls(CodeForm(), number, is_text=True, can_change=True),
+            "to a phone, a moment ago": cls(CodeForm(), number, True, 27),
+            "to a phone, empty": cls(sample_empty_form(), number, True),
+            **{
+                f"to a phone, {outcome.value}": cls(sample_filled_form(), number, True, 21, outcome)
+                for outcome in _BY_TEXT
+            },
+        }
+
+
+_BY_MAIL: Final = [
+    outcome
+    for outcome in CodePageNotice
+    if outcome not in (CodePageNotice.TAKEN, CodePageNotice.CLOSED, CodePageNotice.NO_TEXTS)
+]
+_BY_TEXT: Final = [
+    outcome for outcome in CodePageNotice if outcome not in (CodePageNotice.UNOPENED, CodePageNotice.CLOSED)
+]
+
+
+def show() -> Response:
+    """Render the page of a waiting interaction; redirect any other to its step."""
+    interaction = journey.require_interaction()
+    response = api()(contract.resume, contract.InteractionRequest(interaction_id=interaction.id))
+    if not isinstance(response.step, CheckMailStep):
+        return journey.follow(response)
+    outcome = CodePageNotice.SENT if current_visit().query.get("sent") else None
+    return _page(CodeForm(), response.step, outcome).render()
+
+
+def submit_code() -> Response:
+    """Verify the typed code."""
+    form, interaction = CodeForm(), journey.require_interaction()
+    if not form.validate():
+        return _render_invalid(form)
+    typed = (form.code.data or "")[:64]
+    return _call(
+        form, verification.enter_code, verification.OptionalCodeRequest(interaction_id=interaction.id, code=typed)
+    )
+
+
+def waiting_state() -> str:
+    """Return the state as one word for the page's script."""
+    interaction = current_visit().interaction
+    if interaction is None:
+        return LINK_CLOSED
+    step = api()(contract.resume, contract.InteractionRequest(interaction_id=interaction.id)).step
+    return step.state if isinstance(step, CheckMailStep) else LINK_CLOSED
+
+
+def submit_link_opened() -> Response:
+    """Continue after the emailed link was opened in this browser, or in another browser with the number of this page."""
+    form, interaction = ButtonForm(), journey.require_interaction()
+    if not form.validate():
+        return _render_invalid(form)
+    return _call(form, verification.enter_code, verification.OptionalCodeRequest(interaction_id=interaction.id))
+
+
+def submit_resend() -> Response:
+    """Resend the message."""
+    form, interaction = ButtonForm(), journey.require_interaction()
+    if not form.validate():
+        return _render_invalid(form)
+    return _call(form, verification.mail_again, InteractionOnly(interaction_id=interaction.id))
+
+
+def _call(form: HubForm, operation: Any, body: Any) -> Response:
+    try:
+        response: StepResponse = api()(operation, body)
+    except ApiError as refusal:
+        return _refused(form, refusal)
+    if isinstance(response.step, CheckMailStep) and operation is verification.mail_again:
+        return journey.follow(response, sent="again")
+    return journey.follow_home(response) if operation is verification.enter_code else journey.follow(response)
+
+
+def _refused(form: HubForm, refusal: ApiError) -> Response:
+    mailed = SentTo.model_validate(refusal.data or {})
+    is_text, outcome = mailed.channel is Channel.SMS, outcome_for(form, refusal)
+    number, can_change = "" if is_text else mailed.number, mailed.can_change
+    page = CheckMailPage(
+        redisplayed(form), mailed.sent_to, is_text, mailed.resend_in_seconds, outcome, number,
+        can_change=can_change, carries=mailed.carries,
+    )  # fmt: skip
+    return page.render_refusal(refusal)
+
+
+def _render_invalid(form: HubForm) -> Response:
+    """Render the page after an incomplete form or an invalid form token."""
+    interaction = journey.require_interaction()
+    response = api()(contract.resume, contract.InteractionRequest(interaction_id=interaction.id))
+    if not isinstance(response.step, CheckMailStep):
+        return journey.follow(response)
+    return _page(redisplayed(form), response.step, None).render(form.error_status)
+
+
+def _page(form: CodeForm, step: CheckMailStep, outcome: CodePageNotice | None) -> CheckMailPage:
+    is_text = step.channel is Channel.SMS
+    number = "" if is_text else step.number
+    return CheckMailPage(
+        form, step.sent_to, is_text, step.resend_in_seconds, outcome, number,
+        can_change=step.can_change, carries=step.carries,
+    )  # fmt: skip

@@ -1,0 +1,94 @@
+"""A step of sign-in: required fields of the tenant's form that the account lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from flask import Response
+
+from app.contract import errors as e
+from app.contract.accounts.pages.profile import MissingFieldsRequest
+from app.contract.accounts.pages.profile import fill_missing as operation
+from app.contract.registration.form import FormField
+from app.contract.sign_in import pages as sign_in_pages
+from app.contract.steps import MissingFieldsStep
+from app.hub import journey
+from app.hub.components.change_refusals import refusal_notice
+from app.hub.components.signed_in_account import account_in_interaction
+from app.hub.forms.profile_fields import SAMPLE_FIELDS, FieldsForm
+from app.hub.pages import pages
+from app.hub.rendering.page import Notice, Page
+from app.hub.tenants.branding import initials
+from app.hub.web.services import api
+from app.hub.web.visit import current_visit
+from app.kit.operations.errors import ApiError
+
+ADDRESS: Final = "/missing-fields"
+
+
+@dataclass(frozen=True)
+class MissingFieldsPage(Page):
+    """Asks for the missing fields."""
+
+    template = "pages/registration/missing_fields.html"
+
+    form: FieldsForm
+    relying_party: str = ""
+    problem: Notice | None = None
+
+    account: str = ""
+    """The label of the account."""
+
+    @property
+    def first_fields(self) -> tuple[str, ...]:
+        return tuple(field.name for field, _ in self.form.rows if field.type != "multi")
+
+    @property
+    def initials(self) -> str:
+        return initials(self.account)
+
+    @classmethod
+    def samples(cls) -> Mapping[str, MissingFieldsPage]:
+        fields = (FormField(name="first_name", required=True), SAMPLE_FIELDS[3].model_copy(update={"required": True}))
+        return {
+            "fresh": cls(FieldsForm.of(fields), account="ada@example.com"),
+            "for an application": cls(FieldsForm.of(fields), "Acme Shop", account="ada@example.com"),
+            "failed": cls(FieldsForm.of(fields), problem=refusal_notice(ApiError())),
+        }
+
+
+@pages.get(ADDRESS)
+def show_missing_fields() -> Response:
+    interaction = journey.require_interaction()
+    response = api()(sign_in_pages.resume, sign_in_pages.InteractionRequest(interaction_id=interaction.id))
+    step = response.step
+    if not isinstance(step, MissingFieldsStep):
+        return journey.follow(response)
+    account = step.person.label if step.person else ""
+    return _page(FieldsForm.of(_fields(step.names)), account).render()
+
+
+@pages.post(ADDRESS)
+def submit_missing_fields() -> Response:
+    interaction = journey.require_interaction()
+    form = FieldsForm.of(_fields(current_visit().form.keys()))
+    if not form.validate():
+        return _page(form, account_in_interaction()).render(form.error_status)
+    try:
+        return journey.follow(api()(operation, MissingFieldsRequest(interaction_id=interaction.id, fields=form.typed)))
+    except e.NotAuthenticated:
+        return journey.redirect_to(f"/login?attempt={interaction.id}")
+    except ApiError as refusal:
+        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
+        return _page(form, account_in_interaction(), problem).render(refusal.status)
+
+
+def _fields(names: Iterable[str]) -> tuple[FormField, ...]:
+    requested = set(names)
+    return tuple(field for field in current_visit().tenant.form if field.name in requested and field.required)
+
+
+def _page(form: FieldsForm, account: str, problem: Notice | None = None) -> MissingFieldsPage:
+    return MissingFieldsPage(form, current_visit().relying_party, problem, account)

@@ -1,0 +1,379 @@
+"""Registration with the tenant's form, with a password, a passkey or a federated identity."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from flask import Response
+
+from app.contract import errors as e
+from app.contract.captcha.models import LockChallenge
+from app.contract.federation.pages.connections import ConnectedProfile, ConnectedProfileRequest, read_profile
+from app.contract.page_models import NoParameters
+from app.contract.registration.form import TERMS, FormField, Option
+from app.contract.registration.pages import begin_with_passkey
+from app.contract.registration.pages import register as operation
+from app.contract.sign_in import pages as contract
+from app.contract.steps import LoginStep, RegisterStep, StepResponse
+from app.contract.tenants.settings import PasswordPolicy
+from app.hub import journey
+from app.hub.components import sign_in_methods
+from app.hub.components.carried_identifier import is_phone, prefilled_identifier
+from app.hub.components.sign_in_methods import SignInMethod
+from app.hub.components.sign_in_refusals import RefusalReason, sign_in_notice
+from app.hub.forms import captcha
+from app.hub.forms.passkey import options_response, read_credential
+from app.hub.forms.password_rules import Rule, problem_of, rules_of, sample_refusals
+from app.hub.forms.registration_fields import USERNAME_FORMAT
+from app.hub.locale import lazy_gettext as _l
+from app.hub.pages import pages
+from app.hub.pages.registration.registration_form import RegisterForm
+from app.hub.pages.registration.registration_off import registration_off
+from app.hub.rendering.cached_pages import cached_page
+from app.hub.rendering.page import Notice, Page
+from app.hub.tenants.captcha_widget import WidgetView
+from app.hub.tenants.tenant import HubTenant, IdentifierKind, RegistrationView
+from app.hub.web.services import api
+from app.hub.web.visit import current_visit
+from app.kit.operations.errors import ApiError
+
+ADDRESS: Final = "/register"
+
+
+@dataclass(frozen=True)
+class RegisterPage(Page):
+    """The registration page with a password."""
+
+    template = "pages/registration/register.html"
+    scripts = (*Page.scripts, "tabs", "reveal", "rules", "work")
+    query = {**Page.query, "with": 60}
+    links_application = True
+
+    form: RegisterForm
+    rules: tuple[Rule, ...] = ()
+    relying_party: str = ""
+    refusal: RefusalReason | None = None
+    wait_seconds: int = 0
+    problem: Notice | None = None
+    connections: tuple[SignInMethod, ...] = ()
+    """The tenant's federated connections."""
+    provider_title: str = ""
+    """Title of the provider of a federated registration, which has no password and no passkey."""
+
+    @property
+    def notice(self) -> Notice | None:
+        return sign_in_notice(self.refusal, self.wait_seconds) if self.refusal else super().notice or self.problem
+
+    @property
+    def has_passkey(self) -> bool:
+        """Whether a passkey may replace the password."""
+        return False
+
+    @property
+    def links(self) -> dict[str, str]:
+        """The addresses of the tenant's terms and privacy notice; empty if it has none."""
+        return {"terms": "", "privacy": "", **dict(current_visit().tenant.brand.links)}
+
+    @classmethod
+    def samples(cls) -> Mapping[str, RegisterPage]:
+        rules, too_weak = rules_of(PasswordPolicy(), is_first=True), sample_refusals()["too weak"]
+        every = rules_of(PasswordPolicy(require_lowercase=True, require_uppercase=True), is_first=True)
+        marked = rules_of(PasswordPolicy(), is_first=True, refusal=too_weak)
+        plain, typed = RegisterForm.of(_DEFAULT_FIELDS), {"email": "ada@example.com"}
+        wrong = RegisterForm.of(_DEFAULT_FIELDS, {"email": "ada@example"})
+        wrong.add_error("email", _l("Enter a valid email address."))
+        wrong.add_error("password", problem_of(too_weak))
+        full = RegisterForm.of(_ALL_FIELDS, data={"email": "ada@example.com", "first_name": "Ada", "cf_size": "m"})
+        full.add_error("birth_date", _l("Enter a valid date."))
+        full.add_error(TERMS, _l("Check this box to continue."))
+        with_captcha, wrong_captcha = RegisterForm.of(_DEFAULT_FIELDS), RegisterForm.of(_DEFAULT_FIELDS, typed)
+        with_captcha.captcha.ask(captcha.sample())
+        wrong_captcha.captcha.ask(captcha.sample(kind="largest", numbers=(4, 19, 7)))
+        wrong_captcha.add_error("captcha", captcha.OTHER_QUESTION)
+        with_widget, widget_refused, widget_only = (RegisterForm.of(_DEFAULT_FIELDS, typed) for _ in range(3))
+        with_widget.captcha.ask(captcha.sample(), WidgetView("hcaptcha", "a key"))
+        widget_refused.captcha.ask(captcha.sample(), WidgetView("recaptcha_v2", "a key"))
+        widget_only.captcha.ask(None, WidgetView("hcaptcha", "a key", has_question=False))
+        for form in (widget_refused, widget_only):
+            form.add_error(*form.captcha.refused)
+        return {
+            "fresh": cls(plain, rules),
+            "for an application": cls(plain, rules, relying_party="Acme Shop"),
+            **cls._federated_samples(),
+            "every kind of field": cls(RegisterForm.of(_ALL_FIELDS), every, relying_party="Acme Shop"),
+            "every kind of field refused": cls(full, every),
+            "refused": cls(wrong, marked, relying_party="Acme Shop"),
+            "with other providers": cls(plain, rules, connections=sign_in_methods.sample_connection_methods()[:2]),
+            "with a captcha": cls(with_captcha, rules),
+            "captcha answered wrongly": cls(wrong_captcha, rules),
+            "captcha of a provider": cls(with_widget, rules),
+            "captcha of a provider refused": cls(widget_refused, rules),
+            "captcha of a provider alone refused": cls(widget_only, rules),
+            "too many": cls(
+                RegisterForm.of(_DEFAULT_FIELDS, typed), rules, refusal=RefusalReason.TOO_MANY, wait_seconds=50
+            ),
+            "token": cls(RegisterForm.of(_DEFAULT_FIELDS, typed).with_token_error(), rules),
+        }
+
+    @classmethod
+    def _federated_samples(cls) -> Mapping[str, RegisterPage]:
+        with_profile, without_profile = (
+            RegisterForm.of(_DEFAULT_FIELDS, data, is_connected=True)
+            for data in (_FEDERATED_PROFILE, {"connection": "globex"})
+        )
+        without_profile.add_error("email", _l("Enter your email."))
+        return {
+            "from another provider": cls(with_profile, relying_party="Acme Shop", provider_title="Globex"),
+            "from another provider, no address": cls(without_profile, provider_title="Globex"),
+        }
+
+
+@dataclass(frozen=True)
+class PasskeyRegisterPage(RegisterPage):
+    """The registration page with a password or a passkey."""
+
+    scripts = (*RegisterPage.scripts, "passkey")  # after `work`, whose pending submit it must see
+    allows_fetch = True
+
+    @property
+    def has_passkey(self) -> bool:
+        return True
+
+    @classmethod
+    def samples(cls) -> Mapping[str, PasskeyRegisterPage]:
+        rules, typed = rules_of(PasswordPolicy(), is_first=True), {"email": "ada@example.com"}
+        with_captcha = RegisterForm.of(_DEFAULT_FIELDS, is_by_passkey=True)
+        with_captcha.captcha.ask(captcha.sample())
+        empty = RegisterForm.of(_DEFAULT_FIELDS, is_by_passkey=True)
+        empty.add_error("email", _l("Enter your email."))
+        return {
+            "with a passkey": cls(RegisterForm.of(_DEFAULT_FIELDS), rules, relying_party="Acme Shop"),
+            "with a passkey and a captcha": cls(with_captcha, rules),
+            "with a passkey, no address": cls(empty, rules),
+            "with a passkey, without a script": cls(
+                RegisterForm.of(_DEFAULT_FIELDS, typed), rules, problem=_SCRIPTLESS
+            ),
+            "with a passkey, refused": cls(RegisterForm.of(_DEFAULT_FIELDS, typed), rules, problem=_FAILED),
+        }
+
+
+_FEDERATED_PROFILE = {"email": "ada@example.com", "connection": "globex"}
+_PASSWORD = FormField(name="password", type="password", required=True)
+_DEFAULT_FIELDS = (FormField(name="email", required=True), _PASSWORD)
+_ALL_FIELDS = (
+    FormField(name="first_name", required=True),
+    FormField(name="last_name"),
+    FormField(name="email", required=True),
+    FormField(name="username", required=True),
+    FormField(name="phone"),
+    FormField(name="birth_date", required=True),
+    FormField(
+        name="cf_size",
+        label={"en": "T-shirt size", "de": "T-Shirt-Größe", "ar": "مقاس القميص"},
+        type="option",
+        options=(Option(value="m", text={"en": "Medium", "de": "Mittel", "ar": "متوسط"}), Option(value="xl")),
+    ),
+    FormField(name="about", type="text"),
+    _PASSWORD,
+    FormField(name="is_email_subscribed", type="multi"),
+    FormField(name=TERMS, type="multi", required=True),
+)
+
+
+@pages.get(ADDRESS)
+def show_register() -> Response:
+    """Render the form, or continue for a signed-in browser. Without a session only a captcha makes an API call."""
+    visit = current_visit()
+    journey.refuse_expired_interaction()
+    if visit.session:
+        response = _resume()
+        if not isinstance(response.step, LoginStep | RegisterStep):
+            return journey.follow(response)
+    registration = visit.tenant.registration
+    if registration is None:
+        return registration_off()
+    if current_visit().query.get("with") and (identity := _federated_identity()) is not None:
+        data = {**identity.fields, "connection": current_visit().query["with"]}
+        form = RegisterForm.of(registration.form, data, is_connected=True)
+        return _page(_with_captcha(form) if registration.has_captcha else form, provider_title=identity.title).render()
+    typed, is_invited = _typed_fields(registration), visit.interaction is not None and visit.interaction.invitation
+    if registration.has_captcha:
+        return _page(_with_captcha(RegisterForm.of(registration.form, data=typed))).render()
+    if typed or is_invited or current_visit().query.keys() - {"attempt"}:
+        return _page(RegisterForm.of(registration.form, data=typed)).render()
+    return first_register_page()
+
+
+def _asks_captcha(tenant: HubTenant) -> bool:
+    return tenant.registration is not None and tenant.registration.has_captcha
+
+
+@cached_page(ADDRESS, waits=_asks_captcha)
+def first_register_page() -> Page:
+    registration = current_visit().tenant.registration
+    return _page(RegisterForm.of(registration.form if registration else ()))
+
+
+@pages.post("/register/passkey/options")
+def registration_options() -> Response:
+    """Return WebAuthn creation options to the script; nothing if the form has errors, which the page then shows."""
+    registration = current_visit().tenant.registration
+    form = RegisterForm.of(registration.form if registration else (), is_by_passkey=True)
+    return options_response(form, lambda: api()(begin_with_passkey, form.to_request()))
+
+
+@pages.post(ADDRESS)
+def submit_register() -> Response:
+    visit = current_visit()
+    journey.refuse_unknown_interaction()
+    registration = visit.tenant.registration
+    if registration is None:
+        return registration_off()
+    by_passkey = visit.form.get("do") == _PASSKEY or bool(visit.form.get("credential"))
+    is_connected = bool(visit.form.get("with")) and not by_passkey
+    form = RegisterForm.of(registration.form, is_by_passkey=by_passkey, is_connected=is_connected)
+    if not form.validate():
+        return _page(form).render(form.error_status)
+    try:
+        if by_passkey and read_credential(form) is None:
+            return _without_script(registration, form)
+        response = api()(operation, form.to_request())
+    except e.RegistrationOff:
+        return registration_off()
+    except ApiError as refusal:
+        return _refused(registration, form, refusal)
+    followed = journey.follow(response)
+    if is_connected:
+        return followed
+    return sign_in_methods.begin_method(
+        followed, response, sign_in_methods.PASSKEY if by_passkey else sign_in_methods.PASSWORD
+    )
+
+
+def _without_script(registration: RegistrationView, form: RegisterForm) -> Response:
+    """Show the form's errors, which the script leaves to the page; without errors, that JavaScript is missing."""
+    api()(begin_with_passkey, form.to_request())
+    register_form = _with_captcha(form) if registration.has_captcha else form
+    return replace(_page(register_form), problem=_SCRIPTLESS).render(422)
+
+
+def _typed_fields(registration: RegistrationView) -> dict[str, str]:
+    """Return the field of the form that takes what was typed on the sign-in page, or the application's login hint."""
+    identifier = prefilled_identifier()
+    name = "email" if "@" in identifier else "phone" if is_phone(identifier) else "username"
+    return {name: identifier} if identifier and name in {field.name for field in registration.form} else {}
+
+
+def _federated_identity() -> ConnectedProfile | None:
+    """Return the federated identity of this interaction; None if there is none."""
+    interaction = current_visit().interaction
+    try:
+        return api()(read_profile, ConnectedProfileRequest(interaction_id=interaction.id)) if interaction else None
+    except e.UnknownAccount:
+        return None
+
+
+def _with_captcha(form: RegisterForm) -> RegisterForm:
+    """Return the form with a new captcha."""
+    widget = current_visit().tenant.captcha
+    has_question = widget is None or widget.has_question
+    form.captcha.ask(api()(contract.captcha, NoParameters()) if has_question else None)
+    return form
+
+
+def _has_passkeys(registration: RegistrationView) -> bool:
+    tenant = current_visit().tenant
+    names = {field.name for field in registration.form}
+    return bool(tenant.passkeys) and "email" in names and IdentifierKind.EMAIL in tenant.identifiers
+
+
+def _resume() -> StepResponse:
+    interaction = current_visit().interaction
+    if interaction:
+        return api()(contract.resume, contract.InteractionRequest(interaction_id=interaction.id))
+    return api()(contract.open_return, contract.ReturnRequest(action="register"))
+
+
+def _page(
+    form: RegisterForm,
+    refusal: RefusalReason | None = None,
+    wait_seconds: int = 0,
+    password_error: ApiError | None = None,
+    *,
+    provider_title: str = "",
+) -> RegisterPage:
+    visit = current_visit()
+    relying_party = visit.relying_party
+    rules = rules_of(visit.tenant.password_policy, is_first=True, refusal=password_error)
+    registration = visit.tenant.registration
+    if form.is_connected:
+        identity = None if provider_title else _federated_identity()
+        title = provider_title or (identity.title if identity else "")
+        return RegisterPage(form, (), relying_party, refusal, wait_seconds, provider_title=title)
+    kind = PasskeyRegisterPage if registration is not None and _has_passkeys(registration) else RegisterPage
+    return kind(form, rules, relying_party, refusal, wait_seconds, connections=sign_in_methods.connection_methods())
+
+
+def _refused(registration: RegistrationView, form: RegisterForm, refusal: ApiError) -> Response:
+    """Render the form again with an error at each refused field."""
+    lock = LockChallenge.model_validate(refusal.data or {})
+    if lock.captcha is not None or isinstance(refusal, e.WrongCaptcha):
+        form.captcha.ask(lock.captcha)
+    reason = RefusalReason.TOO_MANY if isinstance(refusal, e.TooManyRequests) else None
+    problem = _FAILED if isinstance(refusal, _PASSKEY_ERRORS) else None
+    field_errors = (
+        [form.captcha.refused] if isinstance(refusal, e.WrongCaptcha) else _field_errors(registration, refusal)
+    )
+    for name, message in field_errors if not (reason or problem) else ():
+        form.add_error(name, message)
+    page = _page(form, reason, refusal.retry_after_seconds or 0, refusal)
+    return replace(page, problem=problem).render_refusal(refusal)
+
+
+def _field_errors(registration: RegistrationView, refusal: ApiError) -> list[tuple[str, Any]]:
+    """Return the refused fields, each with its message."""
+    by_wire = {field.wire_name.lower(): field.name for field in registration.form}
+    if isinstance(refusal, e.FieldsRefused):
+        refused_names = {by_wire.get(name.lower(), name.lower()) for name, _ in refusal.problems or ()}
+        return [(name, problem_of(refusal) if name == "password" else _CHECK) for name in sorted(refused_names)]
+    if isinstance(refusal, e.BadParameter):
+        words = {word.strip(".:").lower() for word in refusal.description.replace("CustomFields.", "cf_").split()}
+        return [(name, _CHECK) for wire, name in by_wire.items() if wire in words] or [("", _CHECK_ALL)]
+    if (message := problem_of(refusal)) is not None:
+        return [("password", message)]
+    return next(
+        ([(name, message)] for kind, name, message in _FIELD_ERRORS if isinstance(refusal, kind)), [("", _CHECK_ALL)]
+    )
+
+
+_PASSKEY = "passkey"
+_PASSKEY_ERRORS = (e.PasskeyRefused, e.PasskeysOff, e.PasskeyMisconfigured)
+_FAILED = Notice(_l("That passkey didn’t work"), _l("Try again, or choose a password."))
+_SCRIPTLESS = Notice(
+    _l("Passkeys need JavaScript"),
+    _l("Turn on JavaScript, or choose a password."),
+    "note",
+)
+_CHECK = _l("That doesn’t look right. Check it and try again.")
+_CHECK_ALL = _l("Check the fields below and try again.")
+_TAKEN = _l("Already in use. Choose another one.")
+_NOT_HERE = _l("This email can’t be used here. Use another one.")
+_FIELD_ERRORS = (
+    (e.PasskeyNeedsEmail, "email", _l("Enter your email.")),
+    (e.MalformedEmail, "email", _l("Enter a valid email address.")),
+    (e.EmailRefused, "email", _NOT_HERE),
+    (e.EmailDomainRefused, "email", _NOT_HERE),
+    (e.UsernameTaken, "username", _TAKEN),
+    (e.UsernameMissing, "username", _l("Choose a username.")),
+    (e.MalformedUsername, "username", _l("Use 1 to 32 characters, without spaces.")),
+    (e.UsernameFormatRefused, "username", USERNAME_FORMAT),
+    (e.PhoneTaken, "phone", _l("This number is already in use.")),
+    (e.MalformedPhone, "phone", _l("Enter the number with + and the country code, like +1 202 555 0123.")),
+    (e.PhoneMissing, "phone", _l("Enter your phone number with + and the country code.")),
+    (e.PasswordMissing, "password", _l("Choose a password.")),
+    (e.MalformedDate, "birth_date", _l("Enter a valid date.")),
+    (e.TooYoung, "birth_date", _l("You’re not old enough to create an account here.")),
+    (e.PolicyNotAccepted, TERMS, _l("Check this box to continue.")),
+)

@@ -1,0 +1,1 @@
+"""The account's credentials, second factors, sessions and alerts."""

@@ -1,0 +1,212 @@
+"""Add a second factor; a stale session confirms its password first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlencode
+
+from flask import Response
+
+from app.contract import errors as e
+from app.contract.second_factors.challenge import FactorKind
+from app.contract.second_factors.pages import account as contract
+from app.contract.second_factors.pages.sign_in import FactorAnswer
+from app.hub import journey, oidc_client
+from app.hub.components.change_refusals import refusal_notice
+from app.hub.confirmation import require_confirmation
+from app.hub.factors import duo, new_backup_codes
+from app.hub.factors.factor_page import (
+    ACCOUNT_FACTORS,
+    ADD_FACTOR,
+    CHOOSE,
+    ChosenForm,
+    FactorPage,
+    choice_redirect_targets,
+    fresh_form,
+)
+from app.hub.factors.presentation import FactorForm
+from app.hub.factors.registry import PRESENTATIONS, kind_of
+from app.hub.forms.password_confirmation import NEEDED, confirmation_data
+from app.hub.locale import lazy_gettext as _l
+from app.hub.pages import pages
+from app.hub.rendering.page import Notice, Page
+from app.hub.web.services import api
+from app.hub.web.visit import current_visit
+from app.kit.operations.errors import ApiError
+
+_TOO_SOON = Notice(_l("Code sent"), _l("You can resend it in 30 seconds."), "note")
+
+
+@dataclass(frozen=True)
+class AddFactorPage(FactorPage):
+    """Enrols a factor, drawn as at sign-in."""
+
+    template = "pages/security/add_factor.html"
+    action = ADD_FACTOR
+    query = {"kind": 24}
+
+    trust_days: int = 0
+    problem: Notice | None = None
+
+    @classmethod
+    def samples(cls) -> Mapping[str, AddFactorPage]:
+        samples: dict[str, AddFactorPage] = {}
+        for presentation in PRESENTATIONS.values():
+            for state, prompt in presentation.samples.items():
+                if not prompt.is_enrolled:
+                    samples[f"{presentation.kind.value}, {state}"] = cls(fresh_form(presentation), presentation, prompt)
+        first = next(iter(samples.values()))
+        wrong = fresh_form(first.presentation)
+        wrong.add_error(wrong.error_field, wrong.wrong)
+        texted = samples[f"{FactorKind.SMS.value}, code to type"]
+        return {**samples, "wrong": replace(first, form=wrong), "too soon": replace(texted, problem=_TOO_SOON)}
+
+
+@dataclass(frozen=True)
+class ConfirmPasswordPage(Page):
+    """Asks for the password first."""
+
+    template = "pages/security/confirm_password.html"
+    scripts = (*Page.scripts, "reveal")
+    query = {"kind": 24}
+
+    form: ChosenForm
+    name: Any
+    problem: Notice | None = None
+
+    @property
+    def form_targets(self) -> tuple[str, ...]:
+        return (*super().form_targets, *choice_redirect_targets(self.form.kind.data or ""))
+
+    @classmethod
+    def samples(cls) -> Mapping[str, ConfirmPasswordPage]:
+        provided, name = (
+            {"account": "ada@example.com", "kind": "totp", "asks": NEEDED},
+            PRESENTATIONS[FactorKind.TOTP].name,
+        )
+        wrong = ChosenForm(data={**provided, "password": "x"})
+        wrong.add_refusal(e.WrongCurrentPassword())
+        return {
+            "fresh": cls(ChosenForm(data=provided), name),
+            "wrong password": cls(wrong, name),
+            "locked": cls(ChosenForm(data=provided), name, refusal_notice(e.LockedForAWhile())),
+        }
+
+
+@pages.get(ADD_FACTOR)
+def show_add_factor() -> Response:
+    kind = kind_of(current_visit().query.get("kind"))
+    if kind is None or kind not in PRESENTATIONS or not current_visit().session:
+        return journey.redirect_to(ACCOUNT_FACTORS)
+    try:
+        view = api()(contract.read_one, contract.OwnFactorRequest(kind=kind))
+    except ApiError:
+        return journey.redirect_to(ACCOUNT_FACTORS)  # signed out, or not offered by the tenant
+    current_visit().use_account_language(view.person)
+    if view.is_held:
+        return journey.redirect_to(ACCOUNT_FACTORS)
+    return require_confirmation(view, _address(kind)) or _page(view, kind).render()
+
+
+@pages.post(ADD_FACTOR)
+def submit_add_factor() -> Response:
+    """Enrol by the first verification, or begin the enrolment."""
+    visit = current_visit()
+    kind = kind_of(visit.form.get("kind"))
+    if kind is None or kind not in PRESENTATIONS:
+        return journey.redirect_to(ACCOUNT_FACTORS)
+    if visit.form.get("do") == CHOOSE:
+        return _begin(kind)
+    form = PRESENTATIONS[kind].form()
+    if not form.validate():
+        return journey.redirect_to(_address(kind)) if form.is_token_invalid else _render_invalid(kind, form)
+    return _add(form, form.to_answer(""))
+
+
+@pages.get(f"{ACCOUNT_FACTORS}/duo")
+def duo_enrolment_callback() -> Response:
+    """Handle the redirect back from Duo, which the account's owner started here."""
+    return _add(fresh_form(PRESENTATIONS[FactorKind.DUO]), duo.callback_answer())
+
+
+def _add(form: FactorForm, answer: FactorAnswer) -> Response:
+    kind = answer.kind
+    try:
+        added = api()(contract.add, answer)
+    except e.NotAuthenticated:
+        return oidc_client.start_login(ACCOUNT_FACTORS)
+    except e.WrongCurrentPassword:
+        return journey.redirect_to(_address(kind))  # the session is stale by now: the page asks for the password first
+    except ApiError as refusal:
+        return _refused(kind, form, refusal)
+    if not added.wants_codes:
+        return journey.redirect_to(f"{ACCOUNT_FACTORS}?done=added")
+    return new_backup_codes.show_new() or journey.redirect_to(new_backup_codes.ADDRESS)
+
+
+def _begin(kind: FactorKind) -> Response:
+    visit = current_visit()
+    form = ChosenForm()
+    if form.requires_password and form.password.name not in visit.form:
+        return ConfirmPasswordPage(
+            ChosenForm(formdata=None, data=_initial_data(form, kind)), PRESENTATIONS[kind].name
+        ).render()
+    page = ConfirmPasswordPage(form, PRESENTATIONS[kind].name)
+    if not form.validate():
+        return page.render(form.error_status) if form.requires_password else journey.redirect_to(ACCOUNT_FACTORS)
+    target = (form.target.data or "").strip()[:320] or None
+    chosen = contract.EnrolFactorRequest(kind=kind, target=target, password=form.current_password)
+    try:
+        enrolment = api()(contract.begin, chosen)
+    except e.NotAuthenticated:
+        return oidc_client.start_login(ACCOUNT_FACTORS)
+    except e.WrongCurrentPassword as refusal:
+        form.add_refusal(refusal)
+        return page.render(refusal.status)
+    except ApiError as refusal:
+        return _refused(kind, fresh_form(PRESENTATIONS[kind], target), refusal)
+    visit.renew(enrolment.session)
+    return journey.redirect_to(enrolment.address or _address(kind))
+
+
+def _initial_data(form: ChosenForm, kind: FactorKind) -> dict[str, str]:
+    provided = {name: (form[name].data or "")[:320] for name in ("asks", "account", "target")}
+    return {**provided, "kind": kind.value}
+
+
+def _render_invalid(kind: FactorKind, form: FactorForm) -> Response:
+    """Render the page after an incomplete form."""
+    try:
+        view = api()(contract.read_one, contract.OwnFactorRequest(kind=kind))
+    except ApiError:
+        return journey.redirect_to(ACCOUNT_FACTORS)
+    return _page(view, kind, form).render(form.error_status)
+
+
+def _refused(kind: FactorKind, form: FactorForm, refusal: ApiError) -> Response:
+    view_data = (refusal.data or {}).get("View")
+    if view_data is None:
+        return journey.redirect_to(ACCOUNT_FACTORS)
+    view = contract.OwnFactorView.model_validate(view_data)
+    problem = None
+    if not form.add_refusal(refusal):
+        fallback = _TOO_SOON if isinstance(refusal, e.TooManyRequests) else refusal_notice(refusal)
+        problem = form.refusal_notice(refusal) or fallback
+    return _page(view, kind, form, problem).render_refusal(refusal)
+
+
+def _page(
+    view: contract.OwnFactorView, kind: FactorKind, form: FactorForm | None = None, problem: Notice | None = None
+) -> Page:
+    presentation = PRESENTATIONS[kind]
+    if view.shown is None:
+        return ConfirmPasswordPage(
+            ChosenForm(formdata=None, data={"kind": kind.value, **confirmation_data(view)}), presentation.name, problem
+        )
+    return AddFactorPage(form or fresh_form(presentation), presentation, view.shown, problem=problem)
+
+
+def _address(kind: FactorKind) -> str:
+    return f"{ADD_FACTOR}?{urlencode({'kind': kind.value})}"

@@ -1,0 +1,123 @@
+"""Backup codes: created on request, shown once to be copied, downloaded or printed, and then saved."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from flask import Response
+
+from app.contract import errors as e
+from app.contract.second_factors.pages import sign_in as contract
+from app.contract.steps import BackupCodesStep
+from app.hub import journey, oidc_client
+from app.hub.components.change_refusals import refusal_notice
+from app.hub.components.signed_in_account import read_factors
+from app.hub.confirmation import require_confirmation
+from app.hub.factors.factor_page import ACCOUNT_FACTORS
+from app.hub.factors.new_backup_codes import (
+    ADDRESS,
+    FILE,
+    SAVE,
+    SKIP,
+    BackupCodesPage,
+    GenerateForm,
+    SheetForm,
+    page_with,
+)
+from app.hub.forms.password_confirmation import confirmation_data
+from app.hub.pages import pages
+from app.hub.web.services import api
+from app.hub.web.visit import current_visit
+from app.kit.operations.errors import ApiError
+
+
+@pages.get(ADDRESS)
+def show_backup_codes() -> Response:
+    is_sign_in = current_visit().session != "" and current_visit().interaction is not None
+    try:
+        view = read_factors()
+    except e.TwoFactorOff:
+        return journey.redirect_to("/security")
+    if is_sign_in:
+        person = view.person.label if view else ""
+        return _page(GenerateForm(formdata=None), person, current_visit().query.get("state", "")).render()
+    if view is None:
+        return oidc_client.start_login(ADDRESS)
+    if not view.held or view.backup_codes is None:
+        return journey.redirect_to(ACCOUNT_FACTORS)
+    form = GenerateForm(formdata=None, data=confirmation_data(view))
+    page = _page(form, view.person.label, current_visit().query.get("state", ""))
+    return require_confirmation(view, ADDRESS) or page.render()
+
+
+@pages.post(ADDRESS)
+def submit_backup_codes() -> Response:
+    """Create codes, save those on the page, or continue the sign-in without codes."""
+    action = current_visit().form.get("do")
+    return _save(action) if action in (SAVE, SKIP) else _create()
+
+
+@pages.get(FILE)
+def show_backup_codes_again() -> Response:
+    """Lead back to the page: its language links open the address of its forms."""
+    return journey.redirect_to(_address())
+
+
+@pages.post(FILE)
+def download_backup_codes() -> Response:
+    """Return the codes of the page as a text file."""
+    form = SheetForm()
+    sheet = form.code_sheet
+    if sheet is None:
+        return journey.redirect_to(_address())
+    if not form.validate():
+        return replace(_page(form, sheet.person), sheet=sheet).render(form.error_status)
+    response = Response(sheet.text, content_type="text/plain; charset=utf-8")
+    name = f"{current_visit().tenant.name}-backup-codes.txt"
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+def _create() -> Response:
+    form = GenerateForm()
+    if not form.validate():
+        return _page(form).render(form.error_status)
+    try:
+        created = api()(contract.create_backup_codes, form.to_request())
+    except e.NotAuthenticated:
+        return oidc_client.start_login(ADDRESS)
+    except (e.NoSecondFactor, e.NoBackupCodes):
+        return journey.redirect_to(ACCOUNT_FACTORS)
+    except ApiError as refusal:
+        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
+        return replace(_page(form), problem=problem).render(refusal.status)
+    return page_with(created).render()
+
+
+def _save(action: str) -> Response:
+    form = SheetForm()
+    sheet = form.code_sheet if action == SAVE else None
+    if not form.validate():
+        if sheet is None:  # the page without codes, whose button skips them
+            return _page(GenerateForm(formdata=None).with_token_error()).render(form.error_status)
+        return replace(_page(form, sheet.person), sheet=sheet).render(form.error_status)
+    if action == SAVE and sheet is None:
+        return journey.redirect_to(_address())
+    interaction_id = current_visit().interaction_id
+    request_body = contract.SaveBackupCodesRequest(batch=sheet.batch if sheet else "", interaction_id=interaction_id)
+    try:
+        response = api()(contract.save_backup_codes, request_body)
+    except e.NotAuthenticated:
+        return oidc_client.start_login(ADDRESS)
+    if isinstance(response.step, BackupCodesStep) or interaction_id:
+        return journey.follow(response)
+    return journey.redirect_to(f"{ACCOUNT_FACTORS}?done=saved")
+
+
+def _page(form: GenerateForm | SheetForm, person: str = "", state: str = "") -> BackupCodesPage:
+    return BackupCodesPage(form, person=person, state=state, is_sign_in=current_visit().interaction is not None)
+
+
+def _address() -> str:
+    interaction_id = current_visit().interaction_id
+    return f"{ADDRESS}?attempt={interaction_id}" if interaction_id else ADDRESS

@@ -1,0 +1,374 @@
+"""The security page: credentials, sessions, trusted browsers, applications with access."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from flask import Response
+from flask_babel import lazy_ngettext as _n
+from wtforms import HiddenField
+
+from app.contract import errors as e
+from app.contract.accounts.pages import security as contract
+from app.contract.accounts.pages.security import FEW_CODES, Improvement
+from app.contract.page_models import NoParameters
+from app.contract.second_factors.challenge import FactorKind
+from app.contract.second_factors.pages.account import FactorsView
+from app.contract.sessions.pages import sign_out as sessions
+from app.contract.steps import ProfileStep
+from app.hub import journey, oidc_client
+from app.hub.factors.registry import PRESENTATIONS, FactorChoiceRow
+from app.hub.locale import lazy_gettext as _l
+from app.hub.pages import pages
+from app.hub.rendering import formatting
+from app.hub.rendering.form import HubForm
+from app.hub.rendering.page import Notice, Page
+from app.hub.tenants.tenant import IdentifierKind
+from app.hub.web.services import api
+from app.hub.web.visit import current_visit
+
+ADDRESS: Final = "/security"
+FORGET: Final = "forget"
+_FACTORS: Final = "/second-factors"
+
+
+class EndSessionForm(HubForm):
+    """Ends one session; with `everywhere`, all other sessions."""
+
+    session_id = HiddenField()
+    everywhere = HiddenField()
+
+    def to_request(self) -> sessions.EndSessionRequest:
+        if self.everywhere.data:
+            return sessions.EndSessionRequest(others=True)
+        return sessions.EndSessionRequest(id=self.session_id.data or "")
+
+
+class RevokeTrustForm(HubForm):
+    """Revokes the trust of one browser; with `every`, of all browsers."""
+
+    browser_id = HiddenField()
+    every = HiddenField()
+
+    def to_request(self) -> contract.ForgetBrowserRequest:
+        return contract.ForgetBrowserRequest(id=(self.browser_id.data or "")[:64], every=bool(self.every.data))
+
+
+@dataclass(frozen=True)
+class CredentialRow:
+    """A credential, with its state and the page that manages it."""
+
+    name: Any
+    hint: Any
+    icon: str
+    address: str
+    tag: Any = ""
+    """Its state in a word."""
+    tone: str = ""
+    """Of the tag: ok, warn or none."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """Something that would make the account safer."""
+
+    name: Any
+    reason: Any
+    action: Any
+    """The text of the button."""
+    address: str
+
+
+@dataclass(frozen=True)
+class Checkup:
+    """How much of what the tenant offers the account uses, and the best next thing."""
+
+    done: int = 0
+    count: int = 0
+    next: Task | None = None
+
+
+@dataclass(frozen=True)
+class Browser:
+    """A browser with a session, or a trusted one."""
+
+    id: str
+    name: Any
+    """Such as "Firefox on Windows", or the user agent's own name."""
+    place: str = ""
+    """City and country, or the network address."""
+    when: Any = ""
+    """Localised text."""
+    is_current: bool = False
+    is_handheld: bool = False
+    is_application: bool = False
+
+
+@dataclass(frozen=True)
+class SecurityPage(Page):
+    """Lists credentials, sessions, trusted browsers and applications."""
+
+    template = "pages/security/overview.html"
+    query = {"done": 12}
+
+    form: HubForm
+    credentials: tuple[CredentialRow, ...]
+    sessions: tuple[Browser, ...]
+    second_steps: tuple[CredentialRow, ...] = ()
+    browsers: tuple[Browser, ...] = ()
+    checkup: Checkup = Checkup()
+    done: str = ""
+    """The result of the last post: a key of `_DONE`."""
+
+    @property
+    def notice(self) -> Notice | None:
+        return super().notice or _DONE.get(self.done)
+
+    @property
+    def has_others(self) -> bool:
+        return len(self.sessions) > 1
+
+    @classmethod
+    def samples(cls) -> Mapping[str, SecurityPage]:
+        firefox, safari, chrome = (
+            formatting.browser_label(*factor)
+            for factor in (("Firefox", "Linux"), ("Safari", "iPhone"), ("Chrome", "Windows"))
+        )
+        day = formatting.format_day("2026-11-12T10:00:00+00:00")
+        visit = Browser("s1", firefox, "Berlin, Germany", _l("now"), is_current=True)
+        visits = (
+            visit,
+            Browser("s2", safari, "Hamburg, Germany", day, is_handheld=True),
+            Browser("s3", chrome, "203.0.113.77", day),
+            Browser("s4", "Acme Desk", "203.0.113.77", day, is_application=True),
+        )
+        password = CredentialRow(_l("Password"), _changed_on(day), "lock", "/change-password")
+        bare = cls(EndSessionForm(), (password,), (visit,))
+        credentials = (
+            password,
+            CredentialRow(_l("Passkeys"), _passkey_count(2), "passkey", "/passkeys"),
+            CredentialRow(_l("Connected accounts"), _identity_count(2), "globe", "/identities"),
+            CredentialRow(_l("PIN"), _SET, "lock", "/pin"),
+            CredentialRow(_l("Phone number"), "+44 20 7946 0018", "phone", "/phone"),
+            CredentialRow(_l("Security questions"), _answer_count(2), "note", "/security-questions"),
+        )
+        trusted = (
+            Browser("b1", firefox, when=_until_day(day)),
+            Browser("b2", safari, "", _until_day(day), is_handheld=True),
+        )
+        unset = (replace(password, hint=_NOT_SET),)
+        return {
+            "full": cls(EndSessionForm(), credentials, visits, _sample_steps(8), trusted, Checkup(3, 3)),
+            "one thing to do": cls(
+                EndSessionForm(), credentials, visits, _sample_steps(2), trusted, Checkup(2, 3, _few_codes(2))
+            ),
+            "this one alone": bare,
+            "without a password": replace(
+                bare, credentials=unset, second_steps=_sample_steps(), checkup=Checkup(0, 2, _TWO_STEP)
+            ),
+            "token": replace(bare, form=EndSessionForm().with_token_error()),
+            **{f"after {done}": replace(bare, done=done) for done in _DONE},
+        }
+
+
+_SET: Final = _l("Set")
+_NOT_SET: Final = _l("Not set")
+_OFF: Final = _l("Off")
+_ON: Final = _l("On")
+_TWO_STEP: Final = Task(
+    _l("Turn on two-step verification"),
+    _l("A stolen password alone won’t be enough to sign in."),
+    _l("Turn on"),
+    _FACTORS,
+)
+_PASSKEY: Final = Task(
+    _l("Create a passkey"),
+    _l("Sign in with your fingerprint, face or screen lock."),
+    _l("Create passkey"),
+    "/passkeys/add",
+)
+_DONE: Final = {
+    "ended": Notice(_l("Signed out"), _l("You’ll need to sign in there again."), "ok"),
+    "saved": Notice(_l("Saved"), tone="ok"),
+    "password": Notice(_l("Password changed"), _l("You’re signed out everywhere else."), "ok"),
+    "password-set": Notice(_l("Password set"), _l("You can now sign in with it."), "ok"),
+    "forgotten": Notice(
+        _l("Trusted devices updated"), _l("We’ll ask for a verification code the next time you sign in there."), "ok"
+    ),
+}
+
+
+@pages.get(ADDRESS)
+def show_security() -> Response:
+    return _render(EndSessionForm(formdata=None), done=current_visit().query.get("done", ""))
+
+
+@pages.post(ADDRESS)
+def submit_security() -> Response:
+    """End sessions, or revoke trusted browsers."""
+    form: EndSessionForm | RevokeTrustForm = (
+        RevokeTrustForm() if current_visit().form.get("do") == FORGET else EndSessionForm()
+    )
+    if not form.validate():
+        return _render(form, status=form.error_status)
+    return _revoke_trust(form) if isinstance(form, RevokeTrustForm) else _end_sessions(form)
+
+
+def _end_sessions(form: EndSessionForm) -> Response:
+    """End the sessions; ending the current one signs out."""
+    try:
+        response = api()(sessions.end_session, form.to_request())
+    except (e.NotAuthenticated, e.SessionExpired):
+        return journey.redirect_to(ADDRESS)  # already gone: the list shows it
+    return (
+        journey.redirect_to(f"{ADDRESS}?done=ended")
+        if isinstance(response.step, ProfileStep)
+        else journey.follow(response)
+    )
+
+
+def _revoke_trust(form: RevokeTrustForm) -> Response:
+    try:
+        api()(contract.forget_browsers, form.to_request())
+    except e.NotAuthenticated:
+        return oidc_client.start_login(ADDRESS)
+    return journey.redirect_to(f"{ADDRESS}?done=forgotten")
+
+
+def _render(form: HubForm, status: int = 200, done: str = "") -> Response:
+    overview = read_security()
+    if overview is None:
+        return oidc_client.start_login(ADDRESS)
+    rows, trusted = map(_session_row, overview.sessions), map(_trusted_row, overview.browsers)
+    return SecurityPage(
+        form,
+        tuple(_credential_rows(overview)),
+        tuple(rows),
+        tuple(_second_step_rows(overview.factors)),
+        tuple(trusted),
+        _checkup(overview),
+        done,
+    ).render(status)
+
+
+def read_security() -> contract.SecurityView | None:
+    """Return the account's security overview; None without a session."""
+    if not current_visit().session:
+        return None
+    try:
+        overview = api()(contract.read, NoParameters())
+    except e.NotAuthenticated:
+        return None
+    current_visit().use_account_language(overview.person)
+    return overview
+
+
+def _credential_rows(overview: contract.SecurityView) -> Iterable[CredentialRow]:
+    tenant = current_visit().tenant
+    changed = formatting.format_day(overview.password_changed_at)
+    hint = (_changed_on(changed) if changed else _SET) if overview.has_password else _NOT_SET
+    yield CredentialRow(_l("Password"), hint, "lock", "/change-password")
+    if tenant.passkeys:
+        yield CredentialRow(_l("Passkeys"), _passkey_count(overview.passkeys or 0), "passkey", "/passkeys")
+    if overview.identities is not None:
+        yield CredentialRow(_l("Connected accounts"), _identity_count(overview.identities), "globe", "/identities")
+    if tenant.pin.is_on:
+        yield CredentialRow(_l("PIN"), _SET if overview.has_pin else _NOT_SET, "lock", "/pin")
+    if IdentifierKind.PHONE in tenant.identifiers:
+        yield CredentialRow(_l("Phone number"), overview.phone or _NOT_SET, "phone", "/phone")
+    if tenant.every_question:
+        yield CredentialRow(_l("Security questions"), _answer_count(overview.answered), "note", "/security-questions")
+
+
+def _second_step_rows(factors: FactorsView | None) -> Iterable[CredentialRow]:
+    """Yield the second factors of the account, its backup codes, and what else the tenant offers; none if they are off."""
+    if factors is None:
+        return
+    for factor in factors.held:
+        if factor.kind in PRESENTATIONS:
+            row = FactorChoiceRow.of(factor.kind, factor.hint)
+            yield CredentialRow(row.name, row.hint, row.icon, _FACTORS, _ON, "ok")
+    if factors.held and factors.backup_codes is not None:
+        yield _codes_row(factors.backup_codes)
+    offered = " · ".join(str(PRESENTATIONS[item.kind].name) for item in factors.offered if item.kind in PRESENTATIONS)
+    if offered and factors.held:
+        yield CredentialRow(_l("Add another method"), offered, "shield", _FACTORS)
+    elif offered:
+        yield CredentialRow(_l("Choose a method"), offered, "shield", _FACTORS, _OFF)
+
+
+def _sample_steps(codes: int | None = None) -> tuple[CredentialRow, ...]:
+    """Return the rows of an authenticator app and so many backup codes; None: those of an account without a second factor."""
+    totp, text = PRESENTATIONS[FactorKind.TOTP], PRESENTATIONS[FactorKind.SMS]
+    if codes is None:
+        return (CredentialRow(_l("Choose a method"), f"{totp.name} · {text.name}", "shield", _FACTORS, _OFF),)
+    enrolled = CredentialRow(totp.name, totp.hint, totp.icon, _FACTORS, _ON, "ok")
+    return enrolled, _codes_row(codes), CredentialRow(_l("Add another method"), text.name, "shield", _FACTORS)
+
+
+def _codes_row(count: int) -> CredentialRow:
+    tag, tone = (_l("Low"), "warn") if count <= FEW_CODES else ("", "")
+    return CredentialRow(_l("Backup codes"), _n("%(num)d left", "%(num)d left", count), "list", _FACTORS, tag, tone)
+
+
+def _checkup(overview: contract.SecurityView) -> Checkup:
+    checkup, factors = overview.checkup, overview.factors
+    tasks = {
+        Improvement.BACKUP_CODES: _few_codes(factors.backup_codes or 0 if factors is not None else 0),
+        Improvement.TWO_STEP: _TWO_STEP,
+        Improvement.PASSKEY: _PASSKEY,
+    }
+    return Checkup(checkup.done, checkup.count, tasks[checkup.next] if checkup.next is not None else None)
+
+
+def _few_codes(count: int) -> Task:
+    name = _n("Only %(num)s backup code left", "Only %(num)s backup codes left", count)
+    return Task(
+        name if count else _l("No backup codes left"),
+        _l("Without them, you could get locked out if you lose your phone."),
+        _l("Create codes"),
+        "/backup-codes",
+    )
+
+
+def _changed_on(day: str) -> Any:
+    return _l("Changed %(day)s", day=day)
+
+
+def _passkey_count(count: int) -> Any:
+    return _n("%(num)s passkey", "%(num)s passkeys", count) if count else _l("None yet")
+
+
+def _identity_count(count: int) -> Any:
+    return _n("%(num)s account", "%(num)s accounts", count) if count else _l("None yet")
+
+
+def _answer_count(count: int) -> Any:
+    return _n("%(num)s answer", "%(num)s answers", count) if count else _NOT_SET
+
+
+def _until_day(day: str) -> Any:
+    return _l("Trusted until %(day)s", day=day)
+
+
+def _session_row(view: sessions.SessionView) -> Browser:
+    return Browser(
+        id=view.id,
+        name=view.application or formatting.browser_label(view.browser, view.os),
+        place=view.address or "",
+        when=_l("now") if view.is_current else formatting.time_ago(view.last_seen_at),
+        is_current=view.is_current,
+        is_handheld=_is_handheld(view.device_type),
+        is_application=bool(view.application),
+    )
+
+
+def _trusted_row(view: contract.BrowserView) -> Browser:
+    name, until = formatting.browser_label(view.browser, view.os), _until_day(formatting.format_day(view.ends_at))
+    return Browser(view.id, name, when=until, is_handheld=_is_handheld(view.device_type))
+
+
+def _is_handheld(device: str | None) -> bool:
+    return device in ("phone", "tablet")

@@ -1,0 +1,374 @@
+"""The account's passkeys: list, add, rename, remove; and the well-known resources about passkeys."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from flask import Response
+from flask_babel import format_timedelta
+from werkzeug.exceptions import NotFound
+from wtforms import HiddenField, StringField
+
+from app.contract import errors as e
+from app.contract.page_models import NoParameters
+from app.contract.passkeys import account
+from app.contract.passkeys import pages as contract
+from app.hub import journey, oidc_client
+from app.hub.components.change_refusals import refusal_notice
+from app.hub.confirmation import require_confirmation
+from app.hub.forms.passkey import (
+    FAILED,
+    SCRIPTLESS,
+    CredentialForm,
+    notice_for,
+    options_response,
+    passkey_digest,
+    read_credential,
+)
+from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
+from app.hub.locale import lazy_gettext as _l
+from app.hub.pages import pages
+from app.hub.rendering import formatting
+from app.hub.rendering.form import HubForm
+from app.hub.rendering.page import Notice, Page
+from app.hub.web.services import api, services
+from app.hub.web.visit import current_visit
+from app.kit.operations.errors import ApiError
+
+ADDRESS: Final = "/passkeys"
+ADD: Final = f"{ADDRESS}/add"
+EDIT: Final = f"{ADDRESS}/edit"
+_UNUSED: Final = timedelta(days=365)
+
+
+class AddPasskeyForm(PasswordConfirmationForm):
+    """A new passkey, with the password if required."""
+
+    credential = HiddenField()
+
+
+class RenamePasskeyForm(HubForm):
+    """A new name for a passkey."""
+
+    passkey = HiddenField()
+    name = StringField(_l("Name"), render_kw={"dir": "auto", "maxlength": 60})
+
+
+class RemovePasskeyForm(PasswordConfirmationForm):
+    """Confirms the removal."""
+
+    passkey = HiddenField()
+
+
+@dataclass(frozen=True)
+class PasskeyRow:
+    """A passkey in the list."""
+
+    id: str
+    name: str
+    since: str = ""
+    used: str = ""
+    """How long ago it was used; empty if never."""
+    icon: str = "passkey"
+    is_synced: bool = False
+    is_here: bool = False
+    """Whether this device used it last."""
+    is_unused: bool = False
+    """Whether it was not used for a year."""
+
+
+@dataclass(frozen=True)
+class PasskeysPage(Page):
+    """Lists the passkeys."""
+
+    template = "pages/security/passkeys.html"
+    scripts = (*Page.scripts, "signal")
+    query = {"done": 8}
+
+    passkeys: tuple[PasskeyRow, ...]
+    accepted: str = ""
+    """The JSON for the WebAuthn signal API: accepted credentials and the user's names."""
+    obstacle: str = ""
+    done: str = ""
+
+    @property
+    def notice(self) -> Notice | None:
+        return _DONE.get(self.done)
+
+    @classmethod
+    def samples(cls) -> Mapping[str, PasskeysPage]:
+        day = formatting.format_day("2026-11-12T10:00:00+00:00")
+        ago = format_timedelta(timedelta(hours=-2), add_direction=True)
+        passkeys = (
+            PasskeyRow("a", "Work laptop", day, ago, is_here=True),
+            PasskeyRow("b", "Apple Passwords", day, ago, is_synced=True),
+            PasskeyRow("c", "Blue security key", day, icon="key", is_unused=True),
+        )
+        return {
+            "none": cls(()),
+            "no email": cls((), obstacle="email"),
+            "no secure connection": cls((), obstacle="connection"),
+            "some": cls(passkeys),
+            "as many as may be": cls(passkeys, obstacle="limit"),
+            **{f"just {result}": cls(passkeys, done=result) for result in _DONE},
+        }
+
+
+_DONE: Final = {
+    "added": Notice(_l("Passkey created"), _l("Next time, sign in without a password."), "ok"),
+    "renamed": Notice(_l("Passkey renamed"), "", "ok"),
+    "removed": Notice(
+        _l("Passkey deleted"), _l("It no longer works here. You can delete it on your device, too."), "ok"
+    ),
+}
+
+
+@dataclass(frozen=True)
+class AddPasskeyPage(Page):
+    """Creates a passkey."""
+
+    template = "pages/security/add_passkey.html"
+    scripts = (*Page.scripts, "reveal", "passkey")
+    allows_fetch = True
+
+    form: AddPasskeyForm
+    problem: Notice | None = None
+
+    @classmethod
+    def samples(cls) -> Mapping[str, AddPasskeyPage]:
+        data = {"account": "ada@example.com"}
+        return {
+            "fresh": cls(AddPasskeyForm(data=data)),
+            "with the password": cls(AddPasskeyForm(data={**data, "asks": NEEDED})),
+            "refused": cls(AddPasskeyForm(data=data), FAILED),
+            "without a script": cls(AddPasskeyForm(data=data), SCRIPTLESS),
+        }
+
+
+@dataclass(frozen=True)
+class EditPasskeyPage(Page):
+    """Renames or removes a passkey."""
+
+    template = "pages/security/edit_passkey.html"
+    scripts = (*Page.scripts, "reveal")
+    query = {"id": 40}
+
+    form: RemovePasskeyForm
+    name_form: RenamePasskeyForm
+    passkey: PasskeyRow
+    is_last: bool = False
+    problem: Notice | None = None
+
+    @classmethod
+    def samples(cls) -> Mapping[str, EditPasskeyPage]:
+        passkey, data = (
+            PasskeyRow("a", "Apple Passwords", formatting.format_day("2026-11-12T10:00:00+00:00"), is_synced=True),
+            {"account": "ada@example.com", "passkey": "a"},
+        )
+        name_form = RenamePasskeyForm(data={"name": passkey.name, "passkey": "a"})
+        return {
+            "fresh": cls(RemovePasskeyForm(data=data), name_form, passkey),
+            "the last one": cls(RemovePasskeyForm(data=data), name_form, passkey, is_last=True),
+            "with the password": cls(RemovePasskeyForm(data={**data, "asks": NEEDED}), name_form, passkey),
+            "locked": cls(
+                RemovePasskeyForm(data=data), name_form, passkey, problem=refusal_notice(e.LockedForAWhile())
+            ),
+        }
+
+
+@pages.get(ADDRESS)
+def show_passkeys() -> Response:
+    view = read_passkeys()
+    return _list_page(view).render() if view is not None else oidc_client.start_login(ADDRESS)
+
+
+@pages.post(f"{ADDRESS}/options")
+def creation_options() -> Response:
+    """Return WebAuthn creation options to the page's script."""
+    is_local = current_visit().form.get("local") == "1"
+    return options_response(
+        CredentialForm(), lambda: api()(contract.begin_own, contract.BeginOwnRequest(local=is_local))
+    )
+
+
+@pages.get(ADD)
+def show_add_passkey() -> Response:
+    view = read_passkeys()
+    if view is None:
+        return oidc_client.start_login(ADD)
+    if view.obstacle:
+        return journey.redirect_to(ADDRESS)
+    if (redirect := require_confirmation(view, ADD)) is not None:
+        return redirect
+    return AddPasskeyPage(AddPasskeyForm(formdata=None, data=confirmation_data(view))).render()
+
+
+@pages.post(ADD)
+def submit_add_passkey() -> Response:
+    form = AddPasskeyForm()
+    page = AddPasskeyPage(form)
+    if not form.validate():
+        return page.render(form.error_status)
+    credential = read_credential(form)
+    form.credential.data = ""  # a response can be used once
+    if credential is None:
+        return replace(page, problem=SCRIPTLESS).render(422)
+    try:
+        result = api()(contract.add, contract.AddPasskeyRequest(credential=credential, password=form.current_password))
+    except e.NotAuthenticated:
+        return oidc_client.start_login(ADD)
+    except ApiError as refusal:
+        return replace(page, problem=_problem(form, refusal)).render(refusal.status)
+    current_visit().renew(result.session)
+    return journey.redirect_to(f"{ADDRESS}?done=added")
+
+
+@pages.get(EDIT)
+def show_edit_passkey() -> Response:
+    view = read_passkeys()
+    if view is None:
+        return oidc_client.start_login(ADDRESS)
+    passkey_id = current_visit().query.get("id", "")
+    if passkey_id not in {passkey.id for passkey in view.passkeys}:
+        return journey.redirect_to(ADDRESS)
+    if (redirect := require_confirmation(view, f"{EDIT}?{urlencode({'id': passkey_id})}")) is not None:
+        return redirect
+    form = RemovePasskeyForm(formdata=None, data={**confirmation_data(view), "passkey": passkey_id})
+    return _edit_page(view, form, passkey_id).render()
+
+
+@pages.post(EDIT)
+def submit_edit_passkey() -> Response:
+    """Rename or remove the passkey."""
+    return _rename() if current_visit().form.get("do") == "rename" else _remove()
+
+
+@pages.get("/.well-known/passkey-endpoints")
+def passkey_endpoints() -> Response:
+    """Serve the addresses for password managers (W3C passkey-endpoints)."""
+    _require_passkeys()
+    base = current_visit().origin
+    return _json({"enroll": f"{base}{ADD}", "manage": f"{base}{ADDRESS}"})
+
+
+@pages.get("/.well-known/webauthn")
+def related_origins() -> Response:
+    """Serve the tenant's related origins (WebAuthn level 3 section 5.11); 404 if it has none."""
+    _require_passkeys()
+    visit = current_visit().tenant
+    if not visit.related_origins:
+        raise NotFound
+    return _json({"origins": [services().settings.hub_url(visit.name), *visit.related_origins]})
+
+
+def read_passkeys() -> contract.OwnPasskeys | None:
+    """Return the account's passkeys; None without a session.
+
+    Raises:
+        NotFound: the tenant has no passkeys.
+    """
+    _require_passkeys()
+    if not current_visit().session:
+        return None
+    try:
+        view = api()(contract.read_own, NoParameters())
+    except e.NotAuthenticated:
+        return None
+    except e.PasskeysOff:
+        raise NotFound from None
+    current_visit().use_account_language(view.person)
+    return view
+
+
+def _require_passkeys() -> None:
+    if not current_visit().tenant.passkeys:
+        raise NotFound
+
+
+def _rename() -> Response:
+    form = RenamePasskeyForm()
+    if not form.validate():
+        return journey.redirect_to(ADDRESS)
+    name, passkey = (form.name.data or "").strip()[:60], (form.passkey.data or "")[:100]
+    try:
+        api()(contract.rename, contract.RenamePasskeyRequest(id=passkey, name=name))
+    except e.NotAuthenticated:
+        return oidc_client.start_login(ADDRESS)
+    except ApiError:
+        return journey.redirect_to(ADDRESS)
+    return journey.redirect_to(f"{ADDRESS}?done=renamed")
+
+
+def _remove() -> Response:
+    form = RemovePasskeyForm()
+    passkey_id = (form.passkey.data or "")[:100]
+    if not (passkey_id.isascii() and passkey_id.isalnum()):
+        return journey.redirect_to(ADDRESS)  # no id of ours, and no segment of a path
+    problem, status = None, form.error_status
+    if form.validate():
+        try:
+            api(form.current_password)(account.remove, account.RemoveOwnPasskey(passkey_id=passkey_id))
+        except e.NotAuthenticated:
+            return oidc_client.start_login(ADDRESS)
+        except e.UnknownPasskey:
+            return journey.redirect_to(ADDRESS)  # removed already, by a double submit or another tab
+        except ApiError as refusal:
+            problem, status = _problem(form, refusal), refusal.status
+        else:
+            return journey.redirect_to(f"{ADDRESS}?done=removed")
+    view = read_passkeys()
+    if view is None or passkey_id not in {passkey.id for passkey in view.passkeys}:
+        return journey.redirect_to(ADDRESS)
+    return replace(_edit_page(view, form, passkey_id), problem=problem).render(status)
+
+
+def _problem(form: PasswordConfirmationForm, refusal: ApiError) -> Notice | None:
+    if form.add_refusal(refusal):
+        return None
+    is_passkey_error = isinstance(refusal, (e.PasskeyRefused, e.PasskeysOff, e.PasskeyMisconfigured))
+    return notice_for(refusal) if is_passkey_error else refusal_notice(refusal)
+
+
+def _list_page(view: contract.OwnPasskeys) -> PasskeysPage:
+    accepted = view.accepted
+    signals = {
+        "rp": accepted.rp_id,
+        "user": accepted.user_id,
+        "ids": accepted.ids,
+        "name": accepted.name,
+        "shown": accepted.display_name,
+    }
+    passkeys = tuple(_row(passkey, shown) for passkey, shown in zip(view.passkeys, accepted.ids, strict=True))
+    return PasskeysPage(passkeys, json.dumps(signals), view.obstacle, current_visit().query.get("done", ""))
+
+
+def _edit_page(view: contract.OwnPasskeys, form: RemovePasskeyForm, passkey_id: str) -> EditPasskeyPage:
+    listed = zip(view.passkeys, view.accepted.ids, strict=True)
+    passkey = next(_row(passkey, shown) for passkey, shown in listed if passkey.id == passkey_id)
+    name_form = RenamePasskeyForm(formdata=None, data={"name": passkey.name, "passkey": passkey.id})
+    return EditPasskeyPage(form, name_form, passkey, len(view.passkeys) == 1)
+
+
+def _row(passkey: contract.OwnPasskey, credential_id: str) -> PasskeyRow:
+    seen = datetime.fromisoformat(passkey.used_at or passkey.created_at)
+    return PasskeyRow(
+        passkey.id,
+        passkey.authenticator,
+        formatting.format_day(passkey.created_at),
+        formatting.time_ago(passkey.used_at) if passkey.used_at else "",
+        icon="key" if passkey.is_security_key else "passkey",
+        is_synced=passkey.is_synced,
+        is_here=passkey_digest(credential_id) == current_visit().device_passkey,
+        is_unused=services().clock.now() - seen > _UNUSED,
+    )
+
+
+def _json(document: dict[str, Any]) -> Response:
+    response = Response(json.dumps(document), content_type="application/json")
+    response.headers["Cache-Control"] = "public, max-age=3600"
+    return response

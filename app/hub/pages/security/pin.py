@@ -1,0 +1,166 @@
+"""The account's PIN: set during sign-in if the tenant asks for it, or set and changed later."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from flask import Response
+
+from app.contract import errors as e
+from app.contract.accounts.pages import profile as account_pages
+from app.contract.pins import pages as contract
+from app.contract.pins.settings import Pins
+from app.contract.sign_in import pages as sign_in_pages
+from app.contract.steps import PinStep
+from app.hub import journey, oidc_client
+from app.hub.components.change_refusals import refusal_notice
+from app.hub.components.signed_in_account import account_in_interaction, read_profile
+from app.hub.confirmation import require_confirmation
+from app.hub.forms.password_confirmation import NEEDED, confirmation_data
+from app.hub.forms.pin import PinForm, pin_hint
+from app.hub.pages import pages
+from app.hub.rendering.page import Notice, Page
+from app.hub.tenants.branding import initials
+from app.hub.web.services import api
+from app.hub.web.visit import current_visit
+from app.kit.operations.errors import ApiError
+
+OWN: Final = "/pin"
+STEP: Final = "/set-pin"
+
+
+@dataclass(frozen=True)
+class PinPage(Page):
+    """Sets or changes the PIN; a fresh reauthentication replaces the old PIN."""
+
+    template = "pages/security/pin.html"
+    scripts = (*Page.scripts, "reveal")
+
+    form: PinForm
+    rule: Any
+    has_pin: bool = False
+    problem: Notice | None = None
+
+    @classmethod
+    def samples(cls) -> Mapping[str, PinPage]:
+        rule, refused = pin_hint(Pins()), PinForm(data={"pin": "1234"})
+        refused.add_refusal(e.BadParameter())
+        request_body = PinForm(data={"asks": NEEDED, "account": "ada@example.com"})
+        return {
+            "first": cls(PinForm(), rule),
+            "another": cls(PinForm(), rule, has_pin=True),
+            "refused": cls(refused, rule),
+            "with the password": cls(request_body, rule, has_pin=True),
+            "locked": cls(request_body, rule, problem=refusal_notice(e.LockedForAWhile())),
+        }
+
+
+@dataclass(frozen=True)
+class SetPinPage(Page):
+    """Requires or offers a PIN during sign-in."""
+
+    template = "pages/security/set_pin.html"
+    scripts = (*Page.scripts, "reveal")
+
+    form: PinForm
+    rule: Any
+    can_skip: bool = False
+    relying_party: str = ""
+    problem: Notice | None = None
+
+    account: str = ""
+    """The label of the account."""
+
+    @property
+    def initials(self) -> str:
+        return initials(self.account)
+
+    @classmethod
+    def samples(cls) -> Mapping[str, SetPinPage]:
+        rule, refused = pin_hint(Pins(min_length=4, max_length=4)), PinForm(data={"pin": "1234"})
+        refused.add_refusal(e.BadParameter())
+        return {
+            "required": cls(PinForm(), rule, relying_party="Acme Shop"),
+            "offered": cls(
+                PinForm(), pin_hint(Pins()), can_skip=True, relying_party="Acme Shop", account="ada@example.com"
+            ),
+            "refused": cls(refused, rule),
+            "with the password": cls(PinForm(data={"asks": NEEDED, "account": "ada@example.com"}), rule),
+        }
+
+
+@pages.get(OWN)
+def show_pin() -> Response:
+    view = read_profile()
+    if view is None:
+        return oidc_client.start_login(OWN)
+    if (redirect := require_confirmation(view, OWN)) is not None:
+        return redirect
+    return _own_page(PinForm(data=confirmation_data(view)), has_pin=_has_pin(view)).render()
+
+
+@pages.post(OWN)
+def submit_pin() -> Response:
+    form, view = PinForm(), read_profile()
+    if view is None:
+        return oidc_client.start_login(OWN)
+    if not form.validate():
+        return _own_page(form, has_pin=_has_pin(view)).render(form.error_status)
+    try:
+        chosen = contract.SetPinRequest(pin=(form.pin.data or "")[:64], password=form.current_password)
+        current_visit().renew(api()(contract.set_own, chosen).session)
+    except e.NotAuthenticated:
+        return oidc_client.start_login(OWN)
+    except ApiError as refusal:
+        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
+        return _own_page(form, has_pin=_has_pin(view), problem=problem).render(refusal.status)
+    return journey.redirect_to("/security?done=saved")
+
+
+@pages.get(STEP)
+def show_set_pin() -> Response:
+    interaction = journey.require_interaction()
+    response = api()(sign_in_pages.resume, sign_in_pages.InteractionRequest(interaction_id=interaction.id))
+    step = response.step
+    if not isinstance(step, PinStep):
+        return journey.follow(response)
+    account = step.person.label if step.person else ""
+    return _step_page(PinForm(), account, can_skip=step.can_skip).render()
+
+
+@pages.post(STEP)
+def submit_set_pin() -> Response:
+    visit = current_visit()
+    interaction, form = journey.require_interaction(), PinForm()
+    form.is_skipped, can_skip = visit.form.get("do") == "skip", visit.form.get("skips") == "1"
+    if not form.validate():
+        return _step_page(form, account_in_interaction(), can_skip=can_skip).render(form.error_status)
+    request_body = contract.PinStepRequest(
+        interaction_id=interaction.id,
+        pin=(form.pin.data or "")[:64],
+        password=form.current_password,
+        skip=form.is_skipped,
+    )
+    try:
+        return journey.follow(api()(contract.set_at_sign_in, request_body))
+    except e.NotAuthenticated:
+        return journey.redirect_to(f"/login?attempt={interaction.id}")
+    except ApiError as refusal:
+        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
+        return _step_page(form, account_in_interaction(), can_skip=can_skip, problem=problem).render(refusal.status)
+
+
+def _own_page(form: PinForm, *, has_pin: bool, problem: Notice | None = None) -> PinPage:
+    return PinPage(form, pin_hint(current_visit().tenant.pin), has_pin, problem)
+
+
+def _step_page(form: PinForm, account: str, *, can_skip: bool, problem: Notice | None = None) -> SetPinPage:
+    visit = current_visit()
+    relying_party = visit.relying_party
+    return SetPinPage(form, pin_hint(visit.tenant.pin), can_skip, relying_party, problem, account)
+
+
+def _has_pin(view: account_pages.ProfileResponse) -> bool:
+    return bool((view.profile.get("PIN") or {}).get("PIN"))

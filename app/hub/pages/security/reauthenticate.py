@@ -1,0 +1,105 @@
+"""Reauthentication of a stale session, which then continues to one of our own pages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlencode
+
+from flask import Response
+
+from app.contract import errors as e
+from app.contract.accounts.pages import reauthentication as contract
+from app.contract.accounts.pages.reauthentication import WithPassword
+from app.hub import journey, oidc_client
+from app.hub.components.change_refusals import refusal_notice
+from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm
+from app.hub.pages import pages
+from app.hub.rendering.page import Notice, Page
+from app.hub.web.services import api
+from app.hub.web.visit import current_visit
+from app.kit.operations.errors import ApiError
+
+ADDRESS: Final = "/confirm"
+
+
+class ReauthenticationForm(PasswordConfirmationForm):
+    """The password."""
+
+    def to_request(self) -> WithPassword:
+        return WithPassword(password=self.current_password)
+
+
+@dataclass(frozen=True)
+class ConfirmPage(Page):
+    """Asks for the password again."""
+
+    template = "pages/security/reauthenticate.html"
+    scripts = (*Page.scripts, "reveal")
+    query = {"next": 100}
+
+    form: ReauthenticationForm
+    landing: str = "/security"
+    problem: Notice | None = None
+
+    @property
+    def address(self) -> str:
+        """The form's action."""
+        return f"{ADDRESS}?{urlencode({'next': self.landing})}"
+
+    @classmethod
+    def samples(cls) -> Mapping[str, ConfirmPage]:
+        common = {"account": "ada@example.com", "asks": NEEDED}
+        wrong = ReauthenticationForm(data={**common, "password": "x"})
+        wrong.add_refusal(e.WrongCurrentPassword())
+        return {
+            "fresh": cls(ReauthenticationForm(data=common)),
+            "wrong password": cls(wrong),
+            "locked": cls(ReauthenticationForm(data=common), problem=refusal_notice(e.LockedForAWhile())),
+        }
+
+
+@pages.get(ADDRESS)
+def show_confirm() -> Response:
+    landing = _landing()
+    journey.refuse_expired_interaction()
+    if not current_visit().session:
+        return oidc_client.start_login(landing)
+    if current_visit().query.get("anew"):
+        return oidc_client.start_login(landing, reauthenticate=True)
+    try:
+        request_body = contract.ReauthenticationRequest(landing=landing, interaction_id=current_visit().interaction_id)
+        view = api()(contract.begin_reauthentication, request_body)
+    except e.NotAuthenticated:
+        return oidc_client.start_login(landing)
+    current_visit().use_account_language(view.person)
+    if view.next is not None:
+        return journey.follow(view.next)
+    if not view.is_needed:
+        return journey.redirect_to(landing)
+    if not view.has_password:
+        return oidc_client.start_login(landing, reauthenticate=True)
+    return ConfirmPage(ReauthenticationForm(data={"asks": NEEDED, "account": view.person.label}), landing).render()
+
+
+@pages.post(ADDRESS)
+def submit_confirm() -> Response:
+    form, landing = ReauthenticationForm(), _landing()
+    form.require_password()
+    if not form.validate():
+        return ConfirmPage(form, landing).render(form.error_status)
+    try:
+        current_visit().renew(api()(contract.reauthenticate, form.to_request()).session)
+    except e.NotAuthenticated:
+        return oidc_client.start_login(landing)
+    except ApiError as refusal:
+        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
+        return ConfirmPage(form, landing, problem).render(refusal.status)
+    return journey.redirect_to(landing)
+
+
+def _landing() -> str:
+    """Return the page to continue to: the requested one if it is our own, else /security."""
+    requested = current_visit().query.get("next", "")
+    return requested if oidc_client.is_account_page(requested) else "/security"

@@ -1,0 +1,223 @@
+"""The second factors of the account: list and remove."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from flask import Response
+from wtforms import HiddenField
+
+from app.contract import errors as e
+from app.contract.second_factors.challenge import FactorKind
+from app.contract.second_factors.pages import account as contract
+from app.hub import journey, oidc_client
+from app.hub.components.change_refusals import refusal_notice
+from app.hub.components.signed_in_account import read_factors
+from app.hub.confirmation import require_confirmation
+from app.hub.factors.factor_page import ACCOUNT_FACTORS, ChosenForm, choice_redirect_targets
+from app.hub.factors.registry import PRESENTATIONS, FactorChoiceRow, kind_of
+from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
+from app.hub.locale import lazy_gettext as _l
+from app.hub.pages import pages
+from app.hub.rendering import formatting
+from app.hub.rendering.page import Notice, Page
+from app.hub.web.services import api
+from app.hub.web.visit import current_visit
+from app.kit.operations.errors import ApiError
+
+REMOVE: Final = f"{ACCOUNT_FACTORS}/remove"
+
+
+class Effect(StrEnum):
+    """What remains after the removal."""
+
+    OTHERS = "others"
+    MUST_ENROL = "must_enrol"
+    NOTHING = "nothing"
+
+
+class RemoveFactorForm(PasswordConfirmationForm):
+    """Confirms the removal."""
+
+    kind = HiddenField()
+    effect = HiddenField()
+
+    def to_request(self) -> contract.RemoveFactorRequest:
+        kind = kind_of(self.kind.data) or FactorKind.TOTP
+        return contract.RemoveFactorRequest(kind=kind, password=self.current_password)
+
+
+@dataclass(frozen=True)
+class FactorRow:
+    """An enrolled factor."""
+
+    kind: str
+    name: Any
+    icon: str
+    hint: str = ""
+    since: str = ""
+    used: str = ""
+
+
+@dataclass(frozen=True)
+class FactorsPage(Page):
+    """Lists the enrolled and the available factors."""
+
+    template = "pages/security/second_factors.html"
+    query = {"done": 8}
+
+    form: ChosenForm
+    enrolled: tuple[FactorRow, ...]
+    available: tuple[FactorChoiceRow, ...]
+    backup_codes: int | None = None
+    """How many are left; None if the tenant has no backup codes."""
+    is_required: bool = False
+    done: str = ""
+
+    @property
+    def form_targets(self) -> tuple[str, ...]:
+        return (*super().form_targets, *choice_redirect_targets(*(choice.kind for choice in self.available)))
+
+    @property
+    def notice(self) -> Notice | None:
+        return super().notice or _DONE.get(self.done)
+
+    @classmethod
+    def samples(cls) -> Mapping[str, FactorsPage]:
+        choices = tuple(FactorChoiceRow.of(presentation.kind) for presentation in _sample_presentations())
+        day = formatting.format_day("2026-11-12T10:00:00+00:00")
+        enrolled = tuple(FactorRow(choice.kind, choice.name, choice.icon, since=day, used=day) for choice in choices)
+        visit = cls(ChosenForm(), enrolled, (), 8)
+        return {
+            "all": visit,
+            "none": cls(ChosenForm(), (), choices, 0),
+            "one more": replace(visit, enrolled=enrolled[:1], available=choices[1:], is_required=True),
+            "no codes left": replace(visit, enrolled=enrolled[:1], backup_codes=0),
+            "few codes left": replace(visit, enrolled=enrolled[:1], backup_codes=2),
+            "no codes here": replace(visit, backup_codes=None),
+            "token": replace(visit, form=ChosenForm().with_token_error()),
+            **{f"just {done}": replace(visit, done=done) for done in _DONE},
+        }
+
+
+_DONE: Final = {
+    "added": Notice(_l("Method added"), _l("You can use it when you sign in."), "ok"),
+    "saved": Notice(_l("Backup codes saved"), _l("Use one if you lose your phone. Each works once."), "ok"),
+    "removed": Notice(_l("Method removed"), _l("We sent you an email about it."), "ok"),
+}
+
+
+@dataclass(frozen=True)
+class RemoveFactorPage(Page):
+    """Asks to confirm the removal."""
+
+    template = "pages/security/remove_factor.html"
+    scripts = (*Page.scripts, "reveal")
+    query = {"kind": 24}
+
+    form: RemoveFactorForm
+    name: Any
+    effect: Effect
+    problem: Notice | None = None
+
+    @classmethod
+    def samples(cls) -> Mapping[str, RemoveFactorPage]:
+        name, common = PRESENTATIONS[FactorKind.TOTP].name, {"account": "ada@example.com", "kind": "totp"}
+        with_password, wrong = (
+            RemoveFactorForm(data=common),
+            RemoveFactorForm(data={**common, "asks": NEEDED, "password": "x"}),
+        )
+        with_password.add_refusal(e.WrongCurrentPassword())
+        wrong.add_refusal(e.WrongCurrentPassword())
+        return {
+            **{effect.value: cls(RemoveFactorForm(data=common), name, effect) for effect in Effect},
+            "with the password": cls(with_password, name, Effect.OTHERS),
+            "wrong password": cls(wrong, name, Effect.NOTHING),
+            "locked": cls(wrong, name, Effect.NOTHING, refusal_notice(e.LockedForAWhile())),
+        }
+
+
+@pages.get(ACCOUNT_FACTORS)
+def show_second_factors() -> Response:
+    try:
+        view = read_factors()
+    except e.TwoFactorOff:
+        return journey.redirect_to("/security")
+    return _page(view).render() if view is not None else oidc_client.start_login(ACCOUNT_FACTORS)
+
+
+@pages.get(REMOVE)
+def show_remove_factor() -> Response:
+    kind = kind_of(current_visit().query.get("kind"))
+    try:
+        view = read_factors()
+    except e.TwoFactorOff:
+        return journey.redirect_to("/security")
+    if view is None:
+        return oidc_client.start_login(ACCOUNT_FACTORS)
+    if kind is None or kind not in PRESENTATIONS or kind not in {item.kind for item in view.held}:
+        return journey.redirect_to(ACCOUNT_FACTORS)
+    landing = f"{REMOVE}?{urlencode({'kind': kind.value})}"
+    if (redirect := require_confirmation(view, landing)) is not None:
+        return redirect
+    effect = _effect(view)
+    form = RemoveFactorForm(data={"kind": kind.value, "effect": effect.value, **confirmation_data(view)})
+    return RemoveFactorPage(form, PRESENTATIONS[kind].name, effect).render()
+
+
+@pages.post(REMOVE)
+def submit_remove_factor() -> Response:
+    form = RemoveFactorForm()
+    kind = kind_of(form.kind.data)
+    if kind is None or kind not in PRESENTATIONS:
+        return journey.redirect_to(ACCOUNT_FACTORS)
+    effect = next((item for item in Effect if item.value == form.effect.data), Effect.NOTHING)
+    page = RemoveFactorPage(form, PRESENTATIONS[kind].name, effect)
+    if not form.validate():
+        return page.render(form.error_status)
+    try:
+        current_visit().renew(api()(contract.remove, form.to_request()).session)
+    except e.NotAuthenticated:
+        return oidc_client.start_login(ACCOUNT_FACTORS)
+    except ApiError as refusal:
+        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
+        return replace(page, problem=problem).render(refusal.status)
+    return journey.redirect_to(f"{ACCOUNT_FACTORS}?done=removed")
+
+
+def _page(view: contract.FactorsView) -> FactorsPage:
+    form = ChosenForm(formdata=None, data=confirmation_data(view))
+    available = tuple(item for item in view.offered if item.kind in PRESENTATIONS)
+    return FactorsPage(
+        form,
+        tuple(_enrolled_factor(item) for item in view.held if item.kind in PRESENTATIONS),
+        tuple(FactorChoiceRow.of(item.kind, item.hint) for item in available),
+        view.backup_codes,
+        view.is_required,
+        current_visit().query.get("done", ""),
+    )
+
+
+def _enrolled_factor(item: contract.EnrolledFactor) -> FactorRow:
+    presentation, day = PRESENTATIONS[item.kind], formatting.format_day
+    return FactorRow(
+        item.kind.value, presentation.name, presentation.icon, item.hint or "", day(item.since), day(item.used_at)
+    )
+
+
+def _effect(view: contract.FactorsView) -> Effect:
+    if len(view.held) > 1:
+        return Effect.OTHERS
+    return Effect.MUST_ENROL if view.is_required else Effect.NOTHING
+
+
+def _sample_presentations() -> list[Any]:
+    return [
+        presentation
+        for kind, presentation in PRESENTATIONS.items()
+        if kind not in (FactorKind.BACKUP_CODE, FactorKind.PASSKEY)
+    ]

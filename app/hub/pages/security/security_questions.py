@@ -1,0 +1,90 @@
+"""The account's answers to security questions, which are never shown again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from flask import Response
+
+from app.contract import errors as e
+from app.contract.accounts.pages.security import AnswersEdit
+from app.contract.accounts.pages.security import edit_answers as operation
+from app.hub import journey, oidc_client
+from app.hub.components.change_refusals import refusal_notice
+from app.hub.components.signed_in_account import read_profile
+from app.hub.confirmation import require_confirmation
+from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
+from app.hub.forms.security_questions import SecurityAnswersForm
+from app.hub.locale import lazy_gettext as _l
+from app.hub.pages import pages
+from app.hub.rendering.page import Notice, Page
+from app.hub.web.services import api
+from app.hub.web.visit import current_visit
+from app.kit.operations.errors import ApiError
+
+ADDRESS: Final = "/security-questions"
+
+
+class AnswersForm(SecurityAnswersForm, PasswordConfirmationForm):
+    """A field for each question, and the password if the session is stale."""
+
+    def to_request(self) -> AnswersEdit:
+        return AnswersEdit(answers=self.typed, password=self.current_password)
+
+
+@dataclass(frozen=True)
+class SecurityQuestionsPage(Page):
+    """Lists the questions and takes new answers."""
+
+    template = "pages/security/security_questions.html"
+    scripts = (*Page.scripts, "reveal")
+
+    form: AnswersForm
+    answered: tuple[str, ...] = ()
+    problem: Notice | None = None
+
+    @property
+    def hints(self) -> list[bool]:
+        """For each question, whether it has an answer."""
+        return [question in self.answered for question, _ in self.form.questions]
+
+    @classmethod
+    def samples(cls) -> Mapping[str, SecurityQuestionsPage]:
+        questions = (("pet", "What was the name of your first pet?"), ("town", "In which town did you grow up?"))
+        wrong = AnswersForm.of(questions, data={"asks": NEEDED, "account": "ada@example.com"})
+        wrong.add_refusal(e.WrongCurrentPassword())
+        return {
+            "fresh": cls(AnswersForm.of(questions)),
+            "answered": cls(AnswersForm.of(questions), ("pet", "town")),
+            "with the password": cls(wrong, ("pet", "town")),
+            "none to answer": cls(AnswersForm.of(())),
+        }
+
+
+@pages.get(ADDRESS)
+def show_security_questions() -> Response:
+    view = read_profile()
+    if view is None:
+        return oidc_client.start_login(ADDRESS)
+    form = AnswersForm.of(current_visit().tenant.every_question, data=confirmation_data(view))
+    return require_confirmation(view, ADDRESS) or SecurityQuestionsPage(form, tuple(view.answered)).render()
+
+
+@pages.post(ADDRESS)
+def submit_security_questions() -> Response:
+    form = AnswersForm.of(current_visit().tenant.every_question)
+    if not form.validate():
+        return SecurityQuestionsPage(form).render(form.error_status)
+    try:
+        current_visit().renew(api()(operation, form.to_request()).session)
+    except e.NotAuthenticated:
+        return oidc_client.start_login(ADDRESS)
+    except e.UnknownSecurityQuestion as refusal:
+        not_changed = Notice(_l("Nothing was changed"), _l("You can only change answers you’ve already given."))
+        return SecurityQuestionsPage(form, problem=not_changed).render(refusal.status)
+    except ApiError as refusal:
+        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
+        return SecurityQuestionsPage(form, problem=problem).render(refusal.status)
+    return journey.redirect_to("/security?done=saved")

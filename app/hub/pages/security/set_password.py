@@ -1,0 +1,106 @@
+"""Set the first password of an account without one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from flask import Response
+from wtforms import PasswordField
+from wtforms.validators import InputRequired
+
+from app.contract import errors as e
+from app.contract.recovery import pages as contract
+from app.contract.tenants.settings import PasswordPolicy
+from app.hub import journey, oidc_client
+from app.hub.components.change_refusals import refusal_notice
+from app.hub.components.signed_in_account import read_profile
+from app.hub.confirmation import require_confirmation
+from app.hub.forms.new_password import NewPasswordForm, NewPasswordPage, rules_in_force, sample_weak
+from app.hub.forms.password_rules import rules_of
+from app.hub.locale import lazy_gettext as _l
+from app.hub.pages import pages
+from app.hub.rendering.page import Notice
+from app.hub.web.services import api
+from app.hub.web.visit import current_visit
+from app.kit.operations.errors import ApiError
+
+ADDRESS: Final = "/set-password"
+
+
+class SetPasswordForm(NewPasswordForm):
+    """The first password."""
+
+    new_password = PasswordField(_l("New password"), [InputRequired(_l("Enter a new password."))])
+
+    def to_request(self) -> contract.SetPasswordRequest:
+        return contract.SetPasswordRequest(password=self.new_password.data or "")
+
+
+@dataclass(frozen=True)
+class SetPasswordPage(NewPasswordPage):
+    """Asks for the first password."""
+
+    template = "pages/security/set_password.html"
+
+    form: SetPasswordForm
+
+    @classmethod
+    def samples(cls) -> Mapping[str, SetPasswordPage]:
+        rules = rules_of(PasswordPolicy())
+        weak, broken_rules = sample_weak(SetPasswordForm())
+        return {
+            "fresh": cls(SetPasswordForm(), "ada@example.com", rules),
+            "weak": cls(weak, "ada@example.com", broken_rules),
+            "locked": cls(SetPasswordForm(), "ada@example.com", rules, refusal_notice(e.LockedForAWhile())),
+            "token": cls(SetPasswordForm().with_token_error(), "ada@example.com", rules),
+        }
+
+
+@pages.get(ADDRESS)
+def show_set_password() -> Response:
+    view = read_profile(with_password_policy=True)
+    if view is None:
+        return oidc_client.start_login(ADDRESS)
+    if view.has_password:
+        return journey.redirect_to("/change-password")
+    if (redirect := require_confirmation(view, ADDRESS)) is not None:
+        return redirect
+    return _page(SetPasswordForm(formdata=None), view.person.label, policy=view.password_policy).render()
+
+
+@pages.post(ADDRESS)
+def submit_set_password() -> Response:
+    form = SetPasswordForm()
+    if not form.validate():
+        return _page(form).render(form.error_status)
+    try:
+        result = api()(contract.set_first, form.to_request())
+    except e.NotAuthenticated:
+        return oidc_client.start_login(ADDRESS)
+    except e.WrongCurrentPassword:
+        return journey.redirect_to(ADDRESS)  # set meanwhile, or the session is stale by now
+    except ApiError as refusal:
+        return _refused(form, refusal)
+    current_visit().renew(result.session)
+    return journey.redirect_to("/security?done=password-set")
+
+
+def _refused(form: SetPasswordForm, refusal: ApiError) -> Response:
+    if form.add_refusal(refusal):
+        view = read_profile(with_password_policy=True)
+        return _page(form, password_error=refusal, policy=view.password_policy if view else None).render(422)
+    return _page(form, problem=refusal_notice(refusal)).render_refusal(refusal)
+
+
+def _page(
+    form: SetPasswordForm,
+    account: str = "",
+    problem: Notice | None = None,
+    password_error: ApiError | None = None,
+    policy: PasswordPolicy | None = None,
+) -> SetPasswordPage:
+    """Return the page; after a post, with the username that the form carried."""
+    username = account or current_visit().form.get("username", "")[:320]
+    return SetPasswordPage(form, username, rules_in_force(policy, password_error), problem)

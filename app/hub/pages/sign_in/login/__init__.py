@@ -1,0 +1,1 @@
+"""The login page: form, states, views."""

@@ -1,0 +1,83 @@
+"""Makes the login page of a visit: by the tenant's methods, the account that reauthenticates, and the methods that are allowed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from flask import Response
+
+from app.contract.organizations.settings import MethodLimit
+from app.hub.components import sign_in_methods
+from app.hub.components.reauthentication import Reauthentication, current_reauthentication
+from app.hub.components.sign_in_methods import PASSKEY, SignInMethod
+from app.hub.components.sign_in_refusals import RefusalReason
+from app.hub.pages.sign_in.login.form import LoginForm
+from app.hub.pages.sign_in.login.page import LockedLoginPage, LoginPage, PasskeyLoginPage
+from app.hub.web.visit import current_visit
+
+
+def login_page(
+    form: LoginForm,
+    refusal: RefusalReason | None = None,
+    wait_seconds: int = 0,
+    *,
+    reauthentication: Reauthentication | None = None,
+    limit: MethodLimit | None = None,
+    last_key: str | None = None,
+) -> LoginPage:
+    """Return the page; `last_key` is the method that this browser used last, by default the one that its cookie names."""
+    visit = current_visit()
+    relying_party = visit.relying_party
+    common = (
+        visit.tenant.identifiers,
+        relying_party,
+        visit.tenant.has_remember_me and reauthentication is None,
+        refusal,
+        wait_seconds,
+    )
+    by_kind = {"methods": sign_in_methods.tenant_methods(), "connections": sign_in_methods.connection_methods()}
+    offered: dict[str, Any] = {name: _available_methods(reauthentication, methods) for name, methods in by_kind.items()}
+    offered["last_key"] = sign_in_methods.last_used() if last_key is None else last_key
+    if limit is not None:
+        offered |= {name: _allowed_methods(limit, offered[name]) for name in by_kind} | {"limit": limit, "last_key": ""}
+    if form.captcha.is_shown or form.asks_question:
+        return LockedLoginPage(form, *common, **offered, reauthentication=reauthentication)
+    has_passkeys = (
+        reauthentication.has_passkey if reauthentication else limit is None or PASSKEY in limit.allowed_methods
+    )
+    if visit.tenant.passkeys and has_passkeys:
+        return PasskeyLoginPage(
+            form, *common, **offered, reauthentication=reauthentication, passkeys=visit.tenant.passkeys
+        )
+    return LoginPage(form, *common, **offered, reauthentication=reauthentication)
+
+
+def _available_methods(
+    reauthentication: Reauthentication | None, methods: tuple[SignInMethod, ...]
+) -> tuple[SignInMethod, ...]:
+    """Return the methods that the account can reauthenticate with; all methods without a reauthentication."""
+    return tuple(method for method in methods if reauthentication is None or method.key in reauthentication.methods)
+
+
+def _allowed_methods(limit: MethodLimit, methods: tuple[SignInMethod, ...]) -> tuple[SignInMethod, ...]:
+    """Return the methods that an organization allows."""
+    return tuple(method for method in methods if sign_in_methods.kind_of(method.key) in limit.allowed_methods)
+
+
+def new_login_form(**provided: Any) -> LoginForm:
+    """Return an unsubmitted form with these initial values."""
+    return LoginForm.of(current_visit().tenant.identifiers, formdata=None, data=provided)
+
+
+def render_after_refusal(
+    refusal: RefusalReason | None = None, *, form: LoginForm | None = None, status: int = 403, unknown: str = ""
+) -> Response:
+    """Render the page after a failed sign-in by another method than the password."""
+    reauthentication, login_form = current_reauthentication(), form or new_login_form()
+    if reauthentication is not None:
+        login_form.identifier.data = reauthentication.name
+    page = login_page(login_form, refusal, reauthentication=reauthentication)
+    if isinstance(page, PasskeyLoginPage):
+        page = replace(page, unknown=unknown)
+    return page.render(status)

@@ -1,0 +1,77 @@
+"""The login form: identifier, password, and the answer that unlocks a locked sign-in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wtforms import BooleanField, Field, HiddenField, PasswordField, StringField
+from wtforms.validators import InputRequired
+
+from app.contract.captcha.models import LockChallenge
+from app.contract.sign_in import pages as contract
+from app.hub.forms.captcha import CaptchaField
+from app.hub.forms.identifier import IdentifierForm
+from app.hub.locale import lazy_gettext as _l
+from app.hub.rendering.form import HubForm
+from app.hub.tenants.tenant import IdentifierKind
+from app.hub.web.visit import current_visit
+
+
+class MethodChoiceForm(HubForm):
+    """Another method or page, chosen on the sign-in page, and what was typed there."""
+
+    identifier = StringField()
+    to = StringField()
+
+
+class LoginForm(IdentifierForm):
+    """Identifier, password, and captcha or security answer."""
+
+    first_fields: tuple[str, ...] = ("identifier", "password")
+    password = PasswordField(_l("Password"), [InputRequired(_l("Enter your password."))])
+    captcha = CaptchaField()
+    security_answer = StringField()
+    security_question = HiddenField()
+    remember = BooleanField(_l("Keep me signed in"))
+    connects = HiddenField()
+    asks_question = False
+    request: contract.SignInRequest
+
+    def is_shown(self, field: Field) -> bool:
+        """Return whether the reader sees a field; the security answer only with its question."""
+        return super().is_shown(field) and (self.asks_question or field is not self.security_answer)
+
+    def to_request(self) -> contract.SignInRequest:
+        question, answer = self.security_question.data or "", self.security_answer.data or ""
+        return contract.SignInRequest(
+            interaction_id=current_visit().interaction_id,
+            identifier=self.identifier.data or "",
+            password=self.password.data or "",
+            remember=bool(self.remember.data),
+            security_answer={question: answer} if self.asks_question and answer.strip() else None,
+            captcha=self.captcha.answer,
+            connects=bool(self.connects.data),
+        )
+
+    def ask(self, lock: LockChallenge, *, by_captcha: bool) -> None:
+        """Show the challenge of a lock; previous answers are dropped."""
+        if lock.captcha is not None or by_captcha:
+            self.captcha.ask(lock.captcha)
+        if lock.question_id is not None:
+            self.security_answer.data = ""
+            self.ask_question(lock.question_id, current_visit().tenant.security_questions)
+
+    def ask_question(self, question_id: str, questions: tuple[tuple[str, str], ...]) -> None:
+        """Show one of these security questions; none if the id is unknown."""
+        text = dict(questions).get(question_id)
+        self.asks_question = text is not None
+        self.security_question.data = question_id
+        self.security_answer.label.text = text or ""
+
+    @classmethod
+    def of(cls, identifiers: tuple[IdentifierKind, ...], **provided: Any) -> LoginForm:
+        """Return the form for the tenant's kinds of identifiers."""
+        form = cls(**provided).accept_identifiers(identifiers)
+        if form.security_question.data:
+            form.ask_question(form.security_question.data, current_visit().tenant.security_questions)
+        return form

@@ -1,0 +1,363 @@
+"""The login page in all its states: password, passkey, captcha or security question, reauthentication."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from app.contract.captcha.models import CaptchaChallenge
+from app.contract.organizations.settings import MethodLimit
+from app.hub.components import sign_in_methods
+from app.hub.components.reauthentication import Reauthentication
+from app.hub.components.sign_in_methods import PASSWORD, SignInMethod
+from app.hub.components.sign_in_refusals import (
+    CHALLENGED,
+    CHECK_MORE,
+    NEEDS,
+    STOPPED,
+    RefusalReason,
+    method_notice,
+    sign_in_notice,
+)
+from app.hub.forms import captcha
+from app.hub.forms.captcha import OTHER_QUESTION
+from app.hub.forms.identifier import identifier_attributes, wrong_pair_text
+from app.hub.locale import lazy_gettext as _l
+from app.hub.pages.sign_in.login.form import LoginForm
+from app.hub.rendering.page import Notice, Page
+from app.hub.tenants.captcha_widget import WidgetView
+from app.hub.tenants.tenant import IdentifierKind
+from app.hub.web.visit import current_visit, interaction_address
+
+_GOOGLE: Final = "connection:google"
+ALL_METHODS: Final = "methods=all"
+CONNECTS: Final = "connects"
+"""Value of `needs`: the sign-in links a federated identity. Only an identity that the page named is linked."""
+
+
+_WRONG_PASSWORD = _l("Wrong password.")
+
+
+@dataclass(frozen=True)
+class LoginPage(Page):
+    """The login page with a password field."""
+
+    template = "pages/sign_in/login.html"
+    scripts = (*Page.scripts, "tabs", "reveal", "choose")
+    query = {**Page.query, "reset": 7, "needs": 8, "methods": 3}
+    links_application = True
+
+    form: LoginForm
+    identifiers: tuple[IdentifierKind, ...] = (IdentifierKind.EMAIL,)
+    relying_party: str = ""
+    has_remember_me: bool = True
+    refusal: RefusalReason | None = None
+    wait_seconds: int = 0
+    """Seconds until the next try is allowed; 0 if unknown."""
+    needs: str = ""
+    """Why the sign-in is not complete: a key of `NEEDS`."""
+    is_reset: bool = False
+    """Whether a new password was just set."""
+    methods: tuple[SignInMethod, ...] = ()
+    """The tenant's passwordless methods."""
+    connections: tuple[SignInMethod, ...] = ()
+    """The tenant's federated connections."""
+    is_passkey_set: bool = False
+    """Whether a new passkey was just set by a mailed link."""
+    unknown: str = ""
+    """The id of an unknown passkey, which the password manager may delete."""
+    reauthentication: Reauthentication | None = None
+    """The signed-in account that must reauthenticate, if any."""
+    last_key: str = ""
+    """The key of the method that this browser used last."""
+    limit: MethodLimit | None = None
+    """The methods that an organization of the account allows, after a sign-in by another."""
+    shows_all: bool = False
+    """Whether the page shows more methods than two rows of tiles hold."""
+
+    def __post_init__(self) -> None:
+        if self.refusal is RefusalReason.WRONG and self.takes_password:
+            text = _WRONG_PASSWORD if self.reauthentication is not None else wrong_pair_text(self.identifiers)
+            self.form.add_error("password", text)
+
+    @property
+    def all_methods(self) -> tuple[SignInMethod, ...]:
+        """All methods beside the password: passkeys first, then the tenant's own, then connections."""
+        passkey = (
+            (sign_in_methods.passkey_method(is_again=self.reauthentication is not None),) if self.has_button else ()
+        )
+        return (*passkey, *self.methods, *self.connections)
+
+    @property
+    def last_method(self) -> SignInMethod | None:
+        """The method that this browser used last, if it is not the password and the page offers it."""
+        if self.reauthentication is not None:
+            return None
+        return next((method for method in self.all_methods if method.key == self.last_key), None)
+
+    @property
+    def other_methods(self) -> tuple[SignInMethod, ...]:
+        """The methods below the form; without `shows_all` only as many as two rows of tiles hold."""
+        others = self._without_last()
+        return others if self.shows_all or not self.has_more else others[: sign_in_methods.tile_count(others) - 1]
+
+    @property
+    def has_more(self) -> bool:
+        others = self._without_last()
+        return not self.shows_all and self.takes_password and len(others) > sign_in_methods.tile_count(others)
+
+    def _without_last(self) -> tuple[SignInMethod, ...]:
+        last = self.last_method
+        return tuple(method for method in self.all_methods if last is None or method.key != last.key)
+
+    @property
+    def more(self) -> str:
+        """The address of this page with all methods."""
+        address = interaction_address("/login")
+        return f"{address}{'&' if '?' in address else '?'}{ALL_METHODS}"
+
+    @property
+    def first_fields(self) -> tuple[str, ...]:
+        return self.form.first_fields if self.reauthentication is None else ("password",)
+
+    @property
+    def takes_password(self) -> bool:
+        if self.reauthentication is not None:
+            return self.reauthentication.has_password
+        return self.limit is None or PASSWORD in self.limit.allowed_methods
+
+    @property
+    def carries(self) -> bool:
+        """Whether the page has an identifier to carry to its other pages; a signed-in account's is known there."""
+        return self.takes_password and self.reauthentication is None
+
+    @property
+    def has_autofill(self) -> bool:
+        """Whether the identifier field offers passkeys by autofill."""
+        return False
+
+    @property
+    def has_button(self) -> bool:
+        """Whether the page has a passkey button."""
+        return False
+
+    @staticmethod
+    def address_of(path: str) -> str:
+        return interaction_address(path)
+
+    @property
+    def help(self) -> str:
+        """The tenant's support address; empty if it has none."""
+        return dict(current_visit().tenant.brand.links).get("help", "")
+
+    @property
+    def has_registration(self) -> bool:
+        """Whether the tenant allows self-registration."""
+        return current_visit().tenant.registration is not None
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether the account cannot sign in now by any method of this page."""
+        return self.refusal in STOPPED
+
+    @property
+    def notice(self) -> Notice | None:
+        if self.limit is not None and not self.refusal:
+            return method_notice(self.limit)
+        if self.needs in NEEDS and not self.refusal:
+            return NEEDS[self.needs]
+        if self.is_reset and not self.refusal:
+            return Notice(_l("Password changed"), _l("Sign in with your new password."), "ok")
+        if self.is_passkey_set and not self.refusal:
+            return Notice(_l("Passkey created"), _l("Use it to sign in."), "ok")
+        if self.refusal is RefusalReason.WRONG and self.takes_password:
+            return None  # the password's field says it
+        if self.refusal is RefusalReason.CAPTCHA and self.widget:
+            return CHECK_MORE
+        return sign_in_notice(self.refusal, self.wait_seconds) if self.refusal else super().notice
+
+    @property
+    def attributes(self) -> dict[str, str]:
+        """The identifier field's HTML attributes for keyboards and password managers."""
+        return identifier_attributes(self.identifiers)
+
+    @classmethod
+    def samples(cls) -> Mapping[str, LoginPage]:
+        email, phone, username = IdentifierKind.EMAIL, IdentifierKind.PHONE, IdentifierKind.USERNAME
+        typed = {"data": {"identifier": "ada@example.com"}}
+        refusals = {refusal.value: refusal for refusal in RefusalReason if refusal not in CHALLENGED}
+        empty = LoginForm.of((email,))
+        empty.add_error("identifier", _l("Enter your email."))
+        empty.add_error("password", _l("Enter your password."))
+        return {
+            "fresh": cls(LoginForm.of((email,))),
+            "for an application": cls(LoginForm.of((email,)), relying_party="Acme Shop"),
+            "with a hint": cls(LoginForm.of((email,), **typed), relying_party="Acme Shop"),
+            "after one step of two": cls(LoginForm.of((email,), **typed), needs="password"),
+            "denied elsewhere": cls(LoginForm.of((email,)), needs="denied"),
+            "not wanted here": cls(LoginForm.of((email,)), needs="address"),
+            "not asked elsewhere": cls(LoginForm.of((email,)), needs="silent"),
+            **cls._limit_samples(),
+            "connects": cls(LoginForm.of((email,), data={"connects": "yes"}), needs=CONNECTS),
+            "unknown elsewhere": cls(LoginForm.of((email,)), needs="nobody"),
+            "elsewhere is out of order": cls(LoginForm.of((email,)), needs="broken"),
+            "after a new password": cls(LoginForm.of((email,), **typed), relying_party="Acme Shop", is_reset=True),
+            "by phone": cls(LoginForm.of((phone,)), (phone,)),
+            "by phone, wrong": cls(LoginForm.of((phone,)), (phone,), refusal=RefusalReason.WRONG),
+            "by any name": cls(LoginForm.of((email, phone, username)), (email, phone, username)),
+            "with other ways": cls(
+                LoginForm.of((email,)), relying_party="Acme Shop", methods=sign_in_methods.sample_methods()
+            ),
+            "with a phone": cls(LoginForm.of((email,)), methods=sign_in_methods.sample_methods(sign_in_methods.PHONE)),
+            "with other providers": cls(
+                LoginForm.of((email,)), connections=sign_in_methods.sample_connection_methods()[1:4]
+            ),
+            **cls._reauthentication_samples(),
+            "without remember me": cls(LoginForm.of((email,)), has_remember_me=False),
+            "empty": cls(empty, relying_party="Acme Shop"),
+            **{
+                name: cls(LoginForm.of((email,), **typed), relying_party="Acme Shop", refusal=refusal, wait_seconds=840)
+                for name, refusal in refusals.items()
+            },
+        }
+
+    @classmethod
+    def _limit_samples(cls) -> Mapping[str, LoginPage]:
+        form, methods = LoginForm.of((IdentifierKind.EMAIL,)), sign_in_methods.sample_methods()
+        return {
+            "one method required": cls(form, limit=_limit("password")),
+            "another method required": cls(form, limit=_limit("email", "sms"), methods=methods),
+        }
+
+    @classmethod
+    def _reauthentication_samples(cls) -> Mapping[str, LoginPage]:
+        form = LoginForm.of((IdentifierKind.EMAIL,), data={"identifier": "ada@example.com"})
+        common, unknown = Reauthentication.sample("password"), Reauthentication.sample()
+        provider_form, methods = Reauthentication.sample("mail", "sms", "device"), sign_in_methods.sample_methods()
+        return {
+            "once more": cls(form, relying_party="Acme Shop", has_remember_me=False, reauthentication=common),
+            "once more, wrong": cls(form, has_remember_me=False, reauthentication=common, refusal=RefusalReason.WRONG),
+            "once more, without a password": cls(
+                form, has_remember_me=False, reauthentication=provider_form, methods=methods
+            ),
+            "once more, without anything": cls(form, has_remember_me=False, reauthentication=unknown),
+            "once more, at another provider": cls(
+                form,
+                has_remember_me=False,
+                reauthentication=Reauthentication.sample("connection:google"),
+                connections=sign_in_methods.sample_connection_methods()[:1],
+            ),
+        }
+
+
+@dataclass(frozen=True)
+class PasskeyLoginPage(LoginPage):
+    """The login page with a password field and passkeys."""
+
+    scripts = (*LoginPage.scripts, "passkey", "signal")
+    allows_fetch = True
+
+    passkeys: str = "both"
+
+    @property
+    def has_autofill(self) -> bool:
+        return self.passkeys != "button" and self.reauthentication is None
+
+    @property
+    def has_button(self) -> bool:
+        return self.passkeys != "autofill" or self.reauthentication is not None or self.limit is not None
+
+    @property
+    def attributes(self) -> dict[str, str]:
+        """The identifier field's HTML attributes, with passkey autofill if enabled."""
+        return {**super().attributes, **({"autocomplete": "username webauthn"} if self.has_autofill else {})}
+
+    @classmethod
+    def samples(cls) -> Mapping[str, PasskeyLoginPage]:
+        form = LoginForm.of((IdentifierKind.EMAIL,))
+        return {
+            "fresh": cls(form, relying_party="Acme Shop"),
+            "autofill alone": cls(form, passkeys="autofill"),
+            "button alone": cls(form, passkeys="button"),
+            "once more": cls(
+                form,
+                relying_party="Acme Shop",
+                has_remember_me=False,
+                reauthentication=Reauthentication.sample("password", "passkey"),
+            ),
+            "once more, a passkey alone": cls(
+                form, has_remember_me=False, reauthentication=Reauthentication.sample("passkey")
+            ),
+            "passkey refused": cls(form, refusal=RefusalReason.PASSKEY, unknown="AAAA"),
+            "four ways": cls(form, relying_party="Acme Shop", methods=sign_in_methods.sample_methods()),
+            "every way": cls(form, relying_party="Acme Shop", **cls._every_method()),
+            "every way, one used last": cls(form, relying_party="Acme Shop", **cls._every_method(), last_key=_GOOGLE),
+            "every way, the passkey used last": cls(form, **cls._every_method(), last_key=sign_in_methods.PASSKEY),
+            "more ways than tiles": cls(form, **cls._every_method(twice=True)),
+            "more ways than tiles, all": cls(form, **cls._every_method(twice=True), shows_all=True),
+            "without a script": cls(form, refusal=RefusalReason.SCRIPTLESS),
+            "after a new passkey": cls(form, is_passkey_set=True),
+            "passkey required": cls(form, relying_party="Acme Shop", limit=_limit("passkey")),
+        }
+
+    @staticmethod
+    def _every_method(*, twice: bool = False) -> dict[str, Any]:
+        connections = sign_in_methods.sample_connection_methods()
+        return {"methods": sign_in_methods.sample_methods(), "connections": connections * 2 if twice else connections}
+
+
+@dataclass(frozen=True)
+class LockedLoginPage(LoginPage):
+    """The login page of a locked account, with a captcha or a security question."""
+
+    scripts = (*LoginPage.scripts, "work")
+
+    @classmethod
+    def samples(cls) -> Mapping[str, LockedLoginPage]:
+        wrong_captcha, wrong_answer = (
+            _locked_form(captcha.sample(kind="smallest", numbers=(12, 3, 20, 8))),
+            _locked_form(None),
+        )
+        wrong_captcha.add_error("captcha", OTHER_QUESTION)
+        wrong_answer.add_error("security_answer", WRONG_ANSWER)
+        solved = _locked_form(captcha.sample(work_bits=8))
+        solved.captcha.work = captcha.SAMPLE_WORK
+        position = captcha.sample(kind="nth", numbers=(3, 18, 7, 13, 2))
+        provider_form, invisible_form = _locked_form(captcha.sample()), _locked_form(captcha.sample())
+        provider_form.captcha.ask(captcha.sample(), WidgetView("tencent", "a key"))
+        invisible_form.captcha.ask(captcha.sample(), WidgetView("recaptcha_v3", "a key"))
+        return {
+            "captcha": cls(_locked_form(captcha.sample()), relying_party="Acme Shop", refusal=RefusalReason.CAPTCHA),
+            "captcha of a position": cls(_locked_form(position), refusal=RefusalReason.CAPTCHA),
+            "captcha after a wrong password": cls(_locked_form(captcha.sample()), refusal=RefusalReason.WRONG),
+            "captcha answered by the browser": cls(solved, refusal=RefusalReason.WRONG),
+            "captcha answered wrongly": cls(wrong_captcha, refusal=RefusalReason.ANSWER),
+            "captcha of a provider": cls(provider_form, refusal=RefusalReason.CAPTCHA),
+            "captcha of a provider that nobody sees": cls(invisible_form, refusal=RefusalReason.CAPTCHA),
+            "captcha, once more": cls(
+                _locked_form(captcha.sample()),
+                has_remember_me=False,
+                reauthentication=Reauthentication.sample("password"),
+                refusal=RefusalReason.CAPTCHA,
+            ),
+            "question": cls(_locked_form(None), relying_party="Acme Shop", refusal=RefusalReason.QUESTION),
+            "question answered wrongly": cls(wrong_answer, relying_party="Acme Shop", refusal=RefusalReason.ANSWER),
+        }
+
+
+def _locked_form(challenge: CaptchaChallenge | None) -> LoginForm:
+    """Return a sample form with this captcha, or with a security question."""
+    form = LoginForm.of((IdentifierKind.EMAIL,), data={"identifier": "ada@example.com"})
+    if challenge is not None:
+        form.captcha.ask(challenge)
+    else:
+        form.ask_question("pet", (("pet", "What was the name of your first pet?"),))
+    return form
+
+
+def _limit(*methods: str) -> MethodLimit:
+    return MethodLimit.model_validate({"organization": "Globex Gardens", "allowed_methods": methods})
+
+
+WRONG_ANSWER = _l("Wrong answer.")

@@ -1,0 +1,154 @@
+"""The login page, with a password, a passkey or a link to another method."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Final
+
+from flask import Response
+
+from app.contract import errors as e
+from app.contract.captcha.models import LockChallenge
+from app.contract.sign_in import pages as contract
+from app.contract.step_reasons import LoginReason
+from app.contract.steps import LoginStep, RegisterStep, StepResponse
+from app.hub import journey
+from app.hub.components.carried_identifier import carry_identifier, prefilled_identifier
+from app.hub.components.reauthentication import Reauthentication, current_reauthentication
+from app.hub.components.restore_account import offer_restore
+from app.hub.components.sign_in_methods import ADDRESSES, PASSKEY, PASSWORD, begin_method, last_used
+from app.hub.components.sign_in_refusals import (
+    RefusalReason,
+    reason_for,
+    wait_seconds,
+)
+from app.hub.locale import lazy_gettext as _l
+from app.hub.pages import first_page, pages
+from app.hub.pages.sign_in.login.current_page import login_page, new_login_form
+from app.hub.pages.sign_in.login.form import LoginForm, MethodChoiceForm
+from app.hub.pages.sign_in.login.page import ALL_METHODS, CONNECTS, WRONG_ANSWER
+from app.hub.rendering.cached_pages import cached_page
+from app.hub.rendering.page import Page
+from app.hub.web.services import api, services
+from app.hub.web.visit import current_visit, interaction_address
+from app.kit.operations.errors import ApiError
+
+_CHOOSE: Final = "/login/choose"
+
+
+@first_page.get("/login")
+def show_login() -> Response:
+    """Render the page, or continue for a signed-in browser. Without a session this makes no API call."""
+    visit = current_visit()
+    journey.refuse_expired_interaction()
+    reauthentication = None
+    if visit.session:
+        response = (
+            api()(contract.resume, contract.InteractionRequest(interaction_id=visit.interaction.id))
+            if visit.interaction
+            else _resume_without_interaction()
+        )
+        if not isinstance(response.step, LoginStep | RegisterStep):
+            return journey.follow(response)
+        reauthentication = Reauthentication.of(response.step)
+    hint = prefilled_identifier()
+    if not hint and reauthentication is None and current_visit().query.keys() <= {"attempt"}:
+        return first_login_page(last_used())
+    identifier = reauthentication.name if reauthentication is not None else hint
+    reset, needs = current_visit().query.get("reset"), current_visit().query.get("needs", "")
+    data = {"identifier": identifier, "connects": "yes" if needs == CONNECTS else ""}
+    limit = (
+        visit.interaction.method_limit if visit.interaction and needs == LoginReason.METHOD else None
+    )  # the interaction's cookie holds it
+    form = LoginForm.of(visit.tenant.identifiers, data=data)
+    page = login_page(form, reauthentication=reauthentication, limit=limit if reauthentication is None else None)
+    page = replace(page, limit=limit)
+    shows_all = current_visit().query.get("methods") == "all"
+    page = replace(page, is_reset=reset == "done", is_passkey_set=reset == "passkey", needs=needs, shows_all=shows_all)
+    return page.render()
+
+
+@cached_page("/login")
+def first_login_page(last_method: str) -> Page:
+    return login_page(new_login_form(), last_key=last_method)
+
+
+@pages.post("/login")
+def submit_login() -> Response:
+    visit = current_visit()
+    journey.refuse_unknown_interaction()
+    form = LoginForm.of(visit.tenant.identifiers)
+    if not form.validate():
+        if not form.is_token_invalid and not form.password.data and (continued := journey.continue_signed_in()):
+            return continued
+        return login_page(form, reauthentication=current_reauthentication()).render(form.error_status)
+    try:
+        response = api()(contract.sign_in, form.request)
+    except e.AccountLeaving as refusal:
+        return offer_restore(refusal)
+    except ApiError as refusal:
+        return _refused(form, refusal)
+    followed = journey.follow(response)
+    if isinstance(response.step, LoginStep) and response.step.method_limit:  # the other method's page needs it again
+        return carry_identifier(followed, form.request.identifier)
+    return begin_method(followed, response, PASSWORD)
+
+
+@pages.get(_CHOOSE)
+def show_choice() -> Response:
+    """Redirect a reload to the login page."""
+    return journey.redirect_to(interaction_address("/login"))
+
+
+@pages.post(_CHOOSE)
+def choose_method() -> Response:
+    """Redirect to another method's page with what was typed. It makes no API call, so it says nothing about accounts."""
+    journey.refuse_unknown_interaction()
+    form = MethodChoiceForm()
+    path, _, query = _CHOICES.get(form.to.data or "", "/login").partition("?")
+    address = interaction_address(path)
+    response = journey.redirect_to(f"{address}{'&' if '?' in address else '?'}{query}" if query else address)
+    return carry_identifier(response, form.identifier.data or "") if form.validate() else response
+
+
+def _resume_without_interaction() -> StepResponse:
+    return api()(contract.open_return, contract.ReturnRequest())
+
+
+def _refused(form: LoginForm, refusal: ApiError) -> Response:
+    """Render the page with the refusal; a lock shows its challenge at once, a wrong answer its field error."""
+    had_challenge = form.captcha.is_shown or form.asks_question
+    form.ask(LockChallenge.model_validate(refusal.data or {}), by_captcha=isinstance(refusal, _CAPTCHA_ERRORS))
+    reason = reason_for(refusal)
+    for field, message in _field_errors(form, refusal) if had_challenge else ():
+        form.add_error(field, message)
+        reason = RefusalReason.ANSWER
+    if reason is RefusalReason.QUESTION and not form.asks_question:
+        reason = RefusalReason.LOCKED
+    seconds = wait_seconds(refusal, services().now())
+    return login_page(form, reason, seconds, reauthentication=current_reauthentication()).render_refusal(refusal)
+
+
+def _field_errors(form: LoginForm, refusal: ApiError) -> list[tuple[str, Any]]:
+    if isinstance(refusal, e.WrongCaptcha) or (
+        isinstance(refusal, e.LockedForCaptcha) and form.captcha.provider_widget
+    ):
+        return [form.captcha.refused]
+    return [(field, message) for kind, field, message in _FIELD_ERRORS if isinstance(refusal, kind)]
+
+
+_CHOICES: Final = {
+    "forgot": "/forgot-password",
+    "register": "/register",
+    "lost": "/passkeys/lost",
+    "all": f"/login?{ALL_METHODS}",
+    **{name: address for name, address in ADDRESSES.items() if name != PASSKEY},
+}
+"""Addresses by the value of the pressed button."""
+_CAPTCHA_ERRORS = (e.LockedForCaptcha, e.WrongCaptcha)
+_UNANSWERED = _l("Answer this question, too.")
+_FIELD_ERRORS = (
+    (e.LockedForCaptcha, "captcha", _UNANSWERED),
+    (e.LockedForSecurityQuestion, "security_answer", _UNANSWERED),
+    (e.WrongQuestionOrAnswer, "security_answer", WRONG_ANSWER),
+)

@@ -1,0 +1,312 @@
+"""The second factor during a sign-in: verify it, choose another one, or enrol one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from flask import Response
+from wtforms import HiddenField, StringField
+
+from app.contract import errors as e
+from app.contract.second_factors.challenge import FactorKind
+from app.contract.second_factors.pages import sign_in as contract
+from app.hub import journey
+from app.hub.components.sign_in_refusals import wait_seconds
+from app.hub.factors import duo, new_backup_codes
+from app.hub.factors.factor_page import CHOOSE, FactorPage, choice_redirect_targets, fresh_form
+from app.hub.factors.presentation import FactorForm
+from app.hub.factors.registry import PRESENTATIONS, FactorChoiceRow, kind_of
+from app.hub.forms import code
+from app.hub.locale import lazy_gettext as _l
+from app.hub.pages import pages
+from app.hub.rendering.countdown import Countdown
+from app.hub.rendering.form import HubForm
+from app.hub.rendering.page import Notice, Page
+from app.hub.tenants.branding import initials
+from app.hub.web.services import api, services
+from app.hub.web.visit import current_visit
+from app.kit.operations.errors import ApiError
+
+ADDRESS: Final = "/second-factor"
+_SAMPLE: Final = "ada@example.com"
+ANSWERED: Final = f"{ADDRESS}/answered"
+
+
+class FactorChoiceForm(HubForm):
+    """The chosen factor, and the target of an enrolment code."""
+
+    kind = HiddenField()
+    target = StringField()
+
+    def to_request(self) -> contract.ChooseFactorRequest:
+        kind = kind_of(self.kind.data) or FactorKind.TOTP
+        target = (self.target.data or "").strip()[:320] or None
+        return contract.ChooseFactorRequest(
+            interaction_id=current_visit().interaction_id or "", kind=kind, target=target
+        )
+
+
+@dataclass(frozen=True)
+class ChooseFactorPage(Page):
+    """Lists the factors to choose from."""
+
+    template = "pages/sign_in/choose_factor.html"
+
+    form: FactorChoiceForm
+    choices: tuple[FactorChoiceRow, ...]
+    must_enrol: bool = False
+    problem: Notice | None = None
+    account: str = ""
+    """The label of the account."""
+
+    @property
+    def initials(self) -> str:
+        return initials(self.account)
+
+    @property
+    def form_targets(self) -> tuple[str, ...]:
+        return (*super().form_targets, *choice_redirect_targets(*(choice.kind for choice in self.choices)))
+
+    @classmethod
+    def samples(cls) -> Mapping[str, ChooseFactorPage]:
+        choices = tuple(FactorChoiceRow.of(kind) for kind in PRESENTATIONS)
+        hints = {"sms": "**********23", "email": "a*a@e*****e.c*m", "backup_code": "8"}
+        own = tuple(FactorChoiceRow.of(kind, hints.get(kind.value)) for kind in PRESENTATIONS)
+        return {
+            "other ways": cls(FactorChoiceForm(), own, account=_SAMPLE),
+            "to enrol one": cls(FactorChoiceForm(), choices, must_enrol=True, account=_SAMPLE),
+            "not now": cls(FactorChoiceForm(), own, problem=_TOO_SOON, account=_SAMPLE),
+        }
+
+
+@dataclass(frozen=True)
+class SecondFactorPage(FactorPage):
+    """Verifies a factor, or enrols it by its first verification."""
+
+    template = "pages/sign_in/second_factor.html"
+    action = ADDRESS
+    query = {**Page.query, "kind": 24}
+
+    has_alternatives: bool = False
+    must_enrol: bool = False
+    is_unfamiliar: bool = False
+    trust_days: int = 0
+    problem: Notice | None = None
+    landing: str = ""
+    """The page to return to after a reauthentication; empty during a sign-in."""
+    account: str = ""
+    """The label of the account."""
+
+    @property
+    def initials(self) -> str:
+        return initials(self.account)
+
+    @property
+    def sign_in_again(self) -> str:
+        """The address that reauthenticates by a new sign-in; empty during a sign-in."""
+        return f"/confirm?{urlencode({'next': self.landing, 'anew': 1})}" if self.landing else ""
+
+    @property
+    def polling(self) -> str:
+        visit = current_visit().interaction
+        query = {"attempt": visit.id if visit else "", "state": self.prompt.state or ""}
+        return f"{ANSWERED}?{urlencode(query)}" if visit else ""
+
+    @classmethod
+    def samples(cls) -> Mapping[str, SecondFactorPage]:
+        samples: dict[str, SecondFactorPage] = {}
+        for presentation in PRESENTATIONS.values():
+            for state, prompt in presentation.samples.items():
+                name, is_new = f"{presentation.kind.value}, {state}", not prompt.is_enrolled
+                rest: dict[str, Any] = {
+                    "has_alternatives": True,
+                    "must_enrol": is_new,
+                    "trust_days": 0 if is_new else 30,
+                    "account": _SAMPLE,
+                }
+                samples[name] = cls(fresh_form(presentation), presentation, prompt, **rest)
+                wrong = fresh_form(presentation)
+                if wrong.wrong is not None and (prompt.sent_to or not presentation.needs_target):
+                    wrong.add_error(wrong.error_field, wrong.wrong)
+                    samples[f"{name}, wrong"] = cls(wrong, presentation, prompt, **rest)
+        presentation = PRESENTATIONS[FactorKind.TOTP]
+        samples["locked"] = cls(
+            fresh_form(presentation), presentation, presentation.samples["enrolled"], trust_days=30, problem=_LOCKED
+        )
+        samples["on the account's pages"] = cls(
+            fresh_form(presentation), presentation, presentation.samples["enrolled"], landing="/emails", account=_SAMPLE
+        )
+        mail = PRESENTATIONS[FactorKind.EMAIL]
+        samples["from a new place"] = cls(
+            fresh_form(mail), mail, mail.samples["sent"], is_unfamiliar=True, account=_SAMPLE
+        )
+        samples["alone"] = cls(
+            fresh_form(presentation), presentation, presentation.samples["enrolled"], account="ada", trust_days=30
+        )
+        samples["token"] = cls(
+            fresh_form(presentation).with_token_error(), presentation, presentation.samples["enrolled"]
+        )
+        return samples
+
+
+@dataclass(frozen=True)
+class SecondFactorLockedPage(Page):
+    """The second factor is locked."""
+
+    template = "pages/sign_in/second_factor_locked.html"
+    scripts = (*Page.scripts, "wait")
+
+    wait_seconds: int = 0
+    """Seconds until the lock ends; 0 if unknown."""
+
+    @property
+    def has_problem(self) -> bool:
+        return True
+
+    @property
+    def countdown(self) -> Countdown | None:
+        return Countdown(self.wait_seconds) if self.wait_seconds else None
+
+    @classmethod
+    def samples(cls) -> Mapping[str, SecondFactorLockedPage]:
+        return {"locked": cls(), "locked for a while": cls(840)}
+
+
+_LOCKED: Final = Notice(_l("Too many attempts"), _l("Wait a while, then sign in again."))
+_TOO_SOON: Final = Notice(_l("Code sent"), _l("You can resend it in 30 seconds."), "note")
+_NOT_SENT: Final[dict[type[ApiError], Notice]] = {
+    e.MailLimitReached: code.ENOUGH_MAILS,
+    **dict.fromkeys((e.SmsLimitReached, e.SharedSmsLimitReached), code.ENOUGH_TEXTS),
+    e.NoSmsConfiguration: code.NO_TEXTS,
+}
+_FAILED: Final = Notice(_l("Something went wrong"), _l("Try again, or try another way."))
+_LOCK_ERRORS: Final = (
+    e.LockedDuringStep, e.LockedForAWhile, e.LockedForCaptcha, e.LockedForSecurityQuestion, e.AccountBlocked,
+)  # fmt: skip
+
+
+@pages.get(ADDRESS)
+def show_second_factor() -> Response:
+    interaction = journey.require_interaction()
+    requested = current_visit().query.get("kind")
+    step = api()(contract.read_factor, contract.FactorRequest(interaction_id=interaction.id, kind=kind_of(requested)))
+    if step.view is None:
+        return journey.follow(step.next) if step.next else journey.start_again()
+    return _page(step.view, chooses=requested == CHOOSE).render()
+
+
+@pages.post(ADDRESS)
+def submit_second_factor() -> Response:
+    """Verify the factor, or choose another one."""
+    visit = current_visit()
+    interaction = journey.require_interaction()
+    if visit.form.get("do") == CHOOSE:
+        return _choose()
+    kind = kind_of(visit.form.get("kind"))
+    if kind is None or kind not in PRESENTATIONS:
+        return journey.redirect_to(address(interaction.id))
+    form = PRESENTATIONS[kind].form()
+    if not form.validate():
+        return _render_invalid(form, kind)
+    try:
+        return new_backup_codes.follow(api()(contract.verify_factor, form.to_answer(interaction.id)))
+    except ApiError as refusal:
+        return _refused(form, refusal)
+
+
+@pages.get(ANSWERED)
+def push_state() -> Response:
+    """Return to the page's script whether the push request is still undecided."""
+    interaction, state = current_visit().interaction, ""
+    if interaction is not None:
+        step = api()(contract.read_factor, contract.FactorRequest(interaction_id=interaction.id, kind=FactorKind.PUSH))
+        state = (step.view.shown.state if step.view and step.view.shown else None) or ""
+    is_pending = state and state == current_visit().query.get("state")
+    return Response("waits" if is_pending else "answered", mimetype="text/plain", headers={"Cache-Control": "no-store"})
+
+
+@pages.get(f"{ADDRESS}/duo")
+def duo_callback() -> Response:
+    """Handle the redirect back from Duo."""
+    interaction = journey.require_interaction()
+    try:
+        return new_backup_codes.follow(api()(contract.verify_factor, duo.callback_answer(interaction.id)))
+    except ApiError as refusal:
+        return _refused(fresh_form(PRESENTATIONS[FactorKind.DUO]), refusal)
+
+
+def address(interaction_id: str, kind: str = "") -> str:
+    """Return the address of the page for a factor."""
+    return f"{ADDRESS}?{urlencode({'attempt': interaction_id, **({'kind': kind} if kind else {})})}"
+
+
+def _choose() -> Response:
+    form, interaction = FactorChoiceForm(), journey.require_interaction()
+    if not form.validate():
+        return journey.redirect_to(address(interaction.id, CHOOSE))
+    choice = form.to_request()
+    try:
+        step = api()(contract.choose_factor, choice)
+    except ApiError as refusal:
+        return _refused(
+            fresh_form(PRESENTATIONS[choice.kind], choice.target) if choice.kind in PRESENTATIONS else None, refusal
+        )
+    if step.view is None:
+        return journey.follow(step.next) if step.next else journey.start_again()
+    prompt = step.view.shown
+    if prompt and prompt.kind is FactorKind.DUO and prompt.address:
+        return journey.redirect_to(prompt.address)
+    return journey.redirect_to(address(interaction.id, prompt.kind.value if prompt else CHOOSE))
+
+
+def _render_invalid(form: FactorForm, kind: FactorKind) -> Response:
+    """Render the page after an incomplete form or an invalid form token."""
+    step = api()(
+        contract.read_factor, contract.FactorRequest(interaction_id=current_visit().interaction_id or "", kind=kind)
+    )
+    if step.view is None:
+        return journey.follow(step.next) if step.next else journey.start_again()
+    return _page(step.view, form).render(form.error_status)
+
+
+def _refused(form: FactorForm | None, refusal: ApiError) -> Response:
+    view_data = (refusal.data or {}).get("View")
+    view = contract.FactorView.model_validate(view_data) if view_data else None
+    seconds = wait_seconds(refusal, services().now())
+    lock = replace(_LOCKED, text="", wait_seconds=seconds) if 0 < seconds < 3600 else _LOCKED
+    problem = lock if isinstance(refusal, _LOCK_ERRORS) else form.refusal_notice(refusal) if form else None
+    problem = problem or (_TOO_SOON if isinstance(refusal, e.TooManyRequests) else None)
+    problem = problem or next((notice for kind, notice in _NOT_SENT.items() if isinstance(refusal, kind)), None)
+    if view is None:
+        return SecondFactorLockedPage(seconds).render_refusal(refusal)
+    if problem is None and (form is None or not form.add_refusal(refusal)):
+        problem = _FAILED
+    return _page(view, form, problem).render_refusal(refusal)
+
+
+def _page(
+    view: contract.FactorView,
+    form: FactorForm | None = None,
+    problem: Notice | None = None,
+    *,
+    chooses: bool = False,
+) -> Page:
+    presentation = PRESENTATIONS.get(view.shown.kind) if view.shown else None
+    account = view.person.label if view.person else ""
+    if presentation is None or view.shown is None or chooses:
+        present = [contract.FactorChoice(kind=view.shown.kind, hint=_own_hint(view.shown))] if view.shown else []
+        choices = tuple(
+            FactorChoiceRow.of(item.kind, item.hint) for item in (*present, *view.choices) if item.kind in PRESENTATIONS
+        )
+        return ChooseFactorPage(FactorChoiceForm(formdata=None), choices, view.must_enrol, problem, account)
+    return SecondFactorPage(
+        form or fresh_form(presentation), presentation, view.shown, bool(view.choices), view.must_enrol, view.is_elsewhere,
+        view.trust_days, problem, view.landing, account,
+    )  # fmt: skip
+
+
+def _own_hint(prompt: contract.FactorPrompt) -> str | None:
+    return str(prompt.left) if prompt.left is not None else next(iter(prompt.targets), None)

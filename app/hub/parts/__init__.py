@@ -1,1 +1,0 @@
-"""Parts that several pages share: error pages, sign-in methods, refusal notices, mailed links."""

@@ -1,0 +1,93 @@
+"""Style sheet and scripts: joined, minified, named by a digest of their content, compressed once.
+
+A page costs at most three requests: the document, one style sheet, one script. The content of a name never changes, so
+browsers cache it without limit.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final
+
+import rcssmin
+import rjsmin
+from flask import Flask, Response
+
+from app.hub.web.visit import current_visit
+from app.kit.caching.lru_cache import LruCache
+from app.kit.web.assets import Asset
+
+SHEETS: Final = ("tokens", "base", "layout", "parts", "codes", "account")
+"""Source files of the style sheet, in cascade order."""
+MAX_CACHED: Final = 256
+"""Of joined files. Pages use a few dozen, but an address may name scripts in any order."""
+_NAME: Final = re.compile(r"(?P<parts>[a-z][a-z-]*(?:\.[a-z][a-z-]*)*)\.[0-9a-f]{12}\.(?P<kind>css|js)")
+
+
+class Assets:
+    """The static files of one folder.
+
+    Args:
+        folder: parent of `css/` and `js/`.
+        is_fresh: read the source files for every page (development).
+    """
+
+    def __init__(self, folder: Path, *, is_fresh: bool = False) -> None:
+        self._folder = folder
+        self._is_fresh = is_fresh
+        self._cache: LruCache[tuple[str, ...], Asset] = LruCache(MAX_CACHED)
+
+    def style(self) -> Asset:
+        """Return the style sheet."""
+        return self._joined("css", ("hub",), SHEETS)
+
+    def script(self, names: tuple[str, ...]) -> Asset:
+        """Return the scripts of a page in one file."""
+        return self._joined("js", names, names)
+
+    def _joined(self, kind: str, parts: tuple[str, ...], names: tuple[str, ...]) -> Asset:
+        key = (kind, *names)
+        cached = None if self._is_fresh else self._cache.get(key)
+        if cached is None:
+            sources = [(self._folder / kind / f"{name}.{kind}").read_text("utf-8") for name in names]
+            minify = rcssmin.cssmin if kind == "css" else rjsmin.jsmin
+            cached = Asset(".".join(parts), kind, "\n".join(minify(source) for source in sources).encode())
+            self._cache.put(key, cached)
+        return cached
+
+    def named(self, name: str) -> tuple[Asset, bool] | None:
+        """Return the file of a name, and whether the name has the digest of the present content.
+
+        A page rendered by the previous release asks for an old name: it gets the present style rather than none.
+        """
+        match = _NAME.fullmatch(name)
+        if match is None:
+            return None
+        parts = tuple(match["parts"].split("."))
+        if match["kind"] == "css":
+            asset = self.style()
+        elif all((self._folder / "js" / f"{part}.js").is_file() for part in parts) and len(set(parts)) == len(parts):
+            asset = self.script(parts)
+        else:
+            return None
+        return asset, asset.name == name
+
+
+def install(app: Flask, assets: Assets) -> None:
+    """Serve the files under `/static/`."""
+    app.extensions["gatehouse.assets"] = assets
+
+    @app.get("/static/<name>")
+    def static_file(name: str) -> Response:
+        found = assets.named(name)
+        if found is None:
+            return Response(status=404)
+        asset, is_current = found
+        is_gzip = "gzip" in current_visit().headers.get("Accept-Encoding", "")
+        response = Response(asset.compressed if is_gzip else asset.content, content_type=asset.media_type)
+        if is_gzip:
+            response.headers["Content-Encoding"] = "gzip"
+        response.headers["Vary"] = "Accept-Encoding"
+        response.headers["Cache-Control"] = "public, max-age=31536000, immutable" if is_current else "no-store"
+        return response

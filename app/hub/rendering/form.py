@@ -1,0 +1,239 @@
+"""The base class of forms: CSRF, validation, and the request that a form becomes.
+
+Lengths and patterns stay in the contract; its errors appear at the field of the same name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any, Final, Self
+
+from flask_wtf import FlaskForm
+from pydantic import ValidationError
+from wtforms import BooleanField, Field, HiddenField
+from wtforms.csrf.core import CSRF
+from wtforms.validators import ValidationError as Refused
+
+from app.hub.locale import lazy_gettext as _l
+from app.hub.rendering.widget_attributes import with_cached_attributes
+from app.hub.tenants.captcha_widget import WidgetView
+from app.hub.web.csrf import is_sent_elsewhere
+from app.hub.web.services import services
+from app.hub.web.visit import Visit, current_visit
+from app.kit.operations.wire import Wire
+
+TOKEN_FIELD: Final = "token"
+_FEW_FIELDS: Final = 4
+"""A form with no more fields is seen at one glance."""
+_INVALID_TOKEN: Final = _l("This form has expired. Reload the page and try again.")
+
+
+class FreshToken:
+    """A CSRF token that is made when a template writes it: most posted forms are not shown again."""
+
+    @cached_property
+    def _text(self) -> str:
+        return fresh_token()
+
+    def __str__(self) -> str:
+        return self._text
+
+
+class BoundToken(CSRF):
+    """WTForms' hook for the CSRF token and the origin check, both from `safety`."""
+
+    def generate_csrf_token(self, csrf_token_field: Field) -> FreshToken:  # type: ignore[override]  # noqa: ARG002 - WTForms' signature
+        return FreshToken()
+
+    def validate_csrf_token(self, form: Any, field: Field) -> None:  # noqa: ARG002 - WTForms' signature
+        if not is_own_post(field.data or ""):
+            raise Refused(_INVALID_TOKEN)
+
+
+def is_own_post(token: str) -> bool:
+    """Return whether a form with this CSRF token is one of the current visit, sent by a page of this host."""
+    shared, visit = services(), current_visit()
+    is_elsewhere = is_sent_elsewhere(visit.environ, visit.host, is_https=shared.is_https)
+    return not is_elsewhere and shared.form_tokens.is_valid(token, *_token_context(visit))
+
+
+def fresh_token() -> str:
+    """Return a newly masked CSRF token for the current visit."""
+    visit = current_visit()
+    return visit.form_token or services().form_tokens.make(*_token_context(visit))
+
+
+def _token_context(visit: Visit) -> tuple[str, str, str]:
+    return visit.tenant.name, visit.interaction.id if visit.interaction else "", visit.binding_secret
+
+
+class HubForm(FlaskForm):
+    """A form of a page.
+
+    Flask-WTF reads Flask's request for the typed values, `is_submitted` and the context of its own CSRF tokens. Here all three
+    come from the visit, so that a form needs the application context alone.
+    """
+
+    is_first_prompt = False
+    """Whether this response asks for the password for the first time, which is no error."""
+
+    @property
+    def first_fields(self) -> tuple[str, ...]:
+        """Names of the fields of which the first empty one takes the focus; none on pages that are read first."""
+        return ()
+
+    @property
+    def provider_widget(self) -> WidgetView | None:
+        """The captcha provider's widget if the form shows it."""
+        return getattr(self._fields.get("captcha"), "provider_widget", None)
+
+    request: Any = None
+    """The request of a valid form, as `to_request` made it; set by `validate`."""
+
+    class Meta(FlaskForm.Meta):
+        csrf = True
+        csrf_class = BoundToken
+        csrf_context = None
+        csrf_field_name = TOKEN_FIELD
+
+        def wrap_formdata(self, form: Any, formdata: Any) -> Any:  # noqa: ARG002 - WTForms' signature
+            """Read form fields only: neither files nor JSON."""
+            if formdata is None or hasattr(formdata, "getlist"):  # given by the caller, or WTForms' own marker
+                return formdata
+            visit = current_visit()
+            return visit.form if visit.is_post else None
+
+        def render_field(self, field: Field, render_kw: dict[str, Any]) -> Any:
+            """Return the field's control, with its attributes written by `attributes`."""
+            field.widget = with_cached_attributes(field.widget)
+            return super().render_field(field, render_kw)
+
+        def get_translations(self, form: Any) -> None:
+            """Return None: all texts go through the hub's own catalogues."""
+
+    def is_submitted(self) -> bool:
+        return current_visit().is_post
+
+    def to_request(self) -> Wire:
+        """Return the request of the form's operation."""
+        raise NotImplementedError
+
+    def validate(self, extra_validators: Any = None) -> bool:
+        """Check the CSRF token, the fields, and the request against the contract; a valid form keeps its `request`."""
+        if not super().validate(extra_validators):
+            return False
+        if type(self).to_request is HubForm.to_request:
+            return True
+        try:
+            self.request = self.to_request()
+        except ValidationError as refusal:
+            self.add_contract_errors(refusal)
+            return False
+        return True
+
+    def add_contract_errors(self, refusal: ValidationError) -> None:
+        """Add the contract's errors to the fields of the same names, or to the form."""
+        for problem in refusal.errors(include_url=False, include_input=False):
+            name = _field_name(problem["loc"])
+            self.add_error(name, _sentence(problem["type"], problem.get("ctx") or {}))
+
+    def add_error(self, name: str, sentence: Any) -> None:
+        """Add an error to the field of this name, or to the form if there is none."""
+        field = self._fields.get(name)
+        if field is None:
+            self.form_errors.append(sentence)
+        elif sentence not in field.errors:
+            field.errors = [*field.errors, sentence]
+
+    def with_token_error(self) -> Self:
+        """Return the form with the error of an invalid CSRF token."""
+        self.add_error(TOKEN_FIELD, _INVALID_TOKEN)
+        return self
+
+    @property
+    def is_token_invalid(self) -> bool:
+        """Whether the CSRF token is invalid; the page is then rendered again with the typed values."""
+        return bool(self._fields[TOKEN_FIELD].errors)
+
+    @property
+    def error_status(self) -> int:
+        """The status of the page that shows an invalid form again."""
+        return 403 if self.is_token_invalid else 422
+
+    @property
+    def problems(self) -> list[tuple[str, Any]]:
+        """Ids of the invalid fields with their first error, in the order of the page."""
+        return list(self._problems())
+
+    @property
+    def listed_problems(self) -> list[tuple[str, Any]]:
+        """Ids of the invalid fields with their labels, for the summary above the form; none if the fields show all at once.
+
+        Each error is at its field. A field without a label of its own has it in the summary.
+        """
+        if self._visible_problems():
+            return []
+        return [(id_, self._label_of(id_) or problem) for id_, problem in self._problems()]
+
+    def _label_of(self, id_: str) -> Any:
+        field = next(field for field in self if field.id == id_)
+        return field.label.text if self.is_shown(field) and not isinstance(field, BooleanField) else ""
+
+    def is_shown(self, field: Field) -> bool:
+        """Return whether the reader sees a field; a captcha may be replaced by a script."""
+        return not isinstance(field, HiddenField) and not getattr(field, "is_replaced_by_script", False)
+
+    def take_focus(self, names: tuple[str, ...]) -> None:
+        """Give the focus to the first field with an error if there is no summary; without errors to the first empty one of these."""
+        empty = [self[name] for name in names if not self[name].data]
+        field = next(iter(self._visible_problems() if self.problems or self.form_errors else empty), None)
+        if field is not None:
+            field.render_kw = {**(field.render_kw or {}), "autofocus": True}
+
+    def _visible_problems(self) -> list[Field]:
+        """Return the invalid fields if the reader sees their errors at once: a single one, or those of a short form.
+
+        None if one is hidden or a captcha, which a script may replace. A summary would repeat what is on the same screen.
+        """
+        invalid = [field for field in self if field.errors and field.short_name != TOKEN_FIELD]
+        if self.form_errors or not all(self.is_shown(field) for field in invalid):
+            return []
+        is_short = sum(self.is_shown(field) for field in self) <= _FEW_FIELDS
+        return invalid if is_short or len(invalid) == 1 else []
+
+    def _problems(self) -> Iterator[tuple[str, Any]]:
+        for field in self:
+            if field.errors and field.short_name != TOKEN_FIELD:
+                yield field.id, field.errors[0]
+
+
+def _is_visible(field: Field) -> bool:
+    return not isinstance(field, HiddenField) and not getattr(field, "is_replaced_by_script", False)
+
+
+def _field_name(loc: tuple[int | str, ...]) -> str:
+    """Return the field name of an error location: `FirstName` is `first_name`."""
+    head = str(loc[0]) if loc else ""
+    return "".join(f"_{c.lower()}" if c.isupper() else c for c in head).lstrip("_")
+
+
+_SENTENCES: Final = {
+    "missing": _l("Fill in this field."),
+    "value_error": _l("That doesn’t look right. Check it and try again."),
+}
+
+
+def _sentence(kind: str, limits: Mapping[str, Any]) -> Any:
+    """Return the sentence for an error of the contract: Pydantic's type and context."""
+    if kind == "string_too_long":
+        return too_long(limits["max_length"])
+    if kind == "string_too_short":
+        shortest = limits["min_length"]
+        return _l("Use at least %(min)d characters.", min=shortest) if shortest > 1 else _SENTENCES["missing"]
+    return _SENTENCES.get(kind, _SENTENCES["value_error"])
+
+
+def too_long(longest: int) -> Any:
+    """Return the sentence for a text of more than `longest` characters."""
+    return _l("Use %(max)d characters or fewer.", max=longest)

@@ -1,0 +1,107 @@
+"""Fragments of pages: what many pages have in common is rendered once, and cached by the values that it is made from.
+
+A fragment is a macro of `macros/page_frame.html`. It sees its arguments, the brand and the language, which are the key under
+which it is cached, and nothing else: `page` and `frame` are refused while it is rendered, and templates have no request. So
+what is cached can hold no value of a person, a browser or a request. Such values are written into the slots of the macro.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Final
+
+from flask import Flask, current_app
+from markupsafe import Markup  # noqa: TID251 - for what macros wrote, and values that are escaped here
+from werkzeug.local import LocalProxy
+
+from app.hub import locale
+from app.hub.locale import Language
+from app.hub.tenants.branding import PageBranding
+from app.kit import randomness
+from app.kit.caching.lru_cache import LruCache
+
+_MACROS: Final = "macros/page_frame.html"
+_MAX_FRAGMENTS: Final = 512
+_SLOT: Final = f"slot-{randomness.token()}-"
+"""How a slot begins while its fragment is rendered; nobody can write it into a brand."""
+_FLASK_NAMES: Final = ("config", "g", "get_flashed_messages", "request", "session", "url_for")
+
+
+FragmentArgument = str | bool | Language | tuple[Language, ...]
+
+
+class FragmentCache(LruCache[Hashable, str]):
+    """The fragments of an application as format strings, with a name for each slot."""
+
+
+class NotInFragment(Exception):
+    """A text that is cached asked for the page or the visit, of which it must have nothing."""
+
+
+class _View:
+    """What macros see while a text that is cached is rendered."""
+
+    def __init__(self, **names: Any) -> None:
+        self.__dict__ |= names
+
+    def __getattr__(self, name: str) -> Any:
+        raise NotInFragment(name)
+
+
+template_view: Final[ContextVar[Any]] = ContextVar("seen")
+"""What macros see: a page's `Rendering`, or the view of a text that is cached."""
+
+
+@contextmanager
+def visible_names(**names: Any) -> Iterator[None]:
+    """Let macros see nothing but these names meanwhile."""
+    token = template_view.set(_View(**names))
+    try:
+        yield
+    finally:
+        template_view.reset(token)
+
+
+def install(app: Flask) -> None:
+    """Let macros name `page`, `frame` and `brand` of the page that is rendered, and nothing of the request.
+
+    An import "with context" would give them too, but runs all of a file's definitions again for each page.
+    """
+    names = app.jinja_env.globals
+    for name in _FLASK_NAMES:
+        names.pop(name, None)
+    for name in ("page", "frame", "brand"):
+        names[name] = LocalProxy(template_view, name)
+    app.extensions["gatehouse.fragments"] = FragmentCache(_MAX_FRAGMENTS)
+
+
+def fragment(name: str, brand: PageBranding, *arguments: FragmentArgument, slots: dict[str, Any]) -> Markup:
+    """Return a macro of `macros/page_frame.html` with its arguments and then its slots, by name.
+
+    Args:
+        arguments: values of the tenant or the code, of which there are few; each combination is cached.
+        slots: values of this visit. The macro may only write them: it sees placeholders.
+    """
+    app = current_app._get_current_object()  # type: ignore[attr-defined]  # each access through the proxy costs a look-up
+    cache: FragmentCache = app.extensions["gatehouse.fragments"]
+    key = (name, locale.current_language().tag, brand, arguments)
+    text = None if app.jinja_env.auto_reload else cache.get(key)
+    if text is None:
+        text = _with_slots(name, brand, arguments, slots)
+        cache.put(key, text)
+    if not slots:
+        return Markup(text % ())  # noqa: S704 - what a macro wrote
+    return Markup(text % {slot: Markup.escape(value) for slot, value in slots.items()})  # noqa: S704 - each value is escaped
+
+
+def _with_slots(name: str, brand: PageBranding, arguments: Iterable[FragmentArgument], slots: Iterable[str]) -> str:
+    """Return the macro's output as a format string."""
+    marks = {slot: f"{_SLOT}{slot}-" for slot in slots}
+    macro = getattr(current_app.jinja_env.get_template(_MACROS).module, name)
+    with visible_names(brand=brand):
+        text = str(macro(*arguments, **marks)).replace("%", "%%")
+    for slot, mark in marks.items():
+        text = text.replace(mark, f"%({slot})s")
+    return text

@@ -1,0 +1,135 @@
+"""What surrounds each page: head, header, navigation, footer, and what templates see of the visit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+from urllib.parse import urlencode
+
+from flask_babel import pgettext
+from jinja2 import Template
+from markupsafe import Markup  # noqa: TID251 - fragments and a number
+
+from app.hub.locale import LANGUAGES, Language
+from app.hub.rendering.countdown import Countdown
+from app.hub.rendering.fragments import FragmentArgument, fragment, template_view
+from app.hub.tenants.branding import PageBranding, in_language
+from app.hub.web.cookies import RelyingPartyLink, last_application
+from app.hub.web.short_links import PARAMETER, is_short_link
+from app.hub.web.visit import LANGUAGE_PARAMETER, Visit
+from app.kit.web.assets import Asset
+
+
+class FramedPage(Protocol):
+    """What the frame shows or needs of the page within."""
+
+    @property
+    def query(self) -> Mapping[str, int]:
+        """Query parameters that the language links repeat, each with its maximum length."""
+
+    @property
+    def countdown(self) -> Countdown | None:
+        """The wait that the page counts down."""
+
+    @property
+    def has_problem(self) -> bool:
+        """Whether the page reports an error."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What layouts see beside the page's fields."""
+
+    page: FramedPage
+    visit: Visit
+    brand: PageBranding
+    language: Language
+    style: Asset
+    script: Asset | None
+
+    def console(
+        self, section: str, title: Any, main: Markup, *, has_to_do: object, back: Any, application: Any
+    ) -> Markup:
+        """Return an account page around its content.
+
+        Args:
+            has_to_do: something if the security check-up has something to do.
+            back: the link to the page above this one.
+            application: the link back to an application.
+        """
+        has_organizations = self.has_organizations or section == "organizations"
+        slots = {"application": application, "back": back, "main": main}
+        return self._document("console", title, (section, has_organizations, bool(has_to_do)), slots)
+
+    def split(self, title: Any, main: Markup, *, added: Any, application: Any, links: Any) -> Markup:
+        """Return a page of a sign-in around its content.
+
+        Args:
+            added: what stands at the end of the head.
+            application: what the page says of the application that asks.
+            links: the application's own links.
+        """
+        tag = self.language.tag
+        beside = in_language(self.brand.sentence, tag), in_language(self.brand.signature, tag)
+        slots = {"added": added, "application": application, "links": links, "main": main}
+        return self._document("split", title, beside, slots)
+
+    def _document(
+        self, name: str, title: Any, arguments: tuple[FragmentArgument, ...], slots: dict[str, Any]
+    ) -> Markup:
+        """Return a macro that writes a whole page but for its slots."""
+        page, script = self.page, self.script.name if self.script else ""
+        slots["nonce"], slots["query"] = self.visit.nonce, self._query
+        countdown = page.countdown
+        slots["count"] = Markup(".count{--from:%s}") % countdown.seconds if countdown else ""
+        slots["title"] = pgettext("page title", "Error: %(title)s", title=title) if page.has_problem else title
+        return fragment(name, self.brand, self.language, self.style.name, script, self._others, *arguments, slots=slots)
+
+    @cached_property
+    def application(self) -> RelyingPartyLink | None:
+        """The application that this browser signed in to last; the account pages lead back to it."""
+        return last_application()
+
+    @property
+    def has_organizations(self) -> bool:
+        """Whether the account area has the tab Organizations."""
+        tenant = self.visit.tenant
+        return tenant.has_organizations and (self.visit.has_organizations or tenant.creates_organizations)
+
+    @property
+    def _others(self) -> tuple[Language, ...]:
+        """The tenant's other languages."""
+        tags = self.visit.tenant.languages
+        return tuple(LANGUAGES[tag] for tag in tags if tag in LANGUAGES and tag != self.language.tag)
+
+    @property
+    def _query(self) -> str:
+        """The address of this page in another language but for its tag; it repeats only the parameters of the page's `query`."""
+        visit, lengths = self.visit, self.page.query
+        provided, is_short = visit.query, is_short_link(visit.environ)
+        names = (
+            [name for name in lengths if name in provided and (name != PARAMETER or not is_short)] if provided else []
+        )
+        query = [(name, value) for name in names if 0 < len(value := provided[name]) <= lengths[name]]
+        if visit.interaction and "attempt" not in provided:
+            query.append(("attempt", visit.interaction.id))
+        return f"?{urlencode([*query, (LANGUAGE_PARAMETER, '')], errors='replace')}"
+
+
+@dataclass(frozen=True)
+class Rendering:
+    """What a page's template and its macros see beside the page's fields."""
+
+    page: FramedPage
+    frame: Frame
+    brand: PageBranding
+
+    def render(self, template: Template, view: Mapping[str, Any]) -> str:
+        """Return the template rendered with the page's fields."""
+        token = template_view.set(self)
+        try:
+            return template.render(view, page=self.page, frame=self.frame, brand=self.brand)
+        finally:
+            template_view.reset(token)

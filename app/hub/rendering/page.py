@@ -1,0 +1,253 @@
+"""The base class of pages: the fields that a template sees, samples of every state, the response."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Final, Self
+
+from flask import Response, current_app
+
+from app.hub import locale
+from app.hub.locale import lazy_gettext as _l
+from app.hub.rendering.assets import Assets
+from app.hub.rendering.countdown import Countdown
+from app.hub.rendering.form import HubForm
+from app.hub.rendering.frame import Frame, Rendering
+from app.hub.tenants.branding import PageBranding
+from app.hub.tenants.captcha_widget import WidgetView
+from app.hub.web.cached_responses import GZIP, PageResponse
+from app.hub.web.security_headers import content_security_policy
+from app.hub.web.visit import Visit, current_visit
+from app.kit.operations.errors import ApiError
+from app.kit.web.web_addresses import file_source
+
+HTML: Final = "text/html; charset=utf-8"
+
+
+@dataclass(frozen=True)
+class Notice:
+    """A message above the form."""
+
+    heading: Any
+    text: Any = ""
+    tone: str = "danger"
+    """danger, ok or note."""
+    wait_seconds: int = 0
+    """Seconds until the next try, which the page counts down; 0 if there is none."""
+
+
+RESUBMIT_NOTICE: Final = Notice(
+    _l("We couldn’t verify your request"),
+    _l("Allow cookies for this site, then try again."),
+    "note",
+)
+"""Shown after a form with an invalid CSRF token, by `Page.notice` on every page."""
+
+
+BLOCKED_NOTICE: Final = Notice(
+    _l("Cookies are blocked"),
+    _l("You can’t sign in without cookies. Allow cookies for this site in your browser’s settings, then try again."),
+)
+
+
+def form_notice(form: HubForm) -> Notice | None:
+    """Return the notice of a form with an invalid CSRF token, or of one that asks for the password first."""
+    if form.is_first_prompt:
+        return Notice(_l("Confirm it’s you"), _l("Enter your password to continue."), "note")
+    if not form.is_token_invalid:
+        return None
+    visit = current_visit()
+    return BLOCKED_NOTICE if visit.is_post and not visit.has_cookies else RESUBMIT_NOTICE
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page. Its template sees the fields of the subclass, `page`, `frame` and `brand`."""
+
+    template: ClassVar[str]
+    scripts: ClassVar[tuple[str, ...]] = ("focus", "once", "language")
+    """Modules of `static/js` that this page runs."""
+    query: ClassVar[Mapping[str, int]] = {"attempt": 64}
+    """Query parameters that the language links repeat, each with its maximum length."""
+    links_application: ClassVar[bool] = False
+    """Whether the page ends with the links to the application's own privacy notice and terms."""
+    allows_fetch: ClassVar[bool] = False
+    """Whether the page's scripts may call the hub (CSP `connect-src`)."""
+
+    @classmethod
+    def samples(cls) -> Mapping[str, Self]:
+        """Return the page in each of its states, by name."""
+        raise NotImplementedError
+
+    @property
+    def notice(self) -> Notice | None:
+        """The message above the form: the form's own notice, else the page's `problem` if it has one."""
+        form = getattr(self, "form", None)
+        notice = form_notice(form) if isinstance(form, HubForm) else None
+        return notice or getattr(self, "problem", None)
+
+    @property
+    def has_problem(self) -> bool:
+        """Whether the page reports an error; its title then begins with it."""
+        form = getattr(self, "form", None)
+        is_refused = isinstance(form, HubForm) and bool(form.problems or form.form_errors)
+        return is_refused or (self.notice is not None and self.notice.tone == "danger")
+
+    @property
+    def first_fields(self) -> tuple[str, ...]:
+        """Names of the fields of which the first empty one takes the focus, where no error takes it."""
+        form = getattr(self, "form", None)
+        return form.first_fields if isinstance(form, HubForm) else ()
+
+    @property
+    def countdown(self) -> Countdown | None:
+        """The wait that the page counts down, if any; by default that of its notice."""
+        return Countdown(self.notice.wait_seconds) if self.notice and self.notice.wait_seconds else None
+
+    @property
+    def run(self) -> tuple[str, ...]:
+        """Scripts that this state of the page runs."""
+        return self.scripts if self.countdown is None or "wait" in self.scripts else (*self.scripts, "wait")
+
+    @property
+    def form_targets(self) -> tuple[str, ...]:
+        """Sources where redirects after this page's form may lead, beside the hub (CSP `form-action`)."""
+        return interaction_redirect_targets(current_visit())
+
+    @property
+    def frame_sources(self) -> tuple[str, ...]:
+        """Origins of the page's frames (CSP `frame-src`), beside a captcha provider's."""
+        return ()
+
+    @property
+    def brand(self) -> PageBranding:
+        """The branding of this page: the tenant's, with the look of the organization that the interaction is for."""
+        return current_visit().brand
+
+    @property
+    def pictures(self) -> tuple[str, ...]:
+        """Addresses of the page's external images."""
+        return ()
+
+    @property
+    def widget(self) -> WidgetView | None:
+        """The captcha provider's widget if this page shows it; the CSP allows the provider only then."""
+        form = getattr(self, "form", None)
+        return form.provider_widget if isinstance(form, HubForm) else None
+
+    def html(self) -> str:
+        """Return the page rendered for the current visit."""
+        visit, brand = current_visit(), self.brand
+        form = getattr(self, "form", None)
+        if isinstance(form, HubForm) and self.notice is None:
+            form.take_focus(self.first_fields)
+        assets: Assets = current_app.extensions["gatehouse.assets"]
+        scripts = tuple("widget" if name == "work" and self.widget else name for name in self.run)
+        script = assets.script(scripts) if scripts else None
+        frame = Frame(self, visit, brand, locale.current_language(), assets.style(), script)
+        rendering = Rendering(self, frame, brand)
+        view = {field.name: getattr(self, field.name) for field in fields(self)}
+        template = current_app.jinja_env.get_template(self.template)
+        return rendering.render(template, view)
+
+    def render(self, status: int = 200) -> Response:
+        """Return the page as a response; compressed if the browser accepts gzip."""
+        services = self.widget.sources if self.widget else ()
+        allows_fetch = self.allows_fetch or "poll" in self.run
+        body, is_compressed = self.html().encode("utf-8", "replace"), accepts_gzip()
+        return _response(
+            _compress(body) if is_compressed else body,
+            status,
+            self.form_targets,
+            self.pictures,
+            services,
+            frames=self.frame_sources,
+            allows_fetch=allows_fetch,
+            is_compressed=is_compressed,
+        )
+
+    def render_refusal(self, refusal: ApiError) -> Response:
+        """Return the page with the refusal's status, and `Retry-After` if it names a wait (RFC 9110 §10.2.3)."""
+        return with_retry_after(self.render(refusal.status), refusal)
+
+
+def with_retry_after(response: Response, refusal: ApiError) -> Response:
+    """Set `Retry-After` if the refusal names a wait; return the response."""
+    if refusal.retry_after_seconds:
+        response.headers["Retry-After"] = str(refusal.retry_after_seconds)
+    return response
+
+
+def interaction_redirect_targets(visit: Visit) -> tuple[str, ...]:
+    """Return the scheme of the interaction's final redirect; empty outside of an interaction."""
+    return (visit.interaction.redirect_scheme,) if visit.interaction else ()
+
+
+def provider_redirect_targets() -> tuple[str, ...]:
+    """Return the sources after a form that leads to a provider: whole schemes, since the provider may redirect further."""
+    return tuple(dict.fromkeys(("https:", f"{current_visit().scheme}:")))
+
+
+def _response(
+    body: bytes,
+    status: int,
+    form_targets: Iterable[str],
+    pictures: Iterable[str] = (),
+    services: tuple[str, ...] = (),
+    *,
+    frames: tuple[str, ...] = (),
+    allows_fetch: bool = False,
+    is_compressed: bool,
+) -> Response:
+    visit = current_visit()
+    brand = visit.brand
+    application_logo = visit.interaction.logo if visit.interaction else ""
+    images = {file_source(address) for address in (*brand.pictures, application_logo, *pictures) if "://" in address}
+    fonts = (file_source(brand.font_file) if "://" in brand.font_file else "'self'",) if brand.font_file else ()
+    policy = content_security_policy(
+        visit.nonce,
+        form_targets=form_targets,
+        images=sorted(images),
+        fonts=fonts,
+        services=services,
+        frames=frames,
+        allows_fetch=allows_fetch,
+    )
+    response = PageResponse(body, status, content_type=HTML)
+    response.headers.add("Vary", "Accept-Encoding, Accept-Language, Cookie")
+    response.headers.add("Content-Language", locale.current_language().tag)
+    response.headers.add("Content-Security-Policy", policy)
+    if is_compressed:
+        response.headers.add("Content-Encoding", "gzip")
+    if visit.interaction and visit.interaction.display == "popup":
+        # The page that opened the pop-up needs its reference to it.
+        response.headers["Cross-Origin-Opener-Policy"] = "unsafe-none"
+    return response
+
+
+def accepts_gzip() -> bool:
+    """Return whether the browser of this request reads gzip."""
+    return GZIP in current_visit().environ.get("HTTP_ACCEPT_ENCODING", "")
+
+
+_GZIP_HEADER: Final = 16
+"""What zlib adds to the size of the window for the header and the trailer of gzip."""
+
+
+def _compress(body: bytes) -> bytes:
+    """Compress with gzip at level 3: level 6 takes half as long again, and makes a page of 2.1 kB 90 bytes smaller.
+
+    A window of 8 KiB sees most of a page, and takes a quarter of the memory that would be cleared for each response.
+    """
+    compressor = zlib.compressobj(3, zlib.DEFLATED, _GZIP_HEADER + 13, 6)
+    return compressor.compress(body) + compressor.flush()
+
+
+def all_pages(kind: type[Page] = Page) -> Iterator[type[Page]]:
+    """Yield every page class, for the gallery and the page checks."""
+    for page in sorted(kind.__subclasses__(), key=lambda subclass: subclass.__name__):
+        if hasattr(page, "template"):
+            yield page
+        yield from all_pages(page)

@@ -1,0 +1,160 @@
+"""A tenant's branding: its colour becomes the design tokens of the style sheet, with sufficient contrast.
+
+The tokens of state (danger, ok, warn) and of type are in `static/css/tokens.css`; those that follow from the tenant's colour
+are computed here, for light and dark, and rendered into the page as declarations.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Final
+from urllib.parse import quote
+
+from app.contract.tenants.branding import DEFAULT_LOGO_PATH
+from app.kit.design.colour import Colour, NotAColour
+from app.kit.design.palette import palette, scene
+
+DEFAULT_COLOUR: Final = "#3b4a6b"
+
+
+@dataclass(frozen=True, slots=True)
+class PageBranding:
+    """A tenant's branding. Texts are keyed by language; `""` is the fallback."""
+
+    name: str
+    colour: str = DEFAULT_COLOUR
+    logo: str = ""
+    """Address of the tenant's logo; empty for the default logo."""
+    logo_dark: str = ""
+    """Address of the logo in dark mode; empty for `logo` in both."""
+    icon_address: str = ""
+    """Address of the tenant's own favicon; empty for the mark in its colour."""
+    scene: str = "dusk"
+    """What stands beside the form: dusk, daylight, picture or none. Bright colours are never at dusk."""
+    picture: str = ""
+    """Address of the picture of the scene `picture`."""
+    background: str = ""
+    """The page ground in light mode; empty for white."""
+    background_dark: str = ""
+    """The page ground in dark mode; empty for an almost black shade of the colour."""
+    font: str = ""
+    """Value of `font-family`; empty for the device's font."""
+    font_file: str = ""
+    """Address of a woff2 file."""
+    radius_pixels: int = 10
+    button_shape: str = "rounded"
+    """square, rounded (by the radius) or pill."""
+    sentence: tuple[tuple[str, str], ...] = ()
+    signature: tuple[tuple[str, str], ...] = ()
+    links: tuple[tuple[str, str], ...] = field(default=())
+    """The footer's links: `privacy`, `terms`, `help`, each with its address."""
+    organization: str = ""
+    """Name of the organization that the sign-in is for; the pages show it above the tenant's name."""
+    organization_logo: str = ""
+    """Address of its logo; empty for the initials of its name."""
+
+    def for_organization(self, name: str, logo: str, colour: str) -> PageBranding:
+        """Return the branding with the look of an organization over it; an invalid colour leaves the tenant's."""
+        return replace(self, organization=name, organization_logo=logo, colour=valid_colour(colour, self.colour))
+
+    @property
+    def tokens(self) -> str:
+        """The tokens of the tenant's branding as CSS declarations, without quotes, which markup would escape."""
+        return _tokens(self)
+
+    @property
+    def pictures(self) -> tuple[str, ...]:
+        """Addresses of all pictures."""
+        return tuple(filter(None, (self.logo, self.logo_dark, self.icon_address, self.picture, self.organization_logo)))
+
+    @property
+    def favicon(self) -> str:
+        """The favicon as an SVG document, in the tenant's colour."""
+        tile, gate = (palette(self.colour)[name][0] for name in ("--brand", "--on-brand"))
+        return (
+            '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 28 28">'
+            f'<rect width="28" height="28" rx="8" fill="{tile}"/><path fill="{gate}" d="{DEFAULT_LOGO_PATH}"/></svg>'
+        )
+
+    @property
+    def icon(self) -> str:
+        """The favicon's address; the computed one is a data: address, which saves a request."""
+        return self.icon_address or _quoted(self.favicon)
+
+    @property
+    def has_scene(self) -> bool:
+        """Whether something stands beside the form."""
+        return self.scene != "none"
+
+    @property
+    def initials(self) -> str:
+        """One or two letters of the name."""
+        return initials(self.name)
+
+    @property
+    def organization_initials(self) -> str:
+        return initials(self.organization)[:2]
+
+
+def valid_colour(text: str, default: str) -> str:
+    """Return a colour as #rrggbb, or the default for anything that is none."""
+    try:
+        return str(Colour.parse(text))
+    except NotAColour:
+        return default
+
+
+def initials(name: str) -> str:
+    """Return the first letters of the first and the last word; the first letter of an email address."""
+    words = [word for word in name.split("@")[0].replace(".", " ").split() if word]
+    picked = [words[0], words[-1]] if len(words) > 1 else words
+    return "".join(word[0] for word in picked).upper()
+
+
+def in_language(texts: tuple[tuple[str, str], ...], language: str) -> str:
+    """Return the text in a language, else the fallback, else an empty string."""
+    table = dict(texts)
+    return table.get(language, table.get("", ""))
+
+
+_FONT_NAME: Final = "Brand"
+_DEVICE_FONT: Final = "system-ui,Segoe UI,Roboto,sans-serif"
+_BUTTON_RADIUS: Final = {"square": "0px", "pill": "99px"}
+
+
+@lru_cache(maxsize=1024)
+def _quoted(picture: str) -> str:
+    """Return an SVG document as a data: address."""
+    return "data:image/svg+xml," + quote(picture, safe="='/:")
+
+
+@lru_cache(maxsize=1024)
+def _tokens(brand: PageBranding) -> str:
+    """Dark mode repeats only what differs; a media query, since older browsers do not know `light-dark()`."""
+    computed = palette(brand.colour, brand.background, brand.background_dark)
+    shades = {name: (light.short, dark.short) for name, (light, dark) in computed.items()}
+    if brand.scene != "none":
+        shades |= scene(brand.colour, is_daylight=brand.scene == "daylight")
+    light = "".join(f"{name}:{value};" for name, (value, _) in shades.items()) + _shape(brand)
+    dark = "".join(f"{name}:{value};" for name, (other, value) in shades.items() if other != value)
+    return f"{_font_face(brand)}:root{{{light}}}@media(prefers-color-scheme:dark){{:root{{{dark.removesuffix(';')}}}}}"
+
+
+def _shape(brand: PageBranding) -> str:
+    """Return the tokens of radius, buttons and font."""
+    shape = f"--radius:{min(max(brand.radius_pixels, 0), 24)}px"
+    if brand.button_shape in _BUTTON_RADIUS:
+        shape += f";--button-radius:{_BUTTON_RADIUS[brand.button_shape]}"
+    fonts = brand.font or (_DEVICE_FONT if brand.font_file else "")
+    if fonts:
+        shape += f";--font:{_FONT_NAME + ',' if brand.font_file else ''}{fonts}"
+    return shape
+
+
+def _font_face(brand: PageBranding) -> str:
+    """Return the rule that loads the tenant's font; text shows in another until it has arrived."""
+    if not brand.font_file:
+        return ""
+    address = quote(brand.font_file, safe="/:?=%@~+,;!*$[]&").replace("&", r"\26 ")
+    return f"@font-face{{font-family:{_FONT_NAME};font-weight:100 900;font-display:swap;src:url({address})}}"

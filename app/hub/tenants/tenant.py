@@ -1,0 +1,200 @@
+"""What pages need of a tenant: branding, languages and sign-in options."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+from app.contract.consents.forms import ConsentForm
+from app.contract.pins.settings import Pins
+from app.contract.registration.form import FormField
+from app.contract.tenants import pages as contract
+from app.contract.tenants.settings import PasswordPolicy, PrivacyPolicy
+from app.hub.tenants.branding import DEFAULT_COLOUR, PageBranding, valid_colour
+from app.hub.tenants.captcha_widget import WidgetView
+from app.kit.design.colour import Colour, NotAColour
+from app.kit.design.fonts import NotAFontStack, font_stack
+from app.kit.web.web_addresses import is_web_address, web_address
+
+
+class UpstreamConnection(NamedTuple):
+    """A connection as the pages show it; the mark is that of a well-known provider, or empty."""
+
+    name: str
+    title: str
+    mark: str
+
+
+class IdentifierKind(StrEnum):
+    """A kind of identifier that the tenant accepts at sign-in."""
+
+    EMAIL = "email"
+    USERNAME = "username"
+    PHONE = "phone"
+
+
+@dataclass(frozen=True, slots=True)
+class RegistrationView:
+    """The tenant's self-registration."""
+
+    form: tuple[FormField, ...]
+    has_captcha: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class HubTenant:
+    """What pages need of a tenant's configuration, at one version."""
+
+    name: str
+    """The first label of its host; empty if no tenant is known."""
+    brand: PageBranding
+    languages: tuple[str, ...] = ("en", "de", "ar")
+    """BCP 47 tags of its pages' languages, the default first."""
+    identifiers: tuple[IdentifierKind, ...] = (IdentifierKind.EMAIL,)
+    has_remember_me: bool = True
+    sign_in_page_seconds: int = 8 * 3600
+    """How long a page of a sign-in can stay open."""
+    passkeys: str = ""
+    """How passkeys are offered: autofill, button or both; empty if they are off."""
+    related_origins: tuple[str, ...] = ()
+    """Other origins where the tenant's passkeys work (WebAuthn Level 3 §5.11)."""
+    version: str = ""
+    security_questions: tuple[tuple[str, str], ...] = ()
+    """Ids and texts of the security questions that unlock a sign-in; empty if they do not."""
+    form: tuple[FormField, ...] = ()
+    """The registration form's fields; some of them are editable in the profile."""
+    every_question: tuple[tuple[str, str], ...] = ()
+    """Ids and texts of all security questions that an account may answer."""
+    connections: tuple[UpstreamConnection, ...] = ()
+    passwordless_methods: tuple[str, ...] = ()
+    """Passwordless methods: mail, sms, device."""
+    has_one_touch: bool = False
+    """Whether a passwordless sign-in creates an account for a new identifier."""
+    registration: RegistrationView | None = None
+    """The registration page; None if self-registration is off."""
+    consent_forms: tuple[ConsentForm, ...] = ()
+    privacy_policy: PrivacyPolicy = field(default_factory=PrivacyPolicy)
+    """The versions of the privacy policy that accounts accept."""
+    deletion_days: int = 0
+    """How long the deletion of an account can be undone."""
+    has_organizations: bool = False
+    creates_organizations: bool = False
+    may_skip_backup_codes: bool = False
+    """Whether a sign-in continues without saved backup codes."""
+    pin: Pins = field(default_factory=Pins)
+    """The rules of PINs."""
+    password_policy: PasswordPolicy = field(default_factory=PasswordPolicy)
+    """The rules that the identity service enforces for new passwords."""
+    captcha: WidgetView | None = None
+    """The captcha provider's widget; None for the built-in challenge."""
+    has_session_management: bool = False
+    """Whether the session iframe is served."""
+    has_organization_domains: bool = False
+    """Whether organizations prove domains by DNS."""
+
+
+NO_TENANT: Final = HubTenant(name="", brand=PageBranding(name="Gatehouse"))
+"""Used while no tenant is known: an unknown host, or an unavailable identity service."""
+
+
+def tenant_from_view(view: contract.TenantView) -> HubTenant:
+    """Return the tenant of a view. A colour, logo or link that is invalid is replaced by the default."""
+    kinds = tuple(IdentifierKind(kind) for kind in view.identifiers if kind in set(IdentifierKind))
+    others = tuple(tag for tag in view.locales if tag != view.default_locale)
+    return HubTenant(
+        name=view.name,
+        brand=_brand(view),
+        languages=(view.default_locale, *others),
+        identifiers=kinds or (IdentifierKind.EMAIL,),
+        has_remember_me=view.remember_me,
+        sign_in_page_seconds=view.sign_in_page_hours * 3600,
+        passkeys=view.passkeys,
+        related_origins=tuple(view.related_origins),
+        version=view.version,
+        security_questions=tuple(view.security_questions.items()),
+        registration=RegistrationView(tuple(view.registration_form), view.registration_captcha)
+        if view.registration
+        else None,
+        password_policy=view.password_policy,
+        connections=tuple(
+            UpstreamConnection(connection.name, connection.title, connection.mark) for connection in view.connections
+        ),
+        passwordless_methods=tuple(view.ways),
+        has_one_touch=view.one_touch,
+        consent_forms=tuple(view.consent_forms),
+        privacy_policy=view.privacy_policy,
+        form=tuple(view.registration_form),
+        every_question=tuple(view.every_question.items()),
+        deletion_days=view.deletion_days,
+        has_organizations=view.organizations,
+        creates_organizations=view.creates_organizations,
+        may_skip_backup_codes=view.skip_backup_codes,
+        pin=view.pin,
+        has_session_management=view.session_management,
+        has_organization_domains=view.organization_domains,
+        captcha=WidgetView(view.captcha.provider, view.captcha.site_key, view.captcha.has_question)
+        if view.captcha
+        else None,
+    )
+
+
+def _brand(view: contract.TenantView) -> PageBranding:
+    provided = view.brand
+    picture = _file(provided.picture)
+    return PageBranding(
+        name=view.display_name or view.name,
+        colour=valid_colour(provided.color, DEFAULT_COLOUR),
+        logo=_picture(provided.logo),
+        logo_dark=_picture(provided.logo_dark),
+        icon_address=_picture(provided.favicon),
+        scene=provided.scene if provided.scene != "picture" or picture else "dusk",
+        picture=picture,
+        background=_ground(provided.background),
+        background_dark=_ground(provided.background_dark),
+        font=_fonts(provided.font),
+        font_file=_file(provided.font_file),
+        radius_pixels=provided.radius_px,
+        button_shape=provided.button_shape,
+        sentence=_with_fallback(provided.sentence, view.default_locale),
+        signature=(("", provided.signature),) if provided.signature else (),
+        links=tuple(
+            (kind, provided.links[kind])
+            for kind in ("privacy", "terms", "help")
+            if web_address(provided.links.get(kind))
+        ),
+    )
+
+
+def _picture(address: str | None) -> str:
+    """Return a data: image or what `_file` accepts; empty for any other."""
+    return address if address and address.startswith("data:image/") else _file(address)
+
+
+def _file(address: str | None) -> str:
+    """Return a path of this host or an https address; empty for any other."""
+    if not address or any(letter in address for letter in '"\\<>\n'):
+        return ""
+    is_here = address.startswith("/") and not address.startswith("//")
+    return address if is_here or (address.startswith("https://") and is_web_address(address)) else ""
+
+
+def _fonts(names: str | None) -> str:
+    try:
+        return font_stack(names) if names else ""
+    except NotAFontStack:
+        return ""
+
+
+def _ground(colour: str | None) -> str:
+    try:
+        return str(Colour.parse(colour)) if colour else ""
+    except NotAColour:
+        return ""
+
+
+def _with_fallback(texts: Mapping[str, str], default: str) -> tuple[tuple[str, str], ...]:
+    """Return the texts by language; `""` holds the text of the default language for all others."""
+    fallback = texts.get(default) or next(iter(texts.values()), "")
+    return (*texts.items(), ("", fallback)) if fallback else ()

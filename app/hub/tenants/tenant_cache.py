@@ -1,0 +1,223 @@
+"""The tenants that a hub process has cached. Every two seconds it asks, in one call, which of them changed (decision 0367)."""
+
+from __future__ import annotations
+
+import heapq
+import logging
+import threading
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from app.contract.errors import UnknownTenant
+from app.contract.tenants import pages as contract
+from app.contract.tenants import pages as tenant_pages
+from app.hub.tenants.tenant import NO_TENANT, HubTenant, tenant_from_view
+from app.kit.caching.lru_cache import LruCache
+from app.kit.clock import monotonic, sleep
+from app.kit.limits import time_budget
+from app.kit.observability.throttled_log import ThrottledLog
+from app.kit.operations.client import Client, ResponseHeaders, ServiceUnavailable
+
+log = logging.getLogger("gatehouse.hub")
+
+ASK_SECONDS: Final = 2.0
+"""How often the identity service is asked which tenants changed."""
+MAX_AGE_SECONDS: Final = 5.0
+"""No page shows a tenant as it was longer ago, while the identity service answers ..."""
+READING_AGE_SECONDS: Final = 10.0
+"""... but those of visits while another one reads it, which takes milliseconds. By then, a service that hangs is known to."""
+READ_AGE_SECONDS: Final = 2.5
+"""How old a tenant may be that the service sends: each of its processes caches it, too."""
+MAX_STALE_SECONDS: Final = 3600.0
+"""While the service does not answer, pages show a tenant as it was at most an hour ago; they answer 503 after that."""
+IDLE_SECONDS: Final = 600.0
+"""The service is asked about hosts that had a visit within these seconds: people leave a form open for minutes."""
+MAX_CACHED: Final = tenant_pages.MAX_HOSTS
+MAX_UNKNOWN: Final = 500
+MAX_HOST_LENGTH: Final = 260
+"""A name of 254 characters, and a port."""
+VERSION_HEADER: Final = "x-gatehouse-tenant-version"
+
+
+@dataclass(slots=True, eq=False)
+class _Cached:
+    tenant: HubTenant
+    as_of: float
+    """When the identity service had this version for sure."""
+    used_at: float
+
+
+class TenantCache:
+    """Caches tenants by host. Thread-safe.
+
+    Args:
+        client: returns the client for calls that the hub makes for no visit.
+        is_watched: whether a thread calls `ask` every two seconds, from the first cached tenant until the cache is dropped.
+    """
+
+    def __init__(self, client: Callable[[], Client], *, is_watched: bool = False) -> None:
+        self._client = client
+        self._is_watched = is_watched
+        self._by_host: dict[str, _Cached] = {}
+        self._unknown: LruCache[str, float] = LruCache(MAX_UNKNOWN)
+        """When the service said that a host has no tenant; apart, so that invented hosts displace no tenant, and are not asked about."""
+        self._being_read: set[str] = set()
+        """Hosts whose tenant a visit reads anew; other visits use the cached one meanwhile."""
+        self._lock = threading.Lock()
+        self._watcher: threading.Thread | None = None
+        self._failed_at = float("-inf")
+        self._failures = ThrottledLog(log)
+
+    def by_host(self, host: str, client: Callable[[], Client]) -> HubTenant:
+        """Return the tenant of a host; calls the identity service only for one that is not cached, or changed.
+
+        Raises:
+            UnknownTenant: no tenant has the host.
+            ServiceUnavailable: the service does not answer, and no tenant is cached.
+        """
+        return self.fresh(host) or self._read(host, client)
+
+    def fresh(self, host: str) -> HubTenant | None:
+        """Return the tenant of a host if it is cached, and not known to have changed. Makes no call."""
+        cached, now = self._by_host.get(host), monotonic()
+        # The age is a guard for a process whose thread did not run (suspended, out of threads): `ask` keeps it below the limit.
+        if cached is None or now - cached.as_of >= MAX_AGE_SECONDS:
+            return None
+        cached.used_at = now
+        return cached.tenant
+
+    def cached_name(self, host: str) -> str:
+        """Return the tenant's name for a cached host; empty for any other. Makes no call."""
+        cached = self._by_host.get(host)
+        return cached.tenant.name if cached is not None else ""
+
+    def on_response(self, host: str, headers: ResponseHeaders) -> None:
+        """Read the tenant's version from a response; a tenant of another version is read again at the next visit."""
+        version, cached = headers.get(VERSION_HEADER), self._by_host.get(host)
+        if version and cached is not None and cached.tenant.version != version:
+            self._expire(host, cached)
+
+    def ask(self) -> None:
+        """Ask which tenants of hosts with recent visits changed; those are read again at the next visit, or not known any more.
+
+        Raises:
+            ApiError, ServiceUnavailable: there is no answer; the next round asks again.
+        """
+        asked_at = monotonic()
+        with self._lock:
+            recently_used = {
+                host: element for host, element in self._by_host.items() if asked_at - element.used_at < IDLE_SECONDS
+            }
+        if not recently_used:
+            return
+        versions = {host: element.tenant.version for host, element in recently_used.items()}
+        with time_budget.at_most(ASK_SECONDS):
+            changed = self._client()(tenant_pages.changed_tenants, tenant_pages.HeldTenants(versions=versions)).versions
+        for host, item in recently_used.items():
+            version = changed.get(host)
+            if version is None:
+                item.as_of = max(item.as_of, asked_at)
+            elif version:
+                self._expire(host, item)
+            else:
+                self._drop(host, item)
+
+    def _read(self, host: str, client: Callable[[], Client]) -> HubTenant:
+        cached = self._by_host.get(host)
+        if cached is None:
+            if len(host) > MAX_HOST_LENGTH or self._is_unknown(host):
+                raise UnknownTenant
+            return self._call(host, None, client)
+        # Visits do not all wait for one answer of the service, nor one after the other for a service that does not answer.
+        now = monotonic()
+        is_being_read = host in self._being_read and now - cached.as_of < READING_AGE_SECONDS
+        if is_being_read or (now - self._failed_at < ASK_SECONDS and _is_servable(cached)):
+            return cached.tenant
+        self._being_read.add(host)
+        try:
+            return self._call(host, cached, client)
+        finally:
+            self._being_read.discard(host)
+
+    def _call(self, host: str, cached: _Cached | None, client: Callable[[], Client]) -> HubTenant:
+        known, asked_at = cached.tenant if cached is not None else NO_TENANT, monotonic()
+        try:
+            response = client()(contract.tenant, contract.TenantRequest(version=known.version or None))
+        except UnknownTenant:
+            self._drop(host, cached)
+            raise
+        except ServiceUnavailable:
+            self._failed_at = monotonic()
+            if cached is None or not _is_servable(cached):
+                raise
+            self._failures.write("tenant", "the identity service does not answer; pages use cached tenants")
+            return known
+        tenant = tenant_from_view(response.tenant) if response.tenant is not None else known
+        self._store(host, tenant, asked_at - READ_AGE_SECONDS)
+        return tenant
+
+    def _store(self, host: str, tenant: HubTenant, as_of: float) -> None:
+        with self._lock:
+            if host not in self._by_host and len(self._by_host) >= MAX_CACHED:
+                least_used = heapq.nsmallest(MAX_CACHED // 10, self._by_host.items(), key=lambda item: item[1].used_at)
+                for other, _ in least_used:
+                    del self._by_host[other]
+            self._by_host[host] = _Cached(tenant, as_of, monotonic())
+            self._watch()
+
+    def _expire(self, host: str, cached: _Cached) -> None:
+        """Have a tenant read again at the next visit. A new entry, so that a round under way does not confirm it."""
+        outdated = monotonic() - MAX_AGE_SECONDS - 1
+        with self._lock:
+            if self._by_host.get(host) is cached:
+                self._by_host[host] = _Cached(cached.tenant, min(cached.as_of, outdated), cached.used_at)
+
+    def _drop(self, host: str, cached: _Cached | None) -> None:
+        """Remember that no tenant has the host."""
+        self._unknown.put(host, monotonic())
+        with self._lock:
+            if self._by_host.get(host) is cached:
+                self._by_host.pop(host, None)
+
+    def _is_unknown(self, host: str) -> bool:
+        said_at = self._unknown.get(host)
+        return said_at is not None and monotonic() - said_at < ASK_SECONDS
+
+    def _watch(self) -> None:
+        """Start the thread unless it runs: in the process that serves, also one that was forked from it."""
+        if not self._is_watched or (self._watcher is not None and self._watcher.is_alive()):
+            return
+        self._watcher = threading.Thread(
+            target=_refresh_periodically, args=(weakref.ref(self),), name="tenants", daemon=True
+        )
+        try:
+            self._watcher.start()
+        except RuntimeError:  # the process has no more threads; visits ask meanwhile
+            self._watcher = None
+
+    def _ask_safely(self) -> None:
+        try:
+            self.ask()
+        except Exception as problem:  # noqa: BLE001 - whatever it is, the next round asks again
+            self._failures.write("round", "the hub does not learn which tenants changed", problem=str(problem))
+
+
+def _is_servable(cached: _Cached) -> bool:
+    """Return whether pages may show a tenant while the service does not answer."""
+    return monotonic() - cached.as_of < MAX_STALE_SECONDS
+
+
+def _refresh_periodically(cache: weakref.ref[TenantCache]) -> None:
+    """Ask every two seconds, until the cache is dropped."""
+    sleep(ASK_SECONDS)
+    while _refresh_once(cache):
+        sleep(ASK_SECONDS)
+
+
+def _refresh_once(cache: weakref.ref[TenantCache]) -> bool:
+    stored = cache()
+    if stored is not None:
+        stored._ask_safely()
+    return stored is not None

@@ -1,0 +1,85 @@
+"""Reads the parameters of a request from the WSGI environment: those of its address, and those of a form in its body.
+
+Bytes that are no UTF-8 stay percent-encoded. A form that cannot be read is empty: it has no CSRF token, so its page refuses it.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import IO, TYPE_CHECKING, Any, Final
+from wsgiref.types import WSGIEnvironment
+
+from werkzeug.datastructures import ImmutableMultiDict
+from werkzeug.formparser import FormDataParser
+from werkzeug.http import parse_options_header
+from werkzeug.wsgi import get_input_stream
+
+from app.kit.web import form_fields
+
+
+class Parameters(ImmutableMultiDict[str, str]):
+    """Names and values in order; a name may be repeated."""
+
+    if not TYPE_CHECKING:  # the signature is werkzeug's
+
+        def get(self, name: str, default: Any = None, type: Any = None) -> Any:  # noqa: A002
+            """Return the first value of a name. werkzeug raises an error within for each name that is not there."""
+            return super().get(name, default, type) if name in self else default
+
+
+MAX_FORM_BYTES: Final = 64_000
+MAX_FORM_PARTS: Final = 200
+"""Of a form of the kind `multipart/form-data`."""
+NO_PARAMETERS: Final = Parameters()
+_BAD_BYTES: Final = "werkzeug.url_quote"
+"""The codec error handler that percent-encodes bytes that are no UTF-8."""
+_URL_ENCODED: Final = "application/x-www-form-urlencoded"
+
+
+def read_query(query_text: str) -> Parameters:
+    """Return the parameters of an address (URL Standard, section 5.1).
+
+    Args:
+        query_text: as WSGI has it, one character for each byte.
+    """
+    if not query_text:
+        return NO_PARAMETERS
+    text = query_text if query_text.isascii() else query_text.encode("latin-1").decode(errors=_BAD_BYTES)
+    return Parameters(form_fields.read(text, errors=_BAD_BYTES))
+
+
+def read_form(environ: WSGIEnvironment) -> Parameters:
+    """Read the body of a request, once; return its fields. Files and bodies of other kinds than forms are left out.
+
+    Raises:
+        RequestEntityTooLarge: the body is longer than `MAX_FORM_BYTES`, or has more than `MAX_FORM_PARTS` parts.
+        ClientDisconnected: the body ends before its `Content-Length`.
+    """
+    stream = get_input_stream(environ, max_content_length=MAX_FORM_BYTES)
+    kind, options = parse_options_header(environ.get("CONTENT_TYPE"))
+    kind = kind.lower()
+    return _url_encoded(stream.read()) if kind == _URL_ENCODED else _multipart(stream, kind, options)
+
+
+def _url_encoded(body: bytes) -> Parameters:
+    try:
+        text = body.decode()
+    except UnicodeDecodeError:
+        return NO_PARAMETERS
+    return Parameters(form_fields.read(text, errors=_BAD_BYTES))
+
+
+def _multipart(stream: IO[bytes], kind: str, options: dict[str, str]) -> Parameters:
+    """Return the fields of `multipart/form-data`; none of other kinds."""
+    parser = FormDataParser(
+        stream_factory=_file,
+        max_form_memory_size=MAX_FORM_BYTES,
+        max_form_parts=MAX_FORM_PARTS,
+    )
+    _, fields, _ = parser.parse(stream, kind, None, options)
+    return Parameters(fields)
+
+
+def _file(*_: Any, **__: Any) -> io.BytesIO:
+    """Return the place of a file, in memory: a body is short."""
+    return io.BytesIO()

@@ -1,0 +1,69 @@
+"""Content-Security-Policy of pages, and the security headers of every response."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from app.kit.web.web_addresses import is_source
+
+
+def content_security_policy(
+    nonce: str,
+    *,
+    form_targets: Iterable[str] = (),
+    images: Iterable[str] = (),
+    fonts: Iterable[str] = (),
+    services: tuple[str, ...] = (),
+    frames: Iterable[str] = (),
+    allows_fetch: bool = False,
+) -> str:
+    """Return the Content-Security-Policy of a page. Invalid sources are left out: they could end a directive.
+
+    Args:
+        nonce: the nonce of the page's own style and scripts.
+        form_targets: sources where redirects after a form may lead, beside the hub; browsers check `form-action` on
+            every redirect that follows a POST.
+        images: sources of the tenant's and the page's images.
+        fonts: sources of the tenant's font.
+        services: sources of a captcha provider, whose scripts, frames and connections the page allows.
+        frames: sources of the page's other frames.
+        allows_fetch: whether the page's own script may call the hub.
+    """
+    image_sources = " ".join(["'self' data:", *filter(is_source, images)])
+    targets = " ".join(dict.fromkeys(["'self'", *filter(is_source, form_targets)]))
+    own = " ".join([f"'nonce-{nonce}'", *services])
+    connections = " ".join([*(["'self'"] if allows_fetch else []), *services])
+    framed = " ".join((*services, *filter(is_source, frames)))
+    optional = f"frame-src {framed}; " if framed else ""
+    optional += f"connect-src {connections}; " if connections else ""
+    font_sources = " ".join(font for font in fonts if font == "'self'" or is_source(font))
+    optional += f"font-src {font_sources}; " if font_sources else ""
+    return (
+        f"default-src 'none'; script-src {own}; style-src {own}; {optional}img-src {image_sources}; "
+        f"form-action {targets}; frame-ancestors 'none'; base-uri 'none'"
+    )
+
+
+_HEADERS: Final = (
+    ("Referrer-Policy", "no-referrer"),
+    ("X-Content-Type-Options", "nosniff"),
+    ("X-Frame-Options", "DENY"),
+    ("X-Robots-Tag", "none"),
+    ("Cross-Origin-Opener-Policy", "same-origin"),
+    ("Cross-Origin-Resource-Policy", "same-origin"),
+    ("Cache-Control", "no-store"),
+    ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"),
+    ("Permissions-Policy", "camera=(), microphone=(), geolocation=(), payment=(), usb=(), browsing-topics=()"),
+)
+
+
+def with_security_headers(headers: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the headers of a response with the security headers; those that a view set stay.
+
+    A page whose policy lets other sites frame it gets no `X-Frame-Options`, which knows no such permission.
+    """
+    present = dict(headers)
+    if "frame-ancestors *" in present.get("Content-Security-Policy", ""):
+        present["X-Frame-Options"] = "left out"
+    return [*headers, *(header for header in _HEADERS if header[0] not in present)]

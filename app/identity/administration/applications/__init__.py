@@ -1,0 +1,1 @@
+"""Rules of clients, identity providers and storefronts as resources, beside what their declarations say."""

@@ -1,0 +1,178 @@
+"""Social providers and OAuth custom providers as resources: the tenant's connections."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any, Final
+
+from app.contract import errors as e
+from app.contract.federation import oauth_providers
+from app.contract.federation import social_providers as contract
+from app.contract.federation.connections import resolved
+from app.contract.federation.identity_linking import PROVIDERS
+from app.contract.federation.social_providers import StoredSocialProvider
+from app.contract.tenants.settings import TenantSettings
+from app.identity.administration.settings_store import access_of, refuse_wrong
+from app.identity.directory.accounts import linked_identities, provider_tokens
+from app.identity.directory.tenants import tenant_writes
+from app.identity.directory.tenants.keys import tenant_secrets
+from app.identity.directory.tenants.keys.tenant_secrets import APPLE_KEY, CONNECTIONS
+from app.identity.platform import powers
+from app.identity.platform.context import Context
+from app.identity.platform.powers import ALL, Power
+from app.identity.platform.resources.hooks import Rules
+from app.identity.platform.resources.items import Item, StoreAccess
+from app.kit.resources.resource import Resource
+from app.kit.resources.values import ItemInput
+
+_APPLE: Final = "apple"
+
+
+@dataclass(frozen=True)
+class ConnectionStore:
+    """The tenant's connections: with an interface name, those that are not set up yet included, or the tenant's own ones."""
+
+    is_social: bool
+    id_key: str
+    secret_keys: Mapping[str, str]
+    """By the name of a secret, what follows the connection's name in its key in the tenant's secrets."""
+    raises_version: bool = True
+    keeps_origin: bool = False
+
+    def items(self, access: StoreAccess, resource: Resource, parents: Sequence[str] = ()) -> list[Item]:  # noqa: ARG002 - Store
+        """Return the providers by name."""
+        stored = tenant_writes.own(access.work)
+        connections = stored.settings.get(CONNECTIONS, {}) if stored else {}
+        encrypted = stored.service_secrets if stored else None
+        secrets = tenant_secrets.decrypt_all(access.encryption, access.work.tenant_id, encrypted).get(CONNECTIONS, {})
+        return [
+            Item(
+                (name.upper() if self.is_social else name,),
+                dict(connections.get(name) or {"key": "", "is_active": False}),
+                {item: secrets[name + end] for item, end in self.secret_keys.items() if name + end in secrets},
+            )
+            for name in self._names(connections)
+        ]
+
+    def item(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> Item | None:
+        """Return a provider by its name, in any letter case."""
+        return next(
+            (element for element in self.items(access, resource) if element.id[0].lower() == item_id[0].lower()), None
+        )
+
+    def add(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:
+        """Set up a provider."""
+        self.change(access, resource, item, unique_key)
+
+    def change(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:  # noqa: ARG002 - Store
+        """Set up a provider, or change it. Raises SettingsRefused."""
+        content = {name: element for name, element in item.content.items() if name != self.id_key}
+        self._write(access, item.id[0].lower(), content, item.secrets)
+
+    def remove(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> None:  # noqa: ARG002 - Store
+        """Remove a connection."""
+        self._write(access, item_id[0].lower(), None, {})
+
+    def _names(self, connections: Mapping[str, Any]) -> list[str]:
+        if self.is_social:
+            return sorted(PROVIDERS)
+        return sorted(
+            name for name, connection in connections.items() if name not in PROVIDERS and not connection.get("issuer")
+        )
+
+    def _write(
+        self, access: StoreAccess, name: str, content: dict[str, Any] | None, provided: Mapping[str, str]
+    ) -> None:
+        stored = tenant_writes.own(access.work)
+        if stored is None:
+            return
+        settings = deepcopy(stored.settings)
+        others = {other: setting for other, setting in settings.get(CONNECTIONS, {}).items() if other != name}
+        settings[CONNECTIONS] = {**others, name: content} if content is not None else others
+        refuse_wrong(stored.settings, settings, 2)
+        secrets = {CONNECTIONS: {name + end: provided.get(item) for item, end in self.secret_keys.items()}}
+        encrypted = tenant_secrets.encrypt_merged(
+            access.encryption, stored.tenant_id, stored.service_secrets, **secrets
+        )
+        tenant_writes.change(access.work, settings=settings, service_secrets=encrypted)
+        provider_tokens.delete_unretained(access.work, stored.settings, settings)
+
+
+def wrong_members(content: StoredSocialProvider, settings: TenantSettings | None) -> Iterable[tuple[str, str]]:  # noqa: ARG001 - the hook's signature
+    if not content.key:
+        yield "key", "the client id that the provider issued"
+    if content.apple is not None and any(content.apple.model_dump().values()) and content.provider.lower() != _APPLE:
+        yield "apple.team_id", "nothing; AppleSecretConfiguration is for APPLE only"
+
+
+def refuse_apples_key(context: Context, item_input: ItemInput) -> None:  # noqa: ARG001 - the hook's signature
+    """Raises BadField for the private key of another provider than Apple."""
+    if "apple.certificate" in item_input.secrets and item_input.id.get("provider", "").lower() != _APPLE:
+        raise e.BadField("AppleSecretConfiguration.Certificate: none; it is for APPLE only.")
+
+
+def powers_of(context: Context, item: Item) -> Iterator[Power]:
+    """Who answers for a provider signs in as its accounts and, where its addresses are trusted, as those of the address."""
+    name = item.id[0].lower()
+    settings = {member: value for member, value in item.content.items() if member != "provider_name"}
+    if resolved(name, StoredSocialProvider.model_validate(settings)).trusts_email:
+        yield Power(ALL, "providers with trusts_email")
+    if linked_identities.are_of(context.work, name):
+        yield Power(ALL, "providers that accounts are linked to")
+
+
+def read_provider(context: Context, item_input: ItemInput) -> None:
+    """Store `DataMap` as the claims of a connection. Raises BadField for a field that it cannot fill, and for a name in use."""
+    if item_input.computed.get("data_map") is None:  # a GET or DELETE
+        return
+    name = item_input.id.get("provider_name", "").lower()
+    item_input.id["provider_name"] = name
+    _require_secret(context, name, item_input)
+    connections = context.tenant.settings.connections
+    if name in PROVIDERS or (name in connections and connections[name].issuer):
+        raise e.BadField(
+            "ProviderName: another one; a social provider or a connection of the configuration file has this name."
+        )
+    item_input.values["claims",] = {}
+    for field, claim in item_input.computed["data_map"].items():
+        if field not in oauth_providers.FIELDS:
+            raise e.BadField(f"DataMap: a field that a provider fills, such as Email; found {field[:60]}.")
+        item_input.values["claims",][oauth_providers.FIELDS[field]] = claim
+    if "subject" not in item_input.values["claims",]:
+        raise e.BadField("DataMap: ID, the member that identifies the account.")
+
+
+def _require_secret(context: Context, name: str, item_input: ItemInput) -> None:
+    """Refuse to send a stored secret to another address than before, where it could be read. Raises MachineRefused.
+
+    The tenant is locked first, so that no secret is stored between this and the change.
+    """
+    context.work.begin()
+    tenant_writes.lock(context.work)
+    stored = _OWN_PROVIDERS.item(access_of(context), oauth_providers.PROVIDERS, (name,))
+    address = stored.content.get("token_endpoint") if stored is not None and stored.secrets else None
+    if address is not None and not item_input.secrets and item_input.values.get(("token_endpoint",)) != address:
+        powers.require(
+            context, [Power(ALL, "a stored secret at another AccessTokenEndpoint; or send ApplicationSecret")]
+        )
+
+
+def show_provider(context: Context, content: oauth_providers.StoredOAuthProvider, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature
+    values |= {"response_type": "code", "request_token_http_method": "POST"}
+    values["data_map"] = {
+        field: content.claims[claim] for field, claim in oauth_providers.FIELDS.items() if claim in content.claims
+    }
+
+
+_OWN_PROVIDERS: Final = ConnectionStore(False, "provider_name", {"application_secret": ""})
+RULES: Final = {
+    contract.PROVIDERS: Rules(
+        given=refuse_apples_key,
+        problems=wrong_members,
+        powers=powers_of,
+        store=ConnectionStore(True, "provider", {"secret": "", "apple.certificate": APPLE_KEY}),
+    ),
+    oauth_providers.PROVIDERS: Rules(given=read_provider, shown=show_provider, powers=powers_of, store=_OWN_PROVIDERS),
+}

@@ -1,0 +1,211 @@
+"""The rules of SAML clients and SAML custom providers, beside what their declarations say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, Final
+from zlib import crc32
+
+from app.contract import errors as e
+from app.contract.profile import FIELDS
+from app.contract.saml import operations as contract
+from app.contract.saml.operations import Integration, IntegrationList, KeyList
+from app.contract.tenants.settings import TenantSettings
+from app.identity.platform import private_keys
+from app.identity.platform import saml_certificates as certificates
+from app.identity.platform.context import Context
+from app.identity.platform.powers import ALL, Power
+from app.identity.platform.resources.hooks import Rules
+from app.identity.platform.resources.items import Item
+from app.kit import randomness
+from app.kit.operations.wire import Wire
+from app.kit.resources.values import look, put
+
+_KEY: Final = "idp_certificate.key"
+_SP_KEY: Final = "sp_certificate.key"
+_CERTIFICATE: Final = ("idp_certificate", "certificate")
+_SP_CERTIFICATE: Final = ("sp_certificate", "certificate")
+_FINGERPRINT: Final = ("integration_configs", "idp_sha1_fingerprint")
+_ACS_PATH: Final = "/saml/serviceprovider/SpInitiatedACS.aspx"
+_NO_PAIR: Final = (None, "")
+Pair = tuple[str | None, str]
+"""A certificate and its private key, in PEM."""
+
+
+def powers_of(context: Context, item: Item) -> Iterable[Power]:  # noqa: ARG001 - the hook's signature
+    if item.content.get("domain"):
+        yield Power(ALL, "SAML providers with a domain")
+
+
+@contract.integrations.implements
+def list_integrations(context: Context, req: Wire) -> IntegrationList:  # noqa: ARG001 - the same for every tenant
+    custom = Integration(
+        integration_type="Custom",
+        name="Any service provider",
+        is_prebuilt_integration=False,
+        fields=["IssuerUrl", "AssertionConsumerService"],
+    )
+    zendesk = Integration(
+        integration_type="Zendesk",
+        name="Zendesk",
+        is_prebuilt_integration=True,
+        fields=["IntegrationConfigs.AccountName"],
+    )
+    return IntegrationList(data=[custom, zendesk])
+
+
+@contract.keys.implements
+def list_keys(context: Context, req: Wire) -> KeyList:  # noqa: ARG001 - the same for every tenant
+    return KeyList(data=list(contract.KEYS))
+
+
+def client_problems(content: Any, settings: TenantSettings | None) -> Iterable[tuple[str, str]]:  # noqa: ARG001 - the hook's signature
+    for name, attribute in content.attributes.items():
+        if not attribute.is_static and attribute.value not in FIELDS:
+            yield "attributes", f"a field of the profile for {name[:60]}; found {attribute.value[:60]}"
+    if content.integration_type != "Custom" and not content.integration_configs.account_name:
+        yield "integration_configs.account_name", f"the name of the account at {content.integration_type}"
+    if content.sp_certificate.certificate and (problem := certificates.problem_of(content.sp_certificate.certificate)):
+        yield "sp_certificate.certificate", problem
+    key = getattr(content, "key", None)  # of a configuration file
+    if key and (problem := certificates.problem_of(content.idp_certificate.certificate or "", key)):
+        yield "idp_certificate.certificate", problem
+
+
+def show_client(context: Context, content: Any, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature
+    values["is_prebuilt_integration"] = content.integration_type != "Custom"
+
+
+def read_client_of_file(context: Context, before: Item | None, after: Item) -> None:  # noqa: ARG001 - the hook's signature
+    """Keep the present key pair, or none, if the file has no key that fits its certificate."""
+    present, (certificate, key) = _pair(before), _pair(after)
+    is_present = (certificate, key) == present
+    if not is_present and (not (certificate and key) or certificates.problem_of(certificate, key)):
+        put(after.content, _CERTIFICATE, present[0])
+        after.secrets.pop(_KEY, None)
+        after.secrets.update({_KEY: present[1]} if before is not None else {})
+
+
+def complete_client(context: Context, before: Item | None, after: Item) -> None:
+    """Keep the present certificate if there is no other, or generate one, and fill in what a ready-made integration knows.
+
+    Raises BadField.
+    """
+    present = look(before.content, _CERTIFICATE) if before is not None else None
+    if present is not None and look(after.content, _CERTIFICATE) is None:
+        put(after.content, _CERTIFICATE, present)
+    _complete_certificate(context, after, _pair(before))
+    account = look(after.content, ("integration_configs", "account_name"))
+    if after.content.get("integration_type") == "Zendesk" and account:
+        base = f"https://{account}.zendesk.com"
+        put(after.content, ("assertion_consumer_service", "location"), f"{base}/access/saml")
+        put(after.content, ("name_id_format",), "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress")
+        after.content["issuer_url"], after.content["audiences"] = base, [base]
+
+
+def renew_client(context: Context, item: Item, body: Any) -> Item:  # noqa: ARG001 - the hook's signature
+    return _renewed(context, item, _CERTIFICATE, _KEY)
+
+
+def provider_problems(content: Any, settings: TenantSettings | None) -> Iterable[tuple[str, str]]:  # noqa: ARG001 - the hook's signature
+    for field in content.data_map:
+        if field not in contract.KEYS:
+            yield "data_map", f"a field that a provider fills, such as Email; found {field[:60]}"
+    if content.idp_certificate.certificate and (
+        problem := certificates.problem_of(content.idp_certificate.certificate)
+    ):
+        yield "idp_certificate.certificate", problem
+    if problem := _problem_of_partner(content.idp_certificate.certificate, getattr(content, "key", None)):  # of a file
+        yield "idp_certificate.certificate", problem
+
+
+def complete_provider(context: Context, before: Item | None, after: Item) -> None:
+    """Give a new provider its id and the tenant's certificate.
+
+    Raises BadField for a private key that cannot be read or is not the certificate's.
+    """
+    is_same = before is not None and _pair(before) == _pair(after)
+    if not is_same and (problem := _problem_of_partner(*_pair(after))):
+        raise e.BadField(f"IdpCertificate.Key: {problem}.")
+    if before is None:
+        after.content["id"] = randomness.guid()
+        certificate, after.secrets[_SP_KEY] = certificates.generate(after.id[0], context.now)
+        put(after.content, _SP_CERTIFICATE, certificate)
+
+
+def show_provider(context: Context, content: Any, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature
+    base = context.pages_url
+    values |= {
+        "app_id": context.tenant.tenant_id,
+        "app_number": app_number(context.tenant.tenant_id),
+        "service_provider_acs_url": f"{base}{_ACS_PATH}",
+        "saml_service_provider": base,
+    }
+
+
+def renew_provider(context: Context, item: Item, body: Any) -> Item:  # noqa: ARG001 - the hook's signature
+    return _renewed(context, item, _SP_CERTIFICATE, _SP_KEY)
+
+
+def app_number(tenant_id: str) -> int:
+    """Return a tenant's number for clients that expect one: the same at each request, positive, within 31 bits."""
+    return crc32(tenant_id.encode()) & 0x7FFFFFFF or 1
+
+
+def _problem_of_partner(certificate: str | None, key: str | None) -> str:
+    """Return what is expected instead of an identity provider's private key; empty without one."""
+    if not key:
+        return ""
+    if certificate:
+        return certificates.problem_of(certificate, key)
+    try:
+        private_keys.validated(key)
+    except private_keys.UnusableKey as problem:
+        return str(problem)
+    return ""
+
+
+def _renewed(context: Context, item: Item, path: tuple[str, ...], secret: str) -> Item:
+    certificate, key = certificates.generate(item.id[0], context.now)
+    content = {**item.content, path[0]: {**item.content.get(path[0], {}), path[1]: certificate}}
+    return replace(item, content=content, secrets={**item.secrets, secret: key}, modified_at=context.now)
+
+
+def _pair(item: Item | None) -> Pair:
+    """Return the certificate and the private key of a client."""
+    return (look(item.content, _CERTIFICATE), item.secrets.get(_KEY, "")) if item is not None else _NO_PAIR
+
+
+def _complete_certificate(context: Context, item: Item, stored: Pair) -> None:
+    """Generate a certificate if there is none. Raises BadField.
+
+    A stored pair is not looked at again: to look at a private key takes a tenth of a second.
+    """
+    certificate, key = _pair(item)
+    if certificate is None and not key:
+        certificate, item.secrets[_KEY] = certificates.generate(item.id[0], context.now)
+        put(item.content, _CERTIFICATE, certificate)
+    elif not (certificate and key):
+        raise e.BadField("IdpCertificate: Certificate and Key, or neither; both are then generated.")
+    elif (certificate, key) != stored and (problem := certificates.problem_of(certificate, key)):
+        raise e.BadField(f"IdpCertificate: {problem}.")
+    put(item.content, _FINGERPRINT, certificates.sha1_fingerprint(certificate))
+
+
+RULES: Final = {
+    contract.CLIENTS: Rules(
+        from_file=read_client_of_file,
+        shown=show_client,
+        problems=client_problems,
+        before_write=complete_client,
+        actions={"renew": renew_client},
+    ),
+    contract.PROVIDERS: Rules(
+        shown=show_provider,
+        problems=provider_problems,
+        powers=powers_of,
+        before_write=complete_provider,
+        actions={"renew": renew_provider},
+    ),
+}

@@ -1,0 +1,109 @@
+"""Reads a theme folder: the design tokens in theme.yaml, and the files of the logos."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator
+from pathlib import Path as FilePath
+from typing import Any
+from urllib.parse import urlsplit
+
+from pydantic import ValidationError
+
+from app.contract.tenants.branding import Brand
+from app.identity.administration.configuration.file import document as documents
+from app.identity.administration.configuration.file.document import ConfigurationError, Path, YamlDocument
+from app.identity.administration.configuration.file.validation_messages import COLORS, UNQUOTED_COLOR, sentence_of
+
+_KINDS = {
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".webp": "image/webp",
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+}
+MAX_LOGO_BYTES = 8_900
+"""Of both logos together: as data URLs they fit their keys and the size budget of a page."""
+
+
+def read(outer: YamlDocument, path: Path, folder: FilePath, name: str) -> Brand | None:
+    """Return the brand of a theme folder; adds problems to the outer document and returns None."""
+    root = (folder / name).resolve()
+    if not root.is_dir():
+        outer.problem(path, f"expected a folder next to this file; there's no {name}")
+        return None
+    file = root / "theme.yaml"
+    if not file.is_file():
+        outer.problem(path, f"expected the file theme.yaml in {name}")
+        return None
+    try:
+        inner = documents.read(file.read_bytes(), f"{FilePath(outer.file).parent / name / 'theme.yaml'}")
+    except (ConfigurationError, OSError) as problem:
+        outer.problems += problem.problems if isinstance(problem, ConfigurationError) else ()
+        return None
+    brand = _brand(inner, root, name)
+    outer.problems += inner.problems
+    return brand
+
+
+def warnings(tenant: str, brand: Brand, theme_files: str) -> Iterator[str]:
+    """Yield what a valid brand probably does not mean: colors that YAML reads as comments, and files that are not there.
+
+    Files are looked for if `theme_files`, the folder of `GATEHOUSE_THEME_FILES`, is set.
+    """
+    for key in COLORS:
+        if key in brand.model_fields_set and getattr(brand, key) is None:
+            yield f"{tenant}: {key} is empty. If you wrote a color, {UNQUOTED_COLOR}."
+    folder = FilePath(theme_files, tenant)
+    for key in ("logo", "logo_dark", "favicon", "picture", "font_file"):
+        address = getattr(brand, key) or ""
+        name = urlsplit(address).path.removeprefix("/theme/")
+        if theme_files and address.startswith("/theme/") and not (folder / name).is_file():
+            yield f"{tenant}: {key} is {address}, but there's no file {folder / name}."
+
+
+def _brand(inner: YamlDocument, root: FilePath, name: str) -> Brand | None:
+    value: Any = inner.value if inner.value is not None else {}
+    if isinstance(value, dict):
+        _read_logos(inner, root, name, value)
+    try:
+        return Brand.model_validate_json(json.dumps(value), strict=True)
+    except ValidationError as problem:
+        for error in problem.errors(include_url=False):
+            path, sentence = sentence_of(dict(error))
+            inner.problem(path, sentence)
+        return None
+
+
+def _read_logos(inner: YamlDocument, root: FilePath, folder: str, value: dict[str, Any]) -> None:
+    """Replace names of files by their contents; addresses stay."""
+    used = 0
+    for key in ("logo", "logo_dark"):
+        name = value.get(key)
+        if not isinstance(name, str) or ":" in name or name.startswith("/"):
+            continue
+        file = (root / name).resolve()
+        sentence = _refusal(root, folder, name)
+        if sentence is None:
+            used += file.stat().st_size
+            sentence = _too_large(used, file) if used > MAX_LOGO_BYTES else None
+        if sentence is not None:
+            inner.problem((key,), sentence)
+            value[key] = None
+            continue
+        content = base64.b64encode(file.read_bytes()).decode()
+        value[key] = f"data:{_KINDS[file.suffix.lower()]};base64,{content}"
+
+
+def _refusal(root: FilePath, folder: str, name: str) -> str | None:
+    file = (root / name).resolve()
+    if not file.is_relative_to(root) or file.suffix.lower() not in _KINDS:
+        formats = "an svg, png, webp or jpg file in the theme folder, a path such as /theme/logo.svg, an https address or a data: URL"
+        return f"expected {formats}; found {name!r}"
+    return None if file.is_file() else f"there's no file {name} in {folder}"
+
+
+def _too_large(size: int, file: FilePath) -> str:
+    way_out = f"put {file.name} into the tenant's folder in GATEHOUSE_THEME_FILES, and write /theme/{file.name}"
+    return f"expected at most {MAX_LOGO_BYTES} bytes for all logo files; found {size}: {way_out}"

@@ -1,0 +1,1 @@
+"""The sections of a configuration file: what each changes when the file is applied."""

@@ -1,0 +1,108 @@
+"""The initial access tokens of a configuration file: made or changed as the file says, by digest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from app.contract.configuration_model import instant
+from app.contract.oauth.registration_settings import MAX_DAYS, MAX_TOKENS, InitialAccessTokenFile
+from app.contract.tenants.file import TenantFile
+from app.identity.administration.applications.initial_access_tokens import note
+from app.identity.administration.configuration.file.document import Path
+from app.identity.administration.configuration.plan import Change, ChangeAction, Made, Run, differences
+from app.identity.administration.configuration.value_origins import Marks, marks
+from app.identity.platform.store.unit_of_work import UnitOfWork
+from app.identity.protocols.oauth.registration import initial_access_tokens as store
+from app.kit import randomness
+from app.kit.clock import iso
+
+_KEY = "initial_access_tokens"
+
+
+def exported(work: UnitOfWork) -> list[dict[str, Any]]:
+    """Return the tenant's tokens as in a file, without digests: applied elsewhere, new tokens are made."""
+    return [
+        {"name": row.name, "max_uses": row.max_uses, "expires_at": iso(row.expires_at)}
+        for row in store.all_tokens(work)
+    ]
+
+
+@dataclass
+class TokenPass:
+    """Applies the tokens of one tenant. `named`: the keys that this file names, for `origins`."""
+
+    run: Run
+    declared: TenantFile
+    path: Path
+    is_new: bool
+    named: Marks = field(default_factory=dict)
+
+    def changes(self) -> Iterator[Change]:
+        """Yield a change for each token; with `run.writes`, write it before."""
+        requested = self.declared.initial_access_tokens
+        if requested is None:
+            return
+        stored = {} if self.is_new else {row.name: row for row in store.all_tokens(self.run.work)}
+        self.named = {_KEY: {item.name: marks(item.expires_at) for item in requested}}
+        for number, token in enumerate(requested):
+            path = (*self.path, _KEY, number)
+            self._check(token, stored, path)
+            yield self._change(token, stored[token.name]) if token.name in stored else self._add(token)
+        left = stored.keys() - {item.name for item in requested}
+        if not self.run.prune and len(left) + len(requested) > MAX_TOKENS:
+            self.run.refuse(
+                (*self.path, _KEY), f"expected at most {MAX_TOKENS} tokens, including those the tenant already has"
+            )
+        for name in sorted(left):
+            yield self._leave(name)
+
+    def _check(self, declared: InitialAccessTokenFile, stored: Mapping[str, Any], path: Path) -> None:
+        if instant(declared.expires_at) > self.run.now + timedelta(days=MAX_DAYS):
+            self.run.refuse((*path, "expires_at"), f"expected a date at most {MAX_DAYS} days ahead")
+        others = (row.token_hash for row in stored.values() if row.name != declared.name)
+        if declared.token_hash is not None and declared.token_hash in others:
+            self.run.refuse((*path, "token_sha256"), "is already used by another token of this tenant")
+
+    def _add(self, declared: InitialAccessTokenFile) -> Change:
+        """Add a token; one that has ended would only be deleted again, as the clean-up had done."""
+        expires_at = instant(declared.expires_at)
+        if expires_at <= self.run.now:
+            return self._noted(ChangeAction.UNCHANGED, declared.name, f"expired on {declared.expires_at}")
+        digest = declared.token_hash
+        if digest is None:
+            token = randomness.token()
+            digest = randomness.digest(token)
+            owner = f"initial_access_token {self.declared.name}/{declared.name}"
+            self.run.plan.made.append(Made(owner, "token", token))
+        if self.run.writes:
+            times = {"created_at": self.run.now, "expires_at": expires_at}
+            store.add(self.run.work, declared.name, digest, max_uses=declared.max_uses, **times)
+            note(self.run.services, self.run.work, "added", declared.name, "file")
+        return self._noted(ChangeAction.CREATE, declared.name)
+
+    def _change(self, declared: InitialAccessTokenFile, row: Any) -> Change:
+        expires_at = instant(declared.expires_at)
+        before = {"max_uses": row.max_uses, "expires_at": iso(row.expires_at)}
+        details = [*differences(before, {"max_uses": declared.max_uses, "expires_at": iso(expires_at)})]
+        values: dict[str, Any] = {"max_uses": declared.max_uses, "expires_at": expires_at}
+        if declared.token_hash not in (None, row.token_hash):
+            details.append("token: replaced; it may be used as often as a new one")
+            values |= {"token_hash": declared.token_hash, "uses": 0}
+        if details and self.run.writes:
+            store.change(self.run.work, declared.name, **values)
+            note(self.run.services, self.run.work, "changed", declared.name, "file")
+        return self._noted(ChangeAction.CHANGE if details else ChangeAction.UNCHANGED, declared.name, *details)
+
+    def _leave(self, name: str) -> Change:
+        if not self.run.prune:
+            return self._noted(ChangeAction.UNCHANGED, name, "not in the file; remove it with --prune")
+        if self.run.writes:
+            store.remove(self.run.work, name)
+            note(self.run.services, self.run.work, "removed", name, "file")
+        return self._noted(ChangeAction.REMOVE, name)
+
+    def _noted(self, action: ChangeAction, name: str, *details: str) -> Change:
+        return Change(action, self.declared.name, "initial_access_token", name, details)

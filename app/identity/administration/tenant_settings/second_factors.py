@@ -1,0 +1,65 @@
+"""The rules of the second factors' settings, beside what their declarations say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from app.contract import errors as e
+from app.contract.second_factors import managed_settings as contract
+from app.contract.tenants.settings import TenantSettings
+from app.identity.platform.context import Context
+from app.identity.platform.resources.hooks import Rules
+from app.identity.platform.resources.items import Item
+from app.kit.resources.values import ItemInput
+
+NEEDED = "second factors need email_verification: required"
+
+
+def register_platforms(context: Context, before: Item | None, after: Item) -> None:
+    """Give SNS the new credentials from Google or Apple, if there is an application to register them for."""
+    settings = TenantSettings.model_validate(after.content).push
+    key = {name: after.secrets.get(name, "") for name in ("access_key_id", "secret_access_key")}
+    if settings is None or not settings.region or not all(key.values()):
+        return
+    for member, platform in (("service_json", settings.android), ("apns_certificate", settings.ios)):
+        credential = after.secrets.get(member)
+        is_new = credential and (before is None or credential != before.secrets.get(member))
+        if is_new and platform.enabled and platform.platform_arn:
+            target = {"region": settings.region, "platform_arn": platform.platform_arn}
+            context.outbox.post("push_platform", {**key, **target, member: credential})
+
+
+def read_mode(context: Context, item_input: ItemInput) -> None:  # noqa: ARG001 - the hook's signature
+    if item_input.computed:
+        if item_input.computed["is_required"] and not item_input.computed["is_second_factor_authenticator_enabled"]:
+            raise e.BadField("IsRequired: false, because IsSecondFactorAuthenticatorEnabled is false.")
+        mode = "required" if item_input.computed["is_required"] else "optional"
+        is_on = item_input.computed["is_second_factor_authenticator_enabled"]
+        item_input.values["two_factor",] = mode if is_on else "disabled"
+
+
+def show_mode(context: Context, settings: TenantSettings, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature
+    values["is_second_factor_authenticator_enabled"] = settings.two_factor != "disabled"
+    values["is_required"] = settings.two_factor == "required"
+
+
+def refuse_unverified_addresses(context: Context, before: Item | None, after: Item) -> None:  # noqa: ARG001 - the hook's signature
+    if before is not None and is_unsafe_change(before.content, after.content):
+        raise e.BadField(f"The IsSecondFactorAuthenticatorEnabled is refused: {NEEDED}.")
+
+
+def is_unsafe_change(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    """Return whether a change of the stored settings enables second factors without verified addresses (decision 0164)."""
+    return _is_unsafe(after) and not _is_unsafe(before)
+
+
+def _is_unsafe(settings: Mapping[str, Any]) -> bool:
+    parsed = TenantSettings.model_validate(settings)
+    return parsed.two_factor != "disabled" and parsed.email_verification != "required"
+
+
+RULES: Final = {
+    contract.PUSH: Rules(after_request=register_platforms),
+    contract.CONFIG: Rules(given=read_mode, shown=show_mode, before_write=refuse_unverified_addresses),
+}

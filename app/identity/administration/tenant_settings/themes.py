@@ -1,0 +1,45 @@
+"""The rules of themes: a theme is active while the tenant's brand is the theme's."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Final
+
+from app.contract.tenants import themes as contract
+from app.contract.tenants.branding import Brand
+from app.identity.directory.tenants import tenant_writes
+from app.identity.platform.context import Context
+from app.identity.platform.resources.hooks import Rules
+from app.identity.platform.resources.items import Item
+
+
+def show_state(context: Context, content: contract.StoredTheme, values: dict[str, Any]) -> None:
+    values["is_active"] = content.brand == context.tenant.brand
+
+
+def show_changed(context: Context, before: Item | None, after: Item) -> None:
+    """Show a change of the active theme at once."""
+    if before is not None and _brand(before.content.get("brand", {})) == context.tenant.brand:
+        _activate(context, after)
+
+
+def activate(context: Context, item: Item, body: Any) -> contract.ThemeActivated:  # noqa: ARG001 - the hook's signature
+    _activate(context, item)
+    context.audit.record("themes.activated", id=item.id[0])
+    return contract.ThemeActivated()
+
+
+def _activate(context: Context, item: Item) -> None:
+    brand = _brand(item.content.get("brand", {}))
+    tenant_writes.change(context.work, brand=brand.model_dump(mode="json", exclude_defaults=True))
+    context.tenant = replace(context.tenant, brand=brand)
+    context.services.directory.clear_cache()
+
+
+def _brand(values: dict[str, Any]) -> Brand:
+    return Brand.model_validate({name: value for name, value in values.items() if value is not None})
+
+
+RULES: Final = {
+    contract.THEMES: Rules(shown=show_state, after_request=show_changed, actions={"activate": activate}),
+}

@@ -1,0 +1,1 @@
+"""Admission of requests: the tenant, the caller's credentials, and the checks before a handler."""

@@ -1,0 +1,177 @@
+"""Authenticates programs, clients and persons, each in the headers and parameters of the interface (user.md, account.md section 0)."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+from app.contract import errors as e
+from app.contract.auth import AuthScheme
+from app.contract.error_profiles import OAUTH
+from app.contract.oauth import errors as oauth
+from app.identity.assembly.admission import signed_requests
+from app.identity.assembly.admission.tenant_resolution import api_secret, refuse_expired_trial
+from app.identity.authentication.sign_in.sessions import authentication_times
+from app.identity.credentials.tokens import service as tokens
+from app.identity.directory.accounts import privacy_policy
+from app.identity.directory.accounts import service as accounts
+from app.identity.platform import powers
+from app.identity.platform.context import Context, TokenHolder
+from app.identity.protocols.oauth import query_clients
+from app.identity.protocols.oauth.client_authentication import service as client_authentication
+from app.identity.protocols.oauth.sender_constraints import token_binding as sender_constraints
+from app.identity.protocols.oauth.sender_constraints.token_binding import SenderRefused
+from app.identity.protocols.oauth.tokens import bearer_tokens, machine_tokens
+from app.kit.operations.operation import AnyOperation
+from app.kit.operations.request_parsing import RawRequest
+from app.kit.web.proxies import is_refused
+
+REAUTHENTICATION_LIFETIME = timedelta(minutes=10)
+HolderCheck = Callable[[Context, TokenHolder, dict[str, Any]], None]
+"""Gets the body's members; raises the refusal."""
+
+
+def admit_secret(context: Context) -> None:
+    """Authenticate by API secret in the query or a header, or by a signature instead of it (account.md section 10)."""
+    tenant, raw = context.tenant, context.raw
+    _refuse_address(context)
+    secret = context.services.encryption.decrypt(tenant.sealed_api_secret, f"{tenant.tenant_id} api_secret")
+    if signed_requests.is_authenticated(tenant.settings.request_signing, secret, raw, context.now):
+        context.program_scopes = frozenset({powers.ALL})
+        return
+    provided = api_secret(raw)
+    if provided is None:
+        raise e.MissingSecret
+    if not hmac.compare_digest(provided.lower().encode("utf-8", "surrogatepass"), secret.lower()):
+        context.audit.record("secret.refused")
+        raise e.WrongSecret
+    context.program_scopes = frozenset({powers.ALL})
+
+
+def _refuse_address(context: Context) -> None:
+    settings = context.tenant.settings
+    if is_refused(context.raw.address, settings.allowed_ips, settings.denied_ips):
+        raise e.IpRefused
+
+
+def admit_machine(context: Context, operation: AnyOperation) -> None:
+    """Authenticate a machine token of this tenant with the operation's scope or `all`; raises 6002."""
+    context.machine = machine_tokens.verify(context, context.raw.header_token())
+    context.program_scopes = machine_tokens.scopes_of(context.machine)
+    if context.program_scopes.isdisjoint({operation.admission.scope, powers.ALL}):
+        raise e.MachineRefused(f"The machine token lacks the scope {operation.admission.scope}.")
+    _refuse_address(context)
+    refuse_expired_trial(context.services, context.tenant)
+
+
+def admit_query_client(context: Context, operation: AnyOperation) -> None:
+    """Authenticate a client by its id and secret in the query; raises 6002."""
+    _refuse_address(context)
+    refuse_expired_trial(context.services, context.tenant)
+    context.client, context.program_scopes = query_clients.admit(context, operation.admission.scope)
+
+
+def access_token(raw: RawRequest, body: dict[str, Any]) -> str | None:
+    """Return the access token: `Authorization: Bearer` or `DPoP`, else query, else body member `access_token`."""
+    token = raw.header_token() or raw.first("access_token")
+    if token is None:
+        member = next((value for name, value in body.items() if name.lower() == "access_token"), None)
+        token = member if isinstance(member, str) else None
+    return token
+
+
+def admit_client(context: Context, body: dict[str, Any]) -> None:
+    """Authenticate a client by the method that it is registered for."""
+    context.client = client_authentication.authenticate(context, context.raw, body)
+
+
+def person_check(operation: AnyOperation) -> Callable[[Context, dict[str, Any]], None]:
+    """Return the check of the operation's access tokens."""
+    read = bearer_tokens.read if operation.error_profile is OAUTH else access_token
+    is_optional = any(AuthScheme.ACCESS_TOKEN not in schemes for schemes in operation.admission.auth.alternatives)
+    checks = [check for rule in HOLDER_RULES if (check := rule(operation)) is not None]
+
+    def admit_person(context: Context, body: dict[str, Any]) -> None:
+        token = read(context.raw, body)
+        if token is None and is_optional:
+            return
+        holder = context.holder = tokens.holder_of(context, token, operation)
+        if (actor := holder.actor) is not None:
+            context.audit.actor = actor
+        for check in checks:
+            check(context, holder, body)
+
+    return admit_person
+
+
+def proves_sender(operation: AnyOperation) -> HolderCheck:
+    """An access token that is bound to what its sender holds is good for this sender alone."""
+    is_oauth = operation.error_profile is OAUTH
+
+    def check(context: Context, holder: TokenHolder, _body: dict[str, Any]) -> None:
+        """Raise 1409 where the request does not prove it; OAuth's errors in its profile."""
+        try:
+            sender_constraints.check(context, holder.token, holder.claims.cnf or {}, holder.client_id)
+        except SenderRefused as refusal:
+            if not is_oauth:
+                raise e.NotAuthenticated(refusal.reason) from None
+            kinds = (oauth.TokenDpopProofRefused, oauth.BoundTokenNeedsNonce)
+            kind = next((kind for kind in kinds if kind.code == refusal.error), oauth.BoundTokenRefused)
+            raise kind(refusal.reason) from None
+
+    return check
+
+
+def accepts_policy(operation: AnyOperation) -> HolderCheck | None:
+    """Only an account that has accepted the current privacy policy gets on.
+
+    Operations whose error profile lacks 1194, such as the acceptance itself, stay available.
+    """
+    return _require_accepted_policy if e.PrivacyPolicyOutdated in operation.every_error else None
+
+
+def _require_accepted_policy(context: Context, holder: TokenHolder, _body: dict[str, Any]) -> None:
+    """Raise 1194 until the account has accepted the policy."""
+    settings = context.tenant.settings
+    if not privacy_policy.is_strict(settings):
+        return
+    account = accounts.by_uid(context, holder.uid)
+    if account is None or not account.is_active or account.is_deleted:
+        return  # the operation raises 1409 or 984
+    if privacy_policy.must_accept(settings.privacy_policy, account, context.now):
+        raise e.PrivacyPolicyOutdated
+
+
+def authenticated_recently(operation: AnyOperation) -> HolderCheck | None:
+    """A sensitive operation needs an authentication of the last ten minutes.
+
+    Applies to tokens of applications, and with `fresh_proof_for_credentials` also to tokens of the interface's sign-ins.
+    An impersonation token (operation A22) always raises `access_refused`, because the account holder did not authenticate.
+    """
+    access, profile = operation.admission.access, operation.error_profile
+    if access is None or not access.may_need_reauthentication:
+        return None
+
+    def check(context: Context, holder: TokenHolder, body: dict[str, Any]) -> None:
+        """Raise `reauthentication_required` for a sensitive request if the last authentication is older."""
+        if not access.needs_reauthentication(body):
+            return
+        if holder.actor is not None:
+            raise (profile.access_refused or e.NotAuthenticated)("An impersonation token cannot change credentials.")
+        if holder.client_id is None and not context.tenant.settings.fresh_proof_for_credentials:
+            return
+        authenticated_at = authentication_times.authenticated_at(context, holder)
+        if authenticated_at is None or context.now - authenticated_at > REAUTHENTICATION_LIFETIME:
+            raise profile.reauthentication_required or e.NotAuthenticated
+
+    return check
+
+
+HOLDER_RULES: tuple[Callable[[AnyOperation], HolderCheck | None], ...] = (
+    proves_sender,
+    accepts_policy,
+    authenticated_recently,
+)
+"""What the holder of an access token must fulfil besides, by what the operation declares; None: nothing."""

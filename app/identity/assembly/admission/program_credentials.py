@@ -1,0 +1,75 @@
+"""The calling program of an operation: the tenant that its credentials name, and how they are verified.
+
+What the operation takes is worked out once. A request may bring any of it (tenant-config.md section 1, account.md section 10).
+"""
+
+from __future__ import annotations
+
+from app.contract.auth import AuthScheme
+from app.identity.assembly.admission import caller_authentication
+from app.identity.assembly.admission import tenant_resolution as callers
+from app.identity.platform.context import Context
+from app.identity.platform.services import IdentityServices
+from app.identity.platform.store.unit_of_work import Cost
+from app.identity.platform.tenant import Tenant
+from app.identity.protocols.oauth import query_clients
+from app.identity.protocols.oauth.tokens import machine_tokens
+from app.kit.operations.operation import AnyOperation
+from app.kit.operations.request_parsing import RawRequest
+
+
+class Programs:
+    """The programs that an operation takes, by their credentials."""
+
+    def __init__(self, operation: AnyOperation) -> None:
+        schemes = operation.admission.auth.schemes()
+        self._operation = operation
+        self._needs_key = AuthScheme.API_KEY in schemes
+        self._needs_secret = AuthScheme.API_SECRET in schemes
+        self._takes_secret = operation.admission.optional is not None
+        self._takes_machines = AuthScheme.MACHINE_TOKEN in schemes
+        self._are_machines = schemes == {AuthScheme.MACHINE_TOKEN}
+        self._takes_query_clients = AuthScheme.QUERY_CLIENT_SECRET in schemes
+        self.must_authenticate = self._needs_secret or self._takes_machines or self._takes_query_clients
+        """Whether a request needs more than an API key, which is no secret."""
+
+    def tenant_of(self, services: IdentityServices, raw: RawRequest, cost: Cost) -> Tenant:
+        """Return the tenant that path, key, token or secret names; a key that is sent besides must be its own."""
+        if callers.SITE in raw.parameters:
+            tenant = callers.tenant_of_site(services, raw, cost)
+            callers.check_key(raw, tenant, is_needed=self._needs_key)
+            return tenant
+        if callers.api_key(raw) is None:
+            if self._is_machine(raw):
+                return machine_tokens.tenant_of(services, raw.header_token(), cost, self._operation.admission.scope)
+            if self._is_query_client(raw):
+                return query_clients.tenant_of(services, raw, cost)
+            if not self._needs_key:
+                return callers.tenant_of_secret(services, raw, cost)
+        elif not self._needs_key and self._is_machine(raw):
+            return machine_tokens.tenant_of(services, raw.header_token(), cost, self._operation.admission.scope)
+        return callers.tenant_of_key(services, self._operation, raw, cost)
+
+    def admit(self, context: Context) -> None:
+        """Authenticate the program by its machine token, its client in the query, or the API secret."""
+        raw = context.raw
+        if self._is_machine(raw):
+            caller_authentication.admit_machine(context, self._operation)
+        elif self._is_query_client(raw):
+            caller_authentication.admit_query_client(context, self._operation)
+        elif self._needs_secret:
+            caller_authentication.admit_secret(context)
+        elif self._takes_secret and callers.has_secret(raw):
+            caller_authentication.admit_secret(context)
+            context.has_api_secret = True
+
+    def _is_machine(self, raw: RawRequest) -> bool:
+        """Return whether the request authenticates by machine token: a token in the header and no API secret or signature."""
+        if not self._takes_machines or self._are_machines:
+            return self._takes_machines
+        return raw.header_token() is not None and not callers.has_secret(raw)
+
+    def _is_query_client(self, raw: RawRequest) -> bool:
+        """Return whether the request authenticates by a client's id and secret in its query, in place of the API secret."""
+        is_sent = self._takes_query_clients and query_clients.is_sent(raw)
+        return is_sent and not callers.has_secret(raw) and not self._is_machine(raw)

@@ -1,0 +1,36 @@
+"""Finds the requests that the identity service answers from memory: for metadata and key sets (decision 0368)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from app.identity.platform.services import IdentityServices
+from app.kit.operations.server import OperationServer
+
+
+class CachedOperations:
+    """Knows what is in memory for the operations that are declared `is_cached`."""
+
+    def __init__(self, services: IdentityServices, server: OperationServer) -> None:
+        self._services = services
+        self._server = server
+
+    def is_answered_from_cache(self, environ: Mapping[str, Any]) -> bool:
+        """Return whether a GET or HEAD is for such an operation, and its tenant and the tenant's keys are in memory.
+
+        One with a query is read and filtered like any other, which takes milliseconds for a long one: it waits for its place.
+        """
+        is_bare = not environ["QUERY_STRING"] and environ["PATH_INFO"].lower() in self._paths
+        if not self._server.is_loaded or not is_bare:
+            return False
+        host = self._services.settings.without_mtls(environ.get("HTTP_HOST", "").lower())
+        tenant = self._services.directory.fresh(host)
+        return tenant is not None and self._services.signing_keys.held(tenant.tenant_id) is not None
+
+    @cached_property
+    def _paths(self) -> frozenset[str]:
+        """Their addresses that name no application: one that registered itself is read each time."""
+        cached = (operation for operation in self._server.catalogue if operation.is_cached)
+        return frozenset(path.lower() for operation in cached for _, path in operation.addresses() if "{" not in path)

@@ -1,0 +1,1 @@
+"""Deletion of expired rows, of deleted accounts and of old audit entries."""

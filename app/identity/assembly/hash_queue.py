@@ -1,0 +1,65 @@
+"""Assigns requests that hash passwords to the tenant's hash queue (decision 0152), without database or Redis."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from typing import Any
+
+from app.contract.auth import AuthScheme, Host
+from app.contract.visitor_claims import VISIT_HEADER, VisitorClaims
+from app.identity.assembly.admission import tenant_resolution as callers
+from app.identity.platform.services import IdentityServices
+from app.identity.protocols.oauth.tokens import claimed_issuers
+from app.kit.limits.queue_slot import QueueSlot
+from app.kit.operations.operation import AnyOperation
+from app.kit.operations.request_parsing import RawRequest
+from app.kit.operations.routing import choose
+from app.kit.operations.server import OperationServer, path_of, raw_request
+
+
+class HashQueueRouter:
+    """Finds the hash queue of a request to the identity service."""
+
+    def __init__(self, services: IdentityServices, server: OperationServer) -> None:
+        self._services = services
+        self._server = server
+
+    def queue_slot(self, environ: Mapping[str, Any]) -> QueueSlot | None:
+        """Return the queue slot of a request, or None if it hashes no password.
+
+        The tenant is not authenticated: a false name only gets a slot in that tenant's queue, as signing in there would.
+        """
+        stream, query = environ["wsgi.input"], environ["QUERY_STRING"]
+        body = stream.getvalue() if isinstance(stream, io.BytesIO) else b""
+        host = callers.host_of(self._services.settings, environ.get("HTTP_HOST", ""))
+        candidates = self._server.operations_at(host, environ["REQUEST_METHOD"], path_of(environ))
+        if not any(
+            candidate.hashing is not None and candidate.hashing.may_hash(query, body) for candidate in candidates
+        ):
+            return None  # most requests end here
+        raw = raw_request({**environ, "wsgi.input": io.BytesIO(body)})
+        operation = choose(candidates, raw.query)
+        if operation is None or operation.hashing is None or not operation.hashing.may_hash(query, body):
+            return None
+        return QueueSlot(self._tenant_name(operation, raw), operation.hashing.work)
+
+    def _tenant_name(self, operation: AnyOperation, raw: RawRequest) -> str:
+        """Return the tenant's name, or an empty string if it is not cached; those requests share one queue."""
+        directory = self._services.directory
+        if operation.host is Host.TENANT:
+            return directory.cached_name("host", raw.host)
+        if AuthScheme.HUB in operation.admission.auth.schemes():
+            try:
+                return directory.cached_name(
+                    "host", VisitorClaims.from_header(raw.headers.get(VISIT_HEADER.lower(), "")).host
+                )
+            except ValueError:
+                return ""
+        key = callers.api_key(raw)
+        if key is not None:
+            return directory.cached_name("key", key)
+        secret = callers.api_secret(raw)
+        if secret is not None:
+            return directory.cached_name("secret", secret)
+        return directory.cached_name("host", claimed_issuers.claimed_host(raw.header_token()))

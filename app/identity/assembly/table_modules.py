@@ -1,0 +1,28 @@
+"""Imports every module that declares tables, so that migrations, deletions and tests see the whole schema."""
+
+# ruff: noqa: F401 - importing them is the purpose
+import app.identity.authentication.registration.choice_lists
+import app.identity.authentication.sign_in.tables
+import app.identity.credentials.captcha.answers
+import app.identity.credentials.one_time_tokens.store
+import app.identity.credentials.store
+import app.identity.credentials.tokens.store
+import app.identity.directory.accounts.assigned_roles
+import app.identity.directory.accounts.tables
+import app.identity.directory.consents.store
+import app.identity.directory.custom_objects.store
+import app.identity.directory.organizations.tables
+import app.identity.directory.roles.store
+import app.identity.directory.tenants.tables
+import app.identity.messaging.tenant_templates.store
+import app.identity.platform.audit
+import app.identity.platform.continuation_tokens
+import app.identity.platform.outbox.outbox
+import app.identity.platform.resources.store
+import app.identity.protocols.oauth.registration.initial_access_tokens
+import app.identity.protocols.oauth.tables
+from app.identity.platform.store.tables import declare_complete, metadata
+
+declare_complete()
+
+__all__ = ["metadata"]

@@ -1,0 +1,184 @@
+"""The worker: delivers the outbox and deletes expired rows. Runs within `serve` on SQLite, else as `gatehouse worker`."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Mapping
+from datetime import timedelta
+
+from app.identity.assembly.clean_up.expired_rows import Cleaner
+from app.identity.messaging.senders.registry import UnsupportedKind, senders
+from app.identity.platform.encryption import Encryption
+from app.identity.platform.outbox import claims
+from app.identity.platform.outbox.claims import LEASE, ClaimedMessage
+from app.identity.platform.outbox.dispatcher import IDLE_SECONDS, LaneDispatcher
+from app.identity.platform.outbox.lanes import LANES
+from app.identity.platform.outbox.leases import Leases
+from app.identity.platform.outbox.sender import DeliveryError, Sender
+from app.identity.platform.store.database import Database, StoreUnavailable
+from app.kit.clock import Clock, SystemClock, monotonic
+from app.settings import Settings
+
+UNAVAILABLE_SECONDS = 5.0
+DRAIN_SECONDS = 20.0
+"""After the stop signal, how long deliveries in progress may take; unfinished ones are returned to the outbox."""
+_INTERRUPTED_SECONDS = 2.0
+_BATCH_SIZE = 20
+
+log = logging.getLogger("gatehouse.worker")
+
+
+class Worker:
+    """One worker; several may run in parallel.
+
+    Args:
+        lease: how long a message stays claimed after its worker died; renewed during delivery.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        database: Database,
+        clock: Clock | None = None,
+        *,
+        lease: timedelta = LEASE,
+        drain_seconds: float = DRAIN_SECONDS,
+    ) -> None:
+        self._settings = settings
+        self._database = database
+        self._encryption = Encryption(settings.secrets)
+        self._clock = clock or SystemClock()
+        self._drain_seconds = drain_seconds
+        self._leases = Leases(database, self._clock, lease)
+        self._lanes = [
+            LaneDispatcher(database, self._clock, lane, size=settings.sends_at_once, lease=lease) for lane in LANES
+        ]
+        self._senders = senders(settings, self._clock)
+        self._unknown_kind = UnsupportedKind()
+        self._cleaner = Cleaner(database)
+        self._stopped = threading.Event()
+
+    def run(self, stop: threading.Event) -> None:
+        """Work until `stop` is set, then let deliveries in progress finish for `drain_seconds`."""
+        renewal = threading.Thread(target=self._leases.renew_until, args=(self._stopped,), name="leases", daemon=True)
+        threads = [
+            threading.Thread(
+                target=self._deliver_lane, args=(lane, stop), name=f"{lane.lane.name}-{number}", daemon=True
+            )
+            for lane in self._lanes
+            for number in range(lane.size)
+        ]
+        for thread in (renewal, *threads):
+            thread.start()
+        self._clean(stop)
+        for lane in self._lanes:
+            lane.close()
+        self._drain(threads)
+        self._stopped.set()
+        renewal.join()
+
+    def deliver_due(self) -> int:
+        """Deliver some due messages of each lane in this thread. Return how many were claimed."""
+        count = 0
+        for lane in self._lanes:
+            for _ in range(_BATCH_SIZE):
+                message = lane.take()
+                if message is None:
+                    break
+                self._deliver(lane, message, self._senders)
+                count += 1
+        return count
+
+    def _deliver_lane(self, lane: LaneDispatcher, stop: threading.Event) -> None:
+        """Claim and deliver one message after another: the loop of one delivery thread."""
+        own_senders = senders(self._settings, self._clock)  # each thread has its own connections
+        while not stop.is_set():
+            try:
+                message = lane.take()
+                if message is not None:
+                    self._deliver(lane, message, own_senders)
+                    continue
+                for sender in own_senders.values():
+                    sender.close()
+                lane.wait()
+            except StoreUnavailable as problem:
+                log.warning("worker.waits", extra={"problem": str(problem), "lane": lane.lane.name})
+                stop.wait(UNAVAILABLE_SECONDS)
+            except Exception:
+                log.exception("worker.failed")
+                stop.wait(UNAVAILABLE_SECONDS)
+
+    def _deliver(self, lane: LaneDispatcher, message: ClaimedMessage, by_kind: Mapping[str, Sender]) -> None:
+        try:
+            with self._leases.renewing(message):
+                self._send(message, by_kind.get(message.kind, self._unknown_kind))
+        finally:
+            lane.done(message)
+
+    def _send(self, message: ClaimedMessage, sender: Sender) -> None:
+        fields = {"kind": message.kind, "message_id": message.message_id, "attempts": message.attempts}
+        try:
+            with self._leases.sending(message, sender):
+                sender.send(message.decrypted(self._encryption))
+        except DeliveryError as problem:
+            if problem.is_interrupted:
+                claims.release(self._database, message, self._clock.now())
+                log.info("outbox.released", extra=fields)
+                return
+            if problem.lacks_key:
+                claims.settle_unknown_key(self._database, message, self._clock.now())
+                log.warning("outbox.lacks_key", extra={**fields, "problem": str(problem)})
+                return
+            self._settle_failed(message, str(problem), fields, is_final=problem.is_final)
+        except Exception as problem:
+            log.exception("outbox.broken", extra=fields)
+            self._settle_failed(message, f"{type(problem).__name__}", fields, is_final=False)
+        else:
+            self._settle_sent(message, keeps_payload=sender.keeps_payload)
+            log.info("outbox.sent", extra=fields)
+
+    def _settle_sent(self, message: ClaimedMessage, *, keeps_payload: bool) -> None:
+        """Mark a message as sent; wait for an unavailable store, because the message would otherwise be sent again."""
+        while True:
+            try:
+                claims.settle_sent(self._database, message, self._clock.now(), keeps_payload=keeps_payload)
+                return
+            except StoreUnavailable as problem:
+                log.warning("outbox.not_settled", extra={"message_id": message.message_id, "problem": str(problem)})
+                if self._stopped.wait(IDLE_SECONDS):
+                    raise
+
+    def _settle_failed(
+        self, message: ClaimedMessage, problem: str, fields: dict[str, object], *, is_final: bool
+    ) -> None:
+        is_dead = claims.settle_failed(self._database, message, self._clock.now(), problem, is_final=is_final)
+        log.warning("outbox.dead" if is_dead else "outbox.put_off", extra={**fields, "problem": problem})
+
+    def _drain(self, threads: list[threading.Thread]) -> None:
+        """Let deliveries in progress finish, then interrupt those that no receiver has completely."""
+        _join(threads, self._drain_seconds)
+        if self._leases.interrupt_all():
+            _join(threads, _INTERRUPTED_SECONDS)
+        if left := self._leases.interrupt_all():
+            log.warning("worker.left", extra={"messages": left})
+
+    def _clean(self, stop: threading.Event) -> None:
+        """Delete expired rows in batches until `stop` is set."""
+        wait = IDLE_SECONDS
+        while not stop.wait(wait):
+            wait = IDLE_SECONDS
+            try:
+                if removed := self._cleaner.turn(self._clock.now()):
+                    log.info("cleaning.done", extra={"rows": removed})
+            except StoreUnavailable:
+                wait = UNAVAILABLE_SECONDS
+            except Exception:
+                log.exception("cleaning.failed")
+                wait = UNAVAILABLE_SECONDS
+
+
+def _join(threads: list[threading.Thread], seconds: float) -> None:
+    ends_at = monotonic() + seconds
+    for thread in threads:
+        thread.join(max(0.0, ends_at - monotonic()))

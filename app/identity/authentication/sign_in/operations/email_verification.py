@@ -1,0 +1,129 @@
+"""Operations that verify an email address by a link or a code, and then end sessions or begin a session."""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract.second_factors.challenge import FactorKind
+from app.contract.verification import operations as contract
+from app.identity.authentication.sign_in import completion, locks
+from app.identity.authentication.sign_in.pending_sign_in import Authentication
+from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.authentication.verification import service as verification
+from app.identity.credentials.captcha import service as captcha
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.one_time_tokens.service import MAIL_CODE, OneTimeToken, Purpose
+from app.identity.credentials.tokens import service as tokens
+from app.identity.directory.accounts import identifiers as names
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.identifiers import EMAIL
+from app.identity.directory.accounts.login_attempts import account_lookup
+from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, TypedIdentifier
+from app.identity.directory.accounts.service import Account
+from app.identity.directory.accounts.unverified import pending_accounts
+from app.identity.platform.context import Context
+from app.kit.operations.errors import ApiError
+
+
+@contract.by_link.implements
+def by_link(context: Context, req: contract.VerifyByLink) -> contract.Verified:
+    """Leave the token unused on a HEAD request, which mail scanners send."""
+    solution = locks.LockSolution()
+    if not req.verification_token:
+        token = _spend_code(context, req.otp or "", req.email, req.uuid, solution)
+    elif not one_time_tokens.has_link_form(req.verification_token):
+        raise e.WrongVerificationLink
+    elif context.raw.method == "HEAD":
+        verification.peek(context, req.verification_token)
+        return contract.Verified()
+    else:
+        _refuse_contested(context, verification.peek(context, req.verification_token), e.ClosedLink)
+        token = verification.spend_link(context, req.verification_token)
+    return _confirm(context, token, req)
+
+
+@contract.by_code.implements
+def by_code(context: Context, req: contract.VerifyByCode) -> contract.Verified:
+    solution = locks.LockSolution(req.security_answer, captcha.from_parameters(req))
+    return _confirm(context, _spend_code(context, req.otp, req.email, req.uuid, solution), req)
+
+
+def end_sessions_if_configured(context: Context, account: Account) -> None:
+    """End every session of the account, if the tenant requires that after the verification of an address."""
+    if context.tenant.settings.logout_on_email_verification:
+        sessions.end_all(context, account.uid)
+        tokens.revoke_all(context, account.uid)
+        context.audit.record("sessions.ended", uid=account.uid, reason="email verified")
+
+
+def _spend_code(
+    context: Context, code: str, email: str | None, code_id: str | None, solution: locks.LockSolution
+) -> OneTimeToken:
+    settings = context.tenant.settings
+    if not settings.email_verification_codes:
+        raise e.EmailCodesOff
+    if not email and not code_id:
+        raise e.BadParameter.names("email")
+    context.count_attempt("verification_code", settings.limits.sign_in_per_minute_per_address)
+    sent = one_time_tokens.find_code(context, Purpose.EMAIL, code_id) if code_id else None
+    address = sent.subject if sent else (email or "")
+    if not sent and email and not accounts.is_email(email):
+        raise e.MalformedEmail
+    hides = settings.hide_unknown_accounts
+    lookup = AccountLookup(
+        context, TypedIdentifier("email", address), verification.find_account(context, address), hides
+    )
+    uid = sent.uid if sent else _pending_uid(lookup)
+    if uid is None or (lookup.holder is None and not hides):
+        raise e.UnknownAccount if email else e.WrongMailCode
+    is_lock_solved, subject = solve_lock(context, lookup, solution), names.normalize(EMAIL, address)
+    kind = sent.kind if sent else one_time_tokens.purpose_of_newest_code(context, verification.KINDS, uid, subject)
+    token = one_time_tokens.check_code(
+        context, kind, uid, code, subject=subject, errors=MAIL_CODE, is_lock_solved=is_lock_solved,
+        identifier=lookup.identifier if hides else None,
+    )  # fmt: skip
+    _refuse_contested(context, token, e.ClosedMailCode)
+    one_time_tokens.spend_checked_code(context, token, errors=MAIL_CODE, is_lock_solved=is_lock_solved)
+    return token
+
+
+def _refuse_contested(context: Context, token: OneTimeToken, refusal: type[ApiError]) -> None:
+    """Refuse an address that several accounts registered, without using the token up: only our page asks for the password."""
+    if token.kind is Purpose.EMAIL and pending_accounts.is_contested(context, token.subject):
+        context.audit.record("verification.refused", uid=token.uid, reason="contested")
+        raise refusal
+
+
+def _pending_uid(lookup: AccountLookup) -> str | None:
+    """Return the uid of the account with this unverified address; NOBODY where there is none and that is hidden."""
+    account = lookup.holder
+    if lookup.is_hidden and (account is None or verification.is_verified(account, lookup.identifier.value)):
+        return one_time_tokens.NOBODY
+    return account.uid if account else None
+
+
+def solve_lock(context: Context, lookup: AccountLookup, solution: locks.LockSolution) -> bool:
+    """Return whether the solution opened a lock; raises the lock's refusal, or that of a wrong answer."""
+    lock = account_lookup.lock_of(context, lookup)
+    if lock is None:
+        return False
+    context.work.release_connection()
+    if not locks.solve(context, lookup, lock, solution):
+        raise locks.with_lock_challenge(context, lookup, lock, e.WrongQuestionOrAnswer())
+    return True
+
+
+def _confirm(
+    context: Context, token: OneTimeToken, req: contract.VerifyByLink | contract.VerifyByCode
+) -> contract.Verified:
+    account = verification.confirm(
+        context, token, suppress_webhook=req.suppress_webhook, template=req.welcome_email_template
+    )
+    end_sessions_if_configured(context, account)
+    authentication = Authentication(("otp",), channel=FactorKind.EMAIL, suppress_webhook=req.suppress_webhook)
+    if not context.tenant.settings.login_on_email_verification or not completion.try_single_factor(
+        context, account, authentication
+    ):
+        return contract.Verified()
+    return contract.Verified(
+        data=completion.to_login(completion.begin_checked_session(context, account, authentication, req.fields_))
+    )

@@ -1,0 +1,103 @@
+"""Phone verification by code, and the session that it may begin (user.md operations U63, U64)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from app.contract import errors as e
+from app.contract.accounts import phone_numbers as contract
+from app.contract.second_factors.challenge import FactorKind
+from app.identity.authentication.sign_in import completion, locks, pending_sign_in
+from app.identity.authentication.sign_in.operations import email_verification, risk_challenges
+from app.identity.authentication.sign_in.pending_sign_in import Authentication, PendingSignIn
+from app.identity.authentication.verification import phone_handlers, phones
+from app.identity.credentials.captcha import service as captcha
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.one_time_tokens.service import SMS_CODE, Purpose
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.login_attempts import account_lookup
+from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, TypedIdentifier
+from app.identity.directory.accounts.service import Account
+from app.identity.platform.context import Context
+
+
+@contract.verify.implements
+def verify(context: Context, req: contract.VerifyPhone) -> contract.PhoneVerified:
+    phone_handlers.require_enabled(context)
+    phone_handlers.spend_limit(context, "phone_code_try")
+    if not req.otp:
+        raise e.BadParameter.names("otp")
+    if context.holder is not None:
+        _verify_own(context, accounts.current(context), req)
+        return contract.PhoneVerified(is_posted=True)
+    phone = phone_handlers.parse_phone(req.phone)
+    holder = phone_handlers.verifiable_account(context, phone)
+    if (
+        pending := risk_challenges.pending_sms_sign_in(context, holder.uid if holder is not None else None)
+    ) is not None:
+        return _complete_risk_challenge(context, pending, phone, req)
+    return _sign_in(context, _verify_without_session(context, phone, holder, req), req)
+
+
+def _verify_own(context: Context, account: Account, req: contract.VerifyPhone) -> None:
+    """Verify the number of the signed-in account; because of the session its other credentials stay."""
+    if phones.requested_number(context, account) is not None:
+        token = phones.spend_requested_code(context, account, req.otp or "")
+    elif account.phone is None or account.phone_verified:
+        raise e.PhoneVerifiedOrNoToken
+    else:
+        token = phones.spend_code(context, account.uid, account.phone, req.otp or "")
+    phones.confirm(context, token, knows_password=True, suppress_webhook=req.suppress_webhook)
+
+
+def _verify_without_session(context: Context, phone: str, holder: Account | None, req: contract.VerifyPhone) -> Account:
+    is_hidden = context.tenant.settings.hide_unknown_accounts
+    lookup = account_lookup.find(context, TypedIdentifier("phone", phone), is_hidden=is_hidden)
+    lookup = replace(lookup, holder=holder)
+    if lookup.holder is None and not is_hidden:
+        raise e.UnknownPhone
+    is_lock_solved = email_verification.solve_lock(
+        context, lookup, locks.LockSolution(req.security_answer, captcha.from_parameters(req))
+    )
+    uid = lookup.holder.uid if lookup.holder is not None else phones.NOBODY
+    token = phones.spend_code(
+        context, uid, phone, req.otp or "", is_lock_solved=is_lock_solved, name=lookup.identifier if is_hidden else None
+    )
+    return phones.confirm(context, token, suppress_webhook=req.suppress_webhook)
+
+
+def _complete_risk_challenge(
+    context: Context, pending: PendingSignIn, phone: str, req: contract.VerifyPhone
+) -> contract.PhoneVerified:
+    """Complete a sign-in that a risk stopped, by the code sent for it (interface mfa.md section 9)."""
+    is_hidden = context.tenant.settings.hide_unknown_accounts
+    lookup = AccountLookup(context, TypedIdentifier("phone", phone), pending.account, is_hidden)
+    is_lock_solved = email_verification.solve_lock(
+        context, lookup, locks.LockSolution(req.security_answer, captcha.from_parameters(req))
+    )
+    one_time_tokens.spend_code(
+        context, Purpose.FACTOR_SMS, pending.account.uid, req.otp or "", subject=phone, errors=SMS_CODE, is_lock_solved=is_lock_solved,
+        identifier=lookup.identifier if is_hidden else None,
+    )  # fmt: skip
+    methods = (*pending.authentication.methods, "sms", pending_sign_in.MFA)
+    authentication = replace(
+        pending.authentication, methods=methods, opens_lock=is_lock_solved, suppress_webhook=req.suppress_webhook
+    )
+    try:
+        account = pending_sign_in.finish(context, replace(pending, authentication=authentication))
+    except (e.UnknownFactorToken, e.LockedDuringStep):  # a concurrent request succeeded first
+        raise e.ClosedSmsCode from None
+    return contract.PhoneVerified.model_construct(
+        **dict(completion.begin_session(context, account, authentication, req.fields_))
+    )
+
+
+def _sign_in(context: Context, account: Account, req: contract.VerifyPhone) -> contract.PhoneVerified:
+    """Begin a session, or require the second factor; a refusal leaves the code and the number unchanged."""
+    login = completion.complete(
+        context,
+        account,
+        Authentication(("sms",), "phone", FactorKind.SMS, suppress_webhook=req.suppress_webhook),
+        fields=req.fields_,
+    )
+    return contract.PhoneVerified.model_construct(**dict(login))

@@ -1,0 +1,320 @@
+"""A sign-in between its first factor and its session: the continuation token, the second factor, and the end.
+
+The interface calls the token SecondFactorAuthenticationToken (mfa.md section 1); an interaction of the hub has one too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any, Final
+
+from app.contract import errors as e
+from app.contract.messages.models import MailKind
+from app.contract.second_factors.challenge import FactorKind
+from app.identity.authentication.sign_in import eligibility, locks, service
+from app.identity.credentials import notifications
+from app.identity.credentials.authenticators.protocol import (
+    AccountFactors,
+    ChallengeOptions,
+    FactorChallenge,
+    FactorResponse,
+)
+from app.identity.credentials.authenticators.registry import AUTHENTICATORS
+from app.identity.credentials.one_time_tokens import attempt_limit, resend_delay
+from app.identity.credentials.second_factors import service as second_factors
+from app.identity.credentials.second_factors.service import RequiredFactor
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.login_attempts import account_lookup, login_records
+from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, TypedIdentifier
+from app.identity.directory.organizations.memberships import just_in_time_membership
+from app.identity.platform import continuation_tokens
+from app.identity.platform.context import Context
+from app.identity.platform.continuation_tokens import ContinuationPurpose, ContinuationToken
+from app.kit import randomness
+from app.kit.clock import iso
+
+LIFETIME: Final = timedelta(minutes=10)
+MFA: Final = "mfa"  # RFC 8176
+_NEVER_SENT: Final[dict[str, Any]] = {"at": 0}
+_CHANNELS: Final = {"otp": FactorKind.EMAIL, "sms": FactorKind.SMS}
+SUPPRESS_WEBHOOK_FACT: Final = "is_silent"  # the stored name
+DEMANDED_FACTORS: Final = "demanded"
+"""The token's fact that lists the factors a risk demands, also of an account that enrolled none."""
+SEND_ERRORS: Final = (
+    e.NoSmsConfiguration,
+    e.VoiceOtpOff,
+    e.SmsLimitReached,
+    e.SharedSmsLimitReached,
+    e.MailLimitReached,
+)
+
+
+@dataclass(frozen=True)
+class Authentication:
+    """The factors that a sign-in has passed so far."""
+
+    methods: tuple[str, ...]  # amr (RFC 8176), in the order passed
+    kind: str = "email"  # of the identifier that named the account
+    channel: FactorKind | None = None  # where a code was sent: a second code there is no second factor
+    opens_lock: bool = False  # the first factor came with the solution of a lock
+    remember: bool = False
+    suppress_webhook: bool = False
+    authenticated_at: int | None = None  # on another device, whose sign-in this browser takes over; None: now and here
+    ends_at: int | None = None  # of that device's session
+
+    @property
+    def is_taken_over(self) -> bool:
+        """Whether the factors were passed on another device."""
+        return self.authenticated_at is not None
+
+
+@dataclass(frozen=True)
+class PendingSignIn:
+    """A sign-in that passed its first factor."""
+
+    token: ContinuationToken
+    person: AccountFactors
+    authentication: Authentication
+    has_attempt: bool = False
+    """Whether `verify` counted an attempt that `finish` or `close_attempt` must take back."""
+
+    @property
+    def account(self) -> Account:
+        return self.person.account
+
+    @property
+    def is_risk_based(self) -> bool:
+        """Whether the factor is required because of the origin of the sign-in."""
+        return DEMANDED_FACTORS in self.token.facts
+
+
+def begin(context: Context, required: RequiredFactor, authentication: Authentication) -> PendingSignIn:
+    """Store the passed first factor for ten minutes."""
+    uid = required.factors.account.uid
+    facts: dict[str, Any] = {
+        "way": to_facts(authentication),
+        "password_changed_at": iso(required.factors.account.password_changed_at),
+    }
+    if required.is_risk_based:
+        facts[DEMANDED_FACTORS] = list(required.factors.fallback_kinds)
+    token = continuation_tokens.issue(context, ContinuationPurpose.SECOND_FACTOR, uid, lifetime=LIFETIME, facts=facts)
+    return PendingSignIn(token, replace(required.factors, sign_in=token.ticket_hash), authentication)
+
+
+def resume(context: Context, token: ContinuationToken | None) -> PendingSignIn:
+    """Return the pending sign-in of a continuation token.
+
+    Raises:
+        UnknownFactorToken, ExpiredFactorToken: the token is unknown, used, or expired.
+        AccountBlocked, LoginDisabled and others: the account may no longer sign in.
+    """
+    if token is None:
+        raise e.UnknownFactorToken
+    if token.is_expired(context.now):
+        raise e.ExpiredFactorToken
+    account = accounts.by_uid(context, token.uid)
+    if account is None or token.facts.get("password_changed_at") != iso(account.password_changed_at):
+        raise e.UnknownFactorToken  # a new password ends the sign-ins that began with the old one
+    authentication = from_facts(token.facts["way"])
+    factors = second_factors.account_factors(
+        context, account, sign_in=token.ticket_hash, used_channel=authentication.channel
+    )
+    if fallback_kinds := token.facts.get(DEMANDED_FACTORS):
+        if context.tenant.settings.two_factor != "disabled" and _has_enrolled(context, factors):
+            raise e.UnknownFactorToken  # the account enrolled a factor meanwhile, which is now required
+        factors = replace(factors, credentials=(), fallback_kinds=tuple(FactorKind(kind) for kind in fallback_kinds))
+    return PendingSignIn(token, factors, authentication)
+
+
+def challenge(
+    context: Context, pending: PendingSignIn, kind: FactorKind, options: ChallengeOptions
+) -> tuple[PendingSignIn, FactorChallenge]:
+    """Send the code of a factor, or begin to enrol it.
+
+    A mistyped number or address may be corrected at once.
+
+    Raises:
+        TooManyRequests: the last message was sent less than 30 seconds ago.
+    """
+    authenticator = second_factors.enabled_authenticator(context, kind)
+    is_enrolled = authenticator.is_enrolled(pending.person)
+    sent, target = dict(pending.token.facts.get("sent") or {}), options.phone or options.email
+    previous = sent.get(kind.value) or _NEVER_SENT
+    is_same = is_enrolled or not target or target == previous.get("to") or _digest(target) == previous.get("target")
+    if is_same and (remaining := resend_delay.seconds_left(context, previous["at"])):
+        raise e.TooManyRequests(retry_after_seconds=remaining)
+    send = authenticator.challenge if is_enrolled else authenticator.begin_enrolment
+    result = send(context, pending.person, options)
+    if result.sent_to is None:
+        return pending, result
+    now = int(context.now.timestamp())
+    sent[kind.value] = {"at": now, "to": result.sent_to, "target": _digest(target)}
+    return replace(pending, token=continuation_tokens.add_facts(context, pending.token, sent=sent)), result
+
+
+def send_preferred(
+    context: Context, pending: PendingSignIn, kinds: tuple[FactorKind, ...], options: ChallengeOptions
+) -> PendingSignIn:
+    """Send the code of the preferred factor at once where its target is clear, at most one in 30 seconds per account.
+
+    A code that cannot be sent leaves the choice of a factor to the visitor.
+    """
+    if prompt_device(context, pending, kinds):
+        return pending
+    kind = kinds[0] if kinds else None
+    if kind not in second_factors.CODE_PURPOSES or (target := AUTHENTICATORS[kind].hint(pending.person)) is None:
+        return pending
+    remaining = max(
+        resend_delay.of_account(context, (second_factors.CODE_PURPOSES[kind],), pending.account.uid).values(), default=0
+    )
+    if remaining:
+        previous = {"at": int(context.now.timestamp()) - resend_delay.SECONDS + remaining, "to": target}
+        return replace(
+            pending, token=continuation_tokens.add_facts(context, pending.token, sent={kind.value: previous})
+        )
+    try:
+        return challenge(context, pending, kind, options)[0]
+    except SEND_ERRORS as reason:
+        context.audit.record("second_factor.not_sent", uid=pending.account.uid, kind=kind, reason=type(reason).__name__)
+        return pending
+
+
+def prompt_device(context: Context, pending: PendingSignIn, kinds: tuple[FactorKind, ...]) -> bool:
+    """Prompt the account's device and return True where push is preferred; after a failed prompt other factors remain."""
+    if kinds[:1] != (FactorKind.PUSH,):
+        return False
+    try:
+        challenge(context, pending, FactorKind.PUSH, ChallengeOptions())
+    except (e.TooManyRequests, e.PushMisconfigured) as reason:
+        context.audit.record("second_factor.not_sent", uid=pending.account.uid, reason=type(reason).__name__)
+    return True
+
+
+def verify(
+    context: Context,
+    pending: PendingSignIn,
+    kind: FactorKind,
+    response: FactorResponse,
+    solution: locks.LockSolution | None = None,
+) -> PendingSignIn:
+    """Verify a second factor; an account without any factor enrols this one. Call it before anything is written.
+
+    Then call `finish`, or `close_attempt` where the sign-in does not end here.
+
+    Raises:
+        LockedDuringStep: 1264, the account was locked since; begin again at the first factor.
+        LockedForCaptcha, LockedForSecurityQuestion, LockedForAWhile, AccountBlocked: this try locked the account.
+        and the errors of `second_factors.verify_or_enrol`.
+    """
+    authentication, authenticator = pending.authentication, AUTHENTICATORS[kind]
+    opens_lock = authentication.opens_lock or _solves_lock(context, pending.account, solution)
+    is_enrolled = second_factors.verify_or_enrol(
+        context,
+        pending.person,
+        kind,
+        response,
+        may_enrol=not authenticator.is_enrolled(pending.person) and can_enrol(context, pending),
+        is_lock_solved=opens_lock,
+        keeps_attempt=True,
+    )
+    if is_enrolled:
+        notifications.notify_factor_change(context, MailKind.FACTOR_ADDED, pending.account, kind)
+    methods = tuple(dict.fromkeys((*authentication.methods, *authenticator.amr, MFA)))
+    passed = replace(authentication, methods=methods, opens_lock=opens_lock)
+    has_attempt = second_factors.counts_attempts(kind, is_lock_solved=opens_lock)
+    return PendingSignIn(pending.token, pending.person, passed, has_attempt)
+
+
+def close_attempt(context: Context, pending: PendingSignIn) -> None:
+    """Take back the attempt of `verify` where no sign-in is recorded, in the request's transaction."""
+    if pending.has_attempt:
+        attempt_limit.record_success(context, pending.account)
+
+
+def can_enrol(context: Context, pending: PendingSignIn) -> bool:
+    """Return whether a verification enrols the factor: for an account without factors, unless a risk demands this one."""
+    return not (pending.person.fallback_kinds or _has_enrolled(context, pending.person))
+
+
+def _has_enrolled(context: Context, factors: AccountFactors) -> bool:
+    """Return whether the account enrolled a factor, be it of the channel that the first factor used."""
+    of_account = replace(factors, used_channel=None) if factors.used_channel is not None else factors
+    return bool(second_factors.enrolled_kinds(context.tenant.settings, of_account))
+
+
+def finish(context: Context, pending: PendingSignIn) -> Account:
+    """Use up the continuation token and record the sign-in. Of concurrent calls one succeeds.
+
+    Raises:
+        UnknownFactorToken, LockedDuringStep.
+        and the reason why the account may not sign in.
+    """
+    account, authentication = pending.account, pending.authentication
+    refusal = eligibility.refusal(context, account, authentication.kind)
+    if refusal is not None:
+        raise refusal
+    is_lock_solved = authentication.opens_lock
+    counted_by = context.tenant.settings if pending.has_attempt else None
+    joined = just_in_time_membership.lock_joinable(context, account)
+    if not login_records.record_login(
+        context.work,
+        account.uid,
+        account.password_hash,
+        context.now,
+        is_lock_solved=is_lock_solved,
+        new_hash=None,
+        counted_by=counted_by,
+    ):
+        raise e.LockedDuringStep
+    if not continuation_tokens.spend(context, pending.token):
+        context.work.rollback()
+        if pending.has_attempt:
+            attempt_limit.take_back(context, account)
+        raise e.UnknownFactorToken
+    service.notify_sign_in(context, account, joined, suppress_webhook=authentication.suppress_webhook)
+    return account
+
+
+def _solves_lock(context: Context, account: Account, solution: locks.LockSolution | None) -> bool:
+    """Return whether the solution opens the account's lock; any other lock restarts the sign-in."""
+    lock = login_records.lock_of(account)
+    if lock is None:
+        return False
+    can_open = lock.kind in (locks.CAPTCHA, locks.QUESTION)
+    if solution is None or not can_open or (solution.captcha.is_empty and not solution.security_answer):
+        raise e.LockedDuringStep
+    lookup = AccountLookup(context, TypedIdentifier("email", account.email or account.uid), account, is_hidden=False)
+    context.work.release_connection()
+    if not locks.solve(context, lookup, lock, solution):
+        account_lookup.count_failure(context, lookup)
+        raise locks.with_lock_challenge(context, lookup, lock, e.WrongQuestionOrAnswer())
+    return True
+
+
+def channel_for(methods: Sequence[str]) -> FactorKind | None:
+    """Return the channel of a session's first factor, by its `amr`: the same channel is no second factor."""
+    return _CHANNELS.get(methods[0]) if methods else None
+
+
+def to_facts(authentication: Authentication) -> dict[str, Any]:
+    """Return an authentication as continuation tokens store it."""
+    stored = {**vars(authentication), "methods": list(authentication.methods)}
+    if not authentication.is_taken_over:  # the previous version knows neither
+        del stored["authenticated_at"], stored["ends_at"]
+    stored[SUPPRESS_WEBHOOK_FACT] = stored.pop("suppress_webhook")
+    return stored
+
+
+def from_facts(stored: Mapping[str, Any]) -> Authentication:
+    """Return the authentication that a continuation token stores."""
+    fields = {name: value for name, value in stored.items() if name != SUPPRESS_WEBHOOK_FACT}
+    fields["suppress_webhook"] = bool(stored.get(SUPPRESS_WEBHOOK_FACT))
+    fields["channel"] = FactorKind(stored["channel"]) if stored.get("channel") else None
+    return Authentication(**{**fields, "methods": tuple(stored["methods"])})
+
+
+def _digest(target: str | None) -> str | None:
+    return randomness.digest(target) if target else None

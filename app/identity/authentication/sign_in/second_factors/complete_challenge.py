@@ -1,0 +1,53 @@
+"""Complete a challenge with its continuation token, for every kind of factor."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from app.contract import errors as e
+from app.contract.second_factors.challenge import FactorKind, FactorLogin
+from app.contract.second_factors.sign_in import ChallengeAnswer
+from app.identity.authentication.sign_in import completion, pending_sign_in
+from app.identity.authentication.sign_in.locks import LockSolution
+from app.identity.authentication.sign_in.pending_sign_in import PendingSignIn
+from app.identity.credentials.authenticators.protocol import FactorResponse
+from app.identity.credentials.captcha import service as captcha
+from app.identity.credentials.second_factors import service as second_factors
+from app.identity.platform import continuation_tokens
+from app.identity.platform.context import Context
+from app.identity.platform.continuation_tokens import ContinuationPurpose
+
+
+def find_pending(context: Context, token: str) -> PendingSignIn:
+    """Return the pending sign-in of a challenge's token; raises 1103, 1104."""
+    return pending_sign_in.resume(context, continuation_tokens.find(context, ContinuationPurpose.SECOND_FACTOR, token))
+
+
+def find_unlocked(context: Context, token: str) -> PendingSignIn:
+    """Return the pending sign-in for an operation that sends a code; raises 1103, 1104, and 1264 for a locked account."""
+    pending = find_pending(context, token)
+    if pending.account.is_locked_now:
+        raise e.LockedDuringStep
+    return pending
+
+
+def refuse_unavailable(context: Context, pending: PendingSignIn, kind: FactorKind) -> None:
+    """Raise the authenticator's error if the tenant disabled it, or if the first factor used the same channel."""
+    second_factors.refuse_unavailable(context, kind, pending.person)
+
+
+def complete(
+    context: Context,
+    req: ChallengeAnswer,
+    kind: FactorKind,
+    response: FactorResponse,
+    pending: PendingSignIn | None = None,
+) -> FactorLogin:
+    """Verify a factor for a challenge's token, and begin the session."""
+    pending = pending or find_pending(context, req.second_factor_authentication_token)
+    if req.suppress_webhook:
+        pending = replace(pending, authentication=replace(pending.authentication, suppress_webhook=True))
+    solution = LockSolution(req.security_answer, captcha.from_parameters(req))
+    pending = pending_sign_in.verify(context, pending, kind, response, solution)
+    account = pending_sign_in.finish(context, pending)
+    return completion.begin_session(context, account, pending.authentication, req.fields_)

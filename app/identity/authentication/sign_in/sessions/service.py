@@ -1,0 +1,396 @@
+"""Browser sessions: the hub has an opaque cookie, the table has everything else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from operator import attrgetter
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, bindparam, delete, func, select, update
+from sqlalchemy.engine import Row
+
+from app.contract import errors as e
+from app.contract.applications.logout_settings import LogoutReason
+from app.identity.authentication.federation import token_handoff
+from app.identity.authentication.sign_in.sessions import session_ends
+from app.identity.authentication.sign_in.sessions.session_ends import EndedSession, Ending
+from app.identity.authentication.sign_in.tables import sessions
+from app.identity.credentials import store as credential_store
+from app.identity.credentials.tokens import service as tokens
+from app.identity.directory.accounts import store as account_store
+from app.identity.platform import continuation_tokens
+from app.identity.platform.context import Context
+from app.identity.platform.continuation_tokens import ContinuationPurpose
+from app.identity.platform.store.compiled_statements import Compiled, insert_row
+from app.kit import randomness
+
+FEDERATED: Final = "fed"
+"""The `amr` of a sign-in at another provider: RFC 8176 has no name for it."""
+S = sessions.c
+# Nearly every signed-in visit reads its account next, so these read it, too.
+_OF_COOKIE = account_store.with_account(
+    select(sessions).where(S.tenant_id == bindparam("tenant"), S.session_hash == bindparam("hash")), S.tenant_id, S.uid
+)
+_BY_COOKIE = Compiled(_OF_COOKIE)
+_WITH_CREDENTIALS = Compiled(credential_store.with_credentials(_OF_COOKIE, S.tenant_id, S.uid))
+_BY_COOKIES = select(sessions).where(
+    S.tenant_id == bindparam("tenant"), S.session_hash.in_(bindparam("hashes", expanding=True))
+)
+_LIVE = account_store.with_account(
+    select(S.expires_at, S.client_id).where(
+        S.tenant_id == bindparam("tenant"), S.session_id == bindparam("session"), S.expires_at > bindparam("now")
+    ),
+    S.tenant_id,
+    S.uid,
+)
+_BY_ID = Compiled(_LIVE)
+# Ending a session waits for requests that issue tokens in it, and then revokes those (SQLite has a single writer).
+_LOCKED_BY_ID = Compiled(_LIVE.with_for_update(read=True, key_share=True, of=sessions))
+_ADD = insert_row(sessions)
+_OF_ACCOUNT = Compiled(
+    select(sessions)
+    .where(S.tenant_id == bindparam("tenant"), S.uid == bindparam("account"), S.expires_at > bindparam("now"))
+    .order_by(S.seen_at.desc())
+    .limit(200)
+)
+_ENDED = (S.session_id, S.uid, S.relying_parties, S.issuers, S.client_id)
+MAX_RELYING_PARTIES: Final = 100
+"""Applications that a session remembers, the most recent ones: sign-out notifies them."""
+_TOUCH_INTERVAL = timedelta(minutes=1)  # the precision of the idle time: at most one write a minute
+
+
+@dataclass(frozen=True)
+class BrowserSession:
+    """A live session of an account in one browser, or of an application's grant."""
+
+    session_hash: str
+    session_id: str
+    uid: str
+    methods: tuple[str, ...]  # amr (RFC 8176)
+    authenticated_at: datetime
+    created_at: datetime
+    seen_at: datetime
+    expires_at: datetime
+    is_remembered: bool
+    address: str
+    agent: str
+    relying_parties: tuple[str, ...]
+    client_id: str | None = None  # the application whose grant began it; no browser has its cookie
+    issuers: tuple[tuple[str, str], ...] = ()  # client id and `iss` of its tokens
+    browser_state: str | None = None  # None until an application asks with Session Management switched on
+
+
+def current(context: Context, *, with_credentials: bool = False) -> BrowserSession | None:
+    """Return the session of this visit if it is live: neither idle too long nor past its absolute end.
+
+    Args:
+        with_credentials: read the account's credentials ahead.
+
+    Raises:
+        AnotherAccount: the form that was posted is one of another account, and another tab made this one current.
+    """
+    visit = context.visit
+    session = by_cookie(context, visit.session, with_credentials=with_credentials) if visit and visit.session else None
+    if visit and session is not None and visit.account not in ("", session.uid):
+        raise e.AnotherAccount
+    return session
+
+
+def by_cookie(context: Context, cookie: str, *, with_credentials: bool = False) -> BrowserSession | None:
+    """Return the live session with this cookie, and read its account ahead, on request with the credentials."""
+    parameters = {"tenant": context.tenant.tenant_id, "hash": randomness.digest(cookie)}
+    rows = context.work.all(_WITH_CREDENTIALS if with_credentials else _BY_COOKIE, parameters)
+    if not rows:
+        return None
+    session = _from_row(rows[0])
+    account_store.read_ahead(context, rows[0])
+    if with_credentials:
+        credential_store.read_ahead(context, session.uid, rows)
+    return session if _is_live(context, session) else None
+
+
+def by_cookies(context: Context, cookies: Iterable[str]) -> dict[str, BrowserSession]:
+    """Return the live sessions with these cookies by cookie, in one statement."""
+    hashes = {randomness.digest(cookie): cookie for cookie in cookies}
+    parameters = {"tenant": context.tenant.tenant_id, "hashes": list(hashes)}
+    found = [_from_row(row) for row in context.work.run(_BY_COOKIES, parameters)] if hashes else []
+    return {hashes[item.session_hash]: item for item in found if _is_live(context, item)}
+
+
+def _is_live(context: Context, session: BrowserSession) -> bool:
+    now = context.now
+    idle = now - timedelta(minutes=context.tenant.settings.session_idle_minutes)
+    return now < session.expires_at and (session.is_remembered or session.seen_at >= idle)
+
+
+def current_of(context: Context, uid: str) -> BrowserSession | None:
+    """Return the session of this visit if it belongs to this account; its next sign-in is a reauthentication."""
+    session = current(context)
+    return session if session is not None and session.uid == uid else None
+
+
+def lock_expiry(context: Context, session_id: str) -> datetime | None:
+    """Return the absolute end of a live session and lock it until the commit; None where it is over."""
+    row = _live(context, _LOCKED_BY_ID, session_id)
+    return row.expires_at if row is not None else None
+
+
+def extend_on_refresh(context: Context, session_id: str, lifetime: timedelta) -> datetime | None:
+    """Return the absolute end of a live session, None where it is over.
+
+    A session that an application's grant began is extended by each refresh.
+    """
+    row = _live(context, _BY_ID, session_id)
+    if row is None or row.client_id is None:
+        return row.expires_at if row is not None else None
+    where = (S.tenant_id == context.tenant.tenant_id, S.session_id == session_id)
+    until = context.now + lifetime
+    is_extended = context.work.changed(update(sessions).where(*where).values(seen_at=context.now, expires_at=until))
+    return until if is_extended else None
+
+
+def _live(context: Context, statement: Compiled, session_id: str) -> Row[Any] | None:
+    parameters = {"tenant": context.tenant.tenant_id, "session": session_id, "now": context.now}
+    row = context.work.one(statement, parameters)
+    if row is not None:
+        account_store.read_ahead(context, row)
+    return row
+
+
+def touch(context: Context, session: BrowserSession) -> None:
+    """Record that the session was used, at most once a minute."""
+    if context.now - session.seen_at > _TOUCH_INTERVAL:
+        where = (S.tenant_id == context.tenant.tenant_id, S.session_hash == session.session_hash)
+        context.work.run(update(sessions).where(*where).values(seen_at=context.now))
+
+
+def start(
+    context: Context,
+    uid: str,
+    methods: tuple[str, ...],
+    remember: bool,
+    *,
+    authenticated_at: datetime | None = None,
+    ends_at: datetime | None = None,
+    keeps_current: bool = False,
+) -> tuple[BrowserSession, str]:
+    """Begin a session and return it with its cookie; the session of the old cookie ends, against session fixation.
+
+    Args:
+        keeps_current: the person asked in this browser to sign in to one more account.
+        authenticated_at: when the user authenticated, if that was not within this request.
+        ends_at: the session ends no later.
+    """
+    if context.visit and context.visit.session and not keeps_current:
+        where = (S.tenant_id == context.tenant.tenant_id, S.session_hash == randomness.digest(context.visit.session))
+        for ended in _end(context, where, "idp_logout"):
+            tokens.revoke_with_session(context, ended.uid, ended.session_id)
+    end_in_browser(context, uid)
+    lifetime = _lifetime(context, remember)
+    if ends_at is not None:
+        lifetime = min(lifetime, ends_at - context.now)
+    return _insert(context, uid, methods, lifetime, remember=remember, authenticated_at=authenticated_at)
+
+
+def start_for_grant(
+    context: Context,
+    uid: str,
+    methods: tuple[str, ...],
+    client_id: str,
+    lifetime: timedelta,
+    *,
+    issuer: str | None = None,
+    authenticated_at: datetime | None = None,
+) -> BrowserSession:
+    """Begin a session without a browser for an application's grant; it is listed and ended like others.
+
+    Args:
+        issuer: `iss` of the tokens that it gets.
+        authenticated_at: when the user authenticated, if that was not within this request.
+    """
+    issuers = {client_id: issuer} if issuer else {}
+    session, _ = _insert(
+        context,
+        uid,
+        methods,
+        lifetime,
+        remember=True,
+        client_id=client_id,
+        issuers=issuers,
+        authenticated_at=authenticated_at,
+    )
+    return session
+
+
+def _insert(
+    context: Context,
+    uid: str,
+    methods: tuple[str, ...],
+    lifetime: timedelta,
+    *,
+    remember: bool,
+    client_id: str | None = None,
+    issuers: dict[str, str] | None = None,
+    authenticated_at: datetime | None = None,
+) -> tuple[BrowserSession, str]:
+    now, text = context.now, randomness.token()
+    row: dict[str, Any] = {
+        "tenant_id": context.tenant.tenant_id,
+        "session_hash": randomness.digest(text),
+        "session_id": randomness.token(18),
+        "uid": uid,
+        "methods": list(methods),
+        "authenticated_at": authenticated_at or now,
+        "created_at": now,
+        "seen_at": now,
+        "expires_at": now + lifetime,
+        "is_remembered": remember,
+        "address": context.address[:64],
+        "agent": context.agent,
+        "relying_parties": [],
+        "client_id": client_id,
+        "issuers": issuers or {},
+        "browser_state": None,
+    }
+    context.work.run(_ADD, row)
+    fields = {name: value for name, value in row.items() if name != "tenant_id"}
+    return BrowserSession(
+        **{**fields, "methods": methods, "relying_parties": (), "issuers": tuple((issuers or {}).items())}
+    ), text
+
+
+def renew(
+    context: Context, session: BrowserSession, methods: tuple[str, ...], remember: bool
+) -> tuple[BrowserSession, str] | None:
+    """Continue a session after a reauthentication, and return it with its new cookie; None where it ended meanwhile.
+
+    It lasts as long as a new one. Its public id stays, because relying parties know the session by it.
+    """
+    text, remembered = randomness.token(), remember or session.is_remembered
+    renewed: dict[str, Any] = {
+        "session_hash": randomness.digest(text),
+        "methods": list(methods),
+        "authenticated_at": context.now,
+        "seen_at": context.now,
+        "expires_at": context.now + _lifetime(context, remembered),
+        "is_remembered": remembered,
+    }
+    where = (S.tenant_id == context.tenant.tenant_id, S.session_hash == session.session_hash)
+    if not context.work.changed(update(sessions).where(*where).values(renewed)):
+        return None
+    end_in_browser(context, session.uid, except_id=session.session_id)
+    return replace(session, **{**renewed, "methods": methods}), text
+
+
+def mark_reauthenticated(context: Context, session: BrowserSession, methods: tuple[str, ...] = ()) -> str:
+    """Record a reauthentication in the session, and return its new cookie.
+
+    Args:
+        methods: the session's `amr` from now on, where it changes.
+
+    The old cookie stops working; the public id stays, because relying parties know the session by it.
+    Raises NotAuthenticated where the session ended meanwhile.
+    """
+    text = randomness.token()
+    where = (S.tenant_id == context.tenant.tenant_id, S.session_hash == session.session_hash)
+    renewed = {"session_hash": randomness.digest(text), "authenticated_at": context.now}
+    renewed |= {"methods": list(methods)} if methods else {}
+    if not context.work.changed(update(sessions).where(*where).values(renewed)):
+        raise e.NotAuthenticated
+    return text
+
+
+def add_relying_party(context: Context, session: BrowserSession, client_id: str, issuer: str) -> None:
+    """Remember that this relying party received a response of this issuer in the session, so that sign-out notifies it."""
+    if dict(session.issuers).get(client_id) == issuer and client_id in session.relying_parties:
+        return
+    context.work.begin()  # on SQLite the lock comes before the read
+    where = (S.tenant_id == context.tenant.tenant_id, S.session_hash == session.session_hash)
+    row = context.work.one(select(S.relying_parties, S.issuers).where(*where).with_for_update())
+    if row is None:
+        return
+    recent = [*(party for party in row.relying_parties if party != client_id), client_id][-MAX_RELYING_PARTIES:]
+    issuers = {name: known for name, known in (row.issuers or {}).items() if name in recent} | {client_id: issuer}
+    context.work.run(update(sessions).where(*where).values(relying_parties=recent, issuers=issuers))
+
+
+def browser_state(context: Context, session: BrowserSession) -> str:
+    """Return the session's random state for Session Management, which is made when it is first asked for."""
+    if session.browser_state is not None:
+        return session.browser_state
+    where = (S.tenant_id == context.tenant.tenant_id, S.session_hash == session.session_hash)
+    made = func.coalesce(S.browser_state, randomness.token())
+    row = context.work.one(update(sessions).where(*where).values(browser_state=made).returning(S.browser_state))
+    return str(row.browser_state) if row is not None else randomness.token()
+
+
+def of_account(context: Context, uid: str) -> list[BrowserSession]:
+    """Return the account's live sessions, the most recently used first."""
+    rows = context.work.run(_OF_ACCOUNT, {"tenant": context.tenant.tenant_id, "account": uid, "now": context.now}).all()
+    idle = context.now - timedelta(minutes=context.tenant.settings.session_idle_minutes)
+    return [_from_row(row) for row in rows if row.is_remembered or row.seen_at > idle]
+
+
+def end(context: Context, uid: str, session_id: str, reason: LogoutReason = "idp_logout") -> EndedSession | None:
+    """End one session of the account and notify its applications; returns None if there is no such session."""
+    where = (S.tenant_id == context.tenant.tenant_id, S.uid == uid, S.session_id == session_id)
+    return next(iter(_end(context, where, reason)), None)
+
+
+def end_in_browser(context: Context, uid: str, *, except_id: str = "") -> tuple[EndedSession, ...]:
+    """End the account's sessions that this browser holds beside the current one, so that a sign-out leaves none behind."""
+    keys = [randomness.digest(text) for text in (context.visit.others if context.visit else ()) if text]
+    if not keys:
+        return ()
+    where = (S.tenant_id == context.tenant.tenant_id, S.uid == uid, S.session_hash.in_(keys), S.session_id != except_id)
+    found = _end(context, where, "idp_logout")
+    for ended in found:
+        tokens.revoke_with_session(context, ended.uid, ended.session_id)
+        context.audit.record("session.ended", uid=uid, session=ended.session_id)
+    return found
+
+
+def end_for_application(context: Context, uid: str, client_id: str, session_id: str | None = None) -> None:
+    """End the sessions that an application's grants began for the account, or one of them; it ended its access itself."""
+    where = [S.tenant_id == context.tenant.tenant_id, S.uid == uid, S.client_id == client_id]
+    context.work.run(delete(sessions).where(*where, *([S.session_id == session_id] if session_id else [])))
+
+
+def end_all(context: Context, uid: str, except_id: str | None = None, *, reason: LogoutReason = "idp_logout") -> None:
+    """End every session of the account but one, its PIN sessions and its pending handoffs; notify the applications."""
+    continuation_tokens.revoke_all(
+        context, uid, ContinuationPurpose.PIN_SESSION, ContinuationPurpose.STEP_UP, *token_handoff.KINDS
+    )
+    where = [S.tenant_id == context.tenant.tenant_id, S.uid == uid]
+    if except_id is not None:
+        where.append(S.session_id != except_id)
+    _end(context, where, reason, is_complete=except_id is None)
+
+
+def _end(
+    context: Context, where: Sequence[ColumnElement[bool]], reason: LogoutReason, *, is_complete: bool = False
+) -> tuple[EndedSession, ...]:
+    """Delete sessions of one account and announce their end; those that ended by themselves before are not announced."""
+    rows = context.work.all(delete(sessions).where(*where).returning(*_ENDED, S.expires_at))
+    ended = tuple(session_ends.from_row(row) for row in rows)
+    alive = tuple(item for item, row in zip(ended, rows, strict=True) if row.expires_at > context.now)
+    session_ends.announce(context, Ending(alive, reason, is_complete))
+    return ended
+
+
+def _lifetime(context: Context, remember: bool) -> timedelta:
+    settings = context.tenant.settings
+    return timedelta(days=settings.remember_days) if remember else timedelta(hours=settings.session_absolute_hours)
+
+
+_FIELDS: Final = tuple(BrowserSession.__dataclass_fields__)
+_columns: Final = attrgetter(*_FIELDS)
+
+
+def _from_row(row: Row[Any]) -> BrowserSession:
+    fields = dict(zip(_FIELDS, _columns(row), strict=True))
+    lists = {"methods": tuple(row.methods), "relying_parties": tuple(row.relying_parties)}
+    texts = {"address": row.address or "", "agent": row.agent or ""}
+    return BrowserSession(**{**fields, **lists, **texts, "issuers": tuple((row.issuers or {}).items())})

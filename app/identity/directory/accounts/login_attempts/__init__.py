@@ -1,0 +1,1 @@
+"""Look-ups and failure counters of sign-ins, alike for known and unknown identifiers."""

@@ -1,0 +1,223 @@
+"""Records failed and successful sign-ins of an account; passwords, codes and second factors share one failure counter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cache
+from typing import Any
+
+from sqlalchemy import and_, bindparam, case, or_, select, update
+
+from app.contract.tenants.settings import TenantSettings
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.tables import accounts
+from app.identity.platform.store.compiled_statements import Compiled
+from app.identity.platform.store.unit_of_work import UnitOfWork
+
+A = accounts.c
+LOCK_TYPES = {"suspend": "None", "captcha": "Captcha", "security_question": "SecurityQuestion", "block": "Block"}
+_IS_BLOCKED = and_(A.is_locked, A.lock_type == LOCK_TYPES["block"])
+
+
+@dataclass(frozen=True)
+class AccountLock:
+    """A current lock."""
+
+    kind: str  # a LoginLockedType; "None" is a suspension
+    until: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Failure:
+    """The failure counter after an attempt."""
+
+    attempts: int
+    is_locked: bool
+
+
+def lock_of(account: Account) -> AccountLock | None:
+    """Return the account's lock, or None."""
+    return AccountLock(account.lock_type, account.locked_until) if account.is_locked_now else None
+
+
+def count_failure(work: UnitOfWork, account: Account, settings: TenantSettings, now: datetime) -> Failure:
+    """Count a failure; at the tenant's threshold lock the account as configured (interface user.md section 2.1)."""
+    uid, lockout = account.uid, settings.lockout
+    parameters = {"tenant": work.tenant_id, "account": uid, "now": now}
+    row = work.one(_FAILED, parameters)
+    attempts = int(row[0]) if row else 0
+    if lockout.type == "none" or not 0 < lockout.maximum_failed_attempts <= attempts:
+        return Failure(attempts, False)
+    work.run(update(accounts).where(*_where(work, uid)).values(**_lock(account, settings, now)))
+    return Failure(attempts, True)
+
+
+def reserve_attempt(work: UnitOfWork, account: Account, settings: TenantSettings, now: datetime) -> Failure | None:
+    """Count an attempt at a short code before the comparison, so that concurrent attempts cannot exceed the limit.
+
+    Returns None and locks the account if no attempts are left. After the comparison call `lock_if_exhausted` for a wrong
+    code, `release_attempt` for a correct one.
+    """
+    limit = _attempt_limit(settings)
+    parameters = {"tenant": work.tenant_id, "account": account.uid, "now": now, "most": limit}
+    row = work.one(_TRIED, parameters)
+    if row is None:
+        lock_if_exhausted(work, account, settings, now)
+        return None
+    return Failure(int(row[0]), int(row[0]) >= limit)
+
+
+def lock_if_exhausted(work: UnitOfWork, account: Account, settings: TenantSettings, now: datetime) -> None:
+    """Lock an account without attempts left, unless it is locked or a correct attempt came in between."""
+    if settings.lockout.type == "none":  # the account was deleted: attempts are unlimited
+        return
+    values, is_exhausted = _lock(account, settings, now), A.failed_attempts >= _attempt_limit(settings)
+    work.run(update(accounts).where(*_where(work, account.uid), A.is_locked.is_(False), is_exhausted).values(**values))
+
+
+def release_attempt(work: UnitOfWork, uid: str, settings: TenantSettings, *, is_complete: bool) -> None:
+    """Undo `reserve_attempt` for a correct code; reset the counter if it makes the sign-in complete.
+
+    Also removes a lock caused by concurrent attempts: one of the counted attempts was this correct one, so the wrong ones
+    did not reach the limit.
+    """
+    values = {
+        "failed_attempts": 0 if is_complete else A.failed_attempts - 1,
+        "is_active": case((_IS_BLOCKED, True), else_=A.is_active),
+        "is_locked": False,
+        "lock_type": "None",
+        "locked_until": None,
+    }
+    where = (*_where(work, uid), A.failed_attempts > 0, A.failed_attempts <= _attempt_limit(settings))
+    work.run(update(accounts).where(*where).values(**values))
+
+
+def _attempt_limit(settings: TenantSettings) -> int:
+    """Return the number of failures that lock an account; a huge number without a lockout."""
+    lockout = settings.lockout
+    is_limited = lockout.type != "none" and lockout.maximum_failed_attempts > 0
+    return lockout.maximum_failed_attempts if is_limited else _UNLIMITED
+
+
+def _lock(account: Account, settings: TenantSettings, now: datetime) -> dict[str, Any]:
+    lockout = settings.lockout
+    values: dict[str, Any] = {"is_locked": True, "lock_type": LOCK_TYPES[lockout.type]}
+    if lockout.type == "suspend" or _is_unanswerable(account, settings):
+        values["locked_until"] = now + timedelta(seconds=lockout.suspend_seconds)
+    if lockout.type == "block":
+        values["is_active"] = False
+    return values
+
+
+def _is_unanswerable(account: Account, settings: TenantSettings) -> bool:
+    """Return whether the lock asks a security question that the account has no answer to, so that it must expire.
+
+    Never with hidden accounts, because the expiry would reveal that the account exists.
+    """
+    is_answered = bool(settings.security_questions.keys() & account.security_answers.keys())
+    return settings.lockout.type == "security_question" and not is_answered and not settings.hide_unknown_accounts
+
+
+def _failure(*, is_reservation: bool = False) -> Compiled:
+    """Build the first statement of `count_failure` or `reserve_attempt`."""
+    now = bindparam("now", type_=A.locked_until.type)
+    is_past = and_(A.locked_until.is_not(None), A.locked_until <= now)  # an expired suspension starts a new count
+    counted = case((is_past, 1), else_=A.failed_attempts + 1)
+    values = {"failed_attempts": counted, "locked_until": case((is_past, None), else_=A.locked_until)}
+    values["is_locked"] = case((is_past, False), else_=A.is_locked)
+    where = [A.tenant_id == bindparam("tenant"), A.uid == bindparam("account")]
+    if is_reservation:
+        where.append(or_(is_past, and_(A.is_locked.is_(False), A.failed_attempts < bindparam("most"))))
+    return Compiled(update(accounts).where(*where).values(**values).returning(A.failed_attempts))
+
+
+_FAILED, _TRIED = _failure(), _failure(is_reservation=True)
+_UNLIMITED = 1_000_000_000
+
+
+def record_login(
+    work: UnitOfWork,
+    uid: str,
+    verified_hash: str | None,
+    now: datetime,
+    *,
+    is_lock_solved: bool,
+    new_hash: str | None,
+    is_complete: bool = True,
+    counted_by: TenantSettings | None = None,
+) -> bool:
+    """Record a successful sign-in. Return False if the account was locked, closed or got another password in the meantime.
+
+    An incomplete sign-in, which still needs a second factor, does not reset the failure counter; otherwise a known password
+    would allow unlimited guesses at the second factor.
+
+    `counted_by`: the settings by which `reserve_attempt` counted an attempt that this sign-in takes back, as `release_attempt` does.
+
+    The guard makes the threshold exact under concurrency: a correct guess after the last allowed failure is refused.
+    """
+    parameters: dict[str, Any] = {"tenant": work.tenant_id, "account": uid, "verified": verified_hash, "now": now}
+    if new_hash is not None:
+        parameters["hash"] = new_hash
+    if counted_by is not None:
+        parameters["most"] = _attempt_limit(counted_by)
+    switches = (is_lock_solved, new_hash is not None, is_complete, counted_by is not None)
+    return work.changed(_login(*switches), parameters) > 0
+
+
+@cache
+def _login(is_lock_solved: bool, is_rehashed: bool, is_complete: bool, is_counted: bool) -> Compiled:
+    """Build the statement of `record_login`."""
+    now = bindparam("now", type_=A.locked_until.type)
+    where = [A.tenant_id == bindparam("tenant"), A.uid == bindparam("account"), A.is_deleted.is_(False)]
+    where.append(A.password_hash.is_not_distinct_from(bindparam("verified")))
+    is_open: Any = A.is_active
+    if not is_lock_solved:
+        is_open = and_(is_open, or_(A.is_locked.is_(False), and_(A.locked_until.is_not(None), A.locked_until <= now)))
+    if is_counted:
+        is_own = and_(A.failed_attempts > 0, A.failed_attempts <= bindparam("most"))
+        is_open = or_(is_open, and_(is_own, or_(A.is_active, _IS_BLOCKED)))
+    where.append(is_open)
+    values: dict[str, Any] = {
+        "failed_attempts": 0,
+        "is_locked": False,
+        "lock_type": "None",
+        "locked_until": None,
+        "logins": A.logins + 1,
+        "last_login_at": now,
+        "modified_at": now,
+    }
+    if not is_complete:
+        values = {"failed_attempts": A.failed_attempts}
+    if is_counted:
+        values["is_active"] = True
+    if is_rehashed:
+        values["password_hash"] = bindparam("hash")
+    return Compiled(update(accounts).where(*where).values(**values))
+
+
+def reset_failures(work: UnitOfWork, uid: str, *, is_lock_solved: bool = False) -> None:
+    """Reset the failure counter after a successful authentication; a lock stays unless it was just solved."""
+    values: dict[str, Any] = {"failed_attempts": 0}
+    where = [*_where(work, uid), A.failed_attempts > 0]
+    if is_lock_solved:
+        values |= {"is_locked": False, "lock_type": "None", "locked_until": None}
+    else:
+        where.append(A.is_locked.is_(False))
+    work.run(update(accounts).where(*where).values(**values))
+
+
+def replace_hash(work: UnitOfWork, uid: str, stored: str, new: str) -> bool:
+    """Replace one hash of a password by another of the same password; return False where the account has a third one."""
+    where = [*_where(work, uid), A.password_hash == stored]
+    return work.changed(update(accounts).where(*where).values(password_hash=new)) > 0
+
+
+def failure_count(work: UnitOfWork, uid: str) -> int:
+    """Return the failure counter."""
+    row = work.one(select(A.failed_attempts).where(*_where(work, uid)))
+    return int(row[0]) if row else 0
+
+
+def _where(work: UnitOfWork, uid: str) -> tuple[Any, Any]:
+    return A.tenant_id == work.tenant_id, A.uid == uid

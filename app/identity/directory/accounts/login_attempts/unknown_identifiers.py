@@ -1,0 +1,116 @@
+"""Failure counters of identifiers that no account has: they lock as accounts do, so that a lock does not reveal an account.
+
+Stored in the database like an account's failures: exact under concurrency, and as expensive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from functools import cache
+from typing import Any
+
+from sqlalchemy import and_, bindparam, case, literal, or_, select
+
+from app.contract.tenants.settings import Lockout
+from app.identity.directory.accounts import store
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.login_attempts import login_records
+from app.identity.directory.accounts.login_attempts.login_records import AccountLock, Failure
+from app.identity.directory.accounts.tables import identifiers, unknown_identifier_failures
+from app.identity.platform.context import Context
+from app.identity.platform.store import upserts
+from app.identity.platform.store.compiled_statements import Compiled
+
+T, I = unknown_identifier_failures.c, identifiers.c  # noqa: E741 - short names of columns, as in all stores
+_KIND = "unknown identifier"
+_RETENTION = timedelta(days=7)  # accounts stay locked longer, so after a week the two can be distinguished
+
+
+def find(context: Context, kind: str, value: str, name_hashes: Sequence[str]) -> Account | None:
+    """Return the account with this normalized identifier, and read ahead what `lock_of` asks of the identifier.
+
+    One statement for both, whether there is an account or not.
+    """
+    parameters = {f"name_{at}": name_hash for at, name_hash in enumerate(name_hashes)}
+    parameters |= {"tenant": context.tenant.tenant_id, "held_as": kind, "held": value}
+    rows = context.work.all(_with_failures(len(name_hashes)), parameters)
+    account = store.account_in(context, rows[0])
+    context.work.read_ahead[_KIND, name_hashes[0]] = [row for row in rows if row.failures is not None]
+    return account
+
+
+def lock_of(context: Context, name_hashes: Sequence[str]) -> AccountLock | None:
+    """Return the current lock of an identifier by its digests, one for each secret."""
+    lockout = context.tenant.settings.lockout
+    found: Any = context.work.read_ahead.pop((_KIND, name_hashes[0]), None)
+    if found is None:
+        found = context.work.all(_counted(context, name_hashes))
+    rows = [row for row in found if row.expires_at > context.now]
+    if not rows or not _is_limited(lockout) or sum(row.failures for row in rows) < lockout.maximum_failed_attempts:
+        return None
+    ends_at = max(row.expires_at for row in rows)
+    return AccountLock(login_records.LOCK_TYPES[lockout.type], ends_at if lockout.type == "suspend" else None)
+
+
+def count(context: Context, name_hashes: Sequence[str]) -> Failure:
+    """Count a failure in a separate transaction under the first digest; failures under the others are included."""
+    lockout, now = context.tenant.settings.lockout, context.now
+    limit = lockout.maximum_failed_attempts
+    locked = now + (timedelta(seconds=lockout.suspend_seconds) if lockout.type == "suspend" else _RETENTION)
+    parameters = {
+        "tenant_id": context.tenant.tenant_id,
+        "name_hash": name_hashes[0],
+        "failures": 1,
+        "expires_at": locked if limit <= 1 else now + _RETENTION,
+        "now": now,
+        "most": limit,
+        "locked": locked,
+    }
+    with context.work.separate_transaction() as work:
+        failures = int(work.run(_addition(is_sqlite=context.services.database.is_sqlite), parameters).scalar_one())
+        if older_hashes := name_hashes[1:]:
+            failures += sum(row.failures for row in work.all(_counted(context, older_hashes)) if row.expires_at > now)
+    return Failure(failures, _is_limited(lockout) and failures >= limit)
+
+
+def _counted(context: Context, name_hashes: Sequence[str]) -> Any:
+    return select(T.failures, T.expires_at).where(T.tenant_id == context.tenant.tenant_id, T.name_hash.in_(name_hashes))
+
+
+@cache
+def _with_failures(secrets: int) -> Compiled:
+    """Build the statement of `find` for the digests under so many secrets."""
+    names = or_(*(T.name_hash == bindparam(f"name_{at}") for at in range(secrets)))
+    always = select(literal(1)).subquery("always")  # a row also without an account
+    stored = and_(I.tenant_id == bindparam("tenant"), I.kind == bindparam("held_as"), I.value == bindparam("held"))
+    row = select(T.failures, T.expires_at).select_from(always).outerjoin(identifiers, stored)
+    return Compiled(
+        store.with_account(row, I.tenant_id, I.uid).outerjoin(
+            unknown_identifier_failures, and_(T.tenant_id == bindparam("tenant"), names)
+        )
+    )
+
+
+@cache
+def _addition(*, is_sqlite: bool) -> Compiled:
+    """Build the statement of `count`."""
+    is_over = T.expires_at <= bindparam("now", type_=T.expires_at.type)
+    inserted = upserts.insert(unknown_identifier_failures, is_sqlite=is_sqlite).values(
+        {name: bindparam(name) for name in _COLUMNS}
+    )
+    counted = case((is_over, 1), else_=T.failures + 1)
+    is_locked = T.failures + 1 >= bindparam("most", type_=T.failures.type)
+    locked = bindparam("locked", type_=T.expires_at.type)
+    until = case((is_over, inserted.excluded.expires_at), (is_locked, locked), else_=T.expires_at)
+    counting = inserted.on_conflict_do_update(
+        index_elements=[T.tenant_id, T.name_hash], set_={"failures": counted, "expires_at": until}
+    )
+    return Compiled(counting.returning(T.failures))
+
+
+_COLUMNS = ("tenant_id", "name_hash", "failures", "expires_at")
+
+
+def _is_limited(lockout: Lockout) -> bool:
+    return lockout.type != "none" and lockout.maximum_failed_attempts > 0

@@ -1,0 +1,1 @@
+"""Accounts and identifiers that nobody has verified yet."""

@@ -1,0 +1,1 @@
+"""Connections of organizations to identity providers, and the roles of groups there."""

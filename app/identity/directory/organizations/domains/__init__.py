@@ -1,0 +1,1 @@
+"""Domains of organizations: claims, verification by DNS, and membership by a verified address."""

@@ -1,0 +1,1 @@
+"""Invitations to organizations, by email and by link."""

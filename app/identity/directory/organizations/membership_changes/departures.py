@@ -1,0 +1,92 @@
+"""Ends memberships and takes roles away, with the invitations and requests that depended on them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from app.contract import errors as e
+from app.identity.directory.accounts import store as account_store
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.identifiers import normalize_email
+from app.identity.directory.organizations.invitations import link_store
+from app.identity.directory.organizations.invitations import store as invitation_store
+from app.identity.directory.organizations.membership_requests import store as join_request_store
+from app.identity.directory.organizations.memberships import store as member_store
+from app.identity.directory.organizations.memberships.service import lock_account
+from app.identity.directory.organizations.organization import OrganizationRecord
+from app.identity.directory.organizations.roles import service as roles
+from app.identity.platform import events
+from app.identity.platform.context import Context
+
+
+def remove(context: Context, account: Account, organization: OrganizationRecord, role_ids: Collection[str]) -> bool:
+    """Take roles in an organization from an account. Return whether it had one of them.
+
+    Open invitations of its addresses end, or one could give the roles back; without a role left, also those that it sent.
+
+    Raises NotAMember, MalformedRoleId, RoleOfOtherOrganization.
+    """
+    lock_account(context, account)
+    found = roles.for_members(context, organization.org_id, role_ids)
+    if not member_store.of_account(context, account.uid, organization.org_id):
+        raise e.NotAMember
+    ids = [role.role_id for role in found]
+    count = member_store.remove(context, account.uid, organization.org_id, ids)
+    if count:
+        is_member = bool(member_store.of_account(context, account.uid, organization.org_id))
+        _revoke_invitations(context, account, organization.org_id, is_member=is_member)
+    context.audit.record("organization.roles_removed", uid=account.uid, org_id=organization.org_id, role_ids=ids)
+    events.emit(context, "UnassignRoles", account, False)
+    return count > 0
+
+
+def leave(context: Context, account: Account, organization: OrganizationRecord) -> None:
+    """End a membership, and the open invitations by which the account could return or others could follow. Raises NotAMember."""
+    account_store.lock(context, account.uid)
+    if not member_store.remove(context, account.uid, organization.org_id):
+        raise e.NotAMember
+    _revoke_invitations(context, account, organization.org_id)
+    context.audit.record("organization.left", uid=account.uid, org_id=organization.org_id)
+    events.emit(context, "UnassignRoles", account, False)
+
+
+def leave_all(context: Context, account: Account) -> bool:
+    """End every membership of an account, and its open invitations. Return whether there was a membership."""
+    account_store.lock(context, account.uid)
+    left = {member.org_id for member in member_store.of_account(context, account.uid)}
+    if not member_store.remove(context, account.uid):
+        return False
+    _revoke_invitations(context, account)
+    _forget_requests(context, account, left)
+    context.audit.record("organization.left_all", uid=account.uid)
+    events.emit(context, "UnassignRoles", account, False)
+    return True
+
+
+def _revoke_invitations(
+    context: Context, account: Account, org_id: str | None = None, *, is_member: bool = False
+) -> None:
+    """Revoke the open invitations of the account's addresses; unless it `is_member` still, also those that it sent, and close the
+    organization's links to it."""
+    current = account_store.by_uid(context, account.uid) or account  # its addresses may have changed before the lock
+    forms = (
+        normalize_email(element) for element in (*(entry["Value"] for entry in current.emails), current.email or "")
+    )
+    keys = {form for form in forms if form}
+    senders = [] if is_member else [account.uid, *(current.private.get("previous_uids") or ())]
+    for item in invitation_store.revoke_of_member(context, keys, senders, org_id):
+        facts = {"org_id": item.org_id, "invitation_id": item.invitation_id}
+        context.audit.record("organization.invitation_revoked", uid=item.inviter_uid, **facts)
+    if is_member:
+        return
+    for link in link_store.revoke_of(context, senders, org_id):
+        facts = {"org_id": link.org_id, "invitation_id": link.invitation_id}
+        context.audit.record("organization.link_revoked", uid=link.inviter_uid, **facts)
+    if org_id is not None:
+        _forget_requests(context, account, [org_id])
+
+
+def _forget_requests(context: Context, account: Account, org_ids: Collection[str]) -> None:
+    """Close the links of these organizations to the account that left them, and delete the requests that it had made before it joined."""
+    link_store.close_to(context, account.uid, org_ids)
+    join_request_store.delete_open(context, account.uid, org_ids)

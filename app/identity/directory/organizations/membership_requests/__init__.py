@@ -1,0 +1,1 @@
+"""Requests to join an organization by a verified domain."""

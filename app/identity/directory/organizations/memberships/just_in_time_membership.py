@@ -1,0 +1,78 @@
+"""Just-in-time membership: an account with a verified address joins the organization that verified the address's domain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from app.contract import errors as e
+from app.identity.directory.accounts import account as account_values
+from app.identity.directory.accounts import identifiers
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.organizations import store
+from app.identity.directory.organizations.domains import membership_domains
+from app.identity.directory.organizations.memberships import service as memberships
+from app.identity.directory.organizations.memberships import store as member_store
+from app.identity.directory.organizations.organization import OrganizationRecord
+from app.identity.platform.context import Context
+
+
+def lock_joinable(context: Context, account: Account) -> list[OrganizationRecord]:
+    """Lock the organizations that the account joins by signing in, because its verified addresses belong to them, and return them.
+
+    Call it before the sign-in locks the account's row: what gives the account roles locks the organization first, too, and each
+    would wait for the other. A tenant without such organizations costs no statement, because their domains are cached with the
+    tenant's version.
+    """
+    if not context.tenant.settings.organizations.enabled:
+        return []
+    joined = membership_domains.of_tenant(context).joined
+    requested = {joined[domain] for domain in verified_domains(account) if domain in joined} if joined else set()
+    if requested and account.has_organizations:
+        requested -= {member.org_id for member in member_store.of_account(context, account.uid)}
+    # at each sign-in, so a full one takes no lock and is not audited
+    found = (
+        [element for element in store.by_ids(context, requested) if not memberships.is_full(context, element)]
+        if requested
+        else []
+    )
+    for item in found:
+        store.locked(context, item.org_id, is_alone=True)
+    return found
+
+
+def join_by_verified_domain(context: Context, account: Account, organizations: Sequence[OrganizationRecord]) -> None:
+    """Make the account a member of the organizations of `lock_joinable`, with the role of new members.
+
+    Call it at the end of a sign-in, when the account's row is locked. What goes wrong is audited, and does not end the sign-in.
+    """
+    stored = {member.org_id for member in member_store.of_account(context, account.uid)}
+    for organization in organizations:
+        if organization.org_id in stored:  # by another sign-in, for which the lock waited
+            continue
+        try:
+            added_roles = memberships.join(context, account, organization)
+        except (
+            e.OrganizationInactive,
+            e.UnknownOrganization,
+            e.MalformedRoleId,
+            e.RoleOfOtherOrganization,
+            e.NoSeatLeft,
+        ):
+            added_roles = []
+        event = "organization.joined_by_domain" if added_roles else "organization.not_joined"
+        context.audit.record(event, uid=account.uid, org_id=organization.org_id)
+
+
+def sees_organizations(context: Context, account: Account) -> bool:
+    """Return whether the account joined an organization at some time, or may ask to join one. Usually makes no query."""
+    if account.has_organizations or not context.tenant.settings.organizations.enabled:
+        return bool(account.has_organizations)
+    by_request = membership_domains.of_tenant(context).asked
+    return bool(by_request) and not verified_domains(account).isdisjoint(by_request)
+
+
+def verified_domains(account: Account) -> set[str]:
+    """Return the domains of the account's verified addresses, normalized."""
+    addresses = [entry["Value"] for entry in account.emails if account_values.is_verified(account, entry["Value"])]
+    forms = (identifiers.normalize_email(address) or "" for address in addresses)
+    return {form.rpartition("@")[2] for form in forms if form}

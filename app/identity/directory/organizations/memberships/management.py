@@ -1,0 +1,122 @@
+"""The rules by which members leave their organizations, and manage the members of those where they have the permission."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from app.contract import errors as e
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.organizations import names, store
+from app.identity.directory.organizations.memberships import service as memberships
+from app.identity.directory.organizations.memberships import store as member_store
+from app.identity.directory.organizations.organization import (
+    OWN,
+    MemberRecord,
+    Membership,
+    OrganizationRecord,
+    Owners,
+    RoleRecord,
+)
+from app.identity.directory.organizations.roles import store as role_store
+from app.identity.platform.context import Context
+
+
+@dataclass(frozen=True)
+class ManagedMember:
+    """An organization that an account manages, and its owners."""
+
+    organization: OrganizationRecord
+    actor: Membership
+    owners: Owners
+
+    @property
+    def is_owner(self) -> bool:
+        """Whether the account that manages it is an owner."""
+        return OWN in self.actor.permissions
+
+    def can_change(self, uid: str) -> bool:
+        """Return whether the account may change this member."""
+        return self.is_owner or uid not in self.owners.uids
+
+    def can_give(self, permissions: Collection[str]) -> bool:
+        """Return whether the account may give a role with these permissions: owners any, others only what they have themselves."""
+        return self.is_owner or self.actor.permissions.issuperset(permissions)
+
+    def is_last_owner(self, uid: str) -> bool:
+        """Return whether no other owner can sign in."""
+        return self.owners.is_last(uid)
+
+
+@dataclass(frozen=True)
+class OfferedRole:
+    """A role that members can have, and the names of its permissions."""
+
+    role: RoleRecord
+    permissions: frozenset[str]
+
+
+def managed(context: Context, account: Account, org_id: str, *, for_change: bool = False) -> ManagedMember:
+    """Return an organization that the account manages; `for_change` lets no other change of its owners happen meanwhile.
+
+    Raises UnknownOrganization, also where it exists and the account does not manage it.
+    """
+    found = require_membership(context, account, org_id, for_change=for_change)
+    if not found.is_administrator:
+        raise e.UnknownOrganization
+    return ManagedMember(found.organization, found, owners_in(context, org_id))
+
+
+def page(context: Context, org_id: str, search: str, limit: int, offset: int) -> list[MemberRecord]:
+    """Return members, the oldest first; `search` is a part of the email, username or phone."""
+    return member_store.people(context, org_id, search.strip(), limit, offset)
+
+
+def offered_roles(context: Context, org_id: str) -> list[OfferedRole]:
+    """Return the roles that members of the organization can have: its own and those of the tenant, by name."""
+    found = sorted(role_store.roles(context, ["", org_id]), key=lambda role: (names.key_of(role.name), role.role_id))
+    permissions = permissions_of_roles(context, [role.role_id for role in found])
+    return [OfferedRole(role, permissions[role.role_id]) for role in found]
+
+
+def can_give_roles(context: Context, scope: ManagedMember, role_ids: Collection[str]) -> bool:
+    """Return whether the account may give each of these roles."""
+    permissions = permissions_of_roles(context, role_ids)
+    return all(scope.can_give(permissions[role_id]) for role_id in role_ids)
+
+
+def can_give_role(context: Context, scope: ManagedMember, role_id: str) -> bool:
+    """Return whether the account may give a role."""
+    return can_give_roles(context, scope, [role_id])
+
+
+def can_share_role(context: Context, scope: ManagedMember, role_id: str) -> bool:
+    """Return whether the account may give a role to everyone who has a link: not one of owners."""
+    permissions = permissions_of_roles(context, [role_id])[role_id]
+    return scope.can_give(permissions) and OWN not in permissions
+
+
+def owners_of(context: Context, org_ids: Collection[str]) -> dict[str, Owners]:
+    """Return the owners of each organization, in one statement."""
+    return member_store.owners(context, org_ids)
+
+
+def require_membership(context: Context, account: Account, org_id: str, *, for_change: bool) -> Membership:
+    if not names.is_id(names.ORGANIZATION, org_id):
+        raise e.UnknownOrganization
+    if for_change:  # before the membership is read: two owners who leave at once would each see the other
+        store.locked(context, org_id, is_alone=True)
+    found = memberships.of_uid(context, account.uid, org_id)
+    if found is None:
+        raise e.UnknownOrganization
+    return found
+
+
+def owners_in(context: Context, org_id: str) -> Owners:
+    return member_store.owners(context, [org_id])[org_id]
+
+
+def permissions_of_roles(context: Context, role_ids: Collection[str]) -> dict[str, frozenset[str]]:
+    """Return the names of the permissions of each role."""
+    found = role_store.permissions_of(context, role_ids) if role_ids else {}
+    return {role_id: frozenset(permission.name for permission in permissions) for role_id, permissions in found.items()}

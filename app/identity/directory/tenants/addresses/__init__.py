@@ -1,0 +1,1 @@
+"""Addresses of a tenant: custom hosts, permitted URLs, and the origins of its passkeys."""

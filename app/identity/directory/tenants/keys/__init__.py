@@ -1,0 +1,1 @@
+"""Signing keys and secrets of tenants and their clients."""

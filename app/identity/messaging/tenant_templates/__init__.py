@@ -1,0 +1,1 @@
+"""A tenant's own message templates: placeholders, permitted HTML, selection and rendering."""

@@ -1,0 +1,79 @@
+"""Reauthentication on the account pages: by the second factor if the account has one, else by the password.
+
+The session gets a new cookie, and the methods of the reauthentication as its `amr` (decision 0094).
+"""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract.accounts.pages import reauthentication as contract
+from app.contract.accounts.pages.reauthentication import SessionRenewal, WithPassword
+from app.contract.steps import ConfirmStep, SecondFactorStep, StepResponse
+from app.identity.authentication.sign_in import interactions, pending_sign_in
+from app.identity.authentication.sign_in.interactions import Interaction
+from app.identity.authentication.sign_in.pending_sign_in import Authentication
+from app.identity.authentication.sign_in.sessions.service import BrowserSession
+from app.identity.credentials.second_factors import service as second_factors
+from app.identity.credentials.second_factors.service import RequiredFactor
+from app.identity.directory.accounts.service import Account
+from app.identity.pages_api import signed_in_account, views
+from app.identity.pages_api.interactions import complete_first_factor, next_step, reauthentication
+from app.identity.platform.context import Context
+from app.identity.protocols.oauth import views as oauth_views
+
+
+@contract.begin_reauthentication.implements
+def begin(context: Context, req: contract.ReauthenticationRequest) -> contract.ReauthenticationStep:
+    if req.interaction_id:
+        return _within(context, req.interaction_id)
+    session, account = signed_in_account.require_account(context)
+    response = contract.ReauthenticationStep(
+        person=views.person(context, account),
+        is_needed=not reauthentication.is_fresh(context, session),
+        has_password=account.password_hash is not None,
+    )
+    kinds = second_factors.kinds_of_account(context, account, pending_sign_in.channel_for(session.methods))
+    if not response.is_needed or not kinds:
+        return response
+    interaction, binding = interactions.begin(context, next_step.RETURN, {"landing": req.landing})
+    step = _require_second_factor(context, session, account, interaction).model_copy(update={"binding": binding})
+    return response.model_copy(update={"next": step})
+
+
+def _within(context: Context, interaction_id: str) -> contract.ReauthenticationStep:
+    """Require the second factor before an application gets its response; an account without one continues."""
+    interaction, (session, account) = (
+        interactions.find(context, interaction_id),
+        signed_in_account.require_session(context),
+    )
+    response = contract.ReauthenticationStep(person=oauth_views.person(account), next=next_step.START_AGAIN)
+    if interaction is None:
+        return response
+    if interaction.is_done:
+        return response.model_copy(update={"next": next_step.after_end(session)})
+    following = next_step.advance(context, interaction, session)
+    if isinstance(following.step, ConfirmStep):
+        following = _require_second_factor(context, session, account, interaction)
+    return response.model_copy(update={"next": following})
+
+
+def _require_second_factor(
+    context: Context, session: BrowserSession, account: Account, interaction: Interaction
+) -> StepResponse:
+    """Store that the session requires a second factor; nothing is sent before the user chooses one."""
+    channel = pending_sign_in.channel_for(session.methods)
+    required = RequiredFactor(
+        second_factors.account_factors(context, account), second_factors.kinds_of_account(context, account, channel)
+    )
+    pending = pending_sign_in.begin(context, required, Authentication(session.methods, channel=channel))
+    step_up = {complete_first_factor.KEY: pending.token.ticket_hash, complete_first_factor.STEP_UP: session.session_id}
+    interactions.add_facts(context, interaction, **step_up)
+    return StepResponse(step=SecondFactorStep(), interaction_id=interaction.interaction_id)
+
+
+@contract.reauthenticate.implements
+def with_password(context: Context, req: WithPassword) -> SessionRenewal:
+    confirmed = signed_in_account.reauthenticate(context, req)
+    if not confirmed.is_new and not reauthentication.is_fresh(context, confirmed.session):
+        raise e.NotAuthenticated
+    return signed_in_account.renew_session(context, confirmed)

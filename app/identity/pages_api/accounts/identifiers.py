@@ -1,0 +1,209 @@
+"""The account pages of email addresses and the phone number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.contract import errors as e
+from app.contract.accounts.pages import contacts as contract
+from app.contract.accounts.pages import reauthentication
+from app.contract.accounts.pages.contacts import AddressView
+from app.contract.error_groups import SMS_SENDING
+from app.contract.messages.models import Carries
+from app.contract.page_models import SentTo
+from app.contract.shared_responses import Posted
+from app.contract.step_reasons import Channel
+from app.identity.authentication.sign_in.operations import email_verification
+from app.identity.authentication.verification import phone_handlers, phones
+from app.identity.authentication.verification import service as verification
+from app.identity.authentication.verification.service import VerificationOptions
+from app.identity.credentials import notifications
+from app.identity.credentials.one_time_tokens import resend_delay
+from app.identity.credentials.one_time_tokens.service import Purpose
+from app.identity.directory.accounts import identifiers
+from app.identity.directory.accounts.service import Account
+from app.identity.messaging import send_limits
+from app.identity.messaging import service as messaging
+from app.identity.messaging.service import MailKind
+from app.identity.pages_api.interactions import pending_verification
+from app.identity.pages_api.signed_in_account import reauthenticate, renew_session, require_account
+from app.identity.platform.context import Context
+from app.identity.public_api.self_service import emails
+from app.identity.public_api.self_service.emails import NewEmail
+from app.kit.operations.errors import ApiError
+
+
+def addresses(context: Context, account: Account) -> list[AddressView]:
+    """Return the addresses of an account for its owner, unverified ones included."""
+    delays = resend_delay.of_account(context, verification.KINDS, account.uid)
+    can_verify = context.tenant.settings.email_verification != "disabled"
+    return [
+        view.model_copy(update={"carries": _carried(context, is_asked=view.is_asked)}) if view.can_resend else view
+        for view in (_view(account, entry, delays, can_verify) for entry in account.emails)
+    ]
+
+
+def wait_for_number(context: Context, account: Account, phone: str) -> int:
+    """Return the seconds until another code may be sent to the requested number."""
+    return resend_delay.of_account(context, (Purpose.ADD_PHONE,), account.uid).get(phone, 0)
+
+
+@contract.add_email.implements
+def add_email(context: Context, req: contract.EmailEdit) -> reauthentication.SessionRenewal:
+    """Add an address, and mail to it unless that was just done; a second click gets the same response."""
+    confirmed = reauthenticate(context, req)
+    if not _wait_for_address(context, confirmed.account, identifiers.normalize_email(req.email)):
+        new = NewEmail(req.email, "Secondary" if confirmed.account.email else "Primary")
+        emails.ask(context, confirmed.account, new, hides_taken=True)
+    return renew_session(context, confirmed)
+
+
+@contract.resend_email.implements
+def resend_email(context: Context, req: contract.EmailRequest) -> Posted:
+    """Mail again. A resend to the account's own address counts for the account, because a limit of the mailbox depends on other
+    requests, and is silent.
+    """
+    account = require_account(context)[1]
+    form = identifiers.normalize_email(req.email)
+    entry = _entry(account, form)
+    if form is None or entry is None:
+        raise e.EmailNotOnProfile
+    if verification.is_verified(account, form):
+        raise e.EmailVerifiedBefore
+    address, seconds = str(entry["Value"]), _wait_for_address(context, account, form)
+    try:
+        _refuse_too_soon(seconds)
+        if entry.get("pending"):
+            emails.ask(context, account, NewEmail(address, str(entry["Type"])), hides_taken=True)
+        else:
+            _verify_again(context, account, address)
+    except (e.TooManyRequests, e.MailLimitReached) as refusal:
+        raise pending_verification.with_page_data(refusal, _sent_to(context, entry, address, seconds)) from None
+    return Posted()
+
+
+@contract.confirm_email.implements
+def confirm_email(context: Context, req: contract.EmailCodeRequest) -> Posted:
+    account = require_account(context)[1]
+    try:
+        email_verification.end_sessions_if_configured(
+            context, emails.confirm_code(context, account, req.email, req.code)
+        )
+    except ApiError as refusal:
+        form = identifiers.normalize_email(req.email)
+        entry, seconds = _entry(account, form), _wait_for_address(context, account, form)
+        shown = _sent_to(context, entry or {}, req.email, seconds)
+        raise pending_verification.with_page_data(refusal, shown) from None
+    return Posted()
+
+
+@contract.make_primary.implements
+def make_primary(context: Context, req: contract.EmailEdit) -> reauthentication.SessionRenewal:
+    confirmed = reauthenticate(context, req)
+    emails.make_primary(context, confirmed.account, req.email)
+    return renew_session(context, confirmed)
+
+
+@contract.request_phone_change.implements
+def request_phone_change(context: Context, req: contract.PhoneEdit) -> reauthentication.SessionRenewal:
+    """Request a new number, as `add_email` does an address."""
+    confirmed = reauthenticate(context, req)
+    phone_handlers.require_enabled(context)
+    phone = identifiers.normalize_phone(
+        identifiers.to_international(req.phone, context.tenant.settings.default_country)
+    )
+    if phone is None:
+        raise e.MalformedPhone
+    if not wait_for_number(context, confirmed.account, phone):
+        phones.request_change(context, confirmed.account, phone, hides_taken=True)
+    return renew_session(context, confirmed)
+
+
+@contract.resend_phone_code.implements
+def resend_phone_code(context: Context, req: contract.PhoneRequest) -> Posted:
+    """Text again. An account requests one number at a time, so a page with another number is out of date."""
+    account = require_account(context)[1]
+    phone_handlers.require_enabled(context)
+    phone = phones.requested_number(context, account)
+    if phone is None or phone != identifiers.normalize_phone(req.phone):
+        raise e.NoPhoneOnProfile
+    seconds = wait_for_number(context, account, phone)
+    try:
+        _refuse_too_soon(seconds)
+        phones.request_change(context, account, phone, hides_taken=True)
+    except (e.TooManyRequests, *SMS_SENDING) as refusal:
+        raise _with_number(refusal, phone, seconds) from None
+    return Posted()
+
+
+@contract.confirm_phone.implements
+def confirm_phone(context: Context, req: contract.PhoneCodeRequest) -> Posted:
+    """Verify the number; a second click, whose code is used, succeeds too."""
+    account = require_account(context)[1]
+    phone_handlers.require_enabled(context)
+    requested = phones.requested_number(context, account)
+    try:
+        token = phones.spend_requested_code(context, account, req.code)
+    except ApiError as refusal:
+        if isinstance(refusal, e.UsedSmsCode) and phones.is_requested_number_verified(context, account.uid):
+            return Posted()
+        seconds = wait_for_number(context, account, requested) if requested else 0
+        raise _with_number(refusal, requested or "", seconds) from None
+    phones.confirm(context, token)
+    return Posted()
+
+
+def _view(account: Account, entry: dict[str, Any], delays: dict[str, int], can_verify: bool) -> AddressView:
+    form = identifiers.normalize_email(entry["Value"])
+    is_asked, is_confirmed = bool(entry.get("pending")), verification.is_verified(account, entry["Value"])
+    return AddressView(
+        email=entry["Value"],
+        is_first=not is_asked and form == identifiers.normalize_email(account.email or ""),
+        is_confirmed=is_confirmed,
+        is_asked=is_asked,
+        can_resend=not is_confirmed and (is_asked or can_verify),
+        resend_in_seconds=delays.get(form or "", 0),
+    )
+
+
+def _entry(account: Account, form: str | None) -> dict[str, Any] | None:
+    return next((email for email in account.emails if identifiers.normalize_email(email["Value"]) == form), None)
+
+
+def _sent_to(context: Context, entry: dict[str, Any], address: str, seconds: int) -> SentTo:
+    """Return what the code page shows of a mail to an address of the account, or to one that it no longer has."""
+    carried = _carried(context, is_asked=bool(entry.get("pending", True)))
+    return SentTo(sent_to=address, resend_in_seconds=seconds, carries=carried)
+
+
+def _carried(context: Context, *, is_asked: bool) -> Carries:
+    """Return what the mail contains that is sent to a pending address, or to one of the account that is not verified."""
+    kind = MailKind.ADD_EMAIL if is_asked else MailKind.VERIFICATION
+    carried = messaging.carries(context, kind, account=None, language=notifications.page_language(context))
+    return carried or "both"
+
+
+def _verify_again(context: Context, account: Account, address: str) -> None:
+    if context.tenant.settings.email_verification == "disabled":
+        raise e.EmailVerificationOff
+    send_limits.spend_resend(context, account.uid)
+    try:
+        verification.send(context, account, VerificationOptions(), email=address)
+    except e.MailLimitReached:
+        context.audit.record("verification.not_sent", uid=account.uid, reason="MailLimitReached")
+
+
+def _wait_for_address(context: Context, account: Account, form: str | None) -> int:
+    return resend_delay.of_account(context, verification.KINDS, account.uid).get(form or "", 0)
+
+
+def _refuse_too_soon(seconds: int) -> None:
+    if seconds:
+        raise e.TooManyRequests(retry_after_seconds=seconds)
+
+
+def _with_number(refusal: ApiError, phone: str, seconds: int) -> ApiError:
+    address = pending_verification.display(phone, pending_verification.SMS) if phone else ""
+    return pending_verification.with_page_data(
+        refusal, SentTo(sent_to=address, resend_in_seconds=seconds, channel=Channel.SMS)
+    )

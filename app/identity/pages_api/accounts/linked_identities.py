@@ -1,0 +1,93 @@
+"""The account page of linked identities. Every change requires a recent authentication."""
+
+from __future__ import annotations
+
+from app.contract.accounts.pages.reauthentication import SessionRenewal
+from app.contract.federation import errors as refusals
+from app.contract.federation.pages import identities as contract
+from app.contract.page_models import NoParameters
+from app.contract.steps import StepResponse
+from app.contract.tenants.pages import ConnectionView
+from app.identity.authentication.federation import offered_connections
+from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.directory.accounts import linked_identities
+from app.identity.directory.accounts import store as accounts
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.linked_identities import Identity
+from app.identity.pages_api import signed_in_account, views
+from app.identity.pages_api.interactions import reauthentication
+from app.identity.pages_api.sign_in import federated_login
+from app.identity.platform.context import Context
+from app.identity.public_api.self_service import identities
+from app.kit import randomness
+from app.kit.clock import iso
+
+
+@contract.read.implements
+def read(context: Context, req: NoParameters) -> contract.OwnIdentities:
+    session, account = signed_in_account.require_account(context)
+    sessions.touch(context, session)
+    return contract.OwnIdentities(
+        person=views.person(context, account),
+        identities=[_shown(context, account, identity) for identity in linked_identities.of(account)],
+        connections=_linkable(context, account),
+        needs_password=not reauthentication.is_fresh(context, session),
+        must_confirm=reauthentication.must_confirm(context, session, account),
+    )
+
+
+@contract.connect.implements
+def connect(context: Context, req: contract.LinkIdentityRequest) -> StepResponse:
+    """Redirect the browser to the provider; only this browser, with this session, can finish the link."""
+    confirmed = signed_in_account.reauthenticate(context, req)
+    if not context.tenant.settings.account_linking:
+        raise refusals.AccountLinkingOff
+    connection = offered_connections.find(context, req.provider)
+    step = federated_login.redirect_to_provider(
+        context, connection, None, **{federated_login.LINKS: confirmed.session.session_id}
+    )
+    return step.model_copy(update={"session": signed_in_account.renew_session(context, confirmed).session})
+
+
+@contract.disconnect.implements
+def disconnect(context: Context, req: contract.UnlinkIdentityRequest) -> SessionRenewal:
+    confirmed = signed_in_account.reauthenticate(context, req)
+    account = accounts.change(context, confirmed.account.uid, {}) or confirmed.account  # locks the account
+    item = next((identity for identity in linked_identities.of(account) if _id(identity) == req.id), None)
+    if item is None:
+        raise refusals.UnknownIdentity
+    if identities.is_last_sign_in_method(context, account, item):
+        raise refusals.NothingToUnlink
+    identities.take_away(context, account, item)
+    return signed_in_account.renew_session(context, confirmed)
+
+
+def _shown(context: Context, account: Account, item: Identity) -> contract.LinkedIdentityView:
+    title, mark = offered_connections.title_and_mark(context, item.provider)
+    return contract.LinkedIdentityView(
+        id=_id(item),
+        provider=item.provider,
+        title=title,
+        mark=mark,
+        email=item.email or "",
+        name=item.name or "",
+        since=iso(item.linked_at),
+        used_at=iso(item.used_at),
+        is_last_way=identities.is_last_sign_in_method(context, account, item),
+    )
+
+
+def _linkable(context: Context, account: Account) -> list[ConnectionView]:
+    """Return the connections without an identity of this account, if it may link more."""
+    linked = linked_identities.of(account)
+    if not context.tenant.settings.account_linking or len(linked) >= linked_identities.MAX_IDENTITIES:
+        return []
+    offered, names = offered_connections.active_connections(context), {identity.provider for identity in linked}
+    return [
+        ConnectionView(name=item.name, title=item.title, mark=item.mark) for item in offered if item.name not in names
+    ]
+
+
+def _id(item: Identity) -> str:
+    """Return the id of an identity in our addresses, which must not reveal its subject."""
+    return randomness.digest(f"{item.provider} {item.subject}")[:32]

@@ -1,0 +1,89 @@
+"""Passkeys on our pages: sign-in by button and autofill, the account page, the offer after a sign-in, recovery."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from app.contract.accounts.pages.reauthentication import SessionRenewal
+from app.contract.page_models import NoParameters
+from app.contract.passkeys import pages as contract
+from app.contract.shared_responses import Posted
+from app.identity.authentication.sign_in.passkeys import management
+from app.identity.authentication.sign_in.passkeys.sign_in import require_enabled
+from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.credentials.authenticators.passkey import user_entity
+from app.identity.credentials.passkeys import options, store
+from app.identity.credentials.passkeys.options import DISCOVERABLE, DISCOVERABLE_ON_THIS_DEVICE
+from app.identity.credentials.store import Credential
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.tenants.addresses import webauthn_origins
+from app.identity.pages_api import signed_in_account, views
+from app.identity.pages_api.interactions import passkey_offers, reauthentication
+from app.identity.platform.context import Context
+from app.kit.clock import iso
+
+
+@contract.read_own.implements
+def read_own(context: Context, req: NoParameters) -> contract.OwnPasskeys:
+    require_enabled(context)
+    session, account = signed_in_account.require_account(context)
+    stored = store.by_account(context, account.uid)
+    owner = user_entity(account)
+    sessions.touch(context, session)
+    return contract.OwnPasskeys(
+        person=views.person(context, account),
+        passkeys=[_own(item) for item in stored],
+        accepted=contract.AcceptedCredentials(
+            rp_id=webauthn_origins.rp_id(context),
+            user_id=options.user_handle(account.uid),
+            name=owner.name,
+            display_name=owner.display_name or owner.name,
+            ids=[item.facts["id"] for item in stored],
+        ),
+        needs_password=context.now - session.authenticated_at > reauthentication.REAUTHENTICATION_LIFETIME,
+        must_confirm=reauthentication.must_confirm(context, session, account),
+        has_password=account.password_hash is not None,
+        obstacle=_obstacle(context, account, len(stored)),
+    )
+
+
+def _obstacle(context: Context, account: Account, count: int) -> Literal["", "email", "connection", "limit"]:
+    if not webauthn_origins.supports_passkeys(context):
+        return "connection"
+    if not account.email:
+        return "email"
+    return "limit" if count >= store.MAX_PASSKEYS else ""
+
+
+def _own(passkey: Credential) -> contract.OwnPasskey:
+    transports = set(passkey.facts.get("transports") or ())
+    return contract.OwnPasskey(
+        **store.to_listed(passkey).model_dump(),
+        used_at=iso(passkey.used_at),
+        is_synced=bool(passkey.facts.get("synced")),
+        is_security_key=bool(transports) and not transports & {"internal", "hybrid"},
+    )
+
+
+@contract.begin_own.implements
+def begin_own(context: Context, req: contract.BeginOwnRequest) -> contract.PasskeyOptions:
+    require_enabled(context)
+    _, account = signed_in_account.require_account(context)
+    preferences = DISCOVERABLE_ON_THIS_DEVICE if req.local else DISCOVERABLE
+    return contract.PasskeyOptions(options=management.begin_adding(context, account, preferences))
+
+
+@contract.add.implements
+def add(context: Context, req: contract.AddPasskeyRequest) -> SessionRenewal:
+    require_enabled(context)
+    confirmed = signed_in_account.reauthenticate(context, req)
+    management.add(context, confirmed.account, req.credential, req.name)
+    passkey_offers.accept(context, confirmed.account)
+    return signed_in_account.renew_session(context, confirmed)
+
+
+@contract.rename.implements
+def rename(context: Context, req: contract.RenamePasskeyRequest) -> Posted:
+    _, account = signed_in_account.require_account(context)
+    management.rename(context, account, req.id, req.name)
+    return Posted()

@@ -1,0 +1,47 @@
+"""The account page of the password."""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract.accounts.pages import reauthentication as contract
+from app.contract.recovery import pages as passwords
+from app.identity.authentication.recovery import new_password
+from app.identity.authentication.sign_in import locks, required_actions
+from app.identity.authentication.sign_in.operations import password_change, password_reset
+from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.directory.accounts import service as accounts
+from app.identity.pages_api import views
+from app.identity.pages_api.signed_in_account import reauthenticate
+from app.identity.platform.context import Context
+
+
+@passwords.change.implements
+def change_password(context: Context, req: passwords.ChangePasswordRequest) -> passwords.PasswordChanged:
+    session = sessions.current(context)
+    account = accounts.by_uid(context, session.uid) if session else None
+    if session is None or account is None:
+        raise e.NotAuthenticated
+    if required_actions.blocks_account_pages(context, session, account):
+        raise e.NotAuthenticated
+    password_reset.spend_limit(context)
+    changed = password_change.change(context, account, req.old_password, req.new_password, locks.LockSolution())
+    others = len(sessions.of_account(context, account.uid)) - 1
+    password_reset.end_sessions_and_tokens(context, changed, except_session=session.session_id)
+    text = sessions.mark_reauthenticated(context, session)
+    return passwords.PasswordChanged(ended=max(0, others), session=views.cookie(context, session, text))
+
+
+@passwords.set_first.implements
+def set_first_password(context: Context, req: passwords.SetPasswordRequest) -> passwords.PasswordChanged:
+    """Set the first password of an account; it requires a reauthentication, because a session may be stolen."""
+    password_reset.spend_limit(context)
+    confirmed = reauthenticate(context, contract.WithPassword())
+    if confirmed.account.password_hash is not None:
+        raise e.WrongCurrentPassword
+    password_hash = new_password.check_and_hash(context, confirmed.account, req.password)
+    locked = new_password.lock_account(context, confirmed.account)
+    if locked.password_hash is not None:  # set concurrently in another tab
+        raise e.WrongCurrentPassword
+    new_password.write(context, locked, password_hash, suppress_webhook=False, event="SetPassword")
+    text = sessions.mark_reauthenticated(context, confirmed.session)
+    return passwords.PasswordChanged(session=views.cookie(context, confirmed.session, text))

@@ -1,0 +1,81 @@
+"""PINs on our pages: set at sign-in, set or changed on the account page, reset by a mailed link."""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract.accounts.pages.reauthentication import SessionRenewal
+from app.contract.page_models import LinkLookup
+from app.contract.pins import pages as contract
+from app.contract.recovery.pages import RecoveryLinkView
+from app.contract.shared_responses import Posted
+from app.contract.steps import StepResponse
+from app.identity.authentication.sign_in import identifiers, interactions
+from app.identity.authentication.sign_in.operations import password_reset
+from app.identity.authentication.sign_in.operations import pins as pin_handlers
+from app.identity.credentials.one_time_tokens.service import Purpose
+from app.identity.credentials.pins import service
+from app.identity.directory.accounts.login_attempts import account_lookup
+from app.identity.pages_api import signed_in_account
+from app.identity.pages_api.interactions import next_step, reauthentication
+from app.identity.pages_api.recovery.password_and_pin import link_view
+from app.identity.platform.context import Context
+
+
+@contract.set_at_sign_in.implements
+def set_at_sign_in(context: Context, req: contract.PinStepRequest) -> StepResponse:
+    """Set or skip the PIN of a sign-in; only an offered PIN may be skipped. A second click gets the same response."""
+    session, account = signed_in_account.require_session(context)
+    interaction = next_step.open_interaction(context, req.interaction_id)
+    if isinstance(interaction, StepResponse):
+        return interaction
+    if req.skip and service.is_offered(context, account):
+        service.skip(context, account)
+    if req.skip or account.has_pin or not context.tenant.settings.pin.is_on:
+        return next_step.advance(context, interaction, session)
+    if reauthentication.must_confirm(context, session, account):
+        chosen = interactions.add_facts(context, interaction, **{next_step.CHOSEN: True})
+        return next_step.advance(context, chosen, session)
+    confirmed = signed_in_account.reauthenticate(context, req)
+    service.set_pin(context, account, service.hash_new_pin(context, req.pin), service.SET)
+    next_page = next_step.advance(context, interaction, session)
+    return next_page.model_copy(update={"session": signed_in_account.renew_session(context, confirmed).session})
+
+
+@contract.set_own.implements
+def set_own(context: Context, req: contract.SetPinRequest) -> SessionRenewal:
+    service.refuse_disabled(context.tenant.settings)
+    confirmed = signed_in_account.reauthenticate(context, req)
+    event = service.CHANGED if confirmed.account.has_pin else service.SET
+    service.set_pin(context, confirmed.account, service.hash_new_pin(context, req.pin), event)
+    return signed_in_account.renew_session(context, confirmed)
+
+
+@contract.by_answers.implements
+def by_answers(context: Context, req: contract.PinByAnswers) -> Posted:
+    """Reset the PIN by security answers; wrong answers get the same response with and without an account."""
+    service.refuse_disabled(context.tenant.settings)
+    answers = {question: text for question, text in req.answers.items() if text.strip()}
+    if not context.tenant.settings.security_questions:
+        raise e.SecurityQuestionsOff
+    password_reset.spend_limit(context)
+    identifier = identifiers.guess(context.tenant.settings, req.identifier)
+    lookup = account_lookup.find(context, identifier, is_hidden=True)
+    pin_hash = service.hash_new_pin(context, req.pin)
+    try:
+        pin_handlers.reset_with_answers(context, lookup, answers, pin_hash)
+    except (e.WrongSecurityAnswer, e.AccountBlocked, e.NoPin):
+        raise e.WrongQuestionOrAnswer from None
+    return Posted()
+
+
+@contract.read_link.implements
+def read_link(context: Context, req: LinkLookup) -> RecoveryLinkView:
+    return link_view(context, Purpose.RESET_PIN, req)
+
+
+@contract.reset.implements
+def reset(context: Context, req: contract.PinReset) -> Posted:
+    service.refuse_disabled(context.tenant.settings)
+    password_reset.spend_limit(context)
+    pin_handlers.reset_with_link(context, req.token, req.pin)
+    return Posted()

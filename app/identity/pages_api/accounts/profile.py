@@ -1,0 +1,89 @@
+"""The start of the account pages: the profile of the signed-in account, and the end of its sessions."""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract.accounts.pages import profile as account_pages
+from app.contract.sessions.pages import sign_out
+from app.contract.steps import ProfileStep, SignedOutStep, StepResponse
+from app.identity.authentication.sign_in import required_actions
+from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.authentication.sign_in.sessions.service import BrowserSession
+from app.identity.authentication.verification import phones
+from app.identity.credentials.tokens import service as tokens
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.identifiers import display_phone
+from app.identity.directory.organizations import active_policies
+from app.identity.pages_api import views
+from app.identity.pages_api.accounts import identifiers as account_identifiers
+from app.identity.pages_api.accounts import security_checkup
+from app.identity.pages_api.interactions import reauthentication
+from app.identity.pages_api.oauth import session_end
+from app.identity.platform.context import Context
+from app.identity.protocols.oauth.authorize import account_choice
+
+
+@account_pages.profile.implements
+def read_profile(context: Context, req: account_pages.ProfileRequest) -> account_pages.ProfileResponse:
+    session = _signed_in(context, with_credentials=req.with_checkup)
+    account = accounts.by_uid(context, session.uid)
+    if account is None or not account.is_active:
+        raise e.NotAuthenticated
+    if required_actions.blocks_account_pages(context, session, account):
+        raise e.NotAuthenticated  # the page then leads to a sign-in, which asks for them
+    requested_number = phones.requested_number(context, account) if req.with_asked_phone else None
+    sessions.touch(context, session)
+    return account_pages.ProfileResponse(
+        person=views.person(context, account),
+        profile=accounts.entered_of(account),
+        has_password=account.password_hash is not None,
+        must_confirm=reauthentication.must_confirm(context, session, account),
+        answered=list(account.security_answers),
+        needs_password=context.now - session.authenticated_at > reauthentication.REAUTHENTICATION_LIFETIME,
+        phone=display_phone(account.phone) if account.phone else None,
+        asked_phone=display_phone(requested_number) if requested_number else None,
+        resend_in_seconds=account_identifiers.wait_for_number(context, account, requested_number)
+        if requested_number
+        else 0,
+        addresses=account_identifiers.addresses(context, account) if req.with_addresses else [],
+        has_to_do=req.with_checkup and security_checkup.has_task(context, account),
+        password_policy=active_policies.password_rules(context, account) if req.with_password_policy else None,
+    )
+
+
+@sign_out.end_session.implements
+def end_session(context: Context, req: sign_out.EndSessionRequest) -> StepResponse:
+    session = _signed_in(context)
+    frames: list[str] = []
+    if req.others:
+        for other_session in sessions.of_account(context, session.uid):
+            if other_session.session_id != session.session_id and sessions.end(
+                context, session.uid, other_session.session_id
+            ):
+                _revoke(context, session.uid, other_session.session_id)
+    elif req.id is None:
+        raise e.BadParameter.names("id")
+    elif (ended := sessions.end(context, session.uid, req.id)) is None:
+        raise e.SessionExpired
+    else:
+        _revoke(context, session.uid, req.id)
+        if req.id == session.session_id:
+            frames = session_end.frames(context, [ended, *sessions.end_in_browser(context, session.uid)])
+    ends_own = req.id == session.session_id
+    if not ends_own:
+        return StepResponse(step=ProfileStep())
+    step = SignedOutStep(accounts=account_choice.options_left(context))
+    return StepResponse(step=step, ends_session=True, frames=frames)
+
+
+def _signed_in(context: Context, *, with_credentials: bool = False) -> BrowserSession:
+    session = sessions.current(context, with_credentials=with_credentials)
+    if session is None:
+        raise e.NotAuthenticated
+    return session
+
+
+def _revoke(context: Context, uid: str, session_id: str) -> None:
+    """Revoke the tokens of a session that its user no longer recognises, offline access included."""
+    tokens.revoke_session(context, uid, session_id)
+    context.audit.record("session.ended", uid=uid, session=session_id, reason="revoked")

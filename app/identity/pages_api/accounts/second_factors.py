@@ -1,0 +1,216 @@
+"""The account page of second factors. Every change requires an authentication less than a few minutes old."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from app.contract import errors as e
+from app.contract.accounts.pages.reauthentication import SessionRenewal, WithPassword
+from app.contract.page_models import NoParameters
+from app.contract.second_factors.challenge import FactorKind
+from app.contract.second_factors.pages import account as contract
+from app.contract.second_factors.pages import sign_in as shared
+from app.contract.step_reasons import BackupCodesReason
+from app.contract.steps import BackupCodesStep, StepResponse
+from app.identity.authentication.sign_in import interactions, pending_sign_in
+from app.identity.authentication.sign_in.pending_sign_in import Authentication, PendingSignIn
+from app.identity.authentication.sign_in.sessions.service import BrowserSession
+from app.identity.credentials.authenticators.protocol import AccountFactors, ChallengeOptions, FactorResponse
+from app.identity.credentials.authenticators.registry import AUTHENTICATORS
+from app.identity.credentials.second_factors import service as second_factors
+from app.identity.directory.accounts.account import Account
+from app.identity.pages_api import signed_in_account, views
+from app.identity.pages_api.accounts.security_checkup import APART
+from app.identity.pages_api.interactions import next_step, reauthentication
+from app.identity.pages_api.interactions.reauthentication import REAUTHENTICATION_LIFETIME
+from app.identity.pages_api.recovery.password_and_pin import label_of
+from app.identity.pages_api.sign_in.second_factor import factor_prompt
+from app.identity.platform import continuation_tokens
+from app.identity.platform.context import Context
+from app.identity.platform.continuation_tokens import OPEN, ContinuationPurpose, ContinuationToken
+from app.identity.public_api.self_service import second_factors as own_factors
+from app.kit.clock import iso
+from app.kit.operations.errors import ApiError
+
+
+@contract.read.implements
+def read(context: Context, req: NoParameters) -> contract.FactorsView:
+    _refuse_off(context)
+    session, account = signed_in_account.require_account(context)
+    return view(context, session, second_factors.account_factors(context, account))
+
+
+def view(context: Context, session: BrowserSession, factors: AccountFactors) -> contract.FactorsView:
+    """Return the account's second factors, and those that it can enrol."""
+    settings, account = context.tenant.settings, factors.account
+    usable = [kind for kind in second_factors.enrolled_kinds(settings, factors) if kind not in APART]
+    others = [kind for kind in second_factors.available_kinds(settings) if kind not in APART and kind not in usable]
+    has_backup_codes = settings.second_factors.backup_codes
+    return contract.FactorsView(
+        person=views.person(context, account),
+        held=[_held(factors, kind) for kind in usable],
+        offered=[shared.FactorChoice(kind=kind, hint=AUTHENTICATORS[kind].hint(factors)) for kind in others],
+        backup_codes=len(factors.enrolled(FactorKind.BACKUP_CODE)) if has_backup_codes else None,
+        is_required=factors.is_factor_required,
+        has_password=account.password_hash is not None,
+        must_confirm=reauthentication.must_confirm(context, session, account),
+        needs_password=_is_stale(context, session),
+    )
+
+
+@contract.read_one.implements
+def read_one(context: Context, req: contract.OwnFactorRequest) -> contract.OwnFactorView:
+    """Return a factor, or its enrolment after a reauthentication: an attacker with an old session must not read a seed."""
+    _refuse_off(context)
+    session, account = signed_in_account.require_account(context)
+    return _one(context, session, account, req.kind)
+
+
+@contract.begin.implements
+def begin(context: Context, req: contract.EnrolFactorRequest) -> contract.EnrolmentStarted:
+    """Begin to enrol a factor, and send its code unless it was just sent; a second click gets the same response."""
+    _refuse_off(context)
+    confirmed, address = signed_in_account.reauthenticate(context, req), None
+    pending = _pending(context, second_factors.account_factors(context, confirmed.account), keeps=True)
+    options = ChallengeOptions(email=req.target, phone=req.target, is_account_page=True)
+    if not second_factors.enabled_authenticator(context, req.kind).is_enrolled(pending.person):
+        try:
+            with suppress(e.TooManyRequests):
+                address = pending_sign_in.challenge(context, pending, req.kind, options)[1].address
+        except ApiError as refusal:
+            raise _with_view(context, refusal, req.kind) from None
+    return contract.EnrolmentStarted(
+        session=signed_in_account.renew_session(context, confirmed).session, address=address
+    )
+
+
+@contract.add.implements
+def add(context: Context, req: shared.FactorAnswer) -> contract.FactorEnrolled:
+    _refuse_off(context)
+    confirmed = signed_in_account.reauthenticate(context, WithPassword())
+    person = second_factors.account_factors(context, confirmed.account)
+    if second_factors.enabled_authenticator(context, req.kind).is_enrolled(person):
+        return contract.FactorEnrolled()  # a second click
+    try:
+        own_factors.enrol(
+            context, person, req.kind, FactorResponse(req.code, None, req.answers, req.credential, req.state)
+        )
+    except ApiError as refusal:
+        raise _with_view(context, refusal, req.kind) from None
+    continuation_tokens.revoke_all(context, confirmed.account.uid, ContinuationPurpose.OWN_FACTOR)
+    needs_backup_codes = context.tenant.settings.second_factors.backup_codes and not person.enrolled(
+        FactorKind.BACKUP_CODE
+    )
+    return contract.FactorEnrolled(wants_codes=needs_backup_codes)
+
+
+@contract.remove.implements
+def remove(context: Context, req: contract.RemoveFactorRequest) -> SessionRenewal:
+    confirmed = signed_in_account.reauthenticate(context, req)
+    person = second_factors.account_factors(context, confirmed.account)
+    if req.kind not in APART and AUTHENTICATORS[req.kind].is_enrolled(person):
+        own_factors.remove(context, confirmed.account, req.kind)
+    return signed_in_account.renew_session(context, confirmed)
+
+
+@shared.create_backup_codes.implements
+def make_backup_codes(context: Context, req: WithPassword) -> shared.NewBackupCodes:
+    """Draft backup codes; just after the enrolment of a factor this needs no other reauthentication."""
+    session, account = signed_in_account.require_account(context)
+    confirmed = (
+        signed_in_account.Reauthenticated(session, account) if _just_enrolled(context, session, account) else None
+    )
+    confirmed = confirmed or signed_in_account.reauthenticate(context, req)
+    codes, batch = second_factors.draft_backup_codes(context, confirmed.account)
+    done = signed_in_account.renew_session(context, confirmed)
+    return shared.NewBackupCodes(codes=codes, person=label_of(account), batch=batch, session=done.session)
+
+
+@shared.save_backup_codes.implements
+def save_backup_codes(context: Context, req: shared.SaveBackupCodesRequest) -> StepResponse:
+    """Put the saved codes into use and continue the sign-in; one that requires them does not continue without."""
+    session, account = signed_in_account.require_session(context)
+    interaction = interactions.find_open(context, req.interaction_id)
+    if req.batch and not own_factors.save(context, account, req.batch):
+        replaced = BackupCodesStep(reason=BackupCodesReason.REPLACED)
+        return StepResponse(step=replaced, interaction_id=req.interaction_id if interaction else None)
+    if interaction is None:
+        return next_step.after_end(session)
+    if req.batch:
+        interaction = interactions.add_facts(context, interaction, **{next_step.UNSAVED: None})
+    return next_step.advance(context, interaction, session)
+
+
+def _refuse_off(context: Context) -> None:
+    if context.tenant.settings.two_factor == "disabled":
+        raise e.TwoFactorOff
+
+
+def _is_stale(context: Context, session: BrowserSession) -> bool:
+    return context.now - session.authenticated_at > REAUTHENTICATION_LIFETIME
+
+
+def _just_enrolled(context: Context, session: BrowserSession, account: Account) -> bool:
+    factors = second_factors.account_factors(context, account)
+    if (
+        factors.enrolled(FactorKind.BACKUP_CODE)
+        or context.now - session.authenticated_at > 2 * REAUTHENTICATION_LIFETIME
+    ):
+        return False
+    return any(
+        credential.is_enrolled and credential.created_at >= session.authenticated_at
+        for credential in factors.credentials
+    )
+
+
+def _held(factors: AccountFactors, kind: FactorKind) -> contract.EnrolledFactor:
+    credentials = factors.enrolled(kind)
+    used_at = [credential.used_at for credential in credentials if credential.used_at is not None]
+    return contract.EnrolledFactor(
+        kind=kind,
+        hint=AUTHENTICATORS[kind].hint(factors),
+        since=iso(credentials[0].created_at) if credentials else None,
+        used_at=iso(max(used_at)) if used_at else None,
+    )
+
+
+def _one(context: Context, session: BrowserSession, account: Account, kind: FactorKind) -> contract.OwnFactorView:
+    factors = second_factors.account_factors(context, account)
+    is_enrolled = second_factors.enabled_authenticator(context, kind).is_enrolled(factors)
+    needs_password = _is_stale(context, session)
+    hides = is_enrolled or needs_password or kind in APART
+    return contract.OwnFactorView(
+        person=views.person(context, account),
+        shown=None if hides else factor_prompt(context, _pending(context, factors), kind, None),
+        is_held=is_enrolled,
+        has_password=account.password_hash is not None,
+        must_confirm=reauthentication.must_confirm(context, session, account),
+        needs_password=needs_password,
+    )
+
+
+def _pending(context: Context, factors: AccountFactors, *, keeps: bool = False) -> PendingSignIn:
+    """Return the begun enrolment; `keeps` stores a new one."""
+    uid = factors.account.uid
+    tokens = continuation_tokens.of_account(context, ContinuationPurpose.OWN_FACTOR, uid)
+    if tokens:
+        return PendingSignIn(tokens[0], factors, Authentication(()))
+    if keeps:
+        token = continuation_tokens.issue(
+            context, ContinuationPurpose.OWN_FACTOR, uid, lifetime=pending_sign_in.LIFETIME
+        )
+        return PendingSignIn(token, factors, Authentication(()))
+    return PendingSignIn(
+        ContinuationToken(ContinuationPurpose.OWN_FACTOR, "", uid, {}, OPEN, context.now, context.now),
+        factors,
+        Authentication(()),
+    )
+
+
+def _with_view(context: Context, refusal: ApiError, kind: FactorKind) -> ApiError:
+    """Return the refusal with the page as its data, so that the hub can render it without another call."""
+    context.work.rollback()
+    session, account = signed_in_account.require_account(context)
+    page = _one(context, session, account, kind)
+    refusal.data = {**(refusal.data or {}), "View": page.model_dump(by_alias=True, mode="json")}
+    return refusal

@@ -1,0 +1,79 @@
+"""The account pages: profile, username, password, security answers, deletion; and the reauthentication before changes."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+from app.contract import errors as e
+from app.contract.accounts.pages import profile as contract
+from app.contract.accounts.pages import reauthentication
+from app.contract.accounts.pages import security as security_pages
+from app.contract.accounts.self_service import UpdateOwnAccount
+from app.contract.consents import pages as consent_pages
+from app.contract.page_models import InteractionOnly
+from app.contract.registration.form import CUSTOM, FormField
+from app.contract.shared_responses import Posted
+from app.contract.steps import StepResponse
+from app.identity.authentication.sign_in import (
+    interactions,
+)
+from app.identity.directory.accounts import privacy_policy
+from app.identity.directory.tenants import registration_form
+from app.identity.pages_api.interactions import next_step
+from app.identity.pages_api.signed_in_account import reauthenticate, renew_session, require_account, require_session
+from app.identity.platform.context import Context
+from app.identity.public_api.self_service import profile
+
+
+@contract.edit_profile.implements
+def edit_profile(context: Context, req: contract.ProfileEdit) -> Posted:
+    session, account = require_account(context)
+    profile.update(context, account, _changes(context, req.fields), session_id=session.session_id)
+    return Posted()
+
+
+@security_pages.edit_answers.implements
+def edit_answers(context: Context, req: security_pages.AnswersEdit) -> reauthentication.SessionRenewal:
+    confirmed = reauthenticate(context, req)
+    provided = {question: text for question, text in req.answers.items() if text.strip()}
+    if provided:
+        profile.update(
+            context, confirmed.account, UpdateOwnAccount(security_question_answer=provided), has_reauthenticated=True
+        )
+    return renew_session(context, confirmed)
+
+
+@consent_pages.accept_policy.implements
+def accept_policy(context: Context, req: InteractionOnly) -> StepResponse:
+    interaction, (session, account) = interactions.find(context, req.interaction_id), require_session(context)
+    if interaction is None:
+        return next_step.START_AGAIN
+    with suppress(e.NoPrivacyPolicy, e.PolicyAcceptedAlready):  # a second click or another tab continues too
+        privacy_policy.accept(context, account)
+    return next_step.after_end(session) if interaction.is_done else next_step.advance(context, interaction, session)
+
+
+@contract.fill_missing.implements
+def fill_missing(context: Context, req: contract.MissingFieldsRequest) -> StepResponse:
+    interaction, (session, account) = interactions.find(context, req.interaction_id), require_account(context)
+    if interaction is None:
+        return next_step.START_AGAIN
+    provided = {name: text for name, text in req.fields.items() if text.strip()}
+    profile.update(context, account, _changes(context, provided), session_id=session.session_id)
+    return next_step.after_end(session) if interaction.is_done else next_step.advance(context, interaction, session)
+
+
+def _changes(context: Context, typed: dict[str, str]) -> UpdateOwnAccount:
+    """Return the typed values as an update of the profile, limited to the fields of the tenant's form."""
+    form = contract.editable(registration_form.fields_of(context.tenant.settings))
+    edited = [(field, typed[field.name].strip()) for field in form if field.name in typed]
+    body: dict[str, Any] = {field.member: _submitted_value(field, text) for field, text in edited if field.member}
+    custom = {field.name.removeprefix(CUSTOM): text or None for field, text in edited if field.is_custom}
+    return UpdateOwnAccount.model_validate(
+        {**body, **({"CustomFields": custom} if custom else {}), "null_support": True}
+    )
+
+
+def _submitted_value(field: FormField, text: str) -> str | None:
+    return text or ("false" if field.type == "multi" else None)

@@ -1,0 +1,89 @@
+"""Joins an organization at the end of a sign-in or registration that an invitation began."""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract.steps import InvitationStep, StepResponse
+from app.identity.authentication.sign_in.interactions import Interaction
+from app.identity.authentication.sign_in.sessions.service import BrowserSession
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.organizations import service as organizations
+from app.identity.directory.organizations.invitations import link_service as invitation_links
+from app.identity.directory.organizations.invitations import service as invitations
+from app.identity.directory.organizations.invitations import store as invitation_store
+from app.identity.directory.organizations.invitations.invitation import InvitationRecord
+from app.identity.directory.organizations.invitations.invitation_link import InvitationLinkRecord
+from app.identity.directory.organizations.memberships import service as memberships
+from app.identity.directory.organizations.organization import OrganizationRecord
+from app.identity.platform.context import Context
+
+KEY, TOKEN_HASH = "invitation", "invitation_token_hash"
+"""Members of an interaction's request: the id of the invitation, and the hash of the token by which this browser opened it."""
+Found = tuple[InvitationRecord | InvitationLinkRecord, OrganizationRecord]
+"""An invitation by email or by link, in any state, and its organization."""
+_REFUSED = (e.ClosedInvitation, e.OrganizationInactive, e.UnknownOrganization, e.WrongInvitationEmail, e.NoSeatLeft)
+
+
+def by_token_hash(context: Context, token_hash: str) -> Found | None:
+    """Return the invitation of a link; None if there is none, or the organization is gone."""
+    if not token_hash or not context.tenant.settings.organizations.enabled:
+        return None
+    invitation = invitation_store.by_token_hash(context, token_hash)
+    organization = organizations.by_id(context, invitation.org_id) if invitation is not None else None
+    return (invitation, organization) if invitation is not None and organization is not None else None
+
+
+def invitation_of(context: Context, interaction: Interaction | None) -> Found | None:
+    """Return the invitation that began an interaction; None if there is none, or if it has a newer link since."""
+    return by_token_hash(context, token_hash_of(interaction))
+
+
+def token_hash_of(interaction: Interaction | None) -> str:
+    """Return the hash of the token by which this browser opened an invitation; empty if it opened none."""
+    return str(interaction.request.get(TOKEN_HASH) or "") if interaction is not None else ""
+
+
+def facts(invitation: InvitationRecord | InvitationLinkRecord, token_hash: str) -> dict[str, str]:
+    """Return the members of the request of an interaction for an invitation."""
+    return {KEY: invitation.invitation_id, TOKEN_HASH: token_hash}
+
+
+def is_of(interaction: Interaction | None) -> bool:
+    """Return whether an invitation began the interaction."""
+    return interaction is not None and bool(interaction.request.get(KEY))
+
+
+def invited_email(context: Context, interaction: Interaction | None) -> str:
+    """Return the address that a registration in this interaction must have, and need not verify.
+
+    Empty without an open invitation by email: a link for several people fixes no address.
+    """
+    found = invitation_of(context, interaction)
+    if found is None or isinstance(found[0], InvitationLinkRecord):
+        return ""
+    return found[0].email if found[0].is_open and found[1].is_active else ""
+
+
+def join(context: Context, interaction: Interaction, session: BrowserSession) -> StepResponse | None:
+    """Join the organization of the interaction; return the page of the invitation if that is refused.
+
+    Returns None without an invitation, and for an account that is a member already.
+    """
+    if not is_of(interaction):
+        return None
+    page = StepResponse(step=InvitationStep(), interaction_id=interaction.interaction_id)
+    found, account = invitation_of(context, interaction), accounts.by_uid(context, session.uid)
+    if found is None or account is None:
+        return page
+    invitation, organization = found
+    is_member = memberships.in_organization(context, account, organization.org_id) is not None
+    if is_member and not invitation.is_open:
+        return None
+    try:
+        if isinstance(invitation, InvitationLinkRecord):
+            invitation_links.accept(context, invitation, account)
+        else:
+            invitations.accept(context, invitation, account, token_hash_of(interaction))
+    except _REFUSED:
+        return page
+    return None

@@ -1,0 +1,241 @@
+"""The end of every sign-in on our pages after the first factor: a second factor, a new password, or the session."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from app.contract import errors as e
+from app.contract.organizations.settings import MethodLimit
+from app.contract.step_reasons import LoginReason
+from app.contract.steps import (
+    BackupCodesStep,
+    LoginStep,
+    NewPasswordStep,
+    PasskeyOfferStep,
+    SecondFactorStep,
+    StepResponse,
+)
+from app.identity.authentication.recovery import sending
+from app.identity.authentication.sign_in import allowed_methods, eligibility, interactions, pending_sign_in, risks
+from app.identity.authentication.sign_in import service as sign_in
+from app.identity.authentication.sign_in.interactions import Interaction
+from app.identity.authentication.sign_in.pending_sign_in import Authentication
+from app.identity.authentication.sign_in.sessions import browser_sessions
+from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.authentication.sign_in.sessions.service import BrowserSession
+from app.identity.credentials.authenticators.protocol import ChallengeOptions
+from app.identity.credentials.second_factors.service import RequiredFactor
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.organizations import active_policies
+from app.identity.pages_api import views
+from app.identity.pages_api.interactions import next_step, passkey_offers, pending_identities
+from app.identity.platform.context import Context
+from app.identity.protocols.oauth.authorize import account_choice
+
+EXPIRED = "expired"
+"""The reason of a token that replaces an expired password."""
+KEY = interactions.SECOND_FACTOR
+STEP_UP = "step_up"
+"""The member with the session that only needs a second factor."""
+_FirstStep = PasskeyOfferStep | BackupCodesStep
+"""A step that comes before the interaction continues."""
+
+
+def try_sign_in(
+    context: Context, interaction: Interaction | None, account: Account, authentication: Authentication
+) -> StepResponse | None:
+    """Sign in after one factor other than a password; None if the account may not sign in by it."""
+    if (limited := method_step(context, interaction, account, authentication)) is not None:
+        return limited
+    try:
+        required = _required_factor(context, account, authentication)
+    except e.TwoFactorOn:
+        return None
+    if required is not None and required.must_enrol and authentication.is_taken_over:
+        return None  # who enrols a factor shows a first one in this browser
+    can_proceed = sign_in.try_complete_sign_in if required is None else eligibility.can_sign_in
+    if not can_proceed(context, account, authentication.kind):
+        return None
+    return continue_sign_in(context, interaction, account, authentication, required)
+
+
+def _required_factor(context: Context, account: Account, authentication: Authentication) -> RequiredFactor | None:
+    if pending_sign_in.MFA not in authentication.methods:
+        return risks.required_factor(context, account, authentication.channel)
+    return risks.demanded_factor(context, account) if authentication.is_taken_over else None
+
+
+def method_step(
+    context: Context,
+    interaction: Interaction | None,
+    account: Account,
+    authentication: Authentication,
+    *,
+    is_again: bool = False,
+) -> StepResponse | None:
+    """Return the step that asks for another method, if an organization of the account requires one.
+
+    `is_again`: an earlier request of this sign-in asked before.
+    """
+    try:
+        allowed_methods.refuse(context, account, authentication.methods, is_again=is_again)
+    except e.LoginNotAllowed as refusal:
+        return ask_for_method(context, interaction, refusal)
+    return None
+
+
+def ask_for_method(context: Context, interaction: Interaction | None, refusal: e.LoginNotAllowed) -> StepResponse:
+    """Return the login step of a sign-in whose first factor was verified, with the methods that the account may use."""
+    binding = None
+    if interaction is None or interaction.is_done:
+        interaction, binding = interactions.begin(context, next_step.RETURN, {})
+    limit = MethodLimit.model_validate(refusal.data)
+    return StepResponse(
+        step=LoginStep(reason=LoginReason.METHOD, method_limit=limit),
+        interaction_id=interaction.interaction_id,
+        binding=binding,
+    )
+
+
+def continue_sign_in(
+    context: Context,
+    interaction: Interaction | None,
+    account: Account,
+    authentication: Authentication,
+    required: RequiredFactor | None,
+) -> StepResponse:
+    """Continue after the first factor: with the second factor if it is `required`, else with a session."""
+    if required is None:
+        return begin_session(context, interaction, account, authentication)
+    open_one = interaction if interaction is not None and not interaction.is_done else None
+    ids = interactions.new_ids()
+    interaction_id = open_one.interaction_id if open_one is not None else ids.interaction_id
+    pending = pending_sign_in.send_preferred(
+        context,
+        pending_sign_in.begin(context, required, authentication),
+        required.kinds,
+        ChallengeOptions(interaction_id=interaction_id),
+    )
+    facts = {KEY: pending.token.ticket_hash, STEP_UP: None}
+    if open_one is not None:
+        interactions.add_facts(context, open_one, **facts)
+        return StepResponse(step=SecondFactorStep(), interaction_id=interaction_id)
+    _, binding = interactions.begin(context, next_step.RETURN, facts, ids)
+    return StepResponse(step=SecondFactorStep(), interaction_id=interaction_id, binding=binding)
+
+
+def begin_session(
+    context: Context,
+    interaction: Interaction | None,
+    account: Account,
+    authentication: Authentication,
+    *,
+    step: _FirstStep | None = None,
+) -> StepResponse:
+    """Begin the session and continue the interaction, with `step` first; in one transaction.
+
+    A reauthentication in this browser continues the same session under a new cookie.
+    """
+    if authentication.is_taken_over:
+        return _take_over_session(context, interaction, account, authentication, step)
+    if (new_password := _new_password_step(context, account, interaction, authentication)) is not None:
+        return new_password
+    if interaction is not None:
+        pending_identities.link_pending(context, interaction, account)
+    current = sessions.current_of(context, account.uid)
+    renewed = (
+        sessions.renew(context, current, authentication.methods, authentication.remember)
+        if current is not None
+        else None
+    )
+    if renewed is not None:
+        context.audit.record("step_up.passed", uid=account.uid, by="sign-in")
+    is_more = account_choice.wants_another(interaction) and renewed is None
+    session, text = renewed or sessions.start(
+        context, account.uid, authentication.methods, authentication.remember, keeps_current=is_more
+    )
+    cookie = _cookie(context, session, text, is_more=is_more)
+    is_new = current is None and interaction is not None and not interaction.is_done
+    if step is None and is_new and passkey_offers.is_due(context, account, authentication):
+        step = PasskeyOfferStep()
+    return _continue_with(context, interaction, session, step).model_copy(update=cookie)
+
+
+def _take_over_session(
+    context: Context,
+    interaction: Interaction | None,
+    account: Account,
+    authentication: Authentication,
+    step: _FirstStep | None,
+) -> StepResponse:
+    """Begin a session that is no more than the other device's: not authenticated later, ending no later.
+
+    It links no identity, offers no passkey and sets no password: whoever uses this browser showed nothing here.
+    """
+    is_more = account_choice.wants_another(interaction)
+    session, text = sessions.start(
+        context,
+        account.uid,
+        authentication.methods,
+        False,
+        keeps_current=is_more,
+        authenticated_at=datetime.fromtimestamp(authentication.authenticated_at or 0, UTC),
+        ends_at=datetime.fromtimestamp(authentication.ends_at or 0, UTC),
+    )
+    cookie = _cookie(context, session, text, is_more=is_more)
+    if (
+        interaction is not None
+    ):  # older than the interaction, so only the choice says that the person wants this account
+        facts = account_choice.facts_of_choice(session.session_id)
+        interaction = interactions.add_facts(context, interaction, **facts)
+    return _continue_with(context, interaction, session, step).model_copy(update=cookie)
+
+
+def _cookie(context: Context, session: BrowserSession, text: str, *, is_more: bool) -> dict[str, Any]:
+    has_others = is_more or bool(context.visit and context.visit.others)
+    others = browser_sessions.others(context, session.uid) if has_others else None
+    return {"session": views.cookie(context, session, text), "other_sessions": others}
+
+
+def _continue_with(
+    context: Context, interaction: Interaction | None, session: BrowserSession, step: _FirstStep | None
+) -> StepResponse:
+    if step is not None and interaction is not None:
+        return StepResponse(step=step, interaction_id=interaction.interaction_id)
+    if interaction is None:
+        return next_step.to_return_address(context, session, None)
+    return next_step.advance(context, interaction, session)
+
+
+def _new_password_step(
+    context: Context, account: Account, interaction: Interaction | None, authentication: Authentication
+) -> StepResponse | None:
+    """Return the step that replaces an expired password; None if the password is not expired."""
+    expires_at = active_policies.password_expires_at(context, account)
+    if expires_at is None or expires_at > context.now:
+        return None
+    token = sending.create_page_token(
+        context, account, reason=EXPIRED, remember=authentication.remember, methods=list(authentication.methods)
+    )
+    context.audit.record("password.expired", uid=account.uid)
+    return StepResponse(
+        step=NewPasswordStep(token=token), interaction_id=interaction.interaction_id if interaction else None
+    )
+
+
+def can_remember(context: Context, is_wished: bool) -> bool:
+    """Return whether the session outlives the browser: if the user wishes and the tenant allows it."""
+    return is_wished and context.tenant.settings.remember_me
+
+
+__all__ = [
+    "EXPIRED",
+    "KEY",
+    "STEP_UP",
+    "Authentication",
+    "begin_session",
+    "can_remember",
+    "continue_sign_in",
+    "try_sign_in",
+]

@@ -1,0 +1,79 @@
+"""The return of a browser to an app that gets a JWT (interface federation.md section 7)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Final
+from urllib.parse import urlencode
+
+from app.contract import errors as e
+from app.contract.oauth.models import RelyingPartyView
+from app.contract.step_reasons import RefusedPart
+from app.contract.steps import FormPostStep, ProfileStep, RedirectStep, RefusedStep, StepResponse
+from app.identity.authentication.sign_in import interactions
+from app.identity.authentication.sign_in.interactions import Interaction
+from app.identity.authentication.sign_in.sessions.service import BrowserSession
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.tenants.addresses.allowed_addresses import is_registered_page, with_query
+from app.identity.platform.context import Context
+from app.identity.protocols.jwt_sign_on import signing
+from app.identity.protocols.jwt_sign_on.signing import JwtApp
+from app.kit.web.web_addresses import redirect_origin
+
+_KEY: Final = "jwt_app"
+_FRAGMENT, _POST = "fragment", "post"
+
+
+@dataclass(frozen=True)
+class JwtRequest:
+    """What an app asked for."""
+
+    app: str
+    redirect_uri: str
+    nonce: str | None = None
+
+
+def to_facts(request: JwtRequest) -> dict[str, object]:
+    """Return the request as a member of the interaction's request."""
+    return {_KEY: asdict(request)}
+
+
+def request_for(interaction: Interaction) -> JwtRequest | None:
+    """Return what an app asked for in this interaction, if one did."""
+    stored = interaction.request.get(_KEY)
+    return JwtRequest(**stored) if stored else None
+
+
+def view_of(app: JwtApp, redirect_uri: str) -> RelyingPartyView:
+    """Return the app as pages show it."""
+    origin = redirect_origin(redirect_uri)
+    return RelyingPartyView(name=app.client.app_name, client_id="", home=app.client.login_url, redirect_origin=origin)
+
+
+def with_session(
+    context: Context, interaction: Interaction, session: BrowserSession, request: JwtRequest
+) -> StepResponse:
+    """End an interaction with a session; of two tabs of one interaction, one gets the JWT."""
+    if not interactions.finish(context, interaction):
+        return StepResponse(step=ProfileStep())
+    return lead_back(context, session, request)
+
+
+def lead_back(context: Context, session: BrowserSession, request: JwtRequest) -> StepResponse:
+    """Return the step that takes the JWT to the app, in the client's way. The address is checked again, with the present whitelist."""
+    account = accounts.by_uid(context, session.uid)
+    try:
+        app = signing.find(context, request.app)
+        is_ready = account is not None and is_registered_page(context, request.redirect_uri)
+        signed = signing.sign(context, app, account, request.nonce) if is_ready and account is not None else None
+    except (e.JwtConfigurationInvalid, e.JwtAppNameMissing):
+        return StepResponse(step=RefusedStep(error="1180", part=RefusedPart.CLIENT))
+    if signed is None:
+        return StepResponse(step=RefusedStep(error="invalid_request", part=RefusedPart.REDIRECT_URI))
+    name, view = app.client.query_string_parameter, view_of(app, request.redirect_uri)
+    if app.client.response_mode == _POST:
+        return StepResponse(step=FormPostStep(address=request.redirect_uri, fields={name: signed}), relying_party=view)
+    if app.client.response_mode == _FRAGMENT:
+        address = f"{request.redirect_uri.partition('#')[0]}#{urlencode({name: signed})}"
+        return StepResponse(step=RedirectStep(address=address))
+    return StepResponse(step=RedirectStep(address=with_query(request.redirect_uri, **{name: signed})))

@@ -1,0 +1,130 @@
+"""Hand a sign-in back to the page that waits for an emailed link, when the link is opened in another browser.
+
+The waiting page shows a number of two digits. Typed where the link is opened, it proves that both browsers are in front of one
+person; a click alone continues nothing there, because anyone can request a message for any address.
+"""
+
+from __future__ import annotations
+
+import hmac
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from app.contract import errors as e
+from app.contract.step_reasons import WaitingState
+from app.identity.authentication.passwordless import smart_login
+from app.identity.authentication.sign_in import interactions
+from app.identity.authentication.sign_in.interactions import Interaction
+from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.credentials.one_time_tokens.service import OneTimeToken, Purpose
+from app.identity.directory.accounts import store
+from app.identity.directory.accounts.account import Account
+from app.identity.platform.context import Context
+from app.kit import randomness
+from app.kit.limits.rate_limits import Rate
+from app.kit.text.code_normalization import typed_code
+
+KEY: Final = "handover"
+LIFETIME: Final = timedelta(minutes=10)
+"""How long the waiting page may take to continue after the number was typed."""
+_WRONG_NUMBERS: Final = Rate(3, 86_400)
+"""The limit of wrong numbers for a waiting page."""
+
+
+def facts(interaction: Interaction | None, purpose: Purpose, uid: str) -> dict[str, Any]:
+    """Return the fact of an interaction that waits for a message; its number stays while it waits for the same one."""
+    stored = (interaction.request.get(KEY) or {}) if interaction is not None else {}
+    is_same = (stored.get("purpose"), stored.get("uid")) == (purpose.value, uid)
+    number = stored["number"] if is_same else smart_login.new_number()
+    return {KEY: {"purpose": purpose.value, "uid": uid, "number": number}}
+
+
+def number_of(interaction: Interaction) -> str:
+    """Return the number that the waiting page shows; empty without one."""
+    return str((interaction.request.get(KEY) or {}).get("number", ""))
+
+
+def state_of(interaction: Interaction) -> WaitingState:
+    """Return the state that the waiting page polls."""
+    stored = interaction.request.get(KEY) or {}
+    return WaitingState.APPROVED if "approved_at" in stored else WaitingState.WAITS
+
+
+def waiting(context: Context, token: OneTimeToken | None) -> Interaction | None:
+    """Return the interaction of another browser that waits for this link; None in the browser that began it.
+
+    None, too, after three wrong numbers.
+    """
+    interaction_id = str(token.facts.get("attempt") or "") if token is not None else ""
+    if token is None or not interaction_id or interactions.find(context, interaction_id) is not None:
+        return None
+    interaction = interactions.find_of_any_browser(context, interaction_id)
+    stored = interaction.request.get(KEY) or {} if interaction is not None else {}
+    if (stored.get("purpose"), stored.get("uid")) != (token.kind.value, token.uid):
+        return None
+    try:
+        context.demand("handover_number", _WRONG_NUMBERS, randomness.digest(interaction_id))
+    except e.TooManyRequests:
+        return None
+    return interaction
+
+
+def own(context: Context, token: OneTimeToken) -> Interaction | None:
+    """Return the interaction of this browser that waits for this link, whose page may then continue without a click.
+
+    None in any other browser, and where another account is signed in.
+    """
+    interaction = interactions.find_open(context, str(token.facts.get("attempt") or ""))
+    stored = interaction.request.get(KEY) or {} if interaction is not None else {}
+    if (stored.get("purpose"), stored.get("uid")) != (token.kind.value, token.uid):
+        return None
+    session = sessions.current(context)
+    return interaction if session is None or session.uid == token.uid else None
+
+
+def check(context: Context, token: OneTimeToken, typed: str) -> Interaction | None:
+    """Return the interaction that the typed number names; None if nothing was typed or nothing waits any more.
+
+    Raises WrongMailCode.
+    """
+    interaction = waiting(context, token) if typed else None
+    if interaction is None:
+        return None
+    if not hmac.compare_digest(typed_code(typed), str(interaction.request[KEY]["number"])):
+        context.spend("handover_number", _WRONG_NUMBERS, randomness.digest(interaction.interaction_id))
+        context.audit.record("handover.wrong_number", uid=token.uid)
+        raise e.WrongMailCode("The number does not match the one on the waiting page.")
+    return interaction
+
+
+def approve(context: Context, interaction: Interaction, account: Account) -> None:
+    """Let the waiting page continue as this account, after `check` and after the link was used up."""
+    current = interactions.lock(context, interaction)
+    stored = current.request.get(KEY) or {}
+    if current.is_done or stored.get("number") != interaction.request[KEY]["number"]:
+        return
+    approved = {**stored, "account": account.uid, "approved_at": context.now.isoformat()}
+    interactions.add_facts(context, current, **{KEY: approved})
+    context.audit.record("handover.approved", uid=account.uid)
+
+
+def take(context: Context, interaction: Interaction, purpose: Purpose) -> tuple[Account | None, Interaction]:
+    """Return the account that the page may continue as, once, and the interaction as it is then; None until the person typed the number.
+
+    Of concurrent calls one gets it. A password set after the approval ends it.
+    """
+    uid = (interaction.request.get(KEY) or {}).get("account")
+    if not uid or not store.lock(context, uid):  # the account first, as every request does, against deadlocks
+        return None, interaction
+    current = interactions.lock(context, interaction)
+    stored = current.request.get(KEY) or {}
+    approved_at = datetime.fromisoformat(stored["approved_at"]) if "approved_at" in stored else None
+    if current.is_done or approved_at is None or (stored["purpose"], stored["account"]) != (purpose.value, uid):
+        return None, current
+    current = interactions.add_facts(context, current, **{KEY: None})
+    account = store.by_uid(context, uid)
+    is_over = context.now - approved_at > LIFETIME
+    is_superseded = (
+        account is not None and account.password_changed_at is not None and account.password_changed_at > approved_at
+    )
+    return None if is_over or is_superseded else account, current

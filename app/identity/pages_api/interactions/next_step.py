@@ -1,0 +1,229 @@
+"""The next step of a visitor: the identity service decides it, the hub shows the page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from app.contract.oauth.models import RelyingPartyView
+from app.contract.steps import (
+    ApproveProgramStep,
+    ApproveSignInStep,
+    BackupCodesStep,
+    ForgotStep,
+    LoginStep,
+    PinStep,
+    ProfileStep,
+    ReauthenticationOptions,
+    RedirectStep,
+    RegisterStep,
+    RequiredAction,
+    StartAgainStep,
+    StepResponse,
+)
+from app.identity.authentication.sign_in import interactions, required_actions
+from app.identity.authentication.sign_in.interactions import Interaction
+from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.authentication.sign_in.sessions.service import BrowserSession
+from app.identity.credentials.tokens import service as tokens
+from app.identity.credentials.tokens.service import TokenGrant
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.organizations import active_policies, branding
+from app.identity.directory.tenants.addresses.allowed_addresses import (
+    is_allowed,
+    is_own,
+    is_registered_page,
+    with_query,
+)
+from app.identity.pages_api.interactions import (
+    accept_invitation,
+    cross_device_approval,
+    jwt_redirect,
+    reauthentication,
+    return_codes,
+    token_handoff,
+)
+from app.identity.platform.context import Context
+from app.identity.platform.token_claims import TokenClaims
+from app.identity.protocols.oauth import authorize
+from app.identity.protocols.oauth import views as oauth
+from app.kit.web.web_addresses import redirect_origin
+
+AUTHORIZE, RETURN, DEVICE = "authorize", "return", "device"
+CHOSEN = "pin_chosen"
+"""The member of an interaction's request that records that the user wants the offered PIN."""
+UNSAVED = "unsaved_codes"
+"""The member with the account that enrolled a factor in this sign-in and must save its backup codes."""
+_FIRST_STEPS: Final[Mapping[str, type[LoginStep | RegisterStep | ForgotStep]]] = {
+    "register": RegisterStep,
+    "forgotpassword": ForgotStep,
+}
+"""The first step of each action of a visit; LOGIN for the others."""
+START_AGAIN = StepResponse(
+    step=StartAgainStep()
+)  # the interaction is gone; the hub knows the relying party from its cookie
+
+
+def open_interaction(context: Context, interaction_id: str) -> Interaction | StepResponse:
+    """Return the interaction of this tab, or the step for a request after its end."""
+    interaction = interactions.find(context, interaction_id)
+    if interaction is None:
+        return START_AGAIN
+    return after_end(sessions.current(context)) if interaction.is_done else interaction
+
+
+def advance(context: Context, interaction: Interaction, session: BrowserSession | None) -> StepResponse:
+    """Return the interaction's next step for this session.
+
+    A PIN is a credential, so an account that must confirm changes by more than a password does so before setting one.
+    """
+    if (unsaved := unsaved_codes(context, interaction, session)) is not None:
+        return unsaved
+    response = _with_person(context, _advance(context, interaction, session), session)
+    step = response.step
+    if not isinstance(step, PinStep) or session is None or (step.can_skip and not interaction.request.get(CHOSEN)):
+        return response
+    account = accounts.by_uid(context, session.uid)
+    if account is None or not reauthentication.must_confirm(context, session, account):
+        return response
+    options = ReauthenticationOptions(person=oauth.person(account))
+    return response.model_copy(update={"step": LoginStep(reauthentication=options)})
+
+
+def _with_person(context: Context, response: StepResponse, session: BrowserSession | None) -> StepResponse:
+    """Return a step whose page shows whose sign-in it is, with the account."""
+    step = response.step
+    if (
+        not isinstance(step, RequiredAction | ApproveSignInStep | ApproveProgramStep)
+        or step.person is not None
+        or session is None
+    ):
+        return response
+    account = accounts.by_uid(context, session.uid)
+    if account is None:
+        return response
+    return response.model_copy(update={"step": step.model_copy(update={"person": oauth.person(account)})})
+
+
+def unsaved_codes(context: Context, interaction: Interaction, session: BrowserSession | None) -> StepResponse | None:
+    """Return the step that saves backup codes, if this sign-in enrolled a factor and the tenant requires saving them."""
+    settings = context.tenant.settings.second_factors
+    is_required = settings.backup_codes and not settings.skip_backup_codes and not interaction.is_done
+    if not is_required or session is None or interaction.request.get(UNSAVED) != session.uid:
+        return None
+    return StepResponse(step=BackupCodesStep(), interaction_id=interaction.interaction_id)
+
+
+def _advance(context: Context, interaction: Interaction, session: BrowserSession | None) -> StepResponse:
+    if interaction.kind in (AUTHORIZE, DEVICE):
+        return authorize.advance(context, interaction, session)
+    if session is None:
+        return StepResponse(step=LoginStep(), interaction_id=interaction.interaction_id)
+    if (required := required_actions.next_step(context, session)) is not None:
+        return StepResponse(step=required, interaction_id=interaction.interaction_id)
+    if cross_device_approval.is_of(interaction):
+        return cross_device_approval.step(context, interaction)
+    if (handoff := token_handoff.request_for(interaction)) is not None:
+        return token_handoff.with_session(context, interaction, session, handoff)
+    if (app := jwt_redirect.request_for(interaction)) is not None:
+        return jwt_redirect.with_session(context, interaction, session, app)
+    if (refused := accept_invitation.join(context, interaction, session)) is not None:
+        return refused
+    interactions.finish(context, interaction)
+    return to_return_address(context, session, interaction.request.get("return_url"))
+
+
+def to_return_address(context: Context, session: BrowserSession, return_url: str | None) -> StepResponse:
+    """Return the end of a visit without an application: an allowed return address, else the profile page."""
+    if return_url and is_allowed(context, return_url):
+        return StepResponse(step=RedirectStep(address=_with_token(context, session, return_url)))
+    return StepResponse(step=ProfileStep(is_return_refused=bool(return_url)))
+
+
+def _with_token(context: Context, session: BrowserSession, return_url: str) -> str:
+    """Return the address with a code or an access token, if the tenant configured that (interface hosted-pages.md section 3).
+
+    The token ends with the browser session. Only an exact whitelist entry gets one, because an origin may have an open redirect;
+    our own pages know the session.
+    """
+    settings = context.tenant.settings
+    is_configured = settings.code_in_return_url or settings.token_in_return_url
+    if is_own(context, return_url) or not is_configured or not is_registered_page(context, return_url):
+        return return_url
+    if settings.code_in_return_url:
+        return with_query(return_url, code=return_codes.issue(context, session))
+    ends_at = int(session.expires_at.timestamp())
+    claims = TokenClaims(provider="Email", agent=context.agent, address=context.address, ends_at=ends_at)
+    access, _ = active_policies.shortest_lifetimes_of(context, session.uid)
+    grant = TokenGrant(
+        uid=session.uid,
+        claims=claims,
+        session_id=session.session_id,
+        access_seconds=access,
+        has_refresh_token=False,
+    )
+    issued = tokens.issue(context, grant)
+    return with_query(return_url, token=issued.access_token)
+
+
+def open_return(
+    context: Context,
+    return_url: str | None,
+    session: BrowserSession | None,
+    *,
+    action: str = "login",
+    organization: str | None = None,
+) -> StepResponse:
+    """Begin a visit at the page of the action; a signed-in user without required actions is redirected at once."""
+    look = branding.branding_of_name(context, organization) if organization else None
+    required = required_actions.next_step(context, session) if session is not None else None
+    if session is not None and required is None:
+        sessions.touch(context, session)
+        return to_return_address(context, session, return_url)
+    request = {"return_url": return_url} if return_url else {}
+    interaction, binding = interactions.begin(context, RETURN, {**request, "action": action})
+    relying_party = return_target(context, return_url)
+    return StepResponse(
+        step=required or _FIRST_STEPS.get(action, LoginStep)(),
+        interaction_id=interaction.interaction_id,
+        binding=binding,
+        relying_party=relying_party,
+        organization=look,
+    )
+
+
+def after_invited_verification(
+    context: Context, interaction: Interaction | None, account: Account
+) -> StepResponse | None:
+    """Return the next step of a signed-in account that verified its address in order to join an organization; None for others."""
+    session = sessions.current(context) if accept_invitation.is_of(interaction) else None
+    is_own = session is not None and session.uid == account.uid
+    return advance(context, interaction, session) if is_own and interaction is not None else None
+
+
+def return_target(context: Context, return_url: str | None) -> RelyingPartyView | None:
+    """Return the target of a visit without an application, for the pages' `form-action`; None for no allowed address."""
+    origin = redirect_origin(return_url) if return_url and is_allowed(context, return_url) else None
+    return RelyingPartyView(name="", client_id="", redirect_origin=origin) if origin else None
+
+
+def relying_party_of(context: Context, interaction_id: str) -> RelyingPartyView | None:
+    """Return the application of an interaction of any browser; another browser may be redirected only to its home."""
+    client = (
+        context.application(client_id=interactions.client_id_for(context, interaction_id)) if interaction_id else None
+    )
+    return oauth.relying_party(context, client, None) if client is not None else None
+
+
+def at_application(context: Context, response: StepResponse, interaction_id: str) -> StepResponse:
+    """Return the step of a browser that signed in by another browser's link: the application's home, not the profile."""
+    application = relying_party_of(context, interaction_id) if isinstance(response.step, ProfileStep) else None
+    if application is None or not application.home:
+        return response
+    return response.model_copy(update={"step": RedirectStep(address=application.home)})
+
+
+def after_end(session: BrowserSession | None) -> StepResponse:
+    """Return the step for Back, reload and a second submit after the end: the profile if signed in, else start again."""
+    return StepResponse(step=ProfileStep()) if session else START_AGAIN

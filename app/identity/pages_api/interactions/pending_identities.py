@@ -1,0 +1,128 @@
+"""Pending identities: an interaction keeps a provider's identity until the sign-in links it to an account."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from app.identity.authentication.federation import offered_connections
+from app.identity.authentication.federation import service as connections
+from app.identity.authentication.sign_in import interactions
+from app.identity.authentication.sign_in.interactions import Interaction
+from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.authentication.verification import service as verification
+from app.identity.directory.accounts import linked_identities, store
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.store import IdentifierTaken
+from app.identity.directory.identity_provider import ProviderIdentity
+from app.identity.platform.context import Context
+from app.identity.platform.continuation_tokens import NO_ACCOUNT
+
+FEDERATED: Final = sessions.FEDERATED
+_KEY, _SINCE = "connected", "connected_at"
+_LIFETIME_SECONDS: Final = 3600
+"""How long an interaction keeps a provider's identity, which the next visitor of the browser must not find."""
+
+
+@dataclass(frozen=True)
+class PendingIdentity:
+    """A provider's identity, and the account that this interaction registered with it or signed in by it.
+
+    `is_proof`: whether the provider's claim verified the account's address, so that the identity is linked.
+    """
+
+    claimed: ProviderIdentity
+    uid: str = NO_ACCOUNT
+    is_proof: bool = False
+    is_wished: bool = False  # the sign-in page announced the link
+
+
+def store_pending(
+    context: Context,
+    interaction: Interaction,
+    identity: ProviderIdentity,
+    uid: str = NO_ACCOUNT,
+    *,
+    is_address_verified: bool = False,
+) -> Interaction:
+    """Store an identity until the end of the sign-in."""
+    stored: dict[str, Any] = {"claimed": identity.to_facts(), "uid": uid, "is_proof": is_address_verified}
+    return interactions.add_facts(context, interaction, **{_KEY: stored, _SINCE: int(context.now.timestamp())})
+
+
+def mark_announced(context: Context, interaction: Interaction, *, connects: bool) -> Interaction:
+    """Record whether the sign-in page announced that the pending identity will be linked.
+
+    An identity that another visitor of the browser left behind must not be linked without notice.
+    """
+    pending = pending_for(context, interaction)
+    if pending is None or pending.is_wished == connects:
+        return interaction
+    stored = {**asdict(pending), "claimed": pending.claimed.to_facts(), "is_wished": connects}
+    return interactions.add_facts(context, interaction, **{_KEY: stored})
+
+
+def clear(context: Context, interaction: Interaction) -> Interaction:
+    """Remove the pending identity."""
+    return (
+        interactions.add_facts(context, interaction, **{_KEY: None}) if interaction.request.get(_KEY) else interaction
+    )
+
+
+def pending_for(context: Context, interaction: Interaction | None) -> PendingIdentity | None:
+    """Return the pending identity of the interaction, for an hour."""
+    stored = interaction.request.get(_KEY) if interaction is not None else None
+    if interaction is None or context.now.timestamp() > _since(interaction) + _LIFETIME_SECONDS:
+        return None
+    return PendingIdentity(**{**stored, "claimed": ProviderIdentity(**stored["claimed"])}) if stored else None
+
+
+def _since(interaction: Interaction) -> float:
+    return float(interaction.request.get(_SINCE) or interaction.created_at.timestamp())
+
+
+def active_for(context: Context, interaction: Interaction | None) -> PendingIdentity | None:
+    """Return the pending identity if its connection is still active."""
+    pending = pending_for(context, interaction)
+    is_active = pending is not None and pending.claimed.provider in {
+        connection.name for connection in offered_connections.active_connections(context)
+    }
+    return pending if is_active else None
+
+
+def has_federated_login_for(context: Context, interaction: Interaction | None, uid: str) -> bool:
+    """Return whether this browser signed in to the account, or registered it, with an identity that the account still has."""
+    pending = pending_for(context, interaction)
+    if pending is None or NO_ACCOUNT in (pending.uid, uid) or pending.uid != uid:
+        return False
+    account = store.by_uid(context, uid)
+    return account is None or linked_identities.is_known(account, pending.claimed)
+
+
+def link_pending(context: Context, interaction: Interaction, account: Account) -> None:
+    """Link the pending identity to the account after its complete sign-in.
+
+    Only to the account that was registered with it, or that has the address which the provider verified; another account may
+    be another person's, who can link it on the account page. An identity that the owner removed meanwhile stays removed.
+    """
+    pending = active_for(context, interaction)
+    if pending is None:
+        return
+    locked = store.change(context, account.uid, {}) or account  # lock it, because its owner may claim it concurrently
+    is_registered_with_it = pending.uid == account.uid
+    if not (_is_still(locked, pending) if is_registered_with_it else _is_theirs(context, locked, pending)):
+        return
+    try:
+        connections.link(context, locked, pending.claimed)
+    except IdentifierTaken as reason:
+        context.audit.record("identity.not_linked", uid=account.uid, reason=type(reason).__name__)
+
+
+def _is_still(account: Account, pending: PendingIdentity) -> bool:
+    return pending.is_proof or linked_identities.is_known(account, pending.claimed)
+
+
+def _is_theirs(context: Context, account: Account, pending: PendingIdentity) -> bool:
+    email = (pending.claimed.email or "") if pending.claimed.email_verified else ""
+    can_link = pending.is_wished and pending.uid == NO_ACCOUNT and context.tenant.settings.account_linking
+    return can_link and bool(email) and verification.is_verified(account, email)

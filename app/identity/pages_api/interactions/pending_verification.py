@@ -1,0 +1,177 @@
+"""Pending verifications: an interaction that awaits the verification of an address or a number, and its messages."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Final
+
+from app.contract import errors as e
+from app.contract.messages.models import Carries, MailKind
+from app.contract.page_models import SentTo
+from app.contract.step_reasons import Channel
+from app.contract.steps import CheckMailStep
+from app.identity.authentication.sign_in import interactions
+from app.identity.authentication.sign_in.interactions import Interaction
+from app.identity.authentication.sign_in.sessions.service import BrowserSession
+from app.identity.authentication.verification import phones
+from app.identity.authentication.verification import service as verification
+from app.identity.authentication.verification.service import VerificationOptions
+from app.identity.credentials import notifications
+from app.identity.credentials.one_time_tokens import resend_delay
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.one_time_tokens.service import Purpose
+from app.identity.directory.accounts import identifiers, store
+from app.identity.directory.accounts.identifiers import EMAIL, PHONE
+from app.identity.messaging import send_limits
+from app.identity.messaging import service as messaging
+from app.identity.pages_api.interactions import accept_invitation, link_handoff
+from app.identity.platform.context import Context
+from app.kit import randomness
+from app.kit.operations.errors import ApiError
+
+MAIL, SMS = "mail", "sms"
+SEND_ERRORS = (e.MailLimitReached, e.SmsLimitReached, e.SharedSmsLimitReached, e.NoSmsConfiguration)
+_KEY = "checking"
+_FIRST_FACTOR_SECONDS: Final = 3600
+
+
+@dataclass(frozen=True)
+class PendingVerification:
+    """The address or number that the interaction awaits."""
+
+    email: str  # the address as typed, or the number
+    uid: str  # NOBODY where there is nothing to verify
+    sent_at: int = 0  # seconds since 1970
+    password_hash: str = ""  # of the password that was typed in this browser, so that it need not be typed again
+    remember: bool = False
+    by: str = MAIL
+    held: dict[str, Any] = field(default_factory=dict, repr=False)
+    """The registration of this browser, whose address may be changed."""
+    passkey: str = ""  # the WebAuthn id of the passkey that was created or used in this browser
+    methods: list[str] = field(default_factory=list)  # its `amr`
+
+    @property
+    def subject(self) -> str:
+        return identifiers.normalize(PHONE if self.by == SMS else EMAIL, self.email)
+
+
+def pending_for(context: Context, interaction: Interaction) -> PendingVerification | None:
+    """Return the pending verification of the interaction; its registration for an hour after the last message.
+
+    The next person at a shared browser must not give another address to the name and password of the person who registered.
+    """
+    stored = interaction.request.get(_KEY)
+    if not stored:
+        return None
+    fields = PendingVerification.__dataclass_fields__  # a newer version may have stored more
+    state = PendingVerification(**{name: value for name, value in stored.items() if name in fields})
+    return state if is_recent(context, state) else replace(state, held={})
+
+
+def is_recent(context: Context, state: PendingVerification) -> bool:
+    """Return whether what this browser gave before the message was sent still counts: the page may wait for hours."""
+    return context.now.timestamp() <= state.sent_at + _FIRST_FACTOR_SECONDS
+
+
+def precedes_joining(context: Context, interaction: Interaction, session: BrowserSession) -> bool:
+    """Return whether the signed-in account must still verify its address before it joins the organization of the interaction."""
+    state = pending_for(context, interaction) if accept_invitation.is_of(interaction) else None
+    account = store.by_uid(context, session.uid) if state is not None and state.uid == session.uid else None
+    return state is not None and account is not None and not verification.is_verified(account, state.email)
+
+
+def store_pending(context: Context, interaction: Interaction, state: PendingVerification) -> Interaction:
+    """Store the pending verification, and extend the interaction, because mail takes time."""
+    waits = link_handoff.facts(interaction, Purpose.EMAIL, state.uid)
+    return interactions.add_facts(context, interaction, **{_KEY: asdict(state)}, **waits)
+
+
+def display(email: str, by: str) -> str:
+    """Return the address or number as the page shows it."""
+    return identifiers.display_phone(email) if by == SMS else email
+
+
+def seconds_left(context: Context, state: PendingVerification) -> int:
+    """Return the seconds until another message may be sent."""
+    return resend_delay.seconds_left(context, state.sent_at)
+
+
+def with_page_data(refusal: ApiError, shown: SentTo) -> ApiError:
+    """Return the refusal with the page's data, so that the hub can render it without another call."""
+    refusal.data = {**(refusal.data or {}), **shown.model_dump(by_alias=True)}
+    return refusal
+
+
+def with_page(context: Context, interaction: Interaction, refusal: ApiError, state: PendingVerification) -> ApiError:
+    """Return the refusal with the data of the waiting page."""
+    number, carries = shown_of(context, interaction)
+    page = SentTo(
+        sent_to=state.email,
+        resend_in_seconds=seconds_left(context, state),
+        channel=Channel(state.by),
+        can_change=bool(state.held),
+        number=number,
+        carries=carries,
+    )
+    return with_page_data(refusal, page)
+
+
+def waiting_step(context: Context, interaction: Interaction, state: PendingVerification) -> CheckMailStep:
+    """Return the step that waits for the verification."""
+    number, carries = shown_of(context, interaction)
+    return CheckMailStep(
+        sent_to=state.email,
+        channel=Channel(state.by),
+        resend_in_seconds=seconds_left(context, state),
+        number=number,
+        state=link_handoff.state_of(interaction),
+        carries=carries,
+        can_change=bool(state.held),
+    )
+
+
+def shown_of(context: Context, interaction: Interaction, kind: MailKind = MailKind.VERIFICATION) -> tuple[str, Carries]:
+    """Return the number that the waiting page shows, and whether the email carries a link, a code or both.
+
+    It is the same for every address: on a page the email is in the page's language, not in the account's.
+    """
+    carried = messaging.carries(context, kind, account=None, language=notifications.page_language(context))
+    return "" if carried == "otp" else link_handoff.number_of(interaction), carried or "both"
+
+
+def send_if_due(
+    context: Context, interaction: Interaction, state: PendingVerification, *, is_sent: bool
+) -> PendingVerification:
+    """Send the message unless it `is_sent`; a reached limit is silent."""
+    if not is_sent:
+        try:
+            _send(context, interaction, state)
+        except SEND_ERRORS as reason:
+            context.audit.record("verification.not_sent", uid=state.uid, reason=type(reason).__name__)
+    return replace(state, sent_at=int(context.now.timestamp()))
+
+
+def resend(context: Context, interaction: Interaction, state: PendingVerification) -> PendingVerification:
+    """Send the message again; raises the error of a reached limit.
+
+    Mails are counted for the interaction, because the limits of a mailbox reveal whether it has an account, and are silent.
+    """
+    if state.by == MAIL:
+        send_limits.spend_resend(context, randomness.digest(interaction.interaction_id))
+    else:
+        _send(context, interaction, state)
+    return send_if_due(context, interaction, state, is_sent=state.by != MAIL)
+
+
+def _send(context: Context, interaction: Interaction, state: PendingVerification) -> None:
+    """Mail a link and a code, or text a code; the owner of a taken number is notified instead."""
+    if state.by == MAIL:
+        verification.resend(
+            context, state.uid, state.email, VerificationOptions(interaction_id=interaction.interaction_id)
+        )
+    elif state.uid != one_time_tokens.NOBODY:
+        phones.send(context, state.uid, state.subject, store.by_uid(context, state.uid))
+    elif store.by_identifier(context, PHONE, state.subject) is not None:
+        phones.send_account_exists(context, state.subject)
+    else:
+        phones.simulate_send(context, state.subject)

@@ -1,0 +1,109 @@
+"""Reauthentication of a signed-in user: when it is required, and the methods that the account offers."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Final
+
+from app.contract import errors as e
+from app.contract.second_factors.challenge import FactorKind
+from app.contract.steps import (
+    CONNECTION_METHOD,
+    PASSKEY_METHOD,
+    PASSWORD_METHOD,
+    LoginStep,
+    ReauthenticationOptions,
+    RegisterStep,
+    StepResponse,
+)
+from app.identity.authentication.federation import offered_connections
+from app.identity.authentication.passwordless import lookup, methods
+from app.identity.authentication.passwordless.methods import SMS
+from app.identity.authentication.sign_in import pending_sign_in
+from app.identity.authentication.sign_in.sessions.service import BrowserSession
+from app.identity.credentials.passkeys import store as passkeys
+from app.identity.credentials.second_factors import service as second_factors
+from app.identity.directory.accounts import linked_identities
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.account import Account
+from app.identity.platform.context import Context
+
+REAUTHENTICATION_LIFETIME: Final = timedelta(minutes=5)
+
+
+def is_fresh(context: Context, session: BrowserSession) -> bool:
+    """Return whether the user authenticated less than five minutes ago."""
+    return context.now - session.authenticated_at <= REAUTHENTICATION_LIFETIME
+
+
+def must_confirm(context: Context, session: BrowserSession, account: Account) -> bool:
+    """Return whether a change requires a reauthentication for which the password alone does not suffice (decision 0094)."""
+    channel = pending_sign_in.channel_for(session.methods)
+    return not is_fresh(context, session) and (
+        account.password_hash is None or bool(second_factors.kinds_of_account(context, account, channel))
+    )
+
+
+def with_methods(context: Context, response: StepResponse) -> StepResponse:
+    """Return a step that requires a reauthentication with the account's methods, and the identifier of each.
+
+    Only a browser with the account's session gets them.
+    """
+    form = response.step
+    if not isinstance(form, LoginStep | RegisterStep) or form.reauthentication is None:
+        return response
+    person = form.reauthentication.person
+    account = accounts.by_uid(context, person.uid)
+    if account is None:
+        return response
+    options = ReauthenticationOptions(person=person, methods=_methods(context, account))
+    return response.model_copy(update={"step": form.model_copy(update={"reauthentication": options})})
+
+
+def _methods(context: Context, account: Account) -> dict[str, str]:
+    available = {}
+    name = _login_name(context, account)
+    if account.password_hash is not None and name:
+        available[PASSWORD_METHOD] = name
+    if context.tenant.settings.passkeys and passkeys.by_account(context, account.uid):
+        available[PASSKEY_METHOD] = ""
+    emails = {identity.provider: identity.email or "" for identity in linked_identities.of(account)}
+    reauthenticating = (
+        (
+            connection.name
+            for connection in offered_connections.active_connections(context)
+            if connection.can_reauthenticate
+        )
+        if emails
+        else ()
+    )
+    available |= {f"{CONNECTION_METHOD}{name}": emails[name] for name in reauthenticating if name in emails}
+    for method in methods.enabled_methods(context):
+        names = (account.phone,) if method == SMS else (name, account.email)
+        identifier = next((text for text in names if text and _resolves_to(context, text, method, account)), None)
+        if identifier is not None and _may_begin(context, account, method):
+            available[method] = identifier
+    return available
+
+
+def _login_name(context: Context, account: Account) -> str | None:
+    """Return an identifier of the account that the tenant's sign-in accepts."""
+    phone = account.phone if account.phone_verified else None
+    names = {"email": account.email, "username": account.username, "phone": phone}
+    return next((name for kind in context.tenant.settings.login_kinds if (name := names[kind])), None)
+
+
+def _resolves_to(context: Context, name: str, method: str, account: Account) -> bool:
+    _, reached, _ = lookup.resolve(context, name, method)
+    return reached is not None and reached.uid == account.uid
+
+
+def _may_begin(context: Context, account: Account, method: str) -> bool:
+    """Return whether a sign-in may begin with the method; not if it is the account's only second factor."""
+    try:
+        second_factors.required_factor(
+            context, account, FactorKind.SMS if method == SMS else FactorKind.EMAIL, is_reauthentication=True
+        )
+    except e.TwoFactorOn:
+        return False
+    return True

@@ -1,0 +1,59 @@
+"""The one-time code of a return address, which the tenant's server exchanges for a token (interface hosted-pages.md section 3)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Final
+
+from app.contract import errors as e
+from app.contract.sessions import operations as contract
+from app.contract.sessions.operations import Token
+from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.authentication.sign_in.sessions.service import BrowserSession
+from app.identity.credentials.tokens import service as tokens
+from app.identity.credentials.tokens.service import TokenGrant
+from app.identity.directory.accounts import store as accounts
+from app.identity.directory.organizations import active_policies
+from app.identity.platform import continuation_tokens
+from app.identity.platform.context import Context
+from app.identity.platform.continuation_tokens import ContinuationPurpose
+from app.identity.platform.token_claims import TokenClaims
+from app.kit.clock import iso
+
+LIFETIME: Final = timedelta(minutes=2)
+
+
+def issue(context: Context, session: BrowserSession) -> str:
+    """Return a code for the session of a complete sign-in."""
+    facts = {"session": session.session_id, "agent": context.agent, "address": context.address}
+    return continuation_tokens.issue(
+        context, ContinuationPurpose.RETURN_CODE, session.uid, lifetime=LIFETIME, facts=facts
+    ).text
+
+
+@contract.exchange_code.implements
+def exchange(context: Context, req: contract.ReturnCode) -> Token:
+    """Use up a code. Of concurrent calls one succeeds. The token ends with the browser session; a code without its session is void."""
+    code = continuation_tokens.find(context, ContinuationPurpose.RETURN_CODE, req.code)
+    if code is None:
+        raise e.WrongRequestToken
+    if code.is_expired(context.now):
+        raise e.ExpiredRequestToken
+    accounts.lock(context, code.uid)
+    session_id = str(code.facts["session"])
+    ends_at = sessions.lock_expiry(context, session_id)
+    if ends_at is None or not continuation_tokens.spend(context, code):
+        raise e.WrongRequestToken
+    context.audit.record("return_code.exchanged", uid=code.uid)
+    claims = TokenClaims(
+        provider="Email",
+        agent=code.facts["agent"],
+        address=code.facts["address"],
+        ends_at=int(ends_at.timestamp()),
+    )
+    access, _ = active_policies.shortest_lifetimes_of(context, code.uid)
+    grant = TokenGrant(
+        uid=code.uid, claims=claims, session_id=session_id, access_seconds=access, has_refresh_token=False
+    )
+    issued = tokens.issue(context, grant)
+    return Token(access_token=issued.access_token, expires_in=iso(issued.access_expires_at) or "")

@@ -1,0 +1,58 @@
+"""The authorization endpoint on the pages: open a request, answer its consent, switch its account."""
+
+from __future__ import annotations
+
+from app.contract.oauth.pages import authorization
+from app.contract.sessions.pages import account_choice as account_choice_pages
+from app.contract.sessions.pages.account_choice import SwitchAccountRequest
+from app.contract.steps import StepResponse
+from app.identity.authentication.sign_in import interactions
+from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.pages_api.interactions import complete_first_factor, next_step
+from app.identity.pages_api.oauth import session_end
+from app.identity.platform.context import Context
+from app.identity.protocols.oauth import authorize, hub_client
+from app.identity.protocols.oauth.authorize import account_choice
+
+
+@authorization.authorize.implements
+def open_authorization(context: Context, req: authorization.AuthorizeRequest) -> StepResponse:
+    return authorize.open(context, req.protocol, req.app, req.parameters)
+
+
+@authorization.consent.implements
+def answer_consent(context: Context, req: authorization.ConsentRequest) -> StepResponse:
+    interaction, session = interactions.find(context, req.interaction_id), sessions.current(context)
+    if interaction is None:
+        return next_step.START_AGAIN
+    if interaction.kind != next_step.AUTHORIZE:
+        return next_step.after_end(session)
+    if (unsaved := next_step.unsaved_codes(context, interaction, session)) is not None:
+        return unsaved
+    if session is not None and req.account != session.uid:  # the page asked another account
+        return next_step.advance(context, interaction, session)
+    return authorize.answer_consent(context, interaction, session, req.allow, req.refused)
+
+
+@account_choice_pages.switch_account.implements
+def switch_account(context: Context, req: SwitchAccountRequest) -> StepResponse:
+    """End the session of the page's account, or let the person choose another one of the browser's (decision 0238)."""
+    interaction, session = interactions.find(context, req.interaction_id), sessions.current(context)
+    if interaction is not None and session is not None and req.account not in ("", session.uid):
+        return next_step.advance(context, interaction, session)
+    if req.chooses and session is not None and interaction is not None and account_choice.may_choose(interaction):
+        interaction = interactions.add_facts(context, interaction, **account_choice.facts_of_request(context))
+        return next_step.advance(context, interaction, session)
+    ended = session_end.end(context, session) if session is not None else []
+    update = {"ends_session": True, "frames": session_end.frames(context, ended)}
+    if interaction is None or interaction.is_done:
+        return next_step.START_AGAIN.model_copy(update=update)
+    if interaction.request.get(complete_first_factor.KEY):  # the sign-in of the account that is left
+        facts = {complete_first_factor.KEY: None, complete_first_factor.STEP_UP: None}
+        interaction = interactions.add_facts(context, interaction, **facts)
+    return next_step.advance(context, interaction, None).model_copy(update=update)
+
+
+@authorization.hub_client.implements
+def read_own_client(context: Context, req: authorization.HubClientRequest) -> authorization.HubClient:
+    return hub_client(context, req.name)

@@ -1,0 +1,90 @@
+"""JWT sign-on in the browser: an app asks for a JWT, or another identity provider's JWT signs in (interface federation.md section 7)."""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract.jwt import sign_on as contract
+from app.contract.step_reasons import RefusedPart
+from app.contract.steps import LoginStep, RefusedStep, StepResponse
+from app.identity.authentication.federation import jwt_providers, native_credentials
+from app.identity.authentication.federation.native_credentials import Proven
+from app.identity.authentication.federation.offered_connections import OfferedConnection
+from app.identity.authentication.sign_in import interactions, required_actions
+from app.identity.authentication.sign_in.sessions import browser_sessions
+from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.directory.accounts import linked_identities
+from app.identity.directory.tenants.addresses.allowed_addresses import is_registered_page
+from app.identity.pages_api.interactions import jwt_redirect, next_step
+from app.identity.pages_api.interactions.jwt_redirect import JwtRequest
+from app.identity.pages_api.sign_in import federated_login
+from app.identity.platform.context import Context
+from app.identity.protocols.jwt_sign_on import signing
+
+
+@contract.authorize.implements
+def authorize(context: Context, req: contract.JwtAuthorize) -> StepResponse:
+    """Lead a signed-in browser back with a JWT at once, another one to the sign-in page.
+
+    The address must be an entry of the whitelist, because it gets a token (decision 0231).
+    """
+    context.count("jwt_authorize", context.tenant.settings.limits.federation_starts_per_minute_per_address)
+    if req.client_id.lower() != context.tenant.api_key.lower():
+        return StepResponse(step=RefusedStep(error="invalid_client", part=RefusedPart.CLIENT))
+    app = signing.find(context, req.app)
+    if not is_registered_page(context, req.redirect_uri):
+        return StepResponse(step=RefusedStep(error="invalid_request", part=RefusedPart.REDIRECT_URI))
+    request, session = JwtRequest(app.client.app_name, req.redirect_uri, req.nonce), sessions.current(context)
+    required = required_actions.next_step(context, session) if session is not None else None
+    if session is not None and required is None:
+        sessions.touch(context, session)
+        return jwt_redirect.lead_back(context, session, request)
+    interaction, binding = interactions.begin(context, next_step.RETURN, jwt_redirect.to_facts(request))
+    return StepResponse(
+        step=required or LoginStep(),
+        interaction_id=interaction.interaction_id,
+        binding=binding,
+        relying_party=jwt_redirect.view_of(app, req.redirect_uri),
+    )
+
+
+@contract.access.implements
+def access(context: Context, req: contract.JwtAccess) -> StepResponse:
+    """Sign in by a JWT that the browser brings, once.
+
+    A browser that is signed in to another account stays there: any site could send it here with its own token.
+
+    Raises JwtRefused, JwtWithoutSubject.
+    """
+    context.count("jwt_access", context.tenant.settings.limits.federation_starts_per_minute_per_address)
+    proven, sender = _proven(context, {name.lower(): text for name, text in req.parameters}, req.bearer)
+    identity, session = proven.identity, sessions.current(context)
+    holder = linked_identities.find_account(context, identity.provider, identity.subject)
+    signed_in = (
+        {session.uid} if session is not None else {item.session.uid for item in browser_sessions.all_sessions(context)}
+    )
+    if signed_in and (holder is None or holder.uid not in signed_in):
+        raise e.JwtRefused("This browser is signed in to another account.")
+    native_credentials.use_id_token(context, proven)
+    facts = {"return_url": req.return_url} if req.return_url else {}
+    interaction, binding = interactions.begin(context, next_step.RETURN, facts)
+    connection = OfferedConnection(sender.name, sender.provider.app_name, proven.trusts_email, can_reauthenticate=False)
+    step = federated_login.sign_in_or_register(
+        context, interaction, connection, identity, registers=context.tenant.settings.registration
+    )
+    begun = sessions.by_cookie(context, step.session.token) if step.session is not None else None
+    person = begun or holder
+    context.audit.record("jwt.accepted", uid=person.uid if person is not None else None, provider=sender.name)
+    return step.model_copy(update={"binding": step.binding or binding}) if step.interaction_id else step
+
+
+def _proven(context: Context, parameters: dict[str, str], bearer: str | None) -> tuple[Proven, jwt_providers.JwtSender]:
+    """Return the identity by the first provider that signed the token."""
+    refusal: e.JwtRefused | e.JwtWithoutSubject = e.JwtRefused()
+    for sender, text in jwt_providers.named_by(context, parameters, bearer):
+        try:
+            return native_credentials.prove_by_jwt(context, sender, text), sender
+        except e.JwtWithoutSubject as problem:
+            refusal = problem
+        except e.JwtRefused:
+            continue
+    raise refusal

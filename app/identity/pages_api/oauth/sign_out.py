@@ -1,0 +1,46 @@
+"""Sign-out on the pages, started by the person or by an application."""
+
+from __future__ import annotations
+
+from app.contract.applications.logout_settings import LogoutReason
+from app.contract.sessions.pages import sign_out as sign_out_pages
+from app.contract.steps import ConfirmSignOutStep, RedirectStep, SignedOutStep, StepResponse
+from app.identity.authentication.sign_in.sessions import browser_sessions
+from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.tenants.addresses.allowed_addresses import is_allowed
+from app.identity.pages_api.oauth import session_end
+from app.identity.platform.context import Context
+from app.identity.protocols.oauth import views as oauth_views
+from app.identity.protocols.oauth.authorize import account_choice
+from app.identity.protocols.oauth.logout import rp_initiated as logout
+
+
+@sign_out_pages.sign_out.implements
+def sign_out(context: Context, req: sign_out_pages.SignOutRequest) -> StepResponse:
+    """End the session that the request's `id_token_hint` names, of those of this browser, else the current one."""
+    current = sessions.current(context)
+    named = logout.named_session(context, req)
+    session = named if named is not None and (current is None or named.uid != current.uid) else current
+    response = logout.open(context, req, session)
+    if isinstance(response.step, ConfirmSignOutStep) and session is not None:
+        account = accounts.by_uid(context, session.uid)
+        asked = ConfirmSignOutStep(person=oauth_views.person(account) if account else None)
+        return response.model_copy(update={"step": asked})
+    reason: LogoutReason = "rp_logout" if response.relying_party is not None else "idp_logout"
+    ended = session_end.end(context, session, reason) if session is not None else []
+    if isinstance(response.step, SignedOutStep) and req.return_url and is_allowed(context, req.return_url):
+        response = StepResponse(step=RedirectStep(address=req.return_url))
+    if req.confirmed and req.everyone:
+        ended += [
+            element
+            for item in browser_sessions.all_sessions(context)
+            for element in session_end.end(context, item.session)
+        ]
+        current = None
+    stays = current.uid if current is not None and session is not current else ""
+    others = browser_sessions.others(context, stays) if context.visit and context.visit.others else None
+    update = {"frames": session_end.frames(context, ended), "ends_session": not stays, "other_sessions": others}
+    if isinstance(response.step, SignedOutStep):
+        update |= {"step": SignedOutStep(accounts=account_choice.options_left(context))}
+    return response.model_copy(update=update)

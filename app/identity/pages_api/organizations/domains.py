@@ -1,0 +1,98 @@
+"""The domains of an organization on its owners' pages: add, verify, remove."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from app.contract import errors as e
+from app.contract.accounts.pages.reauthentication import SessionRenewal
+from app.contract.organizations.pages import domains as contract
+from app.contract.shared_responses import Posted
+from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.organizations.domains import service as domains
+from app.identity.directory.organizations.domains import verification as domain_verification
+from app.identity.directory.organizations.domains.service import OrganizationDomain
+from app.identity.directory.organizations.memberships import management as own_members
+from app.identity.directory.organizations.memberships.management import ManagedMember
+from app.identity.pages_api import signed_in_account
+from app.identity.pages_api.organizations import views as organization_views
+from app.identity.platform.context import Context
+from app.identity.public_api.organizations import domain_verification as organization_domains
+from app.kit.clock import iso
+
+MAX_DOMAINS: Final = 20
+"""Domains that owners may add to one organization; the tenant's servers may add more."""
+
+
+@contract.read.implements
+def read(context: Context, req: contract.DomainsRequest) -> contract.DomainsResponse:
+    session, account = signed_in_account.require_account(context)
+    sessions.touch(context, session)
+    scope = _owned(context, account, req.organization)
+    used = domains.used_by_connections(context, req.organization)
+    return contract.DomainsResponse(
+        organization=organization_views.own(context, account, [scope.actor])[0],
+        domains=[_view(item, used) for item in _held(context, req.organization)],
+        **organization_views.account_view(context, session, account),
+    )
+
+
+@contract.add.implements
+def add(context: Context, req: contract.AddDomainRequest) -> SessionRenewal:
+    confirmed = signed_in_account.reauthenticate(context, req)
+    _owned(context, confirmed.account, req.organization)
+    name = domains.checked(req.name)
+    domain_verification.require_mail_servers(context, [name])
+    scope = _owned(context, confirmed.account, req.organization, for_change=True)  # DNS may have taken seconds
+    if len(_held(context, req.organization)) >= MAX_DOMAINS:
+        raise e.TooManyDomains
+    domains.add(context, scope.organization, name, by=confirmed.account.uid)
+    return signed_in_account.renew_session(context, confirmed)
+
+
+@contract.verify.implements
+def verify(context: Context, req: contract.VerifyDomainRequest) -> Posted:
+    _, account = signed_in_account.require_account(context)
+    scope = _owned(context, account, req.organization)
+    organization_domains.verify(context, domains.require(context, scope.organization, req.domain), by=account.uid)
+    return Posted()
+
+
+@contract.remove.implements
+def remove(context: Context, req: contract.RemoveDomainRequest) -> SessionRenewal:
+    confirmed = signed_in_account.reauthenticate(context, req)
+    scope = _owned(context, confirmed.account, req.organization, for_change=True)
+    domains.remove(context, domains.require(context, scope.organization, req.domain), by=confirmed.account.uid)
+    return signed_in_account.renew_session(context, confirmed)
+
+
+def _owned(context: Context, account: Account, org_id: str, *, for_change: bool = False) -> ManagedMember:
+    """Return an organization that the account owns, while the tenant lets organizations prove domains.
+
+    `for_change` lets no other request that asks for it change the organization meanwhile.
+
+    Raises UnknownOrganization, also for managers who are no owners.
+    """
+    scope = own_members.managed(context, account, org_id, for_change=for_change)
+    if not scope.is_owner or not context.tenant.settings.organizations.dns:
+        raise e.UnknownOrganization
+    return scope
+
+
+def _held(context: Context, org_id: str) -> list[OrganizationDomain]:
+    return domains.of_organizations(context, [org_id])[org_id]
+
+
+def _view(item: OrganizationDomain, used: set[str]) -> contract.OwnDomain:
+    return contract.OwnDomain(
+        id=item.domain_id,
+        name=item.domain,
+        record=domain_verification.PREFIX + item.token,
+        is_verified=item.is_verified,
+        is_declared=item.is_verified and item.strategy == domains.MANUAL,
+        is_in_use=item.domain in used,
+        problem=item.problem,
+        verified_at=iso(item.verified_at),
+        checked_at=iso(item.checked_at),
+    )

@@ -1,0 +1,96 @@
+"""The page of an invitation to an organization: read, join, decline."""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract.organizations.pages import invitation as contract
+from app.contract.organizations.pages.invitation import InvitationState, InvitationView
+from app.contract.steps import LoginStep, RegisterStep, StepResponse
+from app.identity.authentication.sign_in import interactions
+from app.identity.authentication.sign_in.interactions import Interaction
+from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.authentication.sign_in.sessions.service import BrowserSession
+from app.identity.authentication.sign_in.sessions.session_ends import EndedSession
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.organizations import branding
+from app.identity.directory.organizations.invitations import service as invitations
+from app.identity.directory.organizations.invitations.invitation import InvitationRecord
+from app.identity.directory.organizations.memberships import service as memberships
+from app.identity.pages_api.interactions import accept_invitation, next_step
+from app.identity.pages_api.oauth import session_end
+from app.identity.pages_api.organizations import invitation_view
+from app.identity.pages_api.registration import begin_verification
+from app.identity.platform.context import Context
+from app.kit import randomness
+
+"""Of the interaction: a new account may have to be created first."""
+
+
+@contract.read.implements
+def read(context: Context, req: contract.InvitationReference) -> InvitationView:
+    session = sessions.current(context)
+    account = accounts.by_uid(context, session.uid) if session is not None else None
+    return invitation_view.view(context, accept_invitation.by_token_hash(context, _token_hash(context, req)), account)
+
+
+@contract.go_on.implements
+def go_on(context: Context, req: contract.ContinueInvitation) -> StepResponse:
+    """Begin an interaction for the invitation and take its first step; with a session that joins, it is also the last one."""
+    token_hash, session = _token_hash(context, req), sessions.current(context)
+    found = accept_invitation.by_token_hash(context, token_hash)
+    if found is None or not found[0].is_open or not found[1].is_active or memberships.is_full(context, found[1]):
+        raise e.ClosedInvitation
+    invitation, organization = found
+    is_left = req.action == "switch" and session is not None
+    ended: list[EndedSession] = []
+    if session is not None and is_left:
+        ended = session_end.end(context, session)
+        session = None
+    earlier = interactions.find_open(context, req.interaction_id)
+    return_url = req.return_url or (earlier.request.get("return_url") if earlier is not None else None)
+    request = {"return_url": return_url} if return_url else {}
+    request |= {"action": req.action, **accept_invitation.facts(invitation, token_hash)}
+    interaction, binding = interactions.begin(context, next_step.RETURN, request)
+    step = _first_step(context, interaction, session, req.action)
+    return step.model_copy(
+        update={
+            "binding": binding,
+            "login_hint": invitation.email if isinstance(invitation, InvitationRecord) else None,
+            "invitation": organization.display_name,
+            "organization": branding.branding_of(organization),
+            "relying_party": step.relying_party or next_step.return_target(context, return_url),
+            "ends_session": is_left,
+            "frames": session_end.frames(context, ended),
+        }
+    )
+
+
+@contract.decline.implements
+def decline(context: Context, req: contract.InvitationReference) -> InvitationView:
+    """Decline for the owner of the mailbox, which the token proves; the interaction of a browser is not enough."""
+    if not context.tenant.settings.organizations.enabled:
+        raise e.ClosedInvitation
+    invitation, _ = invitations.require_open(context, req.token)
+    invitations.decline(context, invitation)
+    return InvitationView(state=InvitationState.DECLINED)
+
+
+def _first_step(
+    context: Context, interaction: Interaction, session: BrowserSession | None, action: str
+) -> StepResponse:
+    if session is None:
+        form = RegisterStep() if action == "register" else LoginStep()
+        return StepResponse(step=form, interaction_id=interaction.interaction_id)
+    account = accounts.by_uid(context, session.uid) if action == "verify" else None
+    if account is not None and account.email and not account.email_verified:
+        return begin_verification.begin(context, interaction, account.email, account, is_sent=False)
+    return next_step.advance(context, interaction, session)
+
+
+def _token_hash(context: Context, req: contract.InvitationReference) -> str:
+    """Return the hash of the token of a link, or of the one that began this browser's interaction; empty if there is none."""
+    if req.token:
+        return randomness.digest(req.token)
+    return accept_invitation.token_hash_of(
+        interactions.find(context, req.interaction_id) if req.interaction_id else None
+    )

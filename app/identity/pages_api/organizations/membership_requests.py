@@ -1,0 +1,68 @@
+"""The pages of requests to join an organization: people ask, managers decide."""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract.organizations.pages import join_requests as contract
+from app.contract.organizations.views import JoinableOrganization
+from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.organizations.membership_requests import store as join_request_store
+from app.identity.directory.organizations.membership_requests.membership_request import OPEN, JoinOffer
+from app.identity.directory.organizations.memberships import management as own_members
+from app.identity.pages_api import signed_in_account
+from app.identity.pages_api.organizations import views as organization_views
+from app.identity.platform.context import Context
+from app.identity.protocols.oauth import views as oauth_views
+from app.identity.protocols.oauth.authorize import organization_choice
+from app.identity.public_api.organizations.membership_requests import service
+from app.kit.clock import iso
+
+
+@contract.ask.implements
+def ask(context: Context, req: contract.AskToJoin) -> JoinableOrganization:
+    session, account = signed_in_account.require_account(context)
+    sessions.touch(context, session)
+    _, organization = service.ask(context, account, req.organization)
+    return organization_choice.joinable(JoinOffer(organization, is_asked=True))
+
+
+@contract.read.implements
+def read(context: Context, req: contract.RequestsRequest) -> contract.RequestsResponse:
+    session, account = signed_in_account.require_account(context)
+    sessions.touch(context, session)
+    scope, size = own_members.managed(context, account, req.organization), contract.REQUESTS_PER_PAGE
+    found = join_request_store.page(context, req.organization, (size + 1, (req.page - 1) * size), OPEN)
+    return contract.RequestsResponse(
+        organization=organization_views.own(context, account, [scope.actor])[0],
+        requests=[
+            contract.RequestView(
+                id=item.request.join_request_id,
+                label=item.label,
+                domain=item.request.domain,
+                since=iso(item.request.created_at) or "",
+            )
+            for item in found[:size]
+        ],
+        has_more=len(found) > size,
+        **organization_views.account_view(context, session, account),
+    )
+
+
+@contract.decide.implements
+def decide(context: Context, req: contract.DecideRequest) -> contract.Decided:
+    confirmed = signed_in_account.reauthenticate(context, req) if req.is_approved else None
+    session, account = signed_in_account.require_account(context)
+    sessions.touch(context, session)
+    own_members.managed(context, account, req.organization, for_change=True)
+    decision = service.approve if req.is_approved else service.decline
+    try:
+        _, other = decision(context, req.organization, req.request, account.uid)
+    except e.OrganizationInactive:
+        raise e.UnknownOrganization from None
+    renewal = signed_in_account.renew_session(context, confirmed) if confirmed is not None else None
+    return contract.Decided(label=_label(other), session=renewal.session if renewal is not None else None)
+
+
+def _label(account: Account | None) -> str:
+    return oauth_views.person(account).label if account is not None else ""

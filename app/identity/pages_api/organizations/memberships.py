@@ -1,0 +1,90 @@
+"""The account pages of organizations: those of the account, leaving one, and the members of those that it manages."""
+
+from __future__ import annotations
+
+from app.contract.accounts.pages.reauthentication import SessionRenewal
+from app.contract.organizations.pages import account_organizations
+from app.contract.organizations.pages import members as contract
+from app.contract.page_models import NoParameters
+from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.directory.organizations import owned_organizations
+from app.identity.directory.organizations.invitations import received_invitations
+from app.identity.directory.organizations.membership_changes import managed_members
+from app.identity.directory.organizations.memberships import management as own_members
+from app.identity.directory.organizations.memberships import service as memberships
+from app.identity.pages_api import signed_in_account
+from app.identity.pages_api.organizations import views as organization_views
+from app.identity.platform.context import Context
+from app.identity.protocols.oauth.authorize import organization_choice
+
+
+@account_organizations.read.implements
+def read(context: Context, req: NoParameters) -> account_organizations.OwnOrganizations:
+    session, account = signed_in_account.require_account(context)
+    sessions.touch(context, session)
+    found = memberships.of(context, account)
+    return account_organizations.OwnOrganizations(
+        organizations=organization_views.own(context, account, found) if found else [],
+        joinable=organization_choice.joinable_organizations(context, account),
+        can_create=owned_organizations.may_create(context),
+        creation_problem=owned_organizations.creation_problem(context, account, found),
+        invitations=received_invitations.hint(received_invitations.pending(context, account)),
+        **organization_views.account_view(context, session, account),
+    )
+
+
+@account_organizations.leave.implements
+def leave(context: Context, req: account_organizations.LeaveOrganizationRequest) -> SessionRenewal:
+    confirmed = signed_in_account.reauthenticate(context, req)
+    managed_members.leave(context, confirmed.account, req.organization)
+    return signed_in_account.renew_session(context, confirmed)
+
+
+@contract.members.implements
+def list_members(context: Context, req: contract.MembersRequest) -> contract.MembersResponse:
+    session, account = signed_in_account.require_account(context)
+    sessions.touch(context, session)
+    scope, size = own_members.managed(context, account, req.organization), contract.MEMBERS_PER_PAGE
+    found = own_members.page(context, req.organization, req.search, size + 1, (req.page - 1) * size)
+    return contract.MembersResponse(
+        organization=organization_views.own(context, account, [scope.actor])[0],
+        members=[organization_views.member(scope, account, item) for item in found[:size]],
+        has_more=len(found) > size,
+        **organization_views.account_view(context, session, account),
+    )
+
+
+@contract.member.implements
+def read_member(context: Context, req: contract.MemberRequest) -> contract.MemberResponse:
+    session, account = signed_in_account.require_account(context)
+    scope = own_members.managed(context, account, req.organization)
+    member = organization_views.member_of(context, scope, account, req.uid)
+    own = set(member.role_ids)
+    return contract.MemberResponse(
+        organization=organization_views.own(context, account, [scope.actor])[0],
+        member=member,
+        roles=[
+            contract.RoleView(
+                id=role.role.role_id,
+                name=role.role.name,
+                description=role.role.description,
+                can_change=role.role.role_id in own or scope.can_give(role.permissions),  # each role can be taken
+            )
+            for role in own_members.offered_roles(context, req.organization)
+        ],
+        **organization_views.account_view(context, session, account),
+    )
+
+
+@contract.set_roles.implements
+def set_roles(context: Context, req: contract.SetMemberRolesRequest) -> SessionRenewal:
+    confirmed = signed_in_account.reauthenticate(context, req)
+    managed_members.set_roles(context, confirmed.account, req.organization, req.uid, req.role_ids)
+    return signed_in_account.renew_session(context, confirmed)
+
+
+@contract.remove.implements
+def remove(context: Context, req: contract.RemoveMemberRequest) -> SessionRenewal:
+    confirmed = signed_in_account.reauthenticate(context, req)
+    managed_members.remove(context, confirmed.account, req.organization, req.uid)
+    return signed_in_account.renew_session(context, confirmed)

@@ -1,0 +1,112 @@
+"""The account pages on which people create organizations, and owners change, hand over and delete theirs."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from app.contract import errors as e
+from app.contract.accounts.pages.reauthentication import SessionRenewal
+from app.contract.messages.models import MailKind
+from app.contract.organizations.pages import settings as contract
+from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.directory.accounts.account import Account, full_name, verified_email
+from app.identity.directory.organizations import owned_organizations
+from app.identity.directory.organizations.connections import store as connection_store
+from app.identity.directory.organizations.domains import service as domains
+from app.identity.directory.organizations.invitations import store as invitation_store
+from app.identity.directory.organizations.membership_changes import ownership_transfer
+from app.identity.directory.organizations.membership_changes.ownership_transfer import Transferred
+from app.identity.directory.organizations.memberships import management as own_members
+from app.identity.messaging import service as messaging
+from app.identity.pages_api import signed_in_account
+from app.identity.pages_api.organizations import views as organization_views
+from app.identity.platform.context import Context
+from app.identity.protocols.oauth import views as oauth_views
+
+_PAGE: Final = "/organizations"
+
+
+@contract.create.implements
+def create(context: Context, req: contract.CreateOwnOrganization) -> contract.CreatedOrganization:
+    session, account = signed_in_account.require_account(context)
+    sessions.touch(context, session)
+    return contract.CreatedOrganization(id=owned_organizations.create(context, account, req.name).org_id)
+
+
+@contract.read.implements
+def read(context: Context, req: contract.OrganizationSettingsRequest) -> contract.OrganizationSettingsView:
+    session, account = signed_in_account.require_account(context)
+    sessions.touch(context, session)
+    scope, org_id = own_members.managed(context, account, req.organization), req.organization
+    stored = scope.organization
+    return contract.OrganizationSettingsView(
+        organization=organization_views.own(context, account, [scope.actor])[0],
+        name=stored.name,
+        display_name=str(stored.display.get("Name") or ""),
+        logo=stored.logo_url or "",
+        color=stored.color or "",
+        domains=len(domains.of_organizations(context, [org_id])[org_id]),
+        connections=len(connection_store.of_organizations(context, [org_id])[org_id]),
+        invitations=invitation_store.count_open(context, org_id),
+        **organization_views.account_view(context, session, account),
+    )
+
+
+@contract.change.implements
+def change(context: Context, req: contract.ChangeOrganizationSettings) -> SessionRenewal:
+    confirmed = signed_in_account.reauthenticate(context, req)
+    owned_organizations.change(
+        context,
+        confirmed.account,
+        req.organization,
+        name=req.name,
+        display_name=req.display_name.strip(),
+        logo=req.logo,
+        color=req.color,
+    )
+    return signed_in_account.renew_session(context, confirmed)
+
+
+@contract.delete.implements
+def delete(context: Context, req: contract.DeleteOwnOrganization) -> SessionRenewal:
+    confirmed = signed_in_account.reauthenticate(context, req)
+    owned_organizations.delete(context, confirmed.account, req.organization, req.name)
+    return signed_in_account.renew_session(context, confirmed)
+
+
+@contract.read_transfer.implements
+def read_transfer(context: Context, req: contract.TransferRequest) -> contract.TransferView:
+    session, account = signed_in_account.require_account(context)
+    scope = own_members.managed(context, account, req.organization)
+    if not scope.is_owner:
+        raise e.OwnersOnly
+    return contract.TransferView(
+        organization=organization_views.own(context, account, [scope.actor])[0],
+        member=organization_views.member_of(context, scope, account, req.uid),
+        roles_after=[role.name for role in ownership_transfer.roles_after(context, scope)],
+        **organization_views.account_view(context, session, account),
+    )
+
+
+@contract.transfer.implements
+def transfer(context: Context, req: contract.TransferOwnership) -> SessionRenewal:
+    confirmed = signed_in_account.reauthenticate(context, req)
+    actor = confirmed.account
+    done = ownership_transfer.transfer(context, actor, req.organization, req.uid, steps_down=req.steps_down)
+    _mail(context, actor, done, steps_down=req.steps_down)
+    return signed_in_account.renew_session(context, confirmed)
+
+
+def _mail(context: Context, actor: Account, done: Transferred, *, steps_down: bool) -> None:
+    """Tell the new owner, and the actor what changed; nothing where the owners stay the same."""
+    facts = {
+        "url": f"{context.pages_url}{_PAGE}",
+        "organization": done.organization.display_name,
+        "organization_logo": done.organization.logo_url or "",
+        "inviter": full_name(actor) or "",
+    }
+    if done.is_new and (email := verified_email(done.owner)) is not None:
+        messaging.mail(context, MailKind.OWNER_ADDED, email, account=done.owner, facts=facts)
+    if (done.is_new or steps_down) and (email := verified_email(actor)) is not None:
+        facts |= {"change": "removed" if steps_down else "added", "email": oauth_views.person(done.owner).label}
+        messaging.mail(context, MailKind.OWNERSHIP_CHANGED, email, account=actor, facts=facts)

@@ -1,0 +1,175 @@
+"""The account pages that invite people to an organization: open invitations, links, and new ones of both."""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract.organizations.pages import sent_invitations as contract
+from app.contract.organizations.pages.members import RoleView
+from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.directory.organizations.invitations import link_store
+from app.identity.directory.organizations.invitations import service as invitations
+from app.identity.directory.organizations.invitations import store as invitation_store
+from app.identity.directory.organizations.invitations.invitation import InvitationRecord
+from app.identity.directory.organizations.invitations.invitation_link import InvitationLinkRecord
+from app.identity.directory.organizations.memberships import management as own_members
+from app.identity.directory.organizations.memberships import service as memberships
+from app.identity.directory.organizations.memberships.management import ManagedMember, OfferedRole
+from app.identity.directory.organizations.organization import OWN
+from app.identity.pages_api import signed_in_account
+from app.identity.pages_api.organizations import views as organization_views
+from app.identity.platform.context import Context
+from app.identity.public_api.organizations.invitations import manager_invitations, send_invitation
+from app.identity.public_api.organizations.invitations.send_invitation import Result
+from app.kit.clock import iso
+from app.kit.operations.errors import ApiError
+
+_PROBLEMS: dict[type[ApiError], str] = {
+    e.WrongInvitationEmail: "malformed",
+    e.AlreadyMember: "member",
+    e.InvitationExists: "invited",
+    e.NoSeatLeft: "full",
+    e.MailLimitReached: "limited",
+}
+
+
+@contract.read.implements
+def read(context: Context, req: contract.OrganizationInvitationsRequest) -> contract.OrganizationInvitations:
+    session, account = signed_in_account.require_account(context)
+    sessions.touch(context, session)
+    scope, size = own_members.managed(context, account, req.organization), contract.INVITATIONS_PER_PAGE
+    organization, offered = scope.organization, own_members.offered_roles(context, req.organization)
+    found, links = _found(context, req)
+    default = memberships.default_role_ids(context, organization)
+    provided = _Given(scope, {item.role.role_id: item for item in offered}, default)
+    seats = organization.seats
+    return contract.OrganizationInvitations(
+        invitations=[provided.invitation(context, item) for item in found[:size]],
+        has_more=len(found) > size,
+        links=[provided.link(link) for link in links],
+        roles=[_role(item) for item in offered if scope.can_give(item.permissions)],
+        link_roles=[
+            _role(item) for item in offered if scope.can_give(item.permissions) and OWN not in item.permissions
+        ],
+        default_role=next(iter(default), ""),
+        free_seats=None if seats is None else max(0, seats - invitations.taken_seats(context, organization)),
+        organization=organization_views.own(context, account, [scope.actor])[0],
+        **organization_views.account_view(context, session, account),
+    )
+
+
+@contract.invite.implements
+def invite(context: Context, req: contract.InvitePeopleRequest) -> contract.PeopleInvited:
+    confirmed = signed_in_account.reauthenticate(context, req)
+    results = manager_invitations.invite(context, confirmed.account, req.organization, req.emails, req.role)
+    renewal = signed_in_account.renew_session(context, confirmed)
+    return contract.PeopleInvited(results=[_result(result) for result in results], **renewal.model_dump())
+
+
+@contract.resend.implements
+def resend(context: Context, req: contract.ManagedInvitationRequest) -> contract.InvitationChanged:
+    _, account = signed_in_account.require_account(context)
+    return contract.InvitationChanged(
+        email=manager_invitations.resend(context, account, req.organization, req.invitation).email
+    )
+
+
+@contract.revoke.implements
+def revoke(context: Context, req: contract.ManagedInvitationRequest) -> contract.InvitationChanged:
+    _, account = signed_in_account.require_account(context)
+    return contract.InvitationChanged(
+        email=manager_invitations.revoke(context, account, req.organization, req.invitation).email
+    )
+
+
+@contract.create_link.implements
+def create_link(context: Context, req: contract.CreateLinkRequest) -> contract.LinkCreated:
+    confirmed = signed_in_account.reauthenticate(context, req)
+    link, address = manager_invitations.create_link(
+        context,
+        confirmed.account,
+        req.organization,
+        req.role,
+        days=req.days,
+        max_uses=req.max_uses,
+        domains=req.domains,
+    )
+    scope = own_members.managed(context, confirmed.account, req.organization)
+    renewal = signed_in_account.renew_session(context, confirmed)
+    return contract.LinkCreated(
+        organization=scope.organization.display_name,
+        address=address,
+        expires_at=iso(link.ends_at) or "",
+        **renewal.model_dump(),
+    )
+
+
+@contract.revoke_link.implements
+def revoke_link(context: Context, req: contract.ManagedInvitationRequest) -> contract.InvitationChanged:
+    _, account = signed_in_account.require_account(context)
+    manager_invitations.revoke_link(context, account, req.organization, req.invitation)
+    return contract.InvitationChanged()
+
+
+def _found(
+    context: Context, req: contract.OrganizationInvitationsRequest
+) -> tuple[list[InvitationRecord], list[InvitationLinkRecord]]:
+    """Return the open invitations of the page, one more than it shows, and the active links; or the one that is asked for."""
+    if not req.invitation:
+        size = contract.INVITATIONS_PER_PAGE
+        found = invitation_store.open_page(context, req.organization, size + 1, (req.page - 1) * size)
+        return found, link_store.open_links(context, [req.organization])
+    invitation, link = invitation_store.by_id(context, req.invitation), link_store.by_id(context, req.invitation)
+    return (
+        [item for item in (invitation,) if item is not None and item.org_id == req.organization and item.is_open],
+        [item for item in (link,) if item is not None and item.org_id == req.organization and item.is_open],
+    )
+
+
+class _Given:
+    """The roles that invitations give, as the manager of the organization sees them; without a statement for each."""
+
+    def __init__(self, scope: ManagedMember, offered: dict[str, OfferedRole], default: list[str]) -> None:
+        self.scope, self.offered, self.default = scope, offered, default
+
+    def invitation(self, context: Context, item: InvitationRecord) -> contract.PendingInvitation:
+        return contract.PendingInvitation(
+            id=item.invitation_id,
+            email=item.email,
+            roles=self._names(item),
+            expires_at=iso(item.ends_at) or "",
+            resend_in_seconds=send_invitation.seconds_until_resend(context, item),
+            can_change=self._can_change(item),
+        )
+
+    def link(self, item: InvitationLinkRecord) -> contract.ActiveLink:
+        return contract.ActiveLink(
+            id=item.invitation_id,
+            roles=self._names(item),
+            expires_at=iso(item.ends_at) or "",
+            domains=list(item.domains),
+            uses=item.uses,
+            max_uses=item.max_uses,
+            can_change=self._can_change(item),
+        )
+
+    def _roles(self, item: InvitationRecord | InvitationLinkRecord) -> list[OfferedRole]:
+        return [self.offered[role] for role in item.role_ids or self.default if role in self.offered]
+
+    def _names(self, item: InvitationRecord | InvitationLinkRecord) -> list[str]:
+        return list(dict.fromkeys(role.role.name for role in self._roles(item)))
+
+    def _can_change(self, item: InvitationRecord | InvitationLinkRecord) -> bool:
+        return all(self.scope.can_give(role.permissions) for role in self._roles(item))
+
+
+def _role(item: OfferedRole) -> RoleView:
+    return RoleView(id=item.role.role_id, name=item.role.name, description=item.role.description)
+
+
+def _result(item: Result) -> contract.InvitedPersonView:
+    problem = next((name for kind, name in _PROBLEMS.items() if isinstance(item.refusal, kind)), "")
+    if item.refusal is not None and not problem:
+        raise item.refusal
+    if item.is_repeated:
+        problem = "repeated"
+    return contract.InvitedPersonView(email=item.email, problem=problem)  # type: ignore[arg-type] # of _PROBLEMS

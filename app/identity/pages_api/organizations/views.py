@@ -1,0 +1,82 @@
+"""Organizations and their members, as the account pages show them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.contract import errors as e
+from app.contract.organizations.pages import account_organizations
+from app.contract.organizations.pages import members as contract
+from app.identity.authentication.sign_in.sessions.service import BrowserSession
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.organizations.memberships import management as own_members
+from app.identity.directory.organizations.memberships import service as memberships
+from app.identity.directory.organizations.memberships import store as member_store
+from app.identity.directory.organizations.memberships.management import ManagedMember
+from app.identity.directory.organizations.organization import OWN, MemberRecord, Membership
+from app.identity.pages_api import views
+from app.identity.pages_api.interactions import reauthentication
+from app.identity.platform.context import Context
+from app.identity.protocols.oauth import views as oauth_views
+from app.kit.clock import iso
+
+
+def account_view(context: Context, session: BrowserSession, account: Account) -> dict[str, Any]:
+    """Return the members of an `AccountView`."""
+    return {
+        "person": views.person(context, account),
+        "needs_password": not reauthentication.is_fresh(context, session),
+        "must_confirm": reauthentication.must_confirm(context, session, account),
+    }
+
+
+def own(context: Context, account: Account, found: list[Membership]) -> list[account_organizations.OwnOrganization]:
+    """Return organizations as the account's pages show them, in a fixed number of statements."""
+    ids = [item.organization.org_id for item in found]
+    people, owners = memberships.count_people(context, ids), own_members.owners_of(context, ids)
+    since = member_store.joined_at(context, account.uid, ids)
+    return [
+        account_organizations.OwnOrganization(
+            id=item.organization.org_id,
+            name=item.organization.display_name,
+            logo=item.organization.logo_url,
+            roles=list(dict.fromkeys(role.name for role in item.roles)),
+            people=people.get(item.organization.org_id, 1),
+            since=iso(since.get(item.organization.org_id)) or "",
+            can_manage=item.is_administrator,
+            is_owner=OWN in item.permissions,
+            takes_requests=bool(item.organization.policy.jit_policy.require_approval),
+            is_last_owner=owners[item.organization.org_id].is_last(account.uid),
+        )
+        for item in found
+    ]
+
+
+def member_of(context: Context, scope: ManagedMember, account: Account, uid: str) -> contract.MemberView:
+    """Return a member as `account` sees it. Raises NotAMember."""
+    org_id = scope.organization.org_id
+    stored = member_store.of_account(context, uid, org_id)
+    if not stored:
+        raise e.NotAMember
+    names = member_store.roles_of(context, org_id, [uid])
+    try:
+        other = memberships.require_removable(context, uid)
+    except e.UnknownMember:
+        raise e.NotAMember from None
+    since = min(item.created_at for item in stored)
+    return member(scope, account, MemberRecord(uid, oauth_views.person(other).label, since, tuple(names.get(uid, ()))))
+
+
+def member(scope: ManagedMember, account: Account, item: MemberRecord) -> contract.MemberView:
+    """Return a member as `account` sees it."""
+    return contract.MemberView(
+        uid=item.uid,
+        label=item.label,
+        roles=list(dict.fromkeys(role.name for role in item.roles)),
+        role_ids=[role.role_id for role in item.roles],
+        since=iso(item.since) or "",
+        is_self=item.uid == account.uid,
+        is_owner=item.uid in scope.owners.uids,
+        can_change=scope.can_change(item.uid),
+        is_last_owner=scope.is_last_owner(item.uid),
+    )

@@ -1,0 +1,1 @@
+"""Recovery on the pages: passwords, PINs, lost passkeys, and the links of security alerts."""

@@ -1,0 +1,1 @@
+"""Registration on the pages, and the verification of addresses and numbers."""

@@ -1,0 +1,137 @@
+"""Begins the verification of an address or number in an interaction: what it keeps, and the step that asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from app.contract import errors as e
+from app.contract.steps import StepResponse
+from app.identity.authentication.sign_in import interactions
+from app.identity.authentication.sign_in.interactions import Interaction
+from app.identity.authentication.verification import service as verification
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.directory.accounts import identifiers, store
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.identifiers import EMAIL
+from app.identity.directory.accounts.login_attempts.account_lookup import TypedIdentifier
+from app.identity.pages_api.interactions import next_step, pending_verification
+from app.identity.pages_api.interactions.pending_verification import MAIL, SMS, PendingVerification
+from app.identity.platform.context import Context
+from app.kit import randomness
+from app.kit.limits.rate_limits import Rate
+
+TRIES = Rate(20, 600)  # per interaction
+
+
+def begin(
+    context: Context,
+    interaction: Interaction | None,
+    email: str,
+    account: Account | None,
+    *,
+    is_sent: bool,
+    password_hash: str = "",
+    remember: bool = False,
+    by: str = MAIL,
+    held: dict[str, Any] | None = None,
+    passkey: str = "",
+    methods: Sequence[str] = (),
+) -> StepResponse:
+    """Store that the interaction awaits the verification of an address or number, and return the step that asks for it.
+
+    Args:
+        account: the account that has or will have the address; None where there is nothing to verify.
+        is_sent: whether the message was sent already; otherwise it is sent, unless one was just sent.
+        password_hash: of the password that was typed in this browser, even if it belongs to no account.
+        held: the registration of this browser.
+        passkey: the WebAuthn id of the passkey that was created or used instead of a password; `methods` is its `amr`.
+    """
+    binding = None
+    if interaction is None:
+        interaction, binding = interactions.begin(context, next_step.RETURN, {})
+    uid = account.uid if account else one_time_tokens.NOBODY
+    state = PendingVerification(
+        pending_verification.display(email, by), uid, 0, password_hash, remember, by, held or {}, passkey, list(methods)
+    )
+    previous = pending_verification.pending_for(context, interaction)
+    if previous is not None and previous.subject == state.subject:
+        state = replace(state, sent_at=previous.sent_at)
+        if previous.uid == uid:
+            credentials = (passkey, state.methods) if methods else (previous.passkey, previous.methods)
+            state = replace(state, held=held or previous.held, passkey=credentials[0], methods=credentials[1])
+    if is_sent or not pending_verification.seconds_left(context, state):
+        state = pending_verification.send_if_due(context, interaction, state, is_sent=is_sent)
+    return step(context, pending_verification.store_pending(context, interaction, state), state).model_copy(
+        update={"binding": binding}
+    )
+
+
+def by_passkey(context: Context, interaction: Interaction | None, raw_id: str) -> StepResponse | None:
+    """Return the verification step for the passkey that was just registered in this browser; else None.
+
+    The step is the same whether the account exists, is pending, or is another person's.
+    """
+    state = pending_verification.pending_for(context, interaction) if interaction is not None else None
+    if interaction is None or interaction.is_done or state is None or not state.passkey or state.passkey != raw_id:
+        return None
+    return step(context, interaction, state)
+
+
+def after_password(
+    context: Context, interaction: Interaction | None, account: Account | None, remember: bool
+) -> StepResponse:
+    """Return the verification step after a right password for an unverified address; raises 970 without an address."""
+    if account is None or not account.email:
+        raise e.EmailUnverified
+    password_hash = account.password_hash or ""
+    return begin(
+        context, interaction, account.email, account, is_sent=False, password_hash=password_hash, remember=remember
+    )
+
+
+def repeat_sign_in(
+    context: Context, interaction: Interaction, identifier: TypedIdentifier, password: str
+) -> StepResponse | None:
+    """Return the verification step for a sign-in with the password just typed at registration in this browser; else None.
+
+    The step is the same whether the account exists, is pending, or is another person's. Costs one hash if the interaction
+    awaits this address.
+    """
+    state = pending_verification.pending_for(context, interaction)
+    if state is None or identifier.kind != EMAIL or not state.password_hash:
+        return None
+    if identifiers.normalize(EMAIL, identifier.value) != state.subject:
+        return None
+    account = store.by_uid(context, state.uid)
+    if account is not None and verification.is_verified(account, state.email):
+        return None
+    context.spend("verification_try", TRIES, randomness.digest(interaction.interaction_id))
+    context.work.release_connection()
+    return step(context, interaction, state) if context.hashing.is_match(state.password_hash, password) else None
+
+
+def after_password_by_phone(
+    context: Context, interaction: Interaction | None, account: Account | None, remember: bool
+) -> StepResponse:
+    """Return the verification step after a right password for an unverified number; raises 1066 without a number."""
+    if account is None or not account.phone:
+        raise e.PhoneUnverified
+    password_hash = account.password_hash or ""
+    return begin(
+        context,
+        interaction,
+        account.phone,
+        account,
+        is_sent=False,
+        password_hash=password_hash,
+        remember=remember,
+        by=SMS,
+    )
+
+
+def step(context: Context, interaction: Interaction, state: PendingVerification) -> StepResponse:
+    """Return the step of a pending verification."""
+    shown = pending_verification.waiting_step(context, interaction, state)
+    return StepResponse(step=shown, interaction_id=interaction.interaction_id)

@@ -1,0 +1,75 @@
+"""Change the address or number of a pending registration, in the browser that registered."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from app.contract.steps import LoginStep, StepResponse
+from app.contract.verification import pages as contract
+from app.identity.authentication.registration import change_identifier
+from app.identity.authentication.registration import service as registration
+from app.identity.authentication.sign_in import interactions
+from app.identity.authentication.sign_in.interactions import Interaction
+from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.authentication.verification.service import VerificationOptions
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.directory.accounts import store
+from app.identity.directory.accounts.identifiers import EMAIL, PHONE
+from app.identity.directory.accounts.unverified import pending_accounts
+from app.identity.pages_api.interactions import next_step, pending_verification
+from app.identity.pages_api.interactions.pending_verification import SMS, PendingVerification
+from app.identity.pages_api.registration import begin_verification, verification
+from app.identity.platform.context import Context
+from app.kit import randomness
+from app.kit.limits.rate_limits import Rate
+from app.kit.operations.errors import ApiError
+
+_CHANGES = Rate(5, 3600)  # per interaction, so that a registration cannot mail to many addresses
+
+
+@contract.change_address.implements
+def change_address(context: Context, req: contract.ChangeAddressRequest) -> StepResponse:
+    interaction = next_step.open_interaction(context, req.interaction_id)
+    if isinstance(interaction, StepResponse):
+        return interaction
+    state, session = pending_verification.pending_for(context, interaction), sessions.current(context)
+    if state is None or session is not None:
+        return next_step.advance(context, interaction, session)
+    if not state.held:
+        return begin_verification.step(context, interaction, state)
+    try:
+        return _changed(context, interaction, state, req.to)
+    except pending_accounts.AccountInUse:
+        context.work.rollback()
+        if state.by == SMS:
+            return StepResponse(step=LoginStep(), interaction_id=interaction.interaction_id)
+    except ApiError as refusal:
+        raise pending_verification.with_page(context, interaction, refusal, state) from None
+    return verification.enter_code(context, contract.OptionalCodeRequest(interaction_id=req.interaction_id))
+
+
+def _changed(context: Context, interaction: Interaction, state: PendingVerification, typed: str) -> StepResponse:
+    """Change the destination in one transaction; a second submit or another tab gets the page with the new one."""
+    destination = change_identifier.parse(context, PHONE if state.by == SMS else EMAIL, typed)
+    if destination.form == state.subject:
+        return begin_verification.step(context, interaction, state)
+    registration.spend_limit(context)
+    context.spend("address_changed", _CHANGES, randomness.digest(interaction.interaction_id))
+    store.change(context, str(state.held["uid"]), {})
+    # locks account, tokens, interaction in this order, as a concurrent verification does
+    one_time_tokens.close(context, str(state.held["uid"]))
+    latest = interactions.lock(context, interaction)
+    current = pending_verification.pending_for(context, latest)
+    if current is None or latest.is_done or current.subject != state.subject:
+        context.work.rollback()
+        return begin_verification.step(context, latest, current or state)
+    account = change_identifier.change(
+        context, state.held, destination, VerificationOptions(interaction_id=interaction.interaction_id)
+    )
+    changed = replace(
+        state,
+        email=pending_verification.display(destination.shown, state.by),
+        uid=account.uid if account is not None else one_time_tokens.NOBODY,
+        sent_at=int(context.now.timestamp()),
+    )
+    return begin_verification.step(context, pending_verification.store_pending(context, latest, changed), changed)

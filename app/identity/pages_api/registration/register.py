@@ -1,0 +1,272 @@
+"""Registration on our page: the rules of the API operations, without revealing which accounts exist."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from app.contract import errors as e
+from app.contract.accounts.operations import EmailEntry, PinInfo
+from app.contract.captcha.models import LockChallenge
+from app.contract.passkeys.pages import PasskeyOptions
+from app.contract.registration import pages as contract
+from app.contract.registration.form import CUSTOM, TERMS, FormField
+from app.contract.steps import LoginStep, RedirectStep, StepResponse
+from app.identity.authentication.registration import service as registration
+from app.identity.authentication.registration.service import RegistrationOptions, RegistrationResult
+from app.identity.authentication.sign_in import interactions, pending_sign_in, risks
+from app.identity.authentication.sign_in import service as sign_in
+from app.identity.authentication.sign_in.interactions import Interaction, InteractionIds
+from app.identity.authentication.sign_in.passkeys import registration as sign_up
+from app.identity.authentication.sign_in.pending_sign_in import Authentication
+from app.identity.authentication.verification.service import VerificationOptions
+from app.identity.credentials.captcha import service as captcha
+from app.identity.credentials.passkeys import ceremonies
+from app.identity.credentials.passkeys.ceremonies import CeremonyUse, NewPasskey
+from app.identity.credentials.passkeys.options import DISCOVERABLE, UserEntity
+from app.identity.credentials.second_factors import service as second_factors
+from app.identity.directory.accounts import identifiers, linked_identities
+from app.identity.directory.accounts.account import name_in
+from app.identity.directory.tenants import registration_form
+from app.identity.directory.tenants.addresses import allowed_addresses
+from app.identity.pages_api.interactions import (
+    accept_invitation,
+    complete_first_factor,
+    next_step,
+    pending_identities,
+    pending_verification,
+    token_handoff,
+)
+from app.identity.pages_api.registration import begin_verification
+from app.identity.platform.context import Context
+from app.kit.operations.errors import ApiError
+
+COMPLETED = "register"
+
+
+@dataclass
+class RegistrationForm:
+    """The typed form, as a registration model."""
+
+    form: tuple[FormField, ...]
+    fields: dict[str, str]
+    country: str | None
+    names: dict[str, str] = field(default_factory=dict)  # from a provider's identity
+    email: list[EmailEntry] | None = None
+    user_name: str | None = None
+    phone_id: str | None = None
+    uid: str | None = None
+    password: str | None = None
+    security_question_answer: dict[str, str] | None = None
+    pin_info: PinInfo | None = None  # set in a later step
+
+    def __post_init__(self) -> None:
+        address = self.value_of("email")
+        self.email = [EmailEntry(type="Primary", value=address)] if address else None
+        self.user_name = self.value_of("username") or None
+        self.phone_id = identifiers.to_international(self.value_of("phone"), self.country) or None
+        self.password = self.fields.get("password") or None
+
+    def value_of(self, name: str) -> str:
+        """Return the value of a field, stripped."""
+        return self.fields.get(name, "").strip()
+
+    @property
+    def free(self) -> dict[str, Any]:
+        """The profile members of the form's fields that have a value."""
+        free: dict[str, Any] = dict(self.names)
+        custom: dict[str, str] = {}
+        for item in self.form:
+            if not (text := self.value_of(item.name)):
+                continue
+            if item.is_custom:
+                custom[item.name.removeprefix(CUSTOM)] = text
+            elif member := item.member:
+                free[member] = text
+        return {**free, "CustomFields": custom} if custom else free
+
+
+@dataclass(frozen=True)
+class PasswordReplacement:
+    """The credential instead of a password: a passkey, or the pending identity of a provider."""
+
+    methods: tuple[str, ...]
+    passkey: str = ""  # its WebAuthn id
+
+
+@contract.register.implements
+def register(context: Context, req: contract.RegisterRequest) -> StepResponse:
+    """Register, in an interaction or without one; the next step is the sign-in, or the verification of the address."""
+    interaction = next_step.open_interaction(context, req.interaction_id) if req.interaction_id else None
+    if isinstance(interaction, StepResponse):
+        return interaction
+    registration.require_enabled(context)
+    handoff = token_handoff.request_for(interaction)
+    if handoff is not None and not handoff.registers:
+        raise e.RegistrationOff
+    ids = interactions.new_ids()  # without an interaction, the mail must name this browser too
+    new_passkey, pending_identity = (
+        _new_passkey(context, req),
+        pending_identities.active_for(context, interaction) if req.is_connected else None,
+    )
+    if req.is_connected and pending_identity is None:
+        return next_step.START_AGAIN
+    has_password = new_passkey is None and pending_identity is None
+    interaction_id = interaction.interaction_id if interaction else ids.interaction_id
+    invited = accept_invitation.invited_email(context, interaction)
+    typed, options = _read(context, req, interaction_id, has_password=has_password, invited=invited)
+    if pending_identity is not None:
+        typed.names, options = (
+            linked_identities.profile_names(pending_identity.claimed),
+            replace(options, federated_identity=pending_identity.claimed),
+        )
+    draft = registration.read_draft(context, typed, options)
+    current = interaction or ids
+    if new_passkey is not None:
+        # The captcha of a passkey that our page began was verified at the beginning.
+        is_ours = new_passkey.challenge_token.facts.get("is_ours")
+        with nullcontext() if is_ours else _captcha_first(context, req):
+            result = sign_up.register(context, new_passkey, draft, options)
+            return _continue(context, current, typed, result, _replacement_of(new_passkey))
+    with _captcha_first(context, req):
+        result = registration.register(context, draft, options)
+        if pending_identity is None:
+            return _continue(context, current, typed, result, None)
+        identity = pending_identity.claimed
+        if interaction is not None and result.account is not None:
+            current = pending_identities.store_pending(context, interaction, identity, result.account.uid)
+        return _continue(context, current, typed, result, PasswordReplacement((pending_identities.FEDERATED,)))
+
+
+@contract.begin_with_passkey.implements
+def begin_with_passkey(context: Context, req: contract.RegisterRequest) -> PasskeyOptions:
+    """Validate the form before the browser creates a passkey; whether the address is taken is not checked here."""
+    sign_up.require_enabled(context)
+    registration.require_enabled(context)
+    ceremonies.refuse_misconfigured(context)
+    ceremonies.spend_lookup(context)
+    invited = accept_invitation.invited_email(context, interactions.find_open(context, req.interaction_id))
+    typed, options = _read(context, req, "", has_password=False, invited=invited)
+    draft = registration.validate(context, typed, options)
+    if not draft.addresses.primary or "email" not in context.tenant.settings.login_kinds:
+        raise e.PasskeyNeedsEmail
+    registration.refuse_taken_names(context, draft)
+    owner = UserEntity(draft.uid, draft.addresses.primary, name_in(draft.profile) or "")
+    with _captcha_first(context, req):
+        creation_options = ceremonies.begin_registration(
+            context, CeremonyUse.SIGN_UP, owner, required=DISCOVERABLE, is_ours=True
+        )
+    return PasskeyOptions(options=creation_options)
+
+
+@contextmanager
+def _captcha_first(context: Context, req: contract.RegisterRequest) -> Iterator[None]:
+    """Verify the captcha if the tenant requires one; a later refusal contains another one, because this one is used up."""
+    if not context.tenant.settings.registration_captcha:
+        yield
+        return
+    captcha.require_solved(context, captcha.from_form(req.captcha))
+    try:
+        yield
+    except ApiError as refusal:
+        refusal.data = {**(refusal.data or {}), **LockChallenge(captcha=captcha.challenge(context)).to_data()}
+        raise
+
+
+def _new_passkey(context: Context, req: contract.RegisterRequest) -> NewPasskey | None:
+    """Return the new passkey, if it replaces the password."""
+    if req.credential is None:
+        return None
+    sign_up.require_enabled(context)
+    return ceremonies.verify_registration(context, CeremonyUse.SIGN_UP, req.credential)
+
+
+def _replacement_of(new_passkey: NewPasskey) -> PasswordReplacement:
+    return PasswordReplacement(sign_up.methods_for(new_passkey), new_passkey.facts["id"])
+
+
+def _read(
+    context: Context, req: contract.RegisterRequest, interaction_id: str, *, has_password: bool, invited: str = ""
+) -> tuple[RegistrationForm, RegistrationOptions]:
+    """Return the typed form and its options; an invitation fixes the address, and its link has verified it."""
+    form = registration_form.fields_of(context.tenant.settings)
+    field_names = {item.name for item in form if has_password or "password" not in (item.name, item.matches)}
+    provided = {name: text for name, text in req.fields.items() if name in field_names}
+    invited = invited if "email" in field_names else ""
+    if invited:
+        provided["email"] = invited
+    typed = RegistrationForm(form, provided, context.tenant.settings.default_country)
+    options = RegistrationOptions(
+        VerificationOptions(interaction_id=interaction_id),
+        source=f"{context.issuer}/register",
+        accepts_terms=bool(provided.get(TERMS)) if TERMS in field_names else None,
+        has_password=has_password,
+        hides_taken=True,
+        invited_email=identifiers.normalize_email(invited) or "",
+    )
+    return typed, options
+
+
+def _continue(
+    context: Context,
+    started: Interaction | InteractionIds,
+    typed: RegistrationForm,
+    result: RegistrationResult,
+    replacement: PasswordReplacement | None,
+) -> StepResponse:
+    interaction = started if isinstance(started, Interaction) else None
+    if result.account is None or not result.may_sign_in:
+        if isinstance(started, Interaction) or not result.waits_for:
+            return _await_verification(context, interaction, typed, result, replacement)
+        ids, binding = interactions.begin(context, next_step.RETURN, {}, started)
+        return _await_verification(context, ids, typed, result, replacement).model_copy(update={"binding": binding})
+    authentication = Authentication(replacement.methods if replacement else (sign_in.PASSWORD,))
+    required = (
+        None
+        if pending_sign_in.MFA in authentication.methods
+        else second_factors.required_factor(context, result.account)
+    )
+    if required is None:
+        risks.remember_origin(context, result.account)
+    return complete_first_factor.continue_sign_in(context, interaction, result.account, authentication, required)
+
+
+def _await_verification(
+    context: Context,
+    interaction: Interaction | None,
+    typed: RegistrationForm,
+    result: RegistrationResult,
+    replacement: PasswordReplacement | None,
+) -> StepResponse:
+    """Return the step of a registration without a session: an allowed return address (hosted-pages.md section 3), or our page."""
+    required = (
+        interaction.request.get("return_url")
+        if interaction is not None and interaction.kind == next_step.RETURN
+        else None
+    )
+    if interaction is not None and required and allowed_addresses.is_allowed(context, required):
+        interactions.finish(context, interaction)
+        address = allowed_addresses.with_query(required, action_completed=COMPLETED)
+        return StepResponse(step=RedirectStep(address=address))
+    if result.waits_for == "email":
+        credential = replacement or PasswordReplacement(())
+        password_hash, stored = result.password_hash, result.held
+        return begin_verification.begin(
+            context, interaction, typed.value_of("email"), result.account, is_sent=True, password_hash=password_hash, held=stored,
+            passkey=credential.passkey, methods=credential.methods,
+        )  # fmt: skip
+    if result.waits_for == "phone":
+        number, account, password_hash, stored = typed.phone_id or "", result.account, result.password_hash, result.held
+        return begin_verification.begin(
+            context,
+            interaction,
+            number,
+            account,
+            is_sent=True,
+            password_hash=password_hash,
+            by=pending_verification.SMS,
+            held=stored,
+        )
+    return StepResponse(step=LoginStep(), interaction_id=interaction.interaction_id if interaction else None)

@@ -1,0 +1,1 @@
+"""Sign-in on the pages: password, second factor, passkey, passwordless, another device, another provider."""

@@ -1,0 +1,272 @@
+"""Federated sign-in on our pages: the redirect to the provider, the callback, and the account (decision 0130)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from app.contract import errors as e
+from app.contract.federation.pages import connections as contract
+from app.contract.page_models import InteractionDecision
+from app.contract.step_reasons import LoginReason, RefusedPart
+from app.contract.steps import LoginStep, RedirectStep, RefusedStep, RegisterStep, StepResponse
+from app.identity.authentication.federation import offered_connections
+from app.identity.authentication.federation import service as connections
+from app.identity.authentication.federation import token_handoff as programs
+from app.identity.authentication.federation.offered_connections import OfferedConnection
+from app.identity.authentication.passwordless import federated_account
+from app.identity.authentication.passwordless.federated_account import AddressUse
+from app.identity.authentication.sign_in import eligibility, interactions, required_actions
+from app.identity.authentication.sign_in.interactions import Interaction
+from app.identity.authentication.sign_in.pending_sign_in import Authentication
+from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.directory.accounts import linked_identities
+from app.identity.directory.accounts import store as account_store
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.store import IdentifierTaken
+from app.identity.directory.identity_provider import ProviderIdentity
+from app.identity.directory.tenants import registration_form
+from app.identity.pages_api.interactions import complete_first_factor, next_step, pending_identities, token_handoff
+from app.identity.pages_api.registration import begin_verification
+from app.identity.platform.context import Context
+
+LINKS: Final = "links"
+"""The member of an interaction's request that names the session that links an identity."""
+LANDING: Final = "/identities"
+TAKEN: Final = "taken"
+"""The value of `problem` of that page for an identity that is linked to another account."""
+
+
+@contract.start.implements
+def start(context: Context, req: contract.ConnectionStart) -> StepResponse:
+    context.count("connection", context.tenant.settings.limits.federation_starts_per_minute_per_address)
+    connection = offered_connections.find(context, req.provider)
+    interaction = next_step.open_interaction(context, req.interaction_id) if req.interaction_id else None
+    if isinstance(interaction, StepResponse):
+        return interaction
+    if interaction is not None and LINKS in interaction.request:
+        return next_step.START_AGAIN  # linking another provider begins again at its form
+    return redirect_to_provider(context, connection, interaction)
+
+
+def redirect_to_provider(
+    context: Context, connection: OfferedConnection, interaction: Interaction | None, **request: Any
+) -> StepResponse:
+    """Redirect the browser to a provider; without an interaction, begin one with `request`.
+
+    The provider must reauthenticate a signed-in user, and a user whose application requests it.
+    """
+    ids, reauthenticate = (
+        interactions.new_ids(),
+        _needs_reauthentication(interaction) or sessions.current(context) is not None,
+    )
+    interaction_id = interaction.interaction_id if interaction else ids.interaction_id
+    try:
+        address = connections.begin(
+            context, connection, interaction_id, reauthenticate=reauthenticate, hint=_hint(interaction)
+        )
+    except connections.ConnectionBroken:
+        return (
+            _return_with_reason(interaction.request, LoginReason.BROKEN, interaction.interaction_id)
+            if interaction is not None
+            else _return_with_reason(request, LoginReason.BROKEN)
+        )
+    if interaction is not None:
+        return StepResponse(step=RedirectStep(address=address), interaction_id=interaction.interaction_id)
+    started, binding = interactions.begin(context, next_step.RETURN, request, ids)
+    return StepResponse(step=RedirectStep(address=address), interaction_id=started.interaction_id, binding=binding)
+
+
+@contract.handle.implements
+def handle(context: Context, req: contract.ConnectionHandler) -> StepResponse:
+    context.count("connection", context.tenant.settings.limits.federation_starts_per_minute_per_address)
+    connection = offered_connections.find(context, req.provider)
+    handoff = token_handoff.parse(context, req)
+    if handoff is None:
+        return StepResponse(step=RefusedStep(error="invalid_request", part=RefusedPart.REDIRECT_URI))
+    step = redirect_to_provider(context, connection, None, **token_handoff.to_facts(handoff))
+    if handoff.guid:
+        programs.register_guid(context, handoff.guid, links=handoff.links)
+    return step
+
+
+@contract.decide_handoff.implements
+def decide_handoff(context: Context, req: InteractionDecision) -> StepResponse:
+    interaction, session = interactions.find(context, req.interaction_id), sessions.current(context)
+    if interaction is None:
+        return next_step.START_AGAIN
+    if session is not None and (requested := required_actions.next_step(context, session)) is not None:
+        return StepResponse(step=requested, interaction_id=interaction.interaction_id)
+    return token_handoff.decide_handoff(context, interaction, session, allow=req.allow)
+
+
+@contract.finish.implements
+def finish(context: Context, req: contract.ConnectionCallback) -> StepResponse:
+    """Handle the callback. Of several callbacks with one state one succeeds; the others get the interaction's next step."""
+    interaction, session = interactions.find(context, req.state.rpartition(".")[0]), sessions.current(context)
+    if interaction is None:
+        return next_step.START_AGAIN
+    if interaction.is_done:
+        return next_step.after_end(session)
+    parameters = req.model_dump(include={"code", "error", "iss"}, exclude_defaults=True)
+    try:
+        identity, connection = connections.finish(context, req.state, parameters)
+    except connections.UnknownState:
+        return next_step.advance(context, interaction, session)
+    except connections.ConnectionRefused:
+        return _return_with_reason(interaction.request, LoginReason.DENIED, interaction.interaction_id)
+    except connections.ConnectionBroken:
+        return _return_with_reason(interaction.request, LoginReason.BROKEN, interaction.interaction_id)
+    if LINKS in interaction.request:
+        return _link(context, interaction, identity)
+    if _needs_reauthentication(interaction) and connection.can_reauthenticate and not identity.is_anew:
+        return _return_with_reason(interaction.request, LoginReason.NOT_REAUTHENTICATED, interaction.interaction_id)
+    handoff = token_handoff.request_for(interaction)
+    if handoff is not None and handoff.links:
+        return token_handoff.with_candidate(context, interaction, handoff, identity)
+    registers = context.tenant.settings.registration and (handoff is None or handoff.registers)
+    return sign_in_or_register(
+        context, pending_identities.clear(context, interaction), connection, identity, registers=registers
+    )
+
+
+@contract.read_profile.implements
+def read_profile(context: Context, req: contract.ConnectedProfileRequest) -> contract.ConnectedProfile:
+    pending = pending_identities.active_for(context, interactions.find(context, req.interaction_id))
+    if pending is None:
+        raise e.UnknownAccount
+    claims = {**pending.claimed.profile, "Email": pending.claimed.email}
+    form = registration_form.fields_of(context.tenant.settings)
+    members = {field.name: "Email" if field.name == "email" else field.member for field in form}
+    fields = {name: text for name, member in members.items() if member and (text := claims.get(member))}
+    return contract.ConnectedProfile(
+        title=offered_connections.title_for(context, pending.claimed.provider), fields=fields
+    )
+
+
+def _authorization_request(interaction: Interaction | None) -> dict[str, Any]:
+    """Return the authorization request of the interaction; empty if no application made one."""
+    return interaction.request if interaction is not None and interaction.kind == next_step.AUTHORIZE else {}
+
+
+def _hint(interaction: Interaction | None) -> str:
+    """Return the application's login_hint, which the provider's form shows."""
+    return str(_authorization_request(interaction).get("login_hint") or "")
+
+
+def _needs_reauthentication(interaction: Interaction | None) -> bool:
+    """Return whether an application requests reauthentication, even without a session here, which may just have ended."""
+    request = _authorization_request(interaction)
+    names_anew = request.get("max_age") is not None or request.get("acr") is not None
+    return names_anew or "login" in request.get("prompt", ())
+
+
+def _return_with_reason(
+    request: Mapping[str, Any], reason: LoginReason, interaction_id: str | None = None
+) -> StepResponse:
+    """Return to the page that led to the provider, with the reason."""
+    if LINKS in request:
+        return StepResponse(step=RedirectStep(address=f"{LANDING}?problem={reason}"))
+    return StepResponse(step=LoginStep(reason=reason), interaction_id=interaction_id)
+
+
+def _link(context: Context, interaction: Interaction, identity: ProviderIdentity) -> StepResponse:
+    """Link the identity to the account of the session that began it; another browser or an ended session is refused."""
+    asking_session = sessions.current(context)
+    # locks the account
+    account = account_store.change(context, asking_session.uid, {}) if asking_session is not None else None
+    session = sessions.current(context)
+    is_same = session is not None and account is not None and session.session_id == interaction.request[LINKS]
+    if account is None or not is_same or not context.tenant.settings.account_linking:
+        return StepResponse(step=RedirectStep(address=LANDING))
+    interactions.finish(context, interaction)
+    try:
+        connections.link(context, account, identity)
+    except IdentifierTaken:
+        return StepResponse(step=RedirectStep(address=f"{LANDING}?problem={TAKEN}"))
+    return StepResponse(step=RedirectStep(address=f"{LANDING}?done=linked"))
+
+
+def sign_in_or_register(
+    context: Context,
+    interaction: Interaction,
+    connection: OfferedConnection,
+    identity: ProviderIdentity,
+    *,
+    registers: bool,
+) -> StepResponse:
+    """Return the next step for an identity: sign-in to its account, linking by address, or registration."""
+    holder = linked_identities.find_account(context, identity.provider, identity.subject)
+    if holder is not None:
+        return _sign_in_linked(context, interaction, holder, identity)
+    use = federated_account.address_use(context, identity, trusts_email=connection.trusts_email, may_register=registers)
+    if use is AddressUse.SIGN_IN:
+        return _sign_in_by_email(context, interaction, identity)
+    registers = registers and use is not AddressUse.SHARED
+    return _offer_registration(context, interaction, identity, registers=registers)
+
+
+def _offer_registration(
+    context: Context, interaction: Interaction, identity: ProviderIdentity, *, registers: bool
+) -> StepResponse:
+    """Store the identity until an account is linked, and fill the registration page with it."""
+    interaction = pending_identities.store_pending(context, interaction, identity)
+    if not registers:
+        unknown = LoginStep(reason=LoginReason.UNKNOWN_IDENTITY)
+        return StepResponse(step=unknown, interaction_id=interaction.interaction_id)
+    return StepResponse(step=RegisterStep(connection=identity.provider), interaction_id=interaction.interaction_id)
+
+
+def _sign_in_linked(
+    context: Context, interaction: Interaction, holder: Account, identity: ProviderIdentity
+) -> StepResponse:
+    try:
+        account = linked_identities.record_use(context, holder, identity)
+    except linked_identities.NotLinked:
+        return _return_with_reason(interaction.request, LoginReason.DENIED, interaction.interaction_id)
+    return _complete(
+        context,
+        pending_identities.store_pending(context, interaction, identity, account.uid),
+        account,
+        is_anew=identity.is_anew,
+    )
+
+
+def _sign_in_by_email(context: Context, interaction: Interaction, identity: ProviderIdentity) -> StepResponse:
+    """Sign in to the account with the address that the provider verified; create it if there is none."""
+    try:
+        account = federated_account.by_address(context, identity)
+    except (e.EmailRefused, e.EmailDomainRefused):
+        return _return_with_reason(interaction.request, LoginReason.EMAIL_REFUSED, interaction.interaction_id)
+    except (e.EmailRegistered, e.ClosedLink, e.UnknownAccount):  # another account took it concurrently
+        context.work.rollback()
+        return _return_with_reason(interaction.request, LoginReason.DENIED, interaction.interaction_id)
+    interaction = pending_identities.store_pending(
+        context, interaction, identity, account.uid, is_address_verified=True
+    )
+    return _complete(context, interaction, account, is_anew=identity.is_anew)
+
+
+def _complete(context: Context, interaction: Interaction, account: Account, *, is_anew: bool) -> StepResponse:
+    """Sign in, with a second factor if one is required; raises the reason why the account may not, which only its owner sees."""
+    session = sessions.current_of(context, account.uid)
+    if session is not None and not is_anew:  # a provider's silent sign-in does not reauthenticate the user
+        response = next_step.advance(context, interaction, session)
+        if not isinstance(response.step, LoginStep):
+            return response
+        silent = response.step.model_copy(update={"reason": LoginReason.NOT_REAUTHENTICATED})
+        return response.model_copy(update={"step": silent})
+    next_page = complete_first_factor.try_sign_in(
+        context, interaction, account, Authentication((pending_identities.FEDERATED,))
+    )
+    if next_page is not None:
+        return next_page
+    one_time_tokens.refuse_locked(context, account)
+    refusal = eligibility.refusal(context, account, "email")
+    if isinstance(refusal, e.EmailUnverified):
+        methods = (pending_identities.FEDERATED,)
+        return begin_verification.begin(
+            context, interaction, account.email or "", account, is_sent=False, methods=methods
+        )
+    raise refusal or e.AccountBlocked

@@ -1,0 +1,107 @@
+"""Sign-in with a passkey on the pages, by button and autofill, and the offer of one after a sign-in."""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract.page_models import NoParameters
+from app.contract.passkeys import pages as contract
+from app.contract.steps import PasskeyOfferStep, StepResponse
+from app.identity.authentication.sign_in import eligibility, interactions, pending_sign_in
+from app.identity.authentication.sign_in import service as sign_in_service
+from app.identity.authentication.sign_in.interactions import Interaction
+from app.identity.authentication.sign_in.passkeys import management
+from app.identity.authentication.sign_in.passkeys import sign_in as signing_in
+from app.identity.authentication.sign_in.passkeys.sign_in import require_enabled
+from app.identity.authentication.sign_in.pending_sign_in import Authentication
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.passkeys import ceremonies
+from app.identity.credentials.passkeys.ceremonies import CeremonyUse
+from app.identity.directory.accounts.account import Account
+from app.identity.pages_api import signed_in_account
+from app.identity.pages_api.interactions import complete_first_factor, next_step, passkey_offers, reauthentication
+from app.identity.pages_api.registration import begin_verification
+from app.identity.platform.context import Context
+from app.identity.protocols.oauth import views as oauth_views
+
+LOCAL = "passkey_here"
+"""The member of an interaction's request that records a local offer."""
+
+
+@contract.begin_sign_in.implements
+def begin_sign_in(context: Context, req: NoParameters) -> contract.PasskeyOptions:
+    require_enabled(context)
+    return contract.PasskeyOptions(options=ceremonies.begin_authentication(context, CeremonyUse.AUTOFILL))
+
+
+@contract.sign_in.implements
+def sign_in(context: Context, req: contract.PasskeySignIn) -> StepResponse:
+    """Sign in, unless the account may not; after another device's passkey, offer one of this device."""
+    require_enabled(context)
+    interaction = interactions.find(context, req.interaction_id) if req.interaction_id else None
+    if req.interaction_id and interaction is None:
+        return next_step.START_AGAIN
+    try:
+        account, assertion, methods = signing_in.verify(context, CeremonyUse.AUTOFILL, req.credential)
+    except e.PasskeyRefused:
+        if (pending := begin_verification.by_passkey(context, interaction, req.credential.raw_id)) is None:
+            raise
+        context.work.rollback()
+        return pending
+    authentication = Authentication(methods, remember=complete_first_factor.can_remember(context, req.remember))
+    one_time_tokens.refuse_locked(context, account)
+    refusal = eligibility.refusal(context, account, "email")
+    if isinstance(refusal, e.EmailUnverified) and account.email:
+        unfinished = interaction if interaction is not None and not interaction.is_done else None
+        return begin_verification.begin(
+            context, unfinished, account.email, account, is_sent=False, remember=authentication.remember,
+            passkey=assertion.credential.facts["id"], methods=authentication.methods,
+        )  # fmt: skip
+    if refusal is not None:
+        raise refusal
+    is_complete = pending_sign_in.MFA in authentication.methods
+    if is_complete and assertion.is_elsewhere and passkey_offers.is_due_here(context, account):
+        return _offer_local(context, interaction, account, authentication)
+    step = complete_first_factor.try_sign_in(context, interaction, account, authentication)
+    if step is None:
+        raise e.AccountBlocked
+    return step
+
+
+@contract.read_offer.implements
+def read_offer(context: Context, req: contract.PasskeyOfferRequest) -> contract.PasskeyOffer:
+    session, account = signed_in_account.require_account(context)
+    interaction = interactions.find_open(context, req.interaction_id)
+    if req.interaction_id and interaction is None:
+        return contract.PasskeyOffer(next=next_step.after_end(session))
+    is_local = bool(interaction and interaction.request.get(LOCAL))
+    return contract.PasskeyOffer(is_local=is_local, person=oauth_views.person(account))
+
+
+@contract.answer_offer.implements
+def answer_offer(context: Context, req: contract.PasskeyOfferAnswer) -> StepResponse:
+    """Add the offered passkey without a reauthentication, if the sign-in is recent; later the offer is skipped."""
+    session, account = signed_in_account.require_account(context)
+    interaction = interactions.find_open(context, req.interaction_id)
+    is_fresh = context.now - session.authenticated_at <= reauthentication.REAUTHENTICATION_LIFETIME
+    if req.credential is not None and is_fresh:
+        require_enabled(context)
+        management.add(context, account, req.credential)
+        passkey_offers.accept(context, account)
+    elif req.credential is None:
+        passkey_offers.decline(context, account, is_local=bool(interaction and interaction.request.get(LOCAL)))
+    if interaction is None:
+        return next_step.after_end(session)
+    return next_step.advance(context, interaction, session)
+
+
+def _offer_local(
+    context: Context, interaction: Interaction | None, account: Account, authentication: Authentication
+) -> StepResponse:
+    if interaction is None or interaction.is_done:
+        return complete_first_factor.try_sign_in(context, interaction, account, authentication) or next_step.START_AGAIN
+    if (limited := complete_first_factor.method_step(context, interaction, account, authentication)) is not None:
+        return limited
+    if not sign_in_service.try_complete_sign_in(context, account, authentication.kind):
+        raise e.AccountBlocked
+    interaction = interactions.add_facts(context, interaction, **{LOCAL: True})
+    return complete_first_factor.begin_session(context, interaction, account, authentication, step=PasskeyOfferStep())

@@ -1,0 +1,64 @@
+"""Operations of the hosted pages: sign-in, consent, sign-out, sessions; each response is the visitor's next step."""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract.captcha.models import CaptchaChallenge
+from app.contract.page_models import NoParameters
+from app.contract.sign_in import pages as sign_in_pages
+from app.contract.steps import StepResponse
+from app.identity.authentication.sign_in import identifiers, interactions
+from app.identity.authentication.sign_in import service as sign_in
+from app.identity.authentication.sign_in.locks import LockSolution
+from app.identity.authentication.sign_in.pending_sign_in import Authentication
+from app.identity.credentials.captcha import service as captcha
+from app.identity.directory.accounts.login_attempts import account_lookup
+from app.identity.pages_api.interactions import complete_first_factor, next_step, pending_identities
+from app.identity.pages_api.registration import begin_verification
+from app.identity.platform.context import Context
+
+
+@sign_in_pages.captcha.implements
+def read_captcha(context: Context, req: NoParameters) -> CaptchaChallenge:
+    return captcha.built_in_challenge(context)
+
+
+@sign_in_pages.sign_in.implements
+def with_password(context: Context, req: sign_in_pages.SignInRequest) -> StepResponse:
+    """Verify the password, begin a session and continue the interaction, in one transaction.
+
+    A second submit of the form gets the same response, because a browser follows only the last one.
+    """
+    interaction = interactions.find(context, req.interaction_id) if req.interaction_id else None
+    if req.interaction_id and interaction is None:
+        return next_step.START_AGAIN
+    unfinished = interaction if interaction is not None and not interaction.is_done else None
+    identifier = identifiers.guess(context.tenant.settings, req.identifier)
+    solution = LockSolution(req.security_answer, captcha.from_form(req.captcha))
+    remember = complete_first_factor.can_remember(context, req.remember)
+    if unfinished is not None and (
+        pending := begin_verification.repeat_sign_in(context, unfinished, identifier, req.password)
+    ):
+        return pending
+    try:
+        verified = sign_in.verify(context, identifier, req.password, solution, hides_unknown=True)
+    except e.EmailUnverified:
+        if unfinished is not None:
+            unfinished = pending_identities.mark_announced(context, unfinished, connects=req.connects)
+        return begin_verification.after_password(
+            context, unfinished, account_lookup.find(context, identifier, is_hidden=True).holder, remember
+        )
+    except e.PhoneUnverified:
+        return begin_verification.after_password_by_phone(
+            context, unfinished, account_lookup.find(context, identifier, is_hidden=True).holder, remember
+        )
+    except e.LoginNotAllowed as refusal:
+        return complete_first_factor.ask_for_method(context, unfinished, refusal)
+    authentication = Authentication(
+        (sign_in.PASSWORD,), identifier.kind, opens_lock=verified.opens_lock, remember=remember
+    )
+    if unfinished is not None:
+        interaction = pending_identities.mark_announced(context, unfinished, connects=req.connects)
+    return complete_first_factor.continue_sign_in(
+        context, interaction, verified.account, authentication, verified.required
+    )

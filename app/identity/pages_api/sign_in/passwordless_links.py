@@ -1,0 +1,161 @@
+"""Mailed sign-in links: one kind signs in the browser that opens it, the other approves a pending device."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from app.contract import errors as e
+from app.contract.page_models import LinkLookup, LinkRequest
+from app.contract.passwordless.pages import links_and_codes as contract
+from app.contract.steps import StepResponse
+from app.identity.authentication.passwordless import redemption, sending, smart_login
+from app.identity.authentication.passwordless.methods import MAIL
+from app.identity.authentication.passwordless.smart_login import State
+from app.identity.authentication.sign_in import interactions
+from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.one_time_tokens.service import OneTimeToken, Purpose
+from app.identity.pages_api.interactions import link_handoff, next_step
+from app.identity.pages_api.sign_in import passwordless as steps
+from app.identity.platform.context import Context
+from app.identity.platform.continuation_tokens import ContinuationToken
+from app.kit.web.user_agents import parse_user_agent
+
+_STATES: Final = {State.APPROVED: "approved", State.USED: "approved", State.DENIED: "denied"}
+
+
+@contract.read_link.implements
+def read_link(context: Context, req: LinkLookup) -> contract.SignInLinkView:
+    link = one_time_tokens.find_link(context, Purpose.SIGN_IN, req.token)
+    if link is None:
+        return contract.SignInLinkView(state="unknown")
+    context.audit.record("passwordless.link_looked_at", uid=link.uid, by="machine" if req.is_machine else "browser")
+    label, registers = str(link.facts.get("email") or ""), bool(link.facts.get("registers"))
+    is_awaited = link_handoff.waiting(context, link) is not None
+    state = _link_state(context, req.token)
+    is_own = state == "open" and not req.is_machine and link_handoff.own(context, link) is not None
+    return contract.SignInLinkView(state=state, label=label, registers=registers, is_awaited=is_awaited, is_own=is_own)
+
+
+@contract.open_link.implements
+def open_link(context: Context, req: LinkRequest) -> StepResponse:
+    """Sign in by a link; a used link continues too if its account is signed in, because pages are reloaded."""
+    sending.spend_attempt(context)
+    interaction, session = interactions.find_open(context, req.interaction_id), sessions.current(context)
+    used = one_time_tokens.find_used_link(context, Purpose.SIGN_IN, req.token)
+    if used is not None and session is not None and session.uid == used.uid:
+        return (
+            next_step.advance(context, interaction, session)
+            if interaction is not None
+            else next_step.after_end(session)
+        )
+    one_time_token = one_time_tokens.spend_link(context, Purpose.SIGN_IN, req.token)
+    account = redemption.redeem(context, one_time_token, e.ExpiredLink)
+    next_page = steps.complete_sign_in(context, interaction, account, MAIL, remember=steps.is_remembered(interaction))
+    if interaction is not None:
+        return next_page
+    return next_step.at_application(context, next_page, str(one_time_token.facts.get("attempt") or ""))
+
+
+@contract.hand_over.implements
+def hand_over(context: Context, req: contract.HandoverRequest) -> contract.SignInLinkView:
+    """Use the link up for the page that waits for it in another browser, and sign nothing in here."""
+    sending.spend_attempt(context)
+    link = one_time_tokens.find_link(context, Purpose.SIGN_IN, req.token)
+    if link is None:
+        raise e.UnknownLink
+    waiting = link_handoff.check(context, link, req.number)
+    if waiting is None:
+        raise e.ExpiredLink
+    one_time_token = one_time_tokens.spend_link(context, Purpose.SIGN_IN, req.token)
+    account = redemption.redeem(context, one_time_token, e.ExpiredLink)
+    link_handoff.approve(context, waiting, account)
+    return contract.SignInLinkView(state="approved", label=str(link.facts.get("email") or ""))
+
+
+@contract.renew_link.implements
+def renew_link(context: Context, req: LinkRequest) -> StepResponse:
+    sending.spend_limit(context)
+    link = one_time_tokens.find_link(context, Purpose.SIGN_IN, req.token)
+    if link is None:
+        raise e.UnknownLink
+    interaction = interactions.find_open(context, req.interaction_id)
+    return steps.begin(context, interaction, str(link.facts["email"]), MAIL, remember=steps.is_remembered(interaction))
+
+
+@contract.read_request.implements
+def read_request(context: Context, req: LinkLookup) -> contract.DeviceRequestView:
+    _, link, device = _request(context, req.token)
+    if link is not None:
+        context.audit.record("smart_login.looked_at", uid=link.uid, by="machine" if req.is_machine else "browser")
+    return _view(context, req.token, link, device)
+
+
+@contract.decide.implements
+def decide(context: Context, req: contract.DeviceSignInDecision) -> contract.DeviceRequestView:
+    """Approve or deny a device; three wrong numbers deny it."""
+    sending.spend_attempt(context)
+    kind, link, device = _request(context, req.token)
+    view = _view(context, req.token, link, device)
+    if view.state != "open" or link is None or device is None:
+        return view
+    is_denied = not req.is_yes
+    if view.needs_number and req.is_yes:
+        try:
+            if not smart_login.number_matches(context, device, req.number):
+                return view.model_copy(update={"is_wrong": True})
+        except e.TooManyRequests:
+            is_denied = True
+    one_time_token = one_time_tokens.spend_link(context, kind, req.token)
+    if is_denied:
+        smart_login.deny(context, device)
+    else:
+        smart_login.approve(context, one_time_token)
+    return view.model_copy(update={"state": "denied" if is_denied else "approved"})
+
+
+def _request(context: Context, token: str) -> tuple[Purpose, OneTimeToken | None, ContinuationToken | None]:
+    for kind in smart_login.KINDS:
+        if (link := one_time_tokens.find_link(context, kind, token)) is not None:
+            return kind, link, smart_login.find_device(context, link)
+    return Purpose.SMART_LOGIN, None, None
+
+
+def _view(
+    context: Context, token: str, link: OneTimeToken | None, device: ContinuationToken | None
+) -> contract.DeviceRequestView:
+    if link is None:
+        return contract.DeviceRequestView(state="unknown")
+    label = str(link.facts.get("email") or "")
+    if device is None:
+        return contract.DeviceRequestView(state="expired", label=label)
+    agent = parse_user_agent(str(device.facts.get("agent") or ""))
+    interaction_id = str(device.facts.get("attempt") or "")
+    application = next_step.relying_party_of(context, interaction_id)
+    return contract.DeviceRequestView(
+        state=_STATES.get(State(device.state)) or _request_state(context, link, token),
+        label=label,
+        browser=agent.browser or "",
+        system=agent.system or "",
+        address=str(device.facts.get("address") or ""),
+        relying_party=application.name if application is not None else "",
+        needs_number=bool(device.facts.get("number")),
+    )
+
+
+def _request_state(context: Context, link: OneTimeToken, token: str) -> str:
+    try:
+        one_time_tokens.peek_link(context, link.kind, token)
+    except (e.UsedLink, e.ExpiredLink):
+        return "expired"
+    return "open"
+
+
+def _link_state(context: Context, token: str) -> str:
+    try:
+        one_time_tokens.peek_link(context, Purpose.SIGN_IN, token)
+    except e.UsedLink:
+        return "used"
+    except e.ExpiredLink:
+        return "expired"
+    return "open"

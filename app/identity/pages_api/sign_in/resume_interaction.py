@@ -1,0 +1,58 @@
+"""Opens and resumes interactions: the next step of one whose page is loaded again, restarted or reopened."""
+
+from __future__ import annotations
+
+from app.contract.sign_in import pages as sign_in_pages
+from app.contract.steps import LoginStep, StepResponse
+from app.identity.authentication.sign_in import interactions
+from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.pages_api.interactions import next_step, pending_verification, reauthentication
+from app.identity.pages_api.registration import begin_verification
+from app.identity.pages_api.sign_in import second_factor
+from app.identity.platform.context import Context
+from app.identity.protocols.oauth import authorize
+
+
+@sign_in_pages.open_return.implements
+def open_return(context: Context, req: sign_in_pages.ReturnRequest) -> StepResponse:
+    session = sessions.current(context)
+    return next_step.open_return(context, req.return_url, session, action=req.action, organization=req.organization)
+
+
+@sign_in_pages.resume.implements
+def resume(context: Context, req: sign_in_pages.InteractionRequest) -> StepResponse:
+    interaction = next_step.open_interaction(context, req.interaction_id)
+    if isinstance(interaction, StepResponse):
+        return interaction
+    session = sessions.current(context)
+    if session is None and (pending := second_factor.step(context, interaction)) is not None:
+        return pending
+    state = pending_verification.pending_for(context, interaction)
+    if state is not None and (session is None or pending_verification.precedes_joining(context, interaction, session)):
+        return begin_verification.step(context, interaction, state)
+    response = next_step.advance(context, interaction, session)
+    return reauthentication.with_methods(context, response)
+
+
+@sign_in_pages.reopen.implements
+def reopen(context: Context, req: sign_in_pages.InteractionRequest) -> StepResponse:
+    """Return what the pages of the interaction show, if this browser began it; an expired one restarts from its request.
+
+    It lives as long as a new one from here on, because the hub's cookie does. Nothing is decided here: the restarted request
+    passes its checks again at each step.
+    """
+    interaction = interactions.find_retained(context, req.interaction_id)
+    if interaction is None:
+        return next_step.START_AGAIN
+    if interaction.expires_at <= context.now:
+        # A second request may have restarted or ended it meanwhile.
+        interaction = interactions.lock(context, interaction)
+    if interaction.expires_at <= context.now and not interaction.is_done:
+        interaction = interactions.restart(context, interaction, authorize.to_restart(interaction))
+        context.audit.record("sign_in.restarted", client_id=interaction.request.get("client_id"))
+    else:
+        interactions.extend(context, interaction)
+    shown = authorize.opened(context, interaction)
+    if interaction.kind == next_step.RETURN:
+        shown["relying_party"] = next_step.return_target(context, interaction.request.get("return_url"))
+    return StepResponse(step=LoginStep(), interaction_id=interaction.interaction_id, **shown)

@@ -1,0 +1,292 @@
+"""The second factor on our pages, for every authenticator: choice, sending, verification and enrolment."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from app.contract import errors as e
+from app.contract.accounts.models import PersonView
+from app.contract.second_factors.challenge import FactorKind, Question
+from app.contract.second_factors.pages import sign_in as contract
+from app.contract.sessions.models import Session
+from app.contract.step_reasons import BackupCodesReason
+from app.contract.steps import BackupCodesStep, RedirectStep, SecondFactorStep, StepResponse
+from app.identity.authentication.sign_in import interactions, pending_sign_in
+from app.identity.authentication.sign_in.interactions import Interaction
+from app.identity.authentication.sign_in.pending_sign_in import PendingSignIn
+from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.credentials.authenticators.protocol import ChallengeOptions, FactorChallenge, FactorResponse
+from app.identity.credentials.authenticators.registry import AUTHENTICATORS
+from app.identity.credentials.one_time_tokens import resend_delay
+from app.identity.credentials.second_factors import service as second_factors
+from app.identity.credentials.second_factors import trusted_browsers
+from app.identity.directory.accounts.identifiers import display_phone
+from app.identity.pages_api import views
+from app.identity.pages_api.interactions import complete_first_factor, next_step
+from app.identity.pages_api.interactions.complete_first_factor import STEP_UP
+from app.identity.platform import continuation_tokens
+from app.identity.platform.context import Context
+from app.identity.platform.continuation_tokens import ContinuationPurpose
+from app.identity.protocols.oauth import views as oauth_views
+from app.kit import randomness
+from app.kit.operations.errors import ApiError
+
+KEYS: Final = {"hwk", "swk", pending_sign_in.MFA}
+"""The `amr` values of a session that a passkey began."""
+FACTOR_EXPIRED: Final = (e.UnknownFactorToken, e.ExpiredFactorToken)
+
+
+def step(context: Context, interaction: Interaction) -> StepResponse | None:
+    """Return the step of an interaction whose first factor is passed; None if it is not, or expired."""
+    if not interaction.request.get(complete_first_factor.KEY):
+        return None
+    try:
+        _pending(context, interaction)
+    except FACTOR_EXPIRED:
+        return None
+    return StepResponse(step=SecondFactorStep(), interaction_id=interaction.interaction_id)
+
+
+@contract.read_factor.implements
+def read(context: Context, req: contract.FactorRequest) -> contract.FactorStep:
+    interaction = interactions.find(context, req.interaction_id, with_sign_in=True)
+    try:
+        pending = _require_pending(context, interaction)
+        return contract.FactorStep(view=view(context, interaction, pending, req.kind))
+    except FACTOR_EXPIRED:
+        return contract.FactorStep(next=_next_or_start(context, interaction))
+
+
+@contract.choose_factor.implements
+def choose(context: Context, req: contract.ChooseFactorRequest) -> contract.FactorStep:
+    """Send the code of a factor, at most once in 30 seconds, or begin to enrol it."""
+    interaction = interactions.find(context, req.interaction_id, with_sign_in=True)
+    try:
+        pending = _require_pending(context, interaction)
+    except FACTOR_EXPIRED:
+        return contract.FactorStep(next=_next_or_start(context, interaction))
+    try:
+        pending, challenge = _begin(
+            context,
+            pending,
+            req.kind,
+            ChallengeOptions(email=req.target, phone=req.target, interaction_id=req.interaction_id),
+        )
+    except ApiError as refusal:
+        raise _with_view(context, refusal, interaction, req.kind) from None
+    return contract.FactorStep(view=view(context, interaction, pending, req.kind, challenge))
+
+
+@contract.verify_factor.implements
+def verify(context: Context, req: contract.FactorAnswer) -> StepResponse:
+    """Verify the factor, or enrol it by its first verification, and begin the session."""
+    interaction = interactions.find(context, req.interaction_id, with_sign_in=True)
+    try:
+        pending = _require_pending(context, interaction)
+    except FACTOR_EXPIRED:
+        return _next_or_start(context, interaction)
+    response = FactorResponse(
+        req.code, None, req.answers, req.credential, req.state, is_only_factor=_is_only_factor(interaction, pending)
+    )
+    is_new = not second_factors.enrolled_kinds(context.tenant.settings, pending.person)
+    try:
+        pending = pending_sign_in.verify(context, pending, req.kind, response)
+        if (other_step := _step_without_sign_in(context, interaction, pending)) is not None:
+            return other_step
+        account = pending_sign_in.finish(context, pending)
+    except FACTOR_EXPIRED:
+        return _next_or_start(context, interaction)
+    except e.LockedDuringStep:
+        raise
+    except ApiError as refusal:
+        raise _with_view(context, refusal, interaction, req.kind) from None
+    codes_step = _backup_codes_step(context, pending, req.kind, is_new=is_new)
+    if codes_step is not None and is_new and interaction is not None:
+        facts = {next_step.UNSAVED: account.uid}
+        interaction = interactions.add_facts(context, interaction, **facts)
+    next_page = complete_first_factor.begin_session(
+        context, interaction, account, pending.authentication, step=codes_step
+    )
+    if isinstance(next_page.step, BackupCodesStep) and not is_new:
+        last = BackupCodesStep(reason=BackupCodesReason.LAST_USED)
+        next_page = next_page.model_copy(update={"step": last})
+    can_trust = not pending.person.fallback_kinds and not pending.authentication.is_taken_over
+    trust = trusted_browsers.trust(context, account) if req.trust and can_trust else None
+    if trust is None:
+        return next_page
+    return next_page.model_copy(update={"trusted": Session(token=trust[0], lifetime_seconds=trust[1])})
+
+
+def _step_without_sign_in(
+    context: Context, interaction: Interaction | None, pending: PendingSignIn
+) -> StepResponse | None:
+    """Return the step after a factor that does not complete a sign-in: of a reauthentication, or of a method that may not sign in."""
+    if interaction is not None and _is_step_up(interaction):
+        pending_sign_in.close_attempt(context, pending)
+        return _confirmed(context, interaction, pending)
+    limited = complete_first_factor.method_step(
+        context, interaction, pending.account, pending.authentication, is_again=True
+    )
+    if limited is not None:
+        pending_sign_in.close_attempt(context, pending)
+    return limited
+
+
+def _backup_codes_step(
+    context: Context, pending: PendingSignIn, kind: FactorKind, *, is_new: bool
+) -> BackupCodesStep | None:
+    """Return the step that creates backup codes: after an enrolment, and after a sign-in by the last code."""
+    if is_new:
+        return BackupCodesStep() if context.tenant.settings.second_factors.backup_codes else None
+    is_last = kind is FactorKind.BACKUP_CODE and len(pending.person.enrolled(kind)) <= 1
+    return BackupCodesStep() if is_last else None
+
+
+def _is_only_factor(interaction: Interaction | None, pending: PendingSignIn) -> bool:
+    """Return whether only a second factor is given: at /confirm, or in a session that a passkey began."""
+    if interaction is None or not _is_step_up(interaction):
+        return False
+    return "landing" in interaction.request or not set(pending.authentication.methods) - KEYS
+
+
+def _confirmed(context: Context, interaction: Interaction, pending: PendingSignIn) -> StepResponse:
+    """Continue the session after its reauthentication; of concurrent calls one succeeds."""
+    session = sessions.current(context)
+    is_same = session is not None and session.session_id == interaction.request[STEP_UP]
+    if session is None or not is_same or session.uid != pending.account.uid:
+        raise e.UnknownFactorToken
+    if not continuation_tokens.spend(context, pending.token):
+        raise e.UnknownFactorToken
+    text = sessions.mark_reauthenticated(context, session, pending.authentication.methods)
+    context.audit.record("step_up.passed", uid=session.uid, by="page")
+    cookie = {"session": views.cookie(context, session, text)}
+    if (landing := interaction.request.get("landing")) is not None:
+        interactions.finish(context, interaction)
+        return StepResponse(step=RedirectStep(address=str(landing))).model_copy(update=cookie)
+    renewed = replace(
+        session,
+        session_hash=randomness.digest(text),
+        authenticated_at=context.now,
+        methods=pending.authentication.methods,
+    )
+    return next_step.advance(context, interaction, renewed).model_copy(update=cookie)
+
+
+def view(
+    context: Context,
+    interaction: Interaction | None,
+    pending: PendingSignIn,
+    kind: FactorKind | None = None,
+    challenge: FactorChallenge | None = None,
+) -> contract.FactorView:
+    """Return the page with the requested or preferred factor; the others are choices."""
+    settings, factors = context.tenant.settings, pending.person
+    enrolled = second_factors.enrolled_kinds(settings, factors)
+    usable = enrolled or second_factors.available_kinds(settings, factors)
+    chosen = kind if kind in usable else (usable[0] if enrolled or len(usable) == 1 else None)
+    others = [item for item in usable if item != chosen]
+    is_step_up = interaction is not None and _is_step_up(interaction)
+    is_lasting = not is_step_up and not pending.authentication.is_taken_over
+    can_trust = bool(enrolled) and not factors.fallback_kinds and is_lasting
+    return contract.FactorView(
+        shown=factor_prompt(context, pending, chosen, challenge) if chosen is not None else None,
+        choices=[contract.FactorChoice(kind=other, hint=AUTHENTICATORS[other].hint(factors)) for other in others],
+        must_enrol=not enrolled,
+        is_elsewhere=pending.is_risk_based,
+        trust_days=settings.second_factors.trusted_browser_days if can_trust else 0,
+        landing=str(interaction.request.get("landing") or "") if interaction is not None and is_step_up else "",
+        person=_person(pending),
+    )
+
+
+def _person(pending: PendingSignIn) -> PersonView:
+    """Return the account by the identifier that the visitor gave; a username must not reveal the email address."""
+    account, kind = pending.account, pending.authentication.kind
+    own = account.username if kind == "username" else None
+    if kind == "phone" and account.phone:
+        own = display_phone(account.phone)
+    return oauth_views.person(account, shown_as=own or oauth_views.label(account))
+
+
+def factor_prompt(
+    context: Context, pending: PendingSignIn, kind: FactorKind, challenge: FactorChallenge | None
+) -> contract.FactorPrompt:
+    """Return the prompt to verify or enrol a factor: from the `challenge`, or described without one."""
+    authenticator, factors = AUTHENTICATORS[kind], pending.person
+    is_enrolled = authenticator.is_enrolled(factors)
+    prompt = challenge or authenticator.describe(context, factors)
+    sent = pending.token.facts.get("sent", {}).get(kind.value) or pending_sign_in._NEVER_SENT
+    texts = context.tenant.settings.security_questions
+    return contract.FactorPrompt(
+        kind=kind,
+        is_enrolled=is_enrolled,
+        secret=prompt.secret,
+        uri=prompt.uri,
+        sent_to=prompt.sent_to if challenge else sent.get("to"),
+        targets=list(prompt.targets),
+        resend_in_seconds=resend_delay.seconds_left(context, sent["at"]),
+        questions=[
+            Question(question_id=question, question=texts.get(question, question)) for question in prompt.questions
+        ],
+        answers_needed=min(len(prompt.questions), context.tenant.settings.second_factors.minimum_questions),
+        options=dict(prompt.options) if prompt.options is not None else None,
+        address=prompt.address,
+        number=prompt.number,
+        state=prompt.state,
+        app=prompt.app,
+        stores=dict(prompt.stores),
+        left=len(factors.enrolled(kind)) if kind is FactorKind.BACKUP_CODE else None,
+    )
+
+
+def _begin(
+    context: Context, pending: PendingSignIn, kind: FactorKind, options: ChallengeOptions
+) -> tuple[PendingSignIn, FactorChallenge]:
+    authenticator = second_factors.enabled_authenticator(context, kind)
+    enrolled = second_factors.enrolled_kinds(context.tenant.settings, pending.person)
+    if enrolled and kind not in enrolled:
+        raise authenticator.not_enrolled_error
+    return pending_sign_in.challenge(context, pending, kind, options)
+
+
+def _require_pending(context: Context, interaction: Interaction | None) -> PendingSignIn:
+    if interaction is None or interaction.is_done:
+        raise e.UnknownFactorToken
+    return _pending(context, interaction)
+
+
+def _pending(context: Context, interaction: Interaction) -> PendingSignIn:
+    token_hash = str(interaction.request.get(complete_first_factor.KEY) or "")
+    pending = pending_sign_in.resume(
+        context, continuation_tokens.by_hash(context, ContinuationPurpose.SECOND_FACTOR, token_hash)
+    )
+    if _is_step_up(interaction) and not second_factors.enrolled_kinds(context.tenant.settings, pending.person):
+        raise e.UnknownFactorToken  # removed meanwhile; a reauthentication enrols nothing
+    return pending
+
+
+def _is_step_up(interaction: Interaction) -> bool:
+    return interaction.request.get(STEP_UP) is not None
+
+
+def _next_or_start(context: Context, interaction: Interaction | None) -> StepResponse:
+    """Return the step of a visitor without a pending second factor: the next one, or the start."""
+    session = sessions.current(context)
+    if interaction is None:
+        return next_step.START_AGAIN
+    return next_step.after_end(session) if interaction.is_done else next_step.advance(context, interaction, session)
+
+
+def _with_view(context: Context, refusal: ApiError, interaction: Interaction | None, kind: FactorKind) -> ApiError:
+    """Return the refusal with the page as its data, so that the hub can render it without another call."""
+    context.work.rollback()
+    try:
+        challenge = view(context, interaction, _require_pending(context, interaction), kind)
+    except FACTOR_EXPIRED:
+        return refusal
+    refusal.data = {**(refusal.data or {}), "View": challenge.model_dump(by_alias=True, mode="json")}
+    return refusal
+
+
+__all__ = ["factor_prompt", "step"]

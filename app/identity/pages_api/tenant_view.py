@@ -1,0 +1,79 @@
+"""What the hub's pages need of a tenant, and which of its cached tenants changed. Loaded before every other handler."""
+
+from __future__ import annotations
+
+from app.contract.captcha.models import CaptchaWidget
+from app.contract.tenants import pages as hub
+from app.contract.tenants import pages as tenant_pages
+from app.contract.tenants.pages import BrandView
+from app.contract.tenants.settings import Captcha
+from app.identity.authentication.federation import offered_connections
+from app.identity.authentication.passwordless import methods
+from app.identity.authentication.passwordless.methods import PHONE
+from app.identity.directory.tenants import registration_form
+from app.identity.directory.tenants.addresses import webauthn_origins
+from app.identity.platform.context import Context
+
+
+@hub.tenant.implements
+def read_tenant(context: Context, req: hub.TenantRequest) -> hub.TenantResponse:
+    """Return the tenant; nothing if the hub has this version already."""
+    if req.version == context.tenant.version_tag:
+        return hub.TenantResponse()
+    return hub.TenantResponse(tenant=tenant(context))
+
+
+@tenant_pages.changed_tenants.implements
+def read_changed_tenants(context: Context, req: tenant_pages.HeldTenants) -> tenant_pages.ChangedTenants:
+    """Return where another version is now than the hub has cached."""
+    present = context.services.directory.current_tags(req.versions, context.work)
+    return tenant_pages.ChangedTenants(
+        versions={host: tag for host, tag in present.items() if tag != req.versions[host]}
+    )
+
+
+def tenant(context: Context) -> hub.TenantView:
+    """Return the tenant's configuration for the pages."""
+    settings, brand = context.tenant.settings, context.tenant.brand
+    return hub.TenantView(
+        name=context.tenant.name,
+        display_name=context.tenant.display_name,
+        version=context.tenant.version_tag,
+        brand=BrandView(**brand.model_dump(exclude={"display_name"})),
+        locales=list(settings.locales),
+        default_locale=settings.default_locale,
+        identifiers=list(settings.login_kinds),
+        remember_me=settings.remember_me,
+        sign_in_page_hours=settings.sign_in_page_hours,
+        connections=[
+            hub.ConnectionView(name=connection.name, title=connection.title, mark=connection.mark)
+            for connection in offered_connections.active_connections(context)
+        ],
+        ways=[*methods.enabled_methods(context), *([PHONE] if settings.qr_sign_on else [])],
+        one_touch=settings.one_touch and settings.registration and not settings.registration_captcha,
+        passkeys=settings.passkey_settings.selection if settings.passkeys else "",
+        related_origins=webauthn_origins.origins(context)[1:],
+        registration=settings.registration,
+        security_questions=settings.security_questions if settings.lockout.type == "security_question" else {},
+        every_question=settings.security_questions,
+        registration_form=list(registration_form.fields_of(settings)),
+        consent_forms=list(settings.consent_forms),
+        privacy_policy=settings.privacy_policy,
+        registration_captcha=settings.registration_captcha,
+        captcha=_widget(settings.captcha),
+        deletion_days=settings.deletion_days,
+        organizations=settings.organizations.enabled,
+        creates_organizations=settings.organizations.self_service_creation,
+        skip_backup_codes=settings.second_factors.skip_backup_codes,
+        pin=settings.pin,
+        password_policy=settings.password_policy,
+        session_management=settings.session_management,
+        organization_domains=settings.organizations.enabled and settings.organizations.dns,
+        uses_https=context.services.settings.public_scheme == "https",
+    )
+
+
+def _widget(captcha: Captcha) -> CaptchaWidget | None:
+    if captcha.provider == "own":
+        return None
+    return CaptchaWidget(provider=captcha.provider, site_key=captcha.site_key, has_question=captcha.fallback)

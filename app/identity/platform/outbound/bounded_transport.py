@@ -1,0 +1,147 @@
+"""The transport of requests to addresses that tenants name: bounded in time and size, to public and allowed addresses only."""
+
+from __future__ import annotations
+
+import ssl
+import urllib.request
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from threading import Condition
+from typing import Final
+
+import httpx
+
+from app.identity.platform.outbound.deadlines import Deadline, DeadlineTransport
+from app.kit.outbound.address_resolver import AddressRefused, Resolver
+from app.kit.web.proxies import is_local
+
+TIMEOUT_SECONDS: Final = 5.0
+MAX_BYTES: Final = 256_000
+_SLOT_WAIT_SECONDS: Final = 1.0
+_HIDDEN: Final = frozenset({"content-encoding", "content-length", "transfer-encoding", "set-cookie"})
+
+
+class InvalidResponse(httpx.TransportError):
+    """The response is too long, too slow, or compressed although we did not accept that."""
+
+
+class RequestSlots:
+    """Limits concurrent requests in total and per host, so that a hanging provider cannot block all threads."""
+
+    def __init__(self, total: int, per_host: int) -> None:
+        self._total, self._per_host = total, per_host
+        self._in_progress: Counter[str] = Counter()
+        self._changed = Condition()
+
+    @contextmanager
+    def acquire(self, request: httpx.Request) -> Iterator[None]:
+        """Occupy a slot during a request. Raises InvalidResponse if none becomes free in time."""
+        host = request.url.netloc.decode()
+        with self._changed:
+            if not self._changed.wait_for(lambda: self._is_free(host), _SLOT_WAIT_SECONDS):
+                raise InvalidResponse("too many requests wait for providers", request=request)
+            self._in_progress[host] += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._in_progress -= Counter([host])  # drops hosts with a count of zero
+                self._changed.notify_all()
+
+    def _is_free(self, host: str) -> bool:
+        return self._in_progress[host] < self._per_host and self._in_progress.total() < self._total
+
+
+SLOTS = RequestSlots(total=24, per_host=8)
+UNTRUSTED_SLOTS = RequestSlots(total=8, per_host=2)
+"""For addresses that anyone can name, so that they take no slot from the providers that tenants chose."""
+
+
+class BoundedTransport(httpx.BaseTransport):
+    """Sends one request and reads the whole response, all before one deadline. Raises httpx.HTTPError.
+
+    Args:
+        is_untrusted: whether anyone can name the address, by registering an application for example.
+    """
+
+    def __init__(self, resolver: Resolver, *, is_untrusted: bool = False) -> None:
+        self._resolver = resolver
+        self._is_untrusted = is_untrusted
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        with (UNTRUSTED_SLOTS if self._is_untrusted else SLOTS).acquire(request):
+            return self._send(request)
+
+    def _send(self, request: httpx.Request) -> httpx.Response:
+        deadline, proxy = Deadline(TIMEOUT_SECONDS), _proxy_for(request.url)
+        request.extensions["timeout"] = httpx.Timeout(TIMEOUT_SECONDS).as_dict()
+        request.headers["Accept-Encoding"] = "identity"
+        transport = DeadlineTransport(deadline, verify=tls_context(), trust_env=False, proxy=proxy)
+        with httpx.Client(transport=transport, follow_redirects=False, trust_env=False) as client:
+            response = (
+                self._send_by_proxy(client, request) if proxy else self._send_without_proxy(client, request, deadline)
+            )
+            try:
+                content = _read_content(response)
+            finally:
+                response.close()
+        return httpx.Response(
+            response.status_code, headers=_remaining_headers(response), content=content, request=request
+        )
+
+    def _send_by_proxy(self, client: httpx.Client, request: httpx.Request) -> httpx.Response:
+        try:
+            self._resolver.check_numeric_host(request.url.host)
+        except AddressRefused as refused:
+            raise InvalidResponse(str(refused), request=request) from None
+        return client.send(request, stream=True)
+
+    def _send_without_proxy(self, client: httpx.Client, request: httpx.Request, deadline: Deadline) -> httpx.Response:
+        """Send to one of the checked addresses. TLS still verifies the host name, and the Host header is already set."""
+        url = request.url
+        try:
+            port, is_untrusted = url.port or (443 if url.scheme == "https" else 80), self._is_untrusted
+            addresses = self._resolver.addresses(url.host, port, seconds=deadline.seconds, is_untrusted=is_untrusted)
+        except AddressRefused as refused:
+            raise InvalidResponse(str(refused), request=request) from None
+        request.extensions["sni_hostname"] = url.host
+        for address in addresses[:-1]:
+            request.url = url.copy_with(host=address)
+            try:
+                return client.send(request, stream=True)
+            except (httpx.ConnectError, httpx.ConnectTimeout):
+                if deadline.is_over:
+                    raise
+        request.url = url.copy_with(host=addresses[-1])
+        return client.send(request, stream=True)
+
+
+def _proxy_for(url: httpx.URL) -> str | None:
+    """Return the proxy that the environment configures for a URL. The proxy resolves and checks names; we check IP addresses."""
+    if is_local(url.host) or urllib.request.proxy_bypass(url.host):
+        return None
+    proxies = urllib.request.getproxies()
+    return proxies.get(url.scheme) or proxies.get("all")
+
+
+def _read_content(response: httpx.Response) -> bytes:
+    content = b""
+    if response.headers.get("content-encoding", "identity") != "identity":
+        raise InvalidResponse("a packed answer", request=response.request)
+    for part in response.iter_raw():
+        content += part
+        if len(content) > MAX_BYTES:
+            raise InvalidResponse("the provider talks too long", request=response.request)
+    return content
+
+
+def _remaining_headers(response: httpx.Response) -> list[tuple[str, str]]:
+    return [(name, value) for name, value in response.headers.multi_items() if name.lower() not in _HIDDEN]
+
+
+@cache
+def tls_context() -> ssl.SSLContext:
+    """Return the context that verifies servers; one for all, because making it reads the certificates of all authorities."""
+    return httpx.create_ssl_context()

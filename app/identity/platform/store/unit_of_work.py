@@ -1,0 +1,271 @@
+"""The unit of work of one request: the statements of one tenant in one transaction.
+
+The first write begins the transaction; the server commits it on a response and rolls it back on an error.
+`release_connection` returns the connection to the pool before hashing or HTTP calls. `separate_transaction` commits on its
+own what must survive an error. Only the worker and the commands call `switch_tenant`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from operator import methodcaller
+from typing import Any
+
+from sqlalchemy.engine import CursorResult, Row
+from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.sql import Executable
+
+from app.identity.platform.store.compiled_statements import Compiled, Form, Parameters, Rows
+from app.identity.platform.store.connection_pool import Borrowed
+from app.identity.platform.store.database import Database, StoreUnavailable, translate, unavailable
+from app.identity.platform.store.first_statement import FirstStatement
+
+_SAFE_ID = re.compile(r"[0-9A-Za-z_-]{1,64}\Z")
+
+
+@dataclass
+class Cost:
+    """The cost of a request, for the budgets that `make bench` prints."""
+
+    statements: int = 0
+    commits: int = 0
+    hashes: int = 0
+    hash_microseconds: int = 0
+    """CPU time of password hashes, which have a budget of their own."""
+    signatures: int = 0
+
+    def header_value(self) -> str:
+        """Return the value of X-Gatehouse-Cost."""
+        counts = {"sql": self.statements, "commits": self.commits, "hashes": self.hashes}
+        counts |= {"hash_us": self.hash_microseconds, "signatures": self.signatures}
+        return "; ".join(["api=1", *(f"{name}={count}" for name, count in counts.items())])
+
+
+class UnitOfWork:
+    """A transaction of one tenant."""
+
+    def __init__(self, database: Database, tenant_id: str, cost: Cost | None = None) -> None:
+        if not _SAFE_ID.match(tenant_id):
+            raise ValueError("not a tenant id")
+        self.tenant_id = tenant_id
+        self.cost = cost or Cost()
+        self.locked: dict[str, bool] = {}
+        """Account ids that this transaction has locked (True) or found missing (False)."""
+        self.read_ahead: dict[tuple[str, str], Any] = {}
+        """Rows that the last statement read beside its own, by kind and id; empty once another one ran or the transaction changed."""
+        self.changed_tables: set[str] = set()
+        """The names of the tables with uncommitted writes."""
+        self._database = database
+        self._borrowed: Borrowed | None = None
+        self._is_begun = False
+        self._is_writing = False
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether there are uncommitted writes."""
+        return self._is_writing
+
+    def run(self, statement: Executable | Compiled, parameters: Parameters | None = None) -> Rows:
+        """Execute one statement.
+
+        Raises:
+            IntegrityError: a unique key is taken; the caller maps it to an error of the interface.
+            StoreUnavailable: the database is unreachable, full or read-only.
+        """
+        self.read_ahead.clear()
+        if getattr(statement, "is_dml", False):
+            self.begin()
+            change: Any = statement.statement if isinstance(statement, Compiled) else statement
+            self.changed_tables.add(change.table.name)
+        self.cost.statements += 1
+        try:
+            if isinstance(statement, Compiled):
+                return self._run_form(statement.form(self._database.engine.dialect), parameters or {})
+            if parameters is None and (found := self._database.built.find(statement)) is not None:
+                return self._run_form(*found)
+            result: CursorResult[Any] = self._begin().connection.execute(statement, parameters)
+            return Rows(list(result) if result.returns_rows else [], result.rowcount)
+        except IntegrityError:
+            raise
+        except DBAPIError as problem:
+            self._database.record_error(problem.orig)
+            raise translate(problem, self._database.engine) from problem
+
+    def one(self, statement: Executable | Compiled, parameters: Parameters | None = None) -> Row[Any] | None:
+        """Return the only row, or None."""
+        row: Row[Any] | None = self.run(statement, parameters).one_or_none()
+        return row
+
+    def all(self, statement: Executable | Compiled, parameters: Parameters | None = None) -> Sequence[Row[Any]]:
+        return self.run(statement, parameters).rows
+
+    def changed(self, statement: Executable | Compiled, parameters: Parameters | None = None) -> int:
+        """Execute a statement and return the number of changed rows."""
+        return self.run(statement, parameters).rowcount
+
+    def begin(self) -> None:
+        """Begin the write transaction early, so that rows read before the first write cannot change."""
+        if self._is_writing:
+            return
+        self.read_ahead.clear()
+        if self._database.is_sqlite:
+            self._database.begin_write(self._release, self._begin_immediately)
+        self._is_writing = True  # PostgreSQL's transaction begins with its first statement
+
+    def switch_tenant(self, tenant_id: str) -> None:
+        """Continue the transaction as another tenant: for commands that change several, such as `gatehouse apply`."""
+        if not _SAFE_ID.match(tenant_id):
+            raise ValueError("not a tenant id")
+        self.tenant_id = tenant_id
+        self.locked.clear()
+        self.read_ahead.clear()
+        if self._is_begun:
+            self._command(f"SELECT set_config('gatehouse.tenant', '{tenant_id}', true)")
+
+    def release_connection(self) -> None:
+        """Return the connection to the pool. Raises RuntimeError after a write."""
+        if self._is_writing:
+            raise RuntimeError("cannot release the connection of a transaction that has written")
+        self._release()
+
+    def commit(self) -> None:
+        """Commit and return the connection to the pool."""
+        if self._is_writing and self._borrowed is not None:
+            self.cost.commits += 1
+            self._finish("COMMIT")
+        self._release()
+
+    def rollback(self) -> None:
+        """Roll back and return the connection to the pool."""
+        if self._is_writing and self._borrowed is not None:
+            try:
+                self._finish("ROLLBACK")
+            except Exception:  # noqa: BLE001 - after any error the connection must not be used again
+                self._discard()
+        self._release()
+
+    @contextmanager
+    def separate_transaction(self) -> Iterator[UnitOfWork]:
+        """Yield a separate transaction that is committed at the end; not allowed after this unit has written."""
+        self.release_connection()
+        separate = UnitOfWork(self._database, self.tenant_id, self.cost)
+        try:
+            yield separate
+            separate.commit()
+        except BaseException:
+            separate.rollback()
+            raise
+
+    def _run_form(self, form: Form, parameters: Parameters) -> Rows:
+        if self._database.is_sqlite or self._is_begun:
+            return self._database.execute(self._borrowed or self._borrow(), form, parameters)
+        begins = self._is_writing or form.locks_rows
+        first = FirstStatement(self.tenant_id, begins)
+        try:
+            return self._run_first(form, parameters, first)
+        except DBAPIError as problem:
+            if not problem.connection_invalidated:
+                raise
+            self._database.record_error(problem.orig)
+            self._renew()
+            return self._run_first(form, parameters, first)
+
+    def _run_first(self, form: Form, parameters: Parameters, first: FirstStatement) -> Rows:
+        """Run the statement that begins a PostgreSQL transaction; a read before any write is a transaction of its own."""
+        borrowed = self._borrow()
+        self._is_begun = first.begins
+        return self._database.execute(borrowed, form, parameters, first)
+
+    def _borrow(self) -> Borrowed:
+        if self._borrowed is None:
+            self._borrowed = self._database.borrow()
+        elif self._is_begun and self._borrowed.connection.invalidated:
+            # SQLAlchemy would go on over a new connection, without the transaction and the tenant.
+            raise StoreUnavailable("The connection to the database was lost within the transaction.")
+        return self._borrowed
+
+    def _begin(self) -> Borrowed:
+        borrowed = self._borrow()
+        if not self._is_begun and not self._database.is_sqlite:
+            try:
+                self._command("BEGIN", lambda driver: driver.begin(self.tenant_id))
+            except StoreUnavailable:
+                self._renew()
+                borrowed = self._borrow()
+                self._command("BEGIN", lambda driver: driver.begin(self.tenant_id))
+            self._is_begun = True
+        return borrowed
+
+    def _renew(self) -> None:
+        """Close all connections, which may be older than an outage; the caller then retries over a new one."""
+        self._discard()
+        self._database.dispose()
+
+    def _begin_immediately(self, wait_ms: int) -> None:
+        """Begin a SQLite transaction that may wait so long for another process."""
+        borrowed = self._borrow()
+        if borrowed.busy_ms != wait_ms:
+            self._command(f"PRAGMA busy_timeout={wait_ms}")
+            borrowed.busy_ms = wait_ms
+        self._command("BEGIN IMMEDIATE")
+
+    def _command(self, text: str, run: Callable[[Any], object] | None = None) -> None:
+        """Run a command on the driver connection, without SQLAlchemy; `run` does it in another way. Raises StoreUnavailable."""
+        if self._borrowed is None:
+            raise RuntimeError("no connection")
+        raw = self._borrowed.driver
+        try:
+            if run is not None:
+                run(raw)
+            elif self._database.is_sqlite:
+                raw.execute(text)
+            else:
+                raw.command(text)
+        except self._database.driver_error as problem:
+            self._database.record_error(problem)
+            if getattr(raw, "closed", False):
+                self._discard()
+            raise unavailable(problem, self._database.engine, f"The database refused {text}") from problem
+
+    def _finish(self, command: str) -> None:
+        try:
+            if self._is_begun:
+                self._command(command, methodcaller("end", command))
+            elif self._database.is_sqlite:
+                self._command(command)
+        except BaseException:
+            self._discard()
+            raise
+        finally:
+            self._is_begun = False
+            self.locked.clear()
+            self.changed_tables.clear()
+            if self._is_writing:
+                self._is_writing = False
+                if self._database.is_sqlite:
+                    self._database.writing.release()
+
+    def _release(self) -> None:
+        self.read_ahead.clear()
+        self.changed_tables.clear()
+        self._is_writing = False
+        borrowed, self._borrowed = self._borrowed, None
+        if borrowed is None:
+            return
+        if self._is_begun and not borrowed.connection.invalidated:
+            try:
+                borrowed.driver.command("COMMIT")
+            except self._database.driver_error:
+                borrowed.connection.invalidate()
+        self._is_begun = False
+        self._database.idle.give_back(borrowed)
+
+    def _discard(self) -> None:
+        borrowed, self._borrowed = self._borrowed, None
+        self._is_begun = False
+        self.locked.clear()
+        if borrowed is not None:
+            borrowed.discard()

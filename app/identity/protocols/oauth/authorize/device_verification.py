@@ -1,0 +1,163 @@
+"""The person's part of a device authorization (RFC 8628 section 3.3): sign-in, then always a question, then the answer."""
+
+from __future__ import annotations
+
+from app.contract.oauth.models import ScopeView
+from app.contract.step_reasons import DeviceOutcome, RefusedPart
+from app.contract.steps import DeviceCodeStep, DeviceDoneStep, DeviceStep, RefusedStep, RequestingDevice, StepResponse
+from app.identity.authentication.sign_in import interactions
+from app.identity.authentication.sign_in.interactions import ENDED, Interaction
+from app.identity.authentication.sign_in.sessions.service import BrowserSession
+from app.identity.platform.context import Context
+from app.identity.platform.continuation_tokens import OPEN, ContinuationToken
+from app.identity.platform.tenant import Application
+from app.identity.protocols.oauth import authorization_details, consents, refusal_log
+from app.identity.protocols.oauth.authorize import device_codes, organization_choice
+from app.identity.protocols.oauth.authorize.decision import Decision
+from app.identity.protocols.oauth.authorize.organization_choice import OrganizationChoice
+from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect
+from app.kit.limits.rate_limits import Rate
+from app.kit.web.user_agents import parse_user_agent
+
+KIND = "device"
+_TICKET = "device"  # the member of an interaction's request with the digest of the device's code
+_WRONG_CODES = Rate(1_000, 300)  # of the tenant, by all networks together
+_WRONG = StepResponse(step=DeviceCodeStep())
+
+
+class DeviceAuthorizationDecision(Decision):
+    """The checks before the question are those of the authorization endpoint; there is no address to send a refusal to."""
+
+    def refuse(self, problem: RefusedByRedirect) -> StepResponse:
+        """Deny the device and return an error page."""
+        device = _device(self.context, self.interaction) if self.interaction is not None else None
+        if device is not None and self.interaction is not None:
+            _end(self.context, self.interaction, device, DeviceOutcome.DENIED)
+        self.context.audit.record("device.refused", client_id=self.request.client_id, error=problem.error)
+        refusal_log.log(problem.error, problem.description, client_id=self.request.client_id)
+        return StepResponse(
+            step=RefusedStep(error=problem.error, description=problem.description, part=RefusedPart.REQUEST),
+            relying_party=self._relying_party,
+        )
+
+    def ask(self, device: ContinuationToken) -> StepResponse:
+        """Return the question: which application, which device, from where (section 5.4)."""
+        agent = parse_user_agent(str(device.facts.get("agent") or ""))
+        address = str(device.facts.get("address") or "")
+        place = self.context.services.locations.place_of(address)
+        asking = RequestingDevice(
+            name=", ".join(part for part in (agent.browser, agent.device or agent.system) if part),
+            place=", ".join(part for part in (place.city, place.country) if part),
+            address=address,
+        )
+        scopes = [ScopeView(name=name) for name in self.request.agreed]
+        details = authorization_details.views(self.context, self.request.authorization_details)
+        return self._shown(
+            DeviceStep(
+                user_code=device_codes.written(device.facts["user_code"]),
+                device=asking,
+                person=self._person,
+                scopes=scopes,
+                details=details,
+            )
+        )
+
+    def facts(self, session: BrowserSession) -> dict[str, object]:
+        """Return what the tokens will say about this sign-in. Raises RefusedByRedirect if the membership ended."""
+        membership = self._organization
+        chosen = None if isinstance(membership, OrganizationChoice) else membership
+        return {
+            "uid": session.uid,
+            "session_id": session.session_id,
+            "auth_time": int(session.authenticated_at.timestamp()),
+            "amr": list(session.methods),
+            **organization_choice.facts_of(self.context, self.request, chosen, session.uid),
+        }
+
+
+def start(context: Context, typed: str, session: BrowserSession | None) -> StepResponse:
+    """Begin an interaction for a typed code.
+
+    Raises:
+        TooManyRequests: too many codes of this network, or too many wrong ones at this tenant.
+    """
+    context.demand("oauth.user_code.wrong", _WRONG_CODES)
+    context.count_attempt("oauth.user_code", context.tenant.settings.limits.device_codes_per_minute_per_address)
+    device = device_codes.find_typed(context, typed)
+    client = _client(context, device) if device is not None else None
+    if device is None or client is None:
+        context.spend("oauth.user_code.wrong", _WRONG_CODES)
+        context.audit.record("device.code_refused")
+        return _WRONG
+    context.give_back_attempts()
+    stored = {**device_codes.request_of(device).to_store(), _TICKET: device.ticket_hash}
+    interaction, binding = interactions.begin(context, KIND, stored)
+    response = advance(context, interaction, session)
+    return response.model_copy(update={"interaction_id": interaction.interaction_id, "binding": binding})
+
+
+def advance(context: Context, interaction: Interaction, session: BrowserSession | None) -> StepResponse:
+    """Return the next step: sign-in and what the tenant requires, then the question; DEVICE_DONE after its end."""
+    device = _device(context, interaction)
+    client = _client(context, device) if device is not None else None
+    if interaction.is_done or device is None or client is None or device.state != OPEN:
+        return _done(interaction)
+    decision = _decision(context, interaction, client, session)
+    response = decision.step_before_consent()
+    return response or decision.ask(device)
+
+
+def decide(context: Context, interaction: Interaction, session: BrowserSession | None, allow: bool) -> StepResponse:
+    """Store the answer, which is final; the session is checked again."""
+    interaction = interactions.lock(context, interaction)
+    response = advance(context, interaction, session)
+    device = _device(context, interaction)
+    client = _client(context, device) if device is not None else None
+    if not isinstance(response.step, DeviceStep) or session is None or device is None or client is None:
+        return response
+    decision = _decision(context, interaction, client, session)
+    named = {"uid": session.uid, "client_id": client.client_id}
+    if not allow:
+        context.audit.record("device.denied", **named)
+        return _end(context, interaction, device, DeviceOutcome.DENIED)
+    try:
+        facts = decision.facts(session)
+    except RefusedByRedirect as problem:
+        return decision.refuse(problem)
+    if not client.is_self_registered:  # its consent page says more: where the response goes
+        consents.grant(context, session.uid, client.client_id, decision.request.agreed)
+    context.audit.record("device.allowed", **named, scope=" ".join(decision.request.agreed))
+    return _end(context, interaction, device, DeviceOutcome.ALLOWED, **facts)
+
+
+def _decision(
+    context: Context, interaction: Interaction, client: Application, session: BrowserSession | None
+) -> DeviceAuthorizationDecision:
+    return DeviceAuthorizationDecision(
+        context, Authorization.model_validate(interaction.request), client, session, interaction
+    )
+
+
+def _end(
+    context: Context, interaction: Interaction, device: ContinuationToken, answer: DeviceOutcome, **facts: object
+) -> StepResponse:
+    is_ours = device_codes.decide(context, device, answer.value, **facts)
+    outcome = answer if is_ours else DeviceOutcome.EXPIRED
+    interactions.finish(context, interaction, outcome=outcome.value)
+    return StepResponse(step=DeviceDoneStep(outcome=outcome))
+
+
+def _done(interaction: Interaction) -> StepResponse:
+    ended = interaction.request.get(ENDED) or {}
+    outcome = DeviceOutcome(ended.get("outcome", DeviceOutcome.EXPIRED))
+    return StepResponse(step=DeviceDoneStep(outcome=outcome))
+
+
+def _device(context: Context, interaction: Interaction) -> ContinuationToken | None:
+    return device_codes.find(context, str(interaction.request.get(_TICKET)))
+
+
+def _client(context: Context, device: ContinuationToken) -> Application | None:
+    """Return the client of a device, None where it may no longer ask for what the device asked for."""
+    client = context.application(client_id=device.facts["client_id"])
+    return client if client is not None and device_codes.still_holds(context, client, device) else None

@@ -1,0 +1,1 @@
+"""Checks of the parameters of OAuth 2.0 and its extensions, one per file."""

@@ -1,0 +1,1 @@
+"""Authorization responses: their parameters, tokens, signed form, and errors without a redirect."""

@@ -1,0 +1,96 @@
+"""Tokens of the implicit and hybrid flows, which the authorization endpoint itself issues (RFC 6749 section 4.2.2, OpenID Connect
+Core sections 3.2.2.5 and 3.3.2.5). No refresh token is among them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from app.contract.oauth import response_types as types
+from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.authentication.sign_in.sessions.service import BrowserSession
+from app.identity.directory.accounts.service import Account
+from app.identity.directory.organizations.organization import Membership
+from app.identity.platform.context import Context
+from app.identity.platform.tenant import Application
+from app.identity.platform.token_claims import TokenClaims
+from app.identity.protocols.oauth import authorization_details, issuers
+from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect
+from app.identity.protocols.oauth.claims import account as claims
+from app.identity.protocols.oauth.tokens import token_response as issuing
+from app.identity.protocols.oauth.tokens.token_response import GrantResult
+
+
+def parameters(
+    context: Context,
+    client: Application,
+    request: Authorization,
+    session: BrowserSession,
+    account: Account,
+    code: tuple[str, str] | None,
+    code_request: Mapping[str, Any],
+    membership: Membership | None,
+) -> dict[str, str | None]:
+    """Return the response parameters for the tokens of the request's response type.
+
+    Args:
+        code: the text and the token family of the code that the response brings too: reuse of the code revokes these tokens.
+        code_request: the request as the code stores it.
+
+    Raises:
+        RefusedByRedirect: the session ended meanwhile.
+    """
+    words = request.response_type.split()
+    ends_at = sessions.lock_expiry(context, session.session_id)
+    if ends_at is None:
+        raise RefusedByRedirect("login_required", "The session was ended.")
+    issuer = issuers.named(context, client, request.issuer)
+    stored = TokenClaims.from_stored(code_request).only(*issuing.CLAIMS_OF_REQUEST)
+    stored = authorization_details.claimed(context, client, stored, request.authorization_details)
+    grant = _grant(request, session, ends_at, code, stored, membership)
+    sent: dict[str, str | None] = {}
+    access_token = None
+    if types.TOKEN in words:
+        response = issuing.token_response(context, client, issuer, grant, account)
+        access_token = response.access_token
+        details = response.authorization_details
+        sent = {
+            "access_token": access_token,
+            "token": access_token,  # the interface's older name for it (federation.md section 4)
+            "token_type": response.token_type,
+            "expires_in": str(response.expires_in),
+            "scope": response.scope,
+            "authorization_details": json.dumps(details) if details else None,
+        }
+    if types.ID_TOKEN in words:
+        hashed = {"c_hash": code[0] if code is not None else None, "at_hash": access_token}
+        # Without an access token there is no userinfo: the claims of the scopes are in the id_token (Core section 5.4).
+        more = claims.names(request.scope) if words == [types.ID_TOKEN] else ()
+        sent["id_token"] = issuing.id_token(context, client, issuer, grant, account, hashed, more)
+    return sent
+
+
+def _grant(
+    request: Authorization,
+    session: BrowserSession,
+    ends_at: datetime,
+    code: tuple[str, str] | None,
+    stored: TokenClaims,
+    membership: Membership | None,
+) -> GrantResult:
+    return GrantResult(
+        kind=types.IMPLICIT,
+        scope=request.scope,
+        uid=session.uid,
+        session_id=session.session_id,
+        session_ends_at=ends_at,
+        family_id=code[1] if code is not None else None,
+        nonce=request.nonce,
+        resource=request.resource,
+        claims=stored,
+        membership=membership,
+        is_access_only=True,
+    )

@@ -1,0 +1,1 @@
+"""Claims about accounts, organizations and roles, and the identifiers that applications get."""

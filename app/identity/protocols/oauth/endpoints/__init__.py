@@ -1,0 +1,1 @@
+"""Handlers of the endpoints that clients call, and the documents that describe them."""

@@ -1,0 +1,1 @@
+"""Tokens: issued to clients, presented by them, introspected and revoked."""

@@ -1,0 +1,116 @@
+"""The account that an assertion names, in the way that the tenant registered its issuer; some issuers create it (RFC 7523 section 3).
+
+A new account comes about by the rules of a sign-in through a provider: registration must be on, addresses be admitted, and an
+address that another account has leads there only where issuer and tenant link accounts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from app.contract import errors as e
+from app.contract.applications.settings import TrustedIssuer
+from app.identity.authentication.federation import service as connections
+from app.identity.authentication.passwordless import federated_account, redemption
+from app.identity.authentication.passwordless.federated_account import AddressUse
+from app.identity.authentication.registration import requirements
+from app.identity.authentication.registration import service as registration
+from app.identity.directory.accounts import account as account_facts
+from app.identity.directory.accounts import linked_identities
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.store import IdentifierTaken
+from app.identity.directory.identity_provider import ProviderIdentity, identity_from_claims
+from app.identity.platform.context import Context
+from app.identity.platform.outbound.client import ProviderUnavailable
+from app.identity.platform.tenant import Application
+from app.identity.protocols.oauth import rate_limits
+from app.kit.operations.errors import ApiError
+
+CONFLICTS = (IdentifierTaken, e.EmailRegistered, e.ClosedLink, e.UnknownAccount)
+"""A concurrent request changed who has the identity or the address."""
+
+
+class AccountRefused(Exception):
+    """The assertion names no account, and creates none. The text is for the audit log."""
+
+
+@dataclass(frozen=True)
+class Named:
+    """An account; `identity` is what it gets once the sign-in is complete."""
+
+    account: Account
+    identity: ProviderIdentity | None = None
+
+    def link(self, context: Context) -> None:
+        """Link the identity, and notify the account. Raises one of `CONFLICTS`."""
+        if self.identity is not None:
+            connections.link(context, self.account, self.identity)
+
+
+def find(context: Context, client: Application, trusted: TrustedIssuer, claims: Mapping[str, Any]) -> Named:
+    """Return the account that the assertion names, or a new one.
+
+    Raises AccountRefused, SlowDown, and one of `CONFLICTS`, after which the caller rolls back and tries again.
+    """
+    subject, email = str(claims["sub"]), claims.get("email")
+    if trusted.subject == "identity":
+        found = linked_identities.find_account(context, trusted.connection or "", subject)
+        if found is None and trusted.creates_accounts:
+            return _find_or_create(context, client, trusted, claims)
+    elif trusted.subject == "email":
+        holder = accounts.by_email(context, email) if isinstance(email, str) else None
+        found = holder if holder is not None and account_facts.is_verified(holder, str(email)) else None
+    else:
+        found = accounts.by_uid(context, subject)
+    if found is None:
+        raise AccountRefused("unknown subject")
+    return Named(found)
+
+
+def _find_or_create(context: Context, client: Application, trusted: TrustedIssuer, claims: Mapping[str, Any]) -> Named:
+    """Return a new account, or the one that a concurrent assertion created since: its address would be refused as another's."""
+    try:
+        return _create(context, client, trusted, claims)
+    except AccountRefused:
+        found = linked_identities.find_account(context, trusted.connection or "", str(claims["sub"]))
+        if found is None:
+            raise
+        return Named(found)
+
+
+def _create(context: Context, client: Application, trusted: TrustedIssuer, claims: Mapping[str, Any]) -> Named:
+    rate_limits.spend(context, "oauth.asserted_account", rate_limits.ASSERTED_ACCOUNT, client.client_id)
+    try:
+        identity = identity_from_claims(trusted.connection or "", trusted.names, claims)
+    except ProviderUnavailable:
+        raise AccountRefused("unknown subject") from None
+    if federated_account.asks_for_terms(context):
+        raise AccountRefused(AddressUse.TERMS_NEEDED.value)
+    may_register = context.tenant.settings.registration
+    use = federated_account.address_use(context, identity, trusts_email=trusted.trusts_email, may_register=may_register)
+    if use not in (AddressUse.SIGN_IN, AddressUse.UNPROVEN):
+        raise AccountRefused(use.value)
+    try:
+        return _by_address(context, trusted, identity) if use is AddressUse.SIGN_IN else _without(context, identity)
+    except CONFLICTS:
+        raise
+    except ApiError as refusal:
+        raise AccountRefused(type(refusal).__name__) from None
+
+
+def _by_address(context: Context, trusted: TrustedIssuer, identity: ProviderIdentity) -> Named:
+    """Return the account with the address that the issuer verified, or a new one with it."""
+    if not trusted.links_accounts and accounts.by_email(context, identity.email or "") is not None:
+        raise AccountRefused(AddressUse.LINKING_OFF.value)
+    account = federated_account.by_address(context, identity, links_identity=True)
+    return Named(account, None if linked_identities.is_known(account, identity) else identity)
+
+
+def _without(context: Context, identity: ProviderIdentity) -> Named:
+    """Return a new account with the identity alone: nobody trusted has verified an address."""
+    registration.require_enabled(context)
+    requirements.refuse_without_identifiers(context.tenant.settings)
+    return Named(redemption.register(context, identity=identity, links_identity=True))

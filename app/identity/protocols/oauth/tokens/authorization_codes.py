@@ -1,0 +1,88 @@
+"""Authorization codes: good for 50 seconds, once, for one client (RFC 6749 section 4.1.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import bindparam, delete, select, update
+
+from app.identity.platform.context import Context
+from app.identity.platform.store.compiled_statements import Compiled, insert_row
+from app.identity.protocols.oauth.tables import codes
+from app.kit import randomness
+
+LIFETIME = timedelta(seconds=50)
+T = codes.c
+_KEY = (T.tenant_id == bindparam("tenant"), T.code_hash == bindparam("hash"), T.client_id == bindparam("client"))
+_SPEND = Compiled(
+    update(codes)
+    .where(*_KEY, T.used_at.is_(None), T.expires_at > bindparam("now"))
+    .values(used_at=bindparam("now"))
+    .returning(T.uid, T.session_id, T.family_id, T.request)
+)
+_USED = Compiled(select(T.family_id).where(*_KEY, T.used_at.is_not(None)))
+_ADD = insert_row(codes)
+
+
+@dataclass(frozen=True)
+class AuthorizationCode:
+    """A code's account, client, token family and authorization request."""
+
+    client_id: str
+    uid: str
+    session_id: str | None
+    family_id: str
+    request: dict[str, Any]
+
+
+class CodeRefused(Exception):
+    """The code is unknown, expired, or another client's; `family_id` is set where its own client uses it a second time."""
+
+    def __init__(self, family_id: str | None = None) -> None:
+        super().__init__("code refused")
+        self.family_id = family_id
+
+
+def issue(context: Context, code: AuthorizationCode) -> str:
+    """Store a code and return its text."""
+    text, now = randomness.token(), context.now
+    row = {
+        "tenant_id": context.tenant.tenant_id,
+        "code_hash": randomness.digest(text),
+        "client_id": code.client_id,
+        "uid": code.uid,
+        "session_id": code.session_id,
+        "family_id": code.family_id,
+        "request": code.request,
+        "issued_at": now,
+        "expires_at": now + LIFETIME,
+    }
+    context.work.run(_ADD, {**row, "used_at": None})
+    return text
+
+
+def spend(context: Context, text: str, client_id: str) -> AuthorizationCode:
+    """Mark the code used within this unit of work and return it.
+
+    One of several concurrent requests succeeds. The others raise, and the token endpoint then revokes the tokens that the
+    code gave (RFC 6749 section 4.1.2), also those of the winner. The mark ends with a rollback: a request that is refused
+    after this, for a wrong verifier or redirect URI, leaves the code unused.
+
+    Raises:
+        CodeRefused: the code is unknown, expired, used, or another client's.
+    """
+    key = {"tenant": context.tenant.tenant_id, "hash": randomness.digest(text), "client": client_id}
+    row = context.work.one(_SPEND, {**key, "now": context.now})
+    if row is not None:
+        return AuthorizationCode(client_id, row.uid, row.session_id, row.family_id, dict(row.request))
+    used = context.work.one(_USED, key)
+    raise CodeRefused(used.family_id if used is not None else None)
+
+
+def delete_for_client(context: Context, uid: str, client_id: str) -> None:
+    """Delete a client's codes for an account."""
+    context.work.run(
+        delete(codes).where(T.tenant_id == context.tenant.tenant_id, T.uid == uid, T.client_id == client_id)
+    )

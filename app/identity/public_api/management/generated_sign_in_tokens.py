@@ -1,0 +1,194 @@
+"""Sign-in tokens and codes that the tenant's servers deliver themselves (interface account.md operations A20 and A21)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import timedelta
+
+from app.contract import errors as e
+from app.contract.passwordless.smart_login import GUID
+from app.contract.verification import generated_tokens as contract
+from app.identity.authentication.passwordless import redemption, sending, smart_login
+from app.identity.authentication.passwordless.sending import (
+    MAIL,
+    ONE_TOUCH,
+    SIGN_IN,
+    SMART_LOGIN,
+    SMS,
+    SendOptions,
+    SignInMessage,
+)
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.one_time_tokens.service import Purpose
+from app.identity.directory.accounts import identifiers, linked_identities
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.service import Account
+from app.identity.platform.context import Context
+from app.kit.clock import iso
+
+TokenAndMinutes = tuple[str, int]
+
+
+def create_email_token(context: Context, kind: str, req: contract.EmailTokenRequest) -> contract.EmailToken:
+    """Return the token or code that an email of this kind would contain. Raises PasswordlessOff, SmartLoginOff, OneTouchOff."""
+    account, (token, minutes) = EMAIL_TOKENS[kind](context, req)
+    context.audit.record("token.made", uid=account.uid if account else None, kind=kind)
+    providers = linked_identities.providers_of(account) if account is not None else []
+    return contract.EmailToken(token=token, expires_in=expiry(context, minutes * 60), identity_providers=providers)
+
+
+def create_sms_code(context: Context, kind: str, req: contract.SmsCodeRequest) -> contract.SmsCode:
+    """Return the code that a text message of this kind would contain.
+
+    Raises PasswordlessOff, SmartLoginOff, OneTouchOff, PhoneLoginOff.
+    """
+    account, code = SMS_CODES[kind](context, req)
+    context.audit.record("code.made", uid=account.uid if account else None, kind=kind)
+    return contract.SmsCode(token=code, expires_in=expiry(context, one_time_tokens.CODE_MINUTES * 60))
+
+
+def require_account(context: Context, req: contract.EmailTokenRequest) -> Account:
+    """Return the account by the first given of uid, email and username."""
+    if req.uid:
+        return accounts.require(context, req.uid)
+    if req.email:
+        return accounts.require_by_email(context, req.email)
+    account = accounts.by_username(context, req.username) if req.username else None
+    if account is None:
+        raise e.UnknownAccount if req.username else e.EmailOrUsernameMissing
+    return account
+
+
+def require_by_phone(context: Context, phone: str | None) -> Account:
+    if not phone:
+        raise e.PhoneMissing
+    account = accounts.by_phone(context, phone)
+    if account is None:
+        raise e.UnknownPhone
+    return account
+
+
+def expiry(context: Context, seconds: int) -> str:
+    """Return the time when a lifetime of so many seconds ends."""
+    return iso(context.now + timedelta(seconds=seconds)) or ""
+
+
+def _passwordless_email(context: Context, req: contract.EmailTokenRequest) -> tuple[Account | None, TokenAndMinutes]:
+    if not context.tenant.settings.passwordless_email:
+        raise e.PasswordlessOff
+    account = require_account(context, req)
+    one_time_tokens.spend_server_supplied(context, account.uid, is_code=False)
+    return account, _link_or_code(context, SIGN_IN, account, req.email or account.email or "", SendOptions())
+
+
+def _smart_login_email(context: Context, req: contract.EmailTokenRequest) -> tuple[Account | None, TokenAndMinutes]:
+    if not context.tenant.settings.smart_login:
+        raise e.SmartLoginOff
+    account = require_account(context, req)
+    one_time_tokens.spend_server_supplied(context, account.uid, is_code=False)
+    device_hash = smart_login.begin(context, _guid(req.client_guid), account).ticket_hash
+    return account, _link_or_code(
+        context, SMART_LOGIN, account, req.email or account.email or "", SendOptions(), device_hash
+    )
+
+
+def _one_touch_email(context: Context, req: contract.EmailTokenRequest) -> tuple[Account | None, TokenAndMinutes]:
+    """The token registers an unknown address, so no account is required."""
+    if not context.tenant.settings.one_touch:
+        raise e.OneTouchOff
+    if not req.email:
+        raise e.EmailMissing
+    if not accounts.is_email(req.email):
+        raise e.MalformedEmail
+    account = accounts.by_email(context, req.email)
+    if account is None:
+        redemption.refuse_registration(context, email=req.email)
+    one_time_tokens.spend_server_supplied(
+        context, account.uid if account else sending.unknown_subject(req.email), is_code=False
+    )
+    options = SendOptions(registers=True, name=req.name or "")
+    device_hash = smart_login.begin(context, _guid(req.client_guid), None, **options.facts).ticket_hash
+    return account, _link_or_code(context, ONE_TOUCH, None, req.email, options, device_hash)
+
+
+def _link_or_code(
+    context: Context,
+    kind: SignInMessage,
+    account: Account | None,
+    name: str,
+    options: SendOptions,
+    device_hash: str | None = None,
+) -> TokenAndMinutes:
+    """Return a code instead of a link's token if the tenant's emails of that kind contain only a code."""
+    if sending.carries_code(context, kind):
+        return sending.create_code(context, kind.purpose, account, name, MAIL, options, device_hash)
+    return sending.create_link(context, kind, account, name, options, device_hash), sending.link_minutes(context)
+
+
+def _passwordless_sms(context: Context, req: contract.SmsCodeRequest) -> tuple[Account | None, str]:
+    if not context.tenant.settings.passwordless_sms:
+        raise e.PasswordlessOff
+    account = _account_with_verified_phone(context, req)
+    return account, sending.create_code(context, Purpose.SIGN_IN, account, "", SMS, SendOptions())[0]
+
+
+def _smart_login_sms(context: Context, req: contract.SmsCodeRequest) -> tuple[Account | None, str]:
+    """Approve the device named by `clientguid`; without it the code could approve an attacker's device."""
+    if not context.tenant.settings.smart_login:
+        raise e.SmartLoginOff
+    account = _account_with_verified_phone(context, req)
+    device_hash = smart_login.begin(context, _guid(req.client_guid), account).ticket_hash
+    return account, sending.create_code(context, Purpose.SMART_LOGIN, account, "", SMS, SendOptions(), device_hash)[0]
+
+
+def _one_touch_sms(context: Context, req: contract.SmsCodeRequest) -> tuple[Account | None, str]:
+    if not context.tenant.settings.one_touch:
+        raise e.OneTouchOff
+    _refuse_numbers_off(context)
+    if not req.phone:
+        raise e.PhoneMissing
+    form = identifiers.normalize_phone(req.phone)
+    if form is None:
+        raise e.UnknownPhone
+    account = accounts.by_phone(context, form)
+    if account is None:
+        redemption.refuse_registration(context)
+    one_time_tokens.spend_server_supplied(
+        context, account.uid if account else sending.unknown_subject(form), is_code=True
+    )
+    options = SendOptions(registers=True, name=req.name or "")
+    return account, sending.create_code(context, Purpose.ONE_TOUCH, None, form, SMS, options)[0]
+
+
+def _account_with_verified_phone(context: Context, req: contract.SmsCodeRequest) -> Account:
+    """Return the account with this verified number."""
+    _refuse_numbers_off(context)
+    account = require_by_phone(context, req.phone)
+    if not account.phone_verified:
+        raise e.PhoneUnverified
+    one_time_tokens.spend_server_supplied(context, account.uid, is_code=True)
+    return account
+
+
+def _refuse_numbers_off(context: Context) -> None:
+    if not context.tenant.settings.phone_login:
+        raise e.PhoneLoginOff
+
+
+def _guid(provided: str | None) -> str:
+    if not provided or not re.match(GUID, provided):
+        raise e.BadParameter.names("clientguid")
+    return provided
+
+
+EMAIL_TOKENS: dict[str, Callable[[Context, contract.EmailTokenRequest], tuple[Account | None, TokenAndMinutes]]] = {
+    "passwordlesslogin": _passwordless_email,
+    "autologin": _smart_login_email,
+    "onetouchlogin": _one_touch_email,
+}
+SMS_CODES: dict[str, Callable[[Context, contract.SmsCodeRequest], tuple[Account | None, str]]] = {
+    "passwordlesslogin": _passwordless_sms,
+    "smartlogin": _smart_login_sms,
+    "onetouchlogin": _one_touch_sms,
+}

@@ -1,0 +1,132 @@
+"""Operations of the tenant's servers on second factors (interface mfa.md section 4) and step-up tokens (operations M75 to M77)."""
+
+from __future__ import annotations
+
+import re
+
+from app.contract import errors as e
+from app.contract.passkeys import account as own_passkeys
+from app.contract.passkeys import second_factor as passkeys
+from app.contract.passkeys.models import ListedPasskeys
+from app.contract.second_factors import account as contract
+from app.contract.second_factors import duo, email, push, questions, sms
+from app.contract.second_factors import step_up as step_up_contract
+from app.contract.second_factors.challenge import FactorKind
+from app.contract.second_factors.step_up import StepUpMethod
+from app.contract.shared_parameters import Uid
+from app.contract.shared_responses import Deleted
+from app.identity.authentication.sign_in.passkeys import management
+from app.identity.credentials.second_factors import service as second_factors
+from app.identity.credentials.second_factors import step_up, views
+from app.identity.directory.accounts import service as accounts
+from app.identity.platform.context import Context
+from app.identity.public_api.self_service import second_factors as own_factors
+from app.identity.public_api.self_service.passkeys import some_of
+from app.identity.public_api.self_service.second_factors import older
+
+_TOKEN_FORM = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNORECASE)
+
+
+@contract.managed_read.implements
+def read(context: Context, req: contract.ManagedFactor) -> contract.OwnFactors:
+    known = second_factors.account_factors(context, accounts.require(context, req.uid))
+    return contract.OwnFactors(**views.management_members(context, known))
+
+
+@contract.managed_make_backup_codes.implements
+def make_backup_codes(context: Context, req: contract.ManagedFactor) -> contract.BackupCodes:
+    account = accounts.require(context, req.uid)
+    return contract.BackupCodes(back_up_codes=own_factors.new_backup_codes(context, account, is_first=True))
+
+
+@contract.managed_renew_backup_codes.implements
+def renew_backup_codes(context: Context, req: contract.ManagedFactor) -> contract.BackupCodes:
+    account = accounts.require(context, req.uid)
+    return contract.BackupCodes(back_up_codes=own_factors.new_backup_codes(context, account, is_first=False))
+
+
+@contract.managed_remove_totp.implements
+def remove_totp(context: Context, req: contract.ManagedFactor) -> Deleted:
+    return removed(context, req.uid, FactorKind.TOTP)
+
+
+@sms.managed_remove_sms.implements
+def remove_sms(context: Context, req: contract.ManagedFactor) -> Deleted:
+    return removed(context, req.uid, FactorKind.SMS)
+
+
+@email.managed_remove_email.implements
+def remove_email(context: Context, req: contract.ManagedFactor) -> Deleted:
+    return removed(context, req.uid, FactorKind.EMAIL)
+
+
+@questions.managed_remove_questions.implements
+def remove_questions(context: Context, req: contract.ManagedFactor) -> Deleted:
+    return removed(context, req.uid, FactorKind.QUESTIONS)
+
+
+def remove_push(context: Context, req: contract.ManagedFactor | Uid) -> Deleted:
+    return removed(context, req.uid, FactorKind.PUSH)
+
+
+push.managed_remove_push.implements(remove_push)
+push.managed_remove_push_older.implements(remove_push)
+
+
+@duo.managed_remove_duo.implements
+def remove_duo(context: Context, req: contract.ManagedFactor) -> Deleted:
+    return removed(context, req.uid, FactorKind.DUO)
+
+
+@contract.managed_remove_older.implements
+def remove_older(context: Context, req: contract.LegacyManagedRemoval) -> Deleted:
+    return removed(context, req.uid, older(req))
+
+
+@passkeys.managed_remove.implements
+def remove_passkey_factor(context: Context, req: contract.ManagedFactor) -> Deleted:
+    return removed(context, req.uid, FactorKind.PASSKEY)
+
+
+@own_passkeys.managed_listed.implements
+def list_passkeys(context: Context, req: contract.ManagedFactor) -> ListedPasskeys:
+    return some_of(context, accounts.require(context, req.uid).uid)
+
+
+@own_passkeys.managed_remove.implements
+def remove_passkey(context: Context, req: own_passkeys.ManagedPasskey) -> Deleted:
+    management.remove(context, accounts.require(context, req.uid), req.passkey_id)
+    return Deleted()
+
+
+def removed(context: Context, uid: str, kind: FactorKind) -> Deleted:
+    """Remove a factor of an account."""
+    own_factors.remove(context, accounts.require(context, uid), kind)
+    return Deleted()
+
+
+@step_up_contract.check_factor.implements
+def check_factor(context: Context, req: step_up_contract.CheckValidationToken) -> step_up_contract.TokenIsValid:
+    return _check_validation_token(context, req, StepUpMethod.FACTOR, refuses=True)
+
+
+@step_up_contract.check_password.implements
+def check_password(context: Context, req: step_up_contract.CheckValidationToken) -> step_up_contract.TokenIsValid:
+    return _check_validation_token(context, req, StepUpMethod.PASSWORD, refuses=True)
+
+
+@step_up_contract.check_pin.implements
+def check_pin(context: Context, req: step_up_contract.CheckValidationToken) -> step_up_contract.TokenIsValid:
+    return _check_validation_token(context, req, StepUpMethod.PIN)
+
+
+def _check_validation_token(
+    context: Context, req: step_up_contract.CheckValidationToken, method: StepUpMethod, *, refuses: bool = False
+) -> step_up_contract.TokenIsValid:
+    """Check a validation token; `refuses` raises WrongValidationToken for a malformed one (decision 0090)."""
+    account = accounts.require(context, req.uid)
+    if refuses and not _TOKEN_FORM.match(req.second_factor_validation_token):
+        raise e.WrongValidationToken
+    return step_up_contract.TokenIsValid(
+        is_valid=step_up.spend(context, account, req.second_factor_validation_token, method)
+    )

@@ -1,0 +1,77 @@
+"""Gives an account another id, in every table that names accounts (interface account.md operation A13)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlalchemy import update
+from sqlalchemy.exc import IntegrityError
+
+from app.contract import errors as e
+from app.contract.catalogue import taken_uids
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.directory.accounts import identifiers, pin_hash, store
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.identifiers import PREVIOUS_UID
+from app.identity.platform import events
+from app.identity.platform.context import Context
+from app.identity.platform.store.tables import all_tables
+
+_UNCHANGED: Final = frozenset({"audit"})
+"""The audit log says what happened under the former id."""
+
+
+def change(context: Context, account: Account, requested: str) -> None:
+    """Give a locked account another id. Sessions, tokens, passkeys and consents stay its own; open codes and links are closed,
+    because they are bound to the former id.
+
+    Raises:
+        MalformedUid: the id is malformed or reserved, or the tenant does not allow custom ids.
+        UidTaken: an account has or had the id.
+    """
+    uid = account.uid
+    _refuse(context, uid, requested)
+    one_time_tokens.close(context, uid)
+    store.remove_identifiers(context, uid, PREVIOUS_UID, requested)  # the account may return to a former id
+    private = {
+        **account.private,
+        "is_custom_uid": True,
+        "previous_uids": [
+            *(previous_uid for previous_uid in account.private.get("previous_uids") or () if previous_uid != requested),
+            uid,
+        ],
+    }
+    if hashed := pin_hash.hash_of(context, account):
+        private[pin_hash.KEY] = {**account.pin, **pin_hash.pin_entry(context, requested, hashed), **_dates(account)}
+    _rename(context, uid, requested)
+    store.add_identifiers(context, requested, [(PREVIOUS_UID, uid, True)])
+    changed = store.change(context, requested, {"private": private}) or account
+    context.audit.record("uid.changed", uid=requested, previous=uid)
+    events.emit(context, "UpdateProfile", changed, False)
+
+
+def _refuse(context: Context, uid: str, requested: str) -> None:
+    if not context.tenant.settings.custom_uid:
+        raise e.MalformedUid("The tenant does not allow custom account ids.")
+    if not identifiers.is_allowed_uid(requested) or requested.lower() in taken_uids():
+        raise e.MalformedUid
+    former = store.current_uid(context, requested)
+    if store.by_uid(context, requested) is not None or former not in (None, uid):
+        raise e.UidTaken
+
+
+def _dates(account: Account) -> dict[str, str]:
+    return {"changed_at": account.pin["changed_at"]} if "changed_at" in account.pin else {}
+
+
+def _rename(context: Context, uid: str, requested: str) -> None:
+    """Write the id in every row of the account. Raises UidTaken."""
+    tables = {name: table for name, table in all_tables().items() if "uid" in table.c and name not in _UNCHANGED}
+    accounts = tables.pop("accounts")
+    for table in (accounts, *tables.values()):
+        where = (table.c.tenant_id == context.tenant.tenant_id, table.c.uid == uid)
+        try:
+            context.work.run(update(table).where(*where).values(uid=requested))
+        except IntegrityError:
+            raise e.UidTaken from None
+    context.work.locked[uid] = False

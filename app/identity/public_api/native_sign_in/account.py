@@ -1,0 +1,95 @@
+"""The account that a proven identity signs in to, under the rules of a sign-in through a provider on our pages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.contract import errors as e
+from app.contract.second_factors.challenge import FactorLogin
+from app.identity.authentication.federation import native_credentials
+from app.identity.authentication.federation import service as connections
+from app.identity.authentication.federation.native_credentials import Proven
+from app.identity.authentication.passwordless import federated_account, redemption
+from app.identity.authentication.passwordless.federated_account import AddressUse
+from app.identity.authentication.registration import requirements
+from app.identity.authentication.registration import service as registration
+from app.identity.authentication.sign_in import completion
+from app.identity.authentication.sign_in.pending_sign_in import Authentication
+from app.identity.directory.accounts import linked_identities, provider_tokens
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.store import IdentifierTaken
+from app.identity.directory.identity_provider import ProviderIdentity
+from app.identity.platform.context import Context
+
+_CONFLICTS = (IdentifierTaken, linked_identities.NotLinked, e.EmailRegistered, e.ClosedLink, e.UnknownAccount)
+"""A concurrent request changed who has the identity or the address."""
+_REFUSALS = {
+    AddressUse.LINKING_OFF: e.AccountLinkingOff,
+    AddressUse.SHARED: e.NotLinkable,
+    AddressUse.REGISTRATION_OFF: e.RegistrationOff,
+    AddressUse.TERMS_NEEDED: e.PolicyNotAccepted,
+}
+
+
+@dataclass(frozen=True)
+class _Found:
+    """An account, and whether it has the identity already."""
+
+    account: Account
+    is_linked: bool
+
+
+def sign_in(context: Context, proven: Proven, authentication: Authentication) -> tuple[FactorLogin, Account]:
+    """Sign in to the account of the identity, and return it too; link it by a verified address, or register it.
+
+    After a conflict with a concurrent request, such as the first sign-in of the same person, it is tried once more.
+
+    Raises the errors of the operation.
+    """
+    position = context.audit.position()
+    try:
+        return _sign_in(context, proven, authentication)
+    except _CONFLICTS:
+        context.work.rollback()
+        context.audit.drop_since(position)
+    try:
+        return _sign_in(context, proven, authentication)
+    except (IdentifierTaken, linked_identities.NotLinked):
+        raise e.IdentityTaken from None
+
+
+def _sign_in(context: Context, proven: Proven, authentication: Authentication) -> tuple[FactorLogin, Account]:
+    native_credentials.use_id_token(context, proven)
+    identity = proven.identity
+    if proven.tokens is not None:
+        identity = provider_tokens.store_pending(context, identity, proven.tokens)
+    found = _find(context, identity) or _find_by_address(context, identity, trusts_email=proven.trusts_email)
+    login = completion.complete(context, found.account, authentication)
+    # As on our pages, an account with a second factor gets an identity only after that.
+    if not found.is_linked and login.second_factor_authentication is None:
+        connections.link(context, found.account, identity)
+    return login, found.account
+
+
+def _find(context: Context, identity: ProviderIdentity) -> _Found | None:
+    """Return the account that has the identity. Raises NotLinked where it was removed concurrently."""
+    holder = linked_identities.find_account(context, identity.provider, identity.subject)
+    return _Found(linked_identities.record_use(context, holder, identity), is_linked=True) if holder else None
+
+
+def _find_by_address(context: Context, identity: ProviderIdentity, *, trusts_email: bool) -> _Found:
+    """Return the account with the verified address, or a new one with the identity.
+
+    Raises:
+        AccountLinkingOff, NotLinkable, RegistrationOff, PolicyNotAccepted, MalformedEmail and others: there is no such account.
+    """
+    may_register = context.tenant.settings.registration
+    use = federated_account.address_use(context, identity, trusts_email=trusts_email, may_register=may_register)
+    if use is AddressUse.SIGN_IN:
+        account = federated_account.by_address(context, identity, links_identity=True)
+        return _Found(account, linked_identities.is_known(account, identity))
+    if use is not AddressUse.UNPROVEN:
+        raise _REFUSALS[use]
+    registration.require_enabled(context)
+    requirements.refuse_without_identifiers(context.tenant.settings)
+    return _Found(redemption.register(context, identity=identity, links_identity=True), is_linked=True)

@@ -1,0 +1,81 @@
+"""The operation that signs an app's user in by a provider's credential (interface user.md operation U88, decision 0182)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final
+
+from app.contract import errors as e
+from app.contract.federation import native_sign_in as contract
+from app.contract.federation.native_sign_in import NativeToken
+from app.contract.second_factors.challenge import FactorLogin
+from app.identity.authentication.federation import native_credentials
+from app.identity.authentication.sign_in.pending_sign_in import Authentication
+from app.identity.authentication.sign_in.sessions.service import FEDERATED
+from app.identity.directory.organizations.invitations import service as invitations
+from app.identity.directory.organizations.invitations.invitation import InvitationRecord
+from app.identity.directory.organizations.organization import OrganizationRecord
+from app.identity.platform.context import Context
+from app.identity.public_api.native_sign_in import account
+from app.kit import randomness
+
+_REFRESH_TOKENS_OF_APPLE: Final = "applert"
+
+
+@contract.sign_in.implements
+def sign_in(context: Context, req: contract.NativeSignIn) -> NativeToken:
+    _refuse_incomplete(context, req)
+    if not context.has_api_secret:
+        context.count("native_sign_in", context.tenant.settings.limits.native_sign_in_per_minute_per_address)
+    _refuse_unknown_references(context, req)
+    found = _invitation(context, req)
+    proven = native_credentials.prove(context, req)
+    authentication = Authentication((FEDERATED,), proven.identity.provider)
+    login, signed_in = account.sign_in(context, proven, authentication)
+    if found is not None and login.second_factor_authentication is None:
+        invitations.accept(context, found[0], signed_in, randomness.digest(str(req.invitation_token)))
+    return _token(context, login)
+
+
+def _refuse_incomplete(context: Context, req: contract.NativeSignIn) -> None:
+    """Require the API secret and `refresh_token`, unless the tenant admits apps of an older kind.
+
+    Raises BadParameter, ProviderRefreshTokenMissing.
+    """
+    is_legacy = context.tenant.settings.legacy_native_login
+    if not (context.has_api_secret or is_legacy):
+        raise e.BadParameter.names("secret")
+    if req.refresh_token:
+        return
+    if not is_legacy:
+        raise e.BadParameter.names("refresh_token")
+    if req.native_provider.lower() == _REFRESH_TOKENS_OF_APPLE:
+        raise e.ProviderRefreshTokenMissing
+
+
+def _refuse_unknown_references(context: Context, req: contract.NativeSignIn) -> None:
+    """Raise BadParameter for an application that the tenant does not have."""
+    if req.client_id:
+        application = context.application(client_id=req.client_id)
+        if application is None or not application.settings.is_active:
+            raise e.BadParameter("client_id: the client id of an application.")
+
+
+def _invitation(context: Context, req: contract.NativeSignIn) -> tuple[InvitationRecord, OrganizationRecord] | None:
+    """Return the open invitation that the request names. Raises ClosedInvitation, OrganizationInactive."""
+    if not req.invitation_token:
+        return None
+    if not context.tenant.settings.organizations.enabled:
+        raise e.ClosedInvitation
+    return invitations.require_open(context, req.invitation_token)
+
+
+def _token(context: Context, login: FactorLogin) -> NativeToken:
+    challenge = login.second_factor_authentication
+    seconds = 0 if challenge else round((datetime.fromisoformat(login.expires_in) - context.now).total_seconds())
+    return NativeToken(
+        access_token=login.access_token,
+        refresh_token=login.refresh_token,
+        expires_in=str(seconds),
+        second_factor_authentication=challenge,
+    )

@@ -1,0 +1,1 @@
+"""Organizations by programs: roles, members, connections, domains, invitations and membership requests."""

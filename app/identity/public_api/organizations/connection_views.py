@@ -1,0 +1,68 @@
+"""Builds the responses of connections and group roles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from app.contract.organizations import models
+from app.identity.directory.organizations.connections import store as connection_store
+from app.identity.directory.organizations.connections.store import GroupRoleRecord, OrganizationConnectionRecord
+from app.identity.platform import saml_certificates
+from app.identity.platform.context import Context
+from app.kit.clock import iso
+from app.kit.resources.resource import MASKED
+
+
+def by_organization(context: Context, org_ids: Sequence[str]) -> dict[str, list[models.Connection]]:
+    """Return the connections of these organizations with their group roles, in two statements."""
+    found = connection_store.of_organizations(context, org_ids)
+    groups = connection_store.group_roles(
+        context, [element.connection_id for item in found.values() for element in item]
+    )
+    return {org_id: [_connection(context, element, groups) for element in item] for org_id, item in found.items()}
+
+
+def connection(context: Context, item: OrganizationConnectionRecord) -> models.Connection:
+    return _connection(context, item, connection_store.group_roles(context, [item.connection_id]))
+
+
+def group_role(item: GroupRoleRecord) -> models.GroupRole:
+    return models.GroupRole(id=item.group_role_id, group_id=item.group_id, name=item.name, role_id=item.role_id)
+
+
+def _connection(
+    context: Context, item: OrganizationConnectionRecord, groups: Mapping[str, list[GroupRoleRecord]]
+) -> models.Connection:
+    content, base = item.content, context.pages_url
+    shown = models.Connection(
+        id=item.connection_id,
+        is_active=item.is_active,
+        created_date=iso(item.created_at) or "",
+        modified_date=iso(item.modified_at) or "",
+        name=item.name,
+        domain=item.domain or "",
+        connection_type=item.kind,
+        group_roles=[group_role(group) for group in groups[item.connection_id]],
+        attributes=models.Attributes.model_validate(content["attributes"]),
+    )
+    if not item.is_saml:
+        own = ("issuer", "authorization_url", "token_url", "user_info_url", "client_id", "scopes", "token_auth_method")
+        address = f"{base}/oauth/sp/{item.address_key}/callback"
+        stored = {name: content[name] for name in own}
+        return shown.model_copy(update={**stored, "client_secret": MASKED, "redirect_uri": address})
+    starts, ends = saml_certificates.validity(content["idp_certificate"])
+    certificate = models.DatedCertificate(
+        certificate=content["idp_certificate"], not_after=iso(ends), not_before=iso(starts)
+    )
+    return shown.model_copy(
+        update={
+            "idp_entity_id": content["idp_entity_id"],
+            "idp_metadata_url": content["idp_metadata_url"],
+            "is_idp_initiated": content["is_idp_initiated"],
+            "idp_certificate": certificate,
+            "entity_id": f"{base}/saml/sp/{item.address_key}",
+            "metadata_url": f"{base}/saml/sp/{item.address_key}/metadata.xml",
+            "acs_endpoint": f"{base}/saml/sp/acs/{item.address_key}",
+            "sp_certificate": models.ConnectionCertificate(certificate=content["sp_certificate"]),
+        }
+    )

@@ -1,0 +1,76 @@
+"""The operations of invitation links."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from app.contract.organizations import invitation_links as contract
+from app.contract.organizations.invitations import InvitationPath
+from app.identity.directory.organizations import powers
+from app.identity.directory.organizations import service as organizations
+from app.identity.directory.organizations.invitations import link_service as invitation_links
+from app.identity.directory.organizations.invitations import link_store
+from app.identity.directory.organizations.invitations.invitation_link import InvitationLinkRecord
+from app.identity.directory.organizations.invitations.link_service import InvitationLinkRequest
+from app.identity.directory.organizations.service import while_on
+from app.identity.platform.context import Context
+from app.identity.platform.powers import require as require_powers
+from app.identity.public_api.organizations.invitations import send_invitation
+from app.kit.clock import iso
+
+
+@contract.list_all.implements
+@while_on
+def list_all(context: Context, req: contract.ListInvitationLinks) -> contract.InvitationLinks:
+    org_id = organizations.require_active(context, req.org_id).org_id
+    found = link_store.page(context, org_id, *req.window)
+    return contract.InvitationLinks(data=[view(item) for item in found], total_count=link_store.count(context, org_id))
+
+
+@contract.create.implements
+@while_on
+def create(context: Context, req: contract.CreateInvitationLink) -> contract.CreatedInvitationLink:
+    require_powers(context, powers.of_invitation(context, req.org_id, req.role_ids))
+    requested = InvitationLinkRequest(
+        req.org_id,
+        req.role_ids,
+        req.inviter_uid,
+        domains=req.domains,
+        max_uses=req.max_uses,
+        lifetime=timedelta(days=req.expires_in_days),
+        url=req.invitation_url,
+    )
+    link, token = send_invitation.create_link(context, requested)
+    url = send_invitation.link(context, link, token)
+    return contract.CreatedInvitationLink(**view(link).model_dump(), token=token, url=url)
+
+
+@contract.read.implements
+@while_on
+def read(context: Context, req: InvitationPath) -> contract.InvitationLink:
+    return view(invitation_links.require(context, req.invitation_id)[0])
+
+
+@contract.revoke.implements
+@while_on
+def revoke(context: Context, req: InvitationPath) -> contract.InvitationLink:
+    link, _ = invitation_links.require(context, req.invitation_id)
+    require_powers(context, powers.of_invitation(context, link.org_id, link.role_ids))
+    return view(invitation_links.revoke(context, link))
+
+
+def view(link: InvitationLinkRecord) -> contract.InvitationLink:
+    """Return a link as the interface shows it."""
+    return contract.InvitationLink(
+        id=link.invitation_id,
+        status=link.status,  # type: ignore[arg-type] # the store returns only these
+        role_ids=list(link.role_ids),
+        org_id=link.org_id,
+        inviter_uid=link.inviter_uid,
+        domains=list(link.domains),
+        uses=link.uses,
+        max_uses=link.max_uses,
+        created_date=iso(link.created_at) or "",
+        expiration_date=iso(link.ends_at) or "",
+        modified_date=iso(link.modified_at) or "",
+    )

@@ -1,0 +1,191 @@
+"""Sends invitations to organizations by email, and resends them (interface organizations.md section 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from app.contract import errors as e
+from app.contract.messages.models import MailKind
+from app.identity.directory.accounts import identifiers
+from app.identity.directory.accounts.account import Account, full_name
+from app.identity.directory.organizations import service as organizations
+from app.identity.directory.organizations.invitations import invitation_rules
+from app.identity.directory.organizations.invitations import link_service as invitation_links
+from app.identity.directory.organizations.invitations import service as invitations
+from app.identity.directory.organizations.invitations.invitation import LIFETIME, InvitationRecord
+from app.identity.directory.organizations.invitations.invitation_link import InvitationLinkRecord
+from app.identity.directory.organizations.invitations.link_service import InvitationLinkRequest
+from app.identity.directory.organizations.invitations.service import InvitationRequest, InvitationRules
+from app.identity.directory.organizations.organization import OrganizationRecord
+from app.identity.directory.tenants.addresses import allowed_addresses
+from app.identity.messaging import service as messaging
+from app.identity.messaging.send_limits import CountedAs
+from app.identity.platform.context import Context
+from app.kit.operations.errors import ApiError
+
+PAGE: Final = "/invitation"
+PARAMETER: Final = "invitation_token"
+COOL_DOWN: Final = timedelta(minutes=1)
+"""Between two emails of one invitation."""
+_REPEATED: Final = "The address occurs more than once in the request; the first one counts."
+REFUSED_ALONE: Final = (
+    e.WrongInvitationEmail, e.MalformedRoleId, e.UnknownOrganizationRole, e.BadParameter, e.WrongInviter, e.AlreadyMember,
+    e.InvitationExists, e.NoSeatLeft, e.MailLimitReached,
+)  # fmt: skip
+"""Refusals of one of several invitations, which do not concern the others."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """The result of one of several invitations: the invitation, or why it was not made."""
+
+    email: str
+    invitation: InvitationRecord | None = None
+    refusal: ApiError | None = None
+    is_repeated: bool = False
+    """Whether an earlier one of the request has the address."""
+
+
+def create(context: Context, org_id: str, request: InvitationRequest) -> InvitationRecord:
+    """Invite a person by email. Raises as `lock_active` and `invitations.Checks` do, and InvitationUrlRefused, MailLimitReached."""
+    refuse_url(context, request.url)
+    checks = invitations.InvitationRules(
+        context, organizations.lock_active(context, org_id, is_alone=True), [request.email]
+    )
+    return _create(context, checks, request)
+
+
+def create_many(context: Context, org_id: str, requested: Sequence[InvitationRequest]) -> list[Result]:
+    """Invite several people; return one result for each, in their order. Nothing of a refused one is stored or sent.
+
+    Raises:
+        InvitationUrlRefused: for one of them.
+        OrganizationIdMissing, MalformedOrganizationId, UnknownOrganization, OrganizationInactive.
+    """
+    for url in {element.url for element in requested}:
+        refuse_url(context, url)
+    organization = organizations.lock_active(
+        context, org_id, is_alone=True
+    )  # a taken key would abort the transaction of all
+    checks = invitations.InvitationRules(context, organization, [element.email for element in requested])
+    known: set[str] = set()
+    results = []
+    for item in requested:
+        key = identifiers.normalize_email(item.email)
+        if key in known:
+            results.append(Result(item.email, refusal=e.InvitationExists(_REPEATED), is_repeated=True))
+            continue
+        try:
+            invitation = _create(context, checks, item)
+        except REFUSED_ALONE as refusal:
+            results.append(Result(item.email, refusal=refusal))
+        else:
+            results.append(Result(item.email, invitation))
+        known |= {key} if key else set()
+    return results
+
+
+def _create(context: Context, checks: InvitationRules, request: InvitationRequest) -> InvitationRecord:
+    """Invite a person to an organization that is locked alone, so that every refusal comes before the first change."""
+    checked = checks.check(request)
+    messaging.spend_limit(context, MailKind.INVITATION, checked.email, checked.holder)
+    invitation, token = invitations.add(context, checked)
+    checks.count(checked)
+    _send(context, invitation, checked.organization, token, (checked.inviter, checked.holder), is_counted=True)
+    return invitation
+
+
+def create_link(context: Context, request: InvitationLinkRequest) -> tuple[InvitationLinkRecord, str]:
+    """Create a link for several people; return it and its token. Raises as `invitation_links.create` does, and InvitationUrlRefused."""
+    refuse_url(context, request.url)
+    return invitation_links.create(context, request)
+
+
+def resend(
+    context: Context,
+    invitation: InvitationRecord,
+    organization: OrganizationRecord,
+    *,
+    url: str | None = None,
+    by: str | None = None,
+) -> InvitationRecord:
+    """Email a new link, which ends the earlier one. `by`: the member who invites from now on.
+
+    Raises:
+        ClosedInvitation: it is no longer open.
+        TooManyRequests: the last email was sent less than a minute ago.
+        InvitationUrlRefused, MailLimitReached.
+    """
+    refuse_url(context, url)
+    if invitation.is_open and (seconds := seconds_until_resend(context, invitation)):
+        raise e.TooManyRequests(retry_after_seconds=seconds)
+    renewed, token = invitations.renew_token(context, invitation, url, by=by)
+    inviter_and_holder = invitation_rules.inviter(context, renewed.inviter_uid), invitations.holder(context, renewed)
+    _send(context, renewed, organization, token, inviter_and_holder)
+    return renewed
+
+
+def seconds_until_resend(context: Context, invitation: InvitationRecord) -> int:
+    """Return the seconds until another email of the invitation may be sent; 0 if one may be sent now."""
+    if invitation.resent_at is None:
+        return 0
+    wait = invitation.resent_at + COOL_DOWN - context.now
+    return max(1, round(wait.total_seconds())) if wait > timedelta() else 0
+
+
+def refuse_url(context: Context, url: str | None) -> None:
+    """Raise InvitationUrlRefused for a page outside the tenant's allowed addresses."""
+    if url and not allowed_addresses.is_allowed_in_mail(context, url):
+        raise e.InvitationUrlRefused
+
+
+def link(context: Context, invitation: InvitationRecord | InvitationLinkRecord, token: str) -> str:
+    """Return the address with a token: of the hosted page, or of the application's own with `invitation_token`.
+
+    A page that the tenant has taken off its allow list since then gets no token.
+    """
+    if invitation.url and allowed_addresses.is_allowed_in_mail(context, invitation.url):
+        return allowed_addresses.with_query(invitation.url, **{PARAMETER: token})
+    return allowed_addresses.own_link(context, PAGE, token)
+
+
+def _send(
+    context: Context,
+    invitation: InvitationRecord,
+    organization: OrganizationRecord,
+    token: str,
+    inviter_and_holder: tuple[Account | None, Account | None],
+    *,
+    is_counted: bool = False,
+) -> None:
+    """Queue the email. `people`: who invites, and who has verified the address."""
+    inviter, account = inviter_and_holder
+    facts = {
+        "url": link(context, invitation, token),
+        "token": token,
+        "minutes": str(int(LIFETIME.total_seconds()) // 60),
+        "organization": organization.display_name,
+        "organization_logo": organization.logo_url or "",
+        "organization_color": organization.color or "",
+        "inviter": (full_name(inviter) or "") if inviter is not None else "",
+    }
+    language = _requested_language(context) if account is None else None
+    messaging.mail(
+        context,
+        MailKind.INVITATION,
+        invitation.email,
+        account=account,
+        facts=facts,
+        language=language,
+        is_asked_for=True,
+        counted_as=None if is_counted else CountedAs(),
+    )
+
+
+def _requested_language(context: Context) -> str | None:
+    """Return the first language of the request, for a person whose own is unknown."""
+    first = context.raw.headers.get("accept-language", "").partition(",")[0].partition(";")[0].strip()
+    return first if first and first != "*" else None

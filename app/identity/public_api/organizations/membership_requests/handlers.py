@@ -1,0 +1,49 @@
+"""The operations by which a tenant's servers decide requests to join organizations."""
+
+from __future__ import annotations
+
+from app.contract.organizations import join_requests as contract
+from app.identity.directory.organizations import powers
+from app.identity.directory.organizations import service as organizations
+from app.identity.directory.organizations.membership_requests import store as join_request_store
+from app.identity.directory.organizations.membership_requests.membership_request import JoinRequestRecord
+from app.identity.directory.organizations.service import while_on
+from app.identity.platform.context import Context
+from app.identity.platform.powers import require as require_powers
+from app.identity.public_api.organizations.membership_requests import service
+from app.kit.clock import iso
+
+
+@contract.list_all.implements
+@while_on
+def list_all(context: Context, req: contract.ListJoinRequests) -> contract.JoinRequests:
+    org_id = organizations.require_active(context, req.org_id).org_id
+    found = join_request_store.page(context, org_id, req.window, req.status)
+    return contract.JoinRequests(data=[_view(item.request) for item in found])
+
+
+@contract.approve.implements
+@while_on
+def approve(context: Context, req: contract.JoinRequestPath) -> contract.JoinRequest:
+    organizations.lock_active(context, req.org_id, is_alone=True)  # so that the role of new members stays as it is
+    require_powers(context, powers.of_new_members(context, req.org_id))
+    return _view(service.approve(context, req.org_id, req.id)[0])
+
+
+@contract.decline.implements
+@while_on
+def decline(context: Context, req: contract.JoinRequestPath) -> contract.JoinRequest:
+    return _view(service.decline(context, req.org_id, req.id)[0])
+
+
+def _view(request: JoinRequestRecord) -> contract.JoinRequest:
+    return contract.JoinRequest(
+        id=request.join_request_id,
+        uid=request.uid,
+        org_id=request.org_id,
+        domain_name=request.domain,
+        status=request.status,  # type: ignore[arg-type] # only these are stored
+        created_date=iso(request.created_at) or "",
+        decided_date=iso(request.decided_at),
+        decided_by=request.decided_by,
+    )

@@ -1,0 +1,68 @@
+"""Reads and checks the request of an account's change, and hashes its secrets; `directory/accounts/changes/account_update.py` writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from app.contract.accounts.operations import AccountIdentifiers, PersonFields
+from app.contract.profile import Write
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.one_time_tokens.service import Purpose
+from app.identity.credentials.passwords import new_password, security_answers
+from app.identity.credentials.passwords.new_password import PROFILE_FIELDS
+from app.identity.credentials.pins import service as pins
+from app.identity.directory.accounts import input_checks
+from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.changes import account_update
+from app.identity.directory.accounts.changes.account_update import AccountChange, ChangedAccount, Columns
+from app.identity.directory.accounts.input_checks import refuse_questions
+from app.identity.directory.accounts.profile import edits as profile_edits
+from app.identity.platform.context import Context
+
+
+def read(
+    context: Context,
+    account: Account,
+    req: PersonFields,
+    names: AccountIdentifiers | None,
+    *,
+    writers: Collection[Write],
+    clears: bool,
+    drops_username: bool = False,
+    is_own: bool = False,
+) -> AccountChange:
+    """Return the checked change of a request. Costs one hash for a password and one for each security answer.
+
+    Raises:
+        BadParameter and the refusals of `input_checks`, `profile_edits`, `new_password`: malformed members.
+        UnknownSecurityQuestion: the tenant did not configure it.
+    """
+    settings, today = context.tenant.settings, context.now.date()
+    edits = profile_edits.read(req.free, writers, clears=clears, custom_fields=settings.custom_fields, today=today)
+    addresses = input_checks.emails(names.email) if names and names.email else None
+    username = input_checks.username(settings, names.user_name, account.username) if names and names.user_name else None
+    phone = input_checks.phone(req.phone_id) if req.phone_id else None
+    refuse_questions(settings, req.security_question_answer)
+    password_hash = None
+    if req.password:
+        profile = edits.apply(account.profile)
+        words = [account.email, username or account.username, phone or account.phone, *map(profile.get, PROFILE_FIELDS)]
+        earlier = [account.password_hash or "", *account.password_history]
+        password_hash = new_password.hash_if_allowed(context, req.password, words, earlier, account=account)
+    context.work.release_connection()
+    answer_hashes = security_answers.hash_answers(context, req.security_question_answer or {})
+    pin_hash = pins.hash_from_profile(context, req.pin_info)
+    return AccountChange(
+        edits, addresses, username, drops_username, phone, password_hash, answer_hashes, req.pin_info, pin_hash, is_own,
+        account.password_hash,
+    )  # fmt: skip
+
+
+def write(
+    context: Context, uid: str, change: AccountChange, more: Callable[[Account, Columns], Columns] | None = None
+) -> ChangedAccount:
+    """Write a change as `account_update.write` does; a new PIN ends the resets of the former one."""
+    changed = account_update.write(context, uid, change, more)
+    if change.pin_hash:
+        one_time_tokens.close(context, uid, Purpose.RESET_PIN)
+    return changed

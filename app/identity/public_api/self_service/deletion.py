@@ -1,0 +1,163 @@
+"""Account deletion by its owner: confirmed by link or code, with what ends at once (user.md operations U18 to U21)."""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract.messages.models import MailKind, SmsKind
+from app.identity.authentication.recovery import sending
+from app.identity.authentication.sign_in import eligibility
+from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.credentials import notifications
+from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.one_time_tokens.service import SMS_CODE, OneTimeToken, Purpose
+from app.identity.credentials.tokens import service as tokens
+from app.identity.directory.accounts import store
+from app.identity.directory.accounts.changes import deletion as account_deletion
+from app.identity.directory.accounts.service import Account
+from app.identity.directory.tenants.addresses import allowed_addresses
+from app.identity.messaging import service as messaging
+from app.identity.messaging.service import DEFAULT_SMS_OPTIONS, SmsOptions
+from app.identity.platform import events
+from app.identity.platform.context import Context
+from app.identity.platform.store import removal
+from app.kit.clock import iso
+
+VTYPE = "deleteuser"
+PATH = "/delete-account"
+
+
+def ask(context: Context, account: Account, url: str | None = None, template: str | None = None) -> None:
+    """Email a link that deletes the account.
+
+    Raises:
+        NoEmailOnProfile: the account has no address.
+        NotProcessable: the address is not verified, so another person may own it.
+        VerificationUrlRefused: the page is not on the tenant's allow list.
+        MailLimitReached.
+    """
+    if not account.email:
+        raise e.NoEmailOnProfile
+    if not account.email_verified and context.tenant.settings.email_verification != "disabled":
+        raise e.NotProcessable
+    if url and not allowed_addresses.is_allowed_in_mail(context, url):
+        raise e.VerificationUrlRefused
+    token = token_only(context, account)
+    facts = {
+        "url": allowed_addresses.mailed_link(context, PATH, token, url, vtype=VTYPE),
+        "token": token,
+        "minutes": str(one_time_tokens.LINK_MINUTES),
+    }
+    messaging.mail(
+        context, MailKind.DELETE_ACCOUNT, account.email, account=account, facts=facts, template=template,
+        language=notifications.page_language(context),
+    )  # fmt: skip
+    context.audit.record("deletion.asked", uid=account.uid)
+
+
+def token_only(context: Context, account: Account) -> str:
+    """Return the token of a link that the caller delivers to the owner."""
+    return one_time_tokens.new_link(
+        context, Purpose.DELETE_ACCOUNT, account.uid, subject=account.uid, facts={"email": account.email}
+    )
+
+
+def code_only(context: Context, account: Account) -> str:
+    """Return a code that the caller delivers to the owner. Raises NoPhoneOnProfile."""
+    if not account.phone or not account.phone_verified:
+        raise e.NoPhoneOnProfile
+    return one_time_tokens.new_code(context, Purpose.DELETE_ACCOUNT, account.uid, subject=account.phone)
+
+
+def peek(context: Context, token: str) -> OneTimeToken:
+    """Return the link's one-time token without spending it. Raises WrongDeleteToken, UsedLink, ExpiredLink."""
+    try:
+        return one_time_tokens.peek_link(context, Purpose.DELETE_ACCOUNT, token)
+    except e.UnknownLink:
+        raise e.WrongDeleteToken from None
+
+
+def confirm(context: Context, token: str) -> Account:
+    """Spend a link and delete its account; of concurrent uses one succeeds. Raises WrongDeleteToken, UsedLink, ExpiredLink."""
+    link_token = peek(context, token)
+    fresh = store.change(context, link_token.uid, {})
+    if fresh is not None and not sending.is_still_recipient(fresh, link_token):
+        raise e.ExpiredLink
+    try:
+        one_time_tokens.spend_link(context, Purpose.DELETE_ACCOUNT, token)
+    except e.UnknownLink:  # the account was deleted meanwhile, and its links with it
+        raise e.WrongDeleteToken from None
+    return delete(context, link_token.uid)
+
+
+def send_code(context: Context, account: Account, options: SmsOptions = DEFAULT_SMS_OPTIONS) -> str:
+    """Send a code that deletes the account; return the message's Sid.
+
+    The number must be verified: a thief with a stolen session could otherwise enter their own.
+
+    Raises NoPhoneOnProfile, RequestInvalid where no SMS gateway is configured, SmsLimitReached, SharedSmsLimitReached.
+    """
+    if not account.phone or not account.phone_verified:
+        raise e.NoPhoneOnProfile
+    facts = {"otp": code_only(context, account), "minutes": str(one_time_tokens.CODE_MINUTES)}
+    try:
+        sid = messaging.sms(
+            context, SmsKind.DELETE_ACCOUNT, account.phone, account=account, facts=facts, options=options
+        )
+    except e.NoSmsConfiguration:
+        raise e.RequestInvalid from None
+    context.audit.record("deletion.asked", uid=account.uid)
+    return sid
+
+
+def confirm_code(
+    context: Context, account: Account, code: str, *, is_lock_solved: bool = False, suppress_webhook: bool = False
+) -> None:
+    """Spend a code and delete the account. Raises NoPhoneOnProfile, and as `one_time_tokens.spend_code` does."""
+    if not account.phone or not account.phone_verified:
+        raise e.NoPhoneOnProfile
+    one_time_tokens.spend_code(
+        context, Purpose.DELETE_ACCOUNT, account.uid, code, subject=account.phone, errors=SMS_CODE,
+        is_lock_solved=is_lock_solved,
+    )  # fmt: skip
+    delete(context, account.uid, suppress_webhook=suppress_webhook)
+
+
+def delete(context: Context, uid: str, *, suppress_webhook: bool = False) -> Account:
+    """Delete an account: at once, or after the tenant's grace period (`deletion_days`).
+
+    During the grace period all sessions are ended, and a sign-in with the password may revert the deletion. So may the link of
+    a security alert, since a thief may delete an account that they are about to lose.
+
+    Raises WrongDeleteToken: the account is deleted already.
+    """
+    account = store.change(context, uid, {})
+    if account is None or account.is_deleted:
+        raise e.WrongDeleteToken
+    leaves_at = account_deletion.end_of_grace_period(context)
+    if leaves_at is None:
+        sessions.end_all(context, uid, reason="account_delete")
+        removal.delete_account_rows(context.work, uid)
+        context.audit.record("account.deleted", uid=uid)
+        events.emit(context, "DeleteAccount", account, suppress_webhook)
+        return account
+    after = account_deletion.begin_grace_period(context, account, leaves_at)
+    sessions.end_all(context, uid, reason="account_delete")
+    tokens.revoke_all(context, uid)
+    one_time_tokens.close(context, uid, except_purpose=Purpose.ALARM)
+    notifications.notify(
+        context,
+        MailKind.ACCOUNT_LEAVES,
+        after.email,
+        after,
+        url=f"{context.pages_url}/login",
+        until=leaves_at.isoformat(),
+    )
+    context.audit.record("account.leaves", uid=uid, at=iso(leaves_at))
+    events.emit(context, "DeleteAccount", after, suppress_webhook)
+    return after
+
+
+def revert_by_token(context: Context, token: str) -> bool:
+    """Revert a deletion by the token of a refused sign-in; return whether there was one."""
+    uid = eligibility.uid_from_revert_token(context, token)
+    return uid is not None and account_deletion.revert(context, uid)

@@ -1,0 +1,57 @@
+"""Operations on the signed-in account's passkeys (interface mfa.md operations M57-M60)."""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract.passkeys import account as contract
+from app.contract.passkeys.models import ListedPasskeys, OwnRegisterBegin, PublicKey
+from app.contract.shared_parameters import AccessTokenQuery
+from app.contract.shared_responses import Deleted
+from app.identity.authentication.sign_in.passkeys import management
+from app.identity.authentication.sign_in.passkeys.sign_in import require_enabled
+from app.identity.credentials.passkeys import store
+from app.identity.directory.accounts import service as accounts
+from app.identity.platform.context import Context
+
+
+@contract.begin.implements
+def begin(context: Context, req: AccessTokenQuery) -> OwnRegisterBegin:
+    require_enabled(context)
+    options = management.begin_adding(context, accounts.current(context))
+    return OwnRegisterBegin(register_begin_credential=PublicKey(publicKey=options), publicKey=options)
+
+
+@contract.add.implements
+def add(context: Context, req: contract.AddPasskey) -> ListedPasskeys:
+    require_enabled(context)
+    account = accounts.current(context)
+    management.add(context, account, req.credential)
+    return all_of(context, account.uid)
+
+
+@contract.listed.implements
+def listed(context: Context, req: AccessTokenQuery) -> ListedPasskeys:
+    require_enabled(context)
+    return some_of(context, accounts.current(context).uid)
+
+
+@contract.remove.implements
+def remove(context: Context, req: contract.RemoveOwnPasskey) -> Deleted:
+    management.remove(context, accounts.current(context), req.passkey_id)
+    return Deleted()
+
+
+def all_of(context: Context, uid: str) -> ListedPasskeys:
+    """Return an account's passkeys."""
+    return ListedPasskeys(credentials=[store.to_listed(item) for item in store.by_account(context, uid)])
+
+
+def some_of(context: Context, uid: str) -> ListedPasskeys:
+    """Return an account's passkeys; raises NoPasskey where there are none."""
+    found = all_of(context, uid)
+    if not found.credentials:
+        raise e.NoPasskey
+    return found
+
+
+__all__ = ["all_of", "some_of"]

@@ -1,0 +1,161 @@
+"""Operations on the signed-in account's second factors (interface mfa.md section 3)."""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract.messages.models import MailKind
+from app.contract.passkeys import second_factor as passkeys
+from app.contract.passkeys.account import AddPasskey
+from app.contract.passkeys.models import ListedPasskey, RegisterBegin
+from app.contract.profile import Profile
+from app.contract.second_factors import account as contract
+from app.contract.second_factors import duo, push
+from app.contract.second_factors.challenge import FactorKind
+from app.contract.shared_parameters import AccessTokenQuery
+from app.contract.shared_responses import Deleted
+from app.identity.authentication.sign_in.passkeys import management, second_factor
+from app.identity.credentials import notifications
+from app.identity.credentials.authenticators.protocol import AccountFactors, ChallengeOptions, FactorResponse
+from app.identity.credentials.passkeys import store
+from app.identity.credentials.second_factors import service as second_factors
+from app.identity.credentials.second_factors import views
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.account import Account
+from app.identity.platform.context import Context
+
+
+@contract.read.implements
+def read(context: Context, req: contract.OwnFactorsRead) -> contract.OwnFactors:
+    second_factors.refuse_disabled(context.tenant.settings)
+    known = second_factors.account_factors(context, accounts.current(context))
+    options = ChallengeOptions(req.sms_template_2fa, None, req.is_voice_otp, req.duo_redirect_uri)
+    return contract.OwnFactors(**views.settings_members(context, known, options))
+
+
+@contract.prove_totp.implements
+def prove_totp(context: Context, req: contract.OwnTotp) -> Profile:
+    if not req.code:
+        raise e.FactorCodeMissing
+    return verify_or_enrol(context, FactorKind.TOTP, FactorResponse(code=req.code), req.fields_)
+
+
+def verify_or_enrol(context: Context, kind: FactorKind, answer: FactorResponse, fields: str | None) -> Profile:
+    """Enrol a factor by its first verification, or verify it again; return the profile."""
+    if context.tenant.settings.two_factor == "disabled":
+        raise e.TwoFactorOff
+    account = accounts.current(context)
+    enrol(context, second_factors.account_factors(context, account), kind, answer)
+    return accounts.profile_for_owner(context, account, fields)
+
+
+@contract.make_backup_codes.implements
+def make_backup_codes(context: Context, req: AccessTokenQuery) -> contract.BackupCodes:
+    return contract.BackupCodes(back_up_codes=new_backup_codes(context, accounts.current(context), is_first=True))
+
+
+@contract.renew_backup_codes.implements
+def renew_backup_codes(context: Context, req: AccessTokenQuery) -> contract.BackupCodes:
+    return contract.BackupCodes(back_up_codes=new_backup_codes(context, accounts.current(context), is_first=False))
+
+
+@contract.remove_totp.implements
+def remove_totp(context: Context, req: AccessTokenQuery) -> Deleted:
+    return removed(context, FactorKind.TOTP)
+
+
+@push.remove_push.implements
+def remove_push(context: Context, req: AccessTokenQuery) -> Deleted:
+    second_factors.enabled_authenticator(context, FactorKind.PUSH)
+    return removed(context, FactorKind.PUSH)
+
+
+@duo.prove_duo.implements
+def prove_duo(context: Context, req: duo.OwnDuo) -> Profile:
+    return verify_or_enrol(context, FactorKind.DUO, FactorResponse(code=req.code, state=req.state), req.fields_)
+
+
+@duo.remove_duo.implements
+def remove_duo(context: Context, req: AccessTokenQuery) -> Deleted:
+    second_factors.enabled_authenticator(context, FactorKind.DUO)
+    return removed(context, FactorKind.DUO)
+
+
+@contract.remove_older.implements
+def remove_older(context: Context, req: contract.LegacyRemoval) -> Deleted:
+    return removed(context, older(req))
+
+
+@passkeys.begin_own.implements
+def begin_passkey(context: Context, req: AccessTokenQuery) -> RegisterBegin:
+    return second_factor.begin_for(context, second_factors.account_factors(context, accounts.current(context)))
+
+
+@passkeys.enrol_own.implements
+def enrol_passkey(context: Context, req: AddPasskey) -> ListedPasskey:
+    account = accounts.current(context)
+    second_factors.enabled_authenticator(context, FactorKind.PASSKEY)
+    return store.to_listed(management.add_factor(context, account, req.credential))
+
+
+@passkeys.remove_own.implements
+def remove_passkey(context: Context, req: AccessTokenQuery) -> Deleted:
+    second_factors.enabled_authenticator(context, FactorKind.PASSKEY)
+    return removed(context, FactorKind.PASSKEY)
+
+
+def older(req: contract.LegacyRemoval | contract.LegacyManagedRemoval) -> FactorKind:
+    """Return the requested one of the two factors; raises FactorRemovalRefused for neither and for both."""
+    if req.authenticator == req.otp_authenticator:
+        raise e.FactorRemovalRefused
+    return FactorKind.TOTP if req.authenticator else FactorKind.SMS
+
+
+def removed(context: Context, kind: FactorKind) -> Deleted:
+    """Remove a factor of the signed-in account."""
+    remove(context, accounts.current(context), kind)
+    return Deleted()
+
+
+def enrol(
+    context: Context,
+    known: AccountFactors,
+    kind: FactorKind,
+    answer: FactorResponse,
+    *,
+    is_lock_solved: bool = False,
+    replaces: bool = False,
+) -> None:
+    """Enrol a factor by its first verification, or verify it again; a new factor is notified by email."""
+    if second_factors.verify_or_enrol(
+        context, known, kind, answer, may_enrol=True, is_lock_solved=is_lock_solved, replaces=replaces
+    ):
+        notifications.notify_factor_change(context, MailKind.FACTOR_ADDED, known.account, kind)
+
+
+def remove(context: Context, account: Account, kind: FactorKind) -> None:
+    """Remove a factor and notify the owner."""
+    second_factors.remove(context, account.uid, kind)
+    notifications.notify_factor_change(context, MailKind.FACTOR_REMOVED, account, kind)
+
+
+def new_backup_codes(context: Context, account: Account, *, is_first: bool) -> list[str]:
+    """Generate backup codes and notify the owner, of the first ones too: each replaces a factor. Raises as the service does."""
+    codes = second_factors.generate_backup_codes(context, account, is_first=is_first)
+    notifications.notify_factor_change(context, MailKind.FACTOR_ADDED, account, FactorKind.BACKUP_CODE)
+    return codes
+
+
+def save(context: Context, account: Account, batch: str) -> bool:
+    """Put new backup codes into use. Return False for codes that were replaced.
+
+    Replacing existing ones notifies the owner; the first ones come with a factor, of which a mail was just sent, or by the password.
+    """
+    had_some = bool(second_factors.account_factors(context, account).enrolled(FactorKind.BACKUP_CODE))
+    if not second_factors.save_backup_codes(context, account, batch):
+        return False
+    if had_some:
+        notifications.notify_factor_change(context, MailKind.FACTOR_ADDED, account, FactorKind.BACKUP_CODE)
+    return True
+
+
+__all__ = ["enrol", "new_backup_codes", "older", "remove", "removed", "save"]

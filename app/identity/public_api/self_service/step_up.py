@@ -1,0 +1,161 @@
+"""Step-up authentication of a signed-in account (interface mfa.md section 7)."""
+
+from __future__ import annotations
+
+from app.contract import errors as e
+from app.contract.second_factors import step_up as contract
+from app.contract.second_factors.account import OwnFactorsRead
+from app.contract.second_factors.challenge import Challenge, FactorKind
+from app.contract.second_factors.step_up import StepUpMethod, ValidationToken
+from app.contract.shared_responses import Posted
+from app.identity.authentication.sign_in import completion, pending_sign_in
+from app.identity.credentials import current_password
+from app.identity.credentials.authenticators import email_code
+from app.identity.credentials.authenticators.protocol import ChallengeOptions, FactorResponse
+from app.identity.credentials.one_time_tokens import attempt_limit
+from app.identity.credentials.one_time_tokens.service import Purpose
+from app.identity.credentials.pins import service as pins
+from app.identity.credentials.second_factors import service as second_factors
+from app.identity.credentials.second_factors import step_up, views
+from app.identity.credentials.second_factors.service import RequiredFactor
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.login_attempts import login_records
+from app.identity.platform.context import Context
+from app.identity.public_api.self_service.account_unlock import open_lock
+from app.kit import randomness
+from app.kit.clock import iso
+
+
+@contract.begin.implements
+def begin(context: Context, req: OwnFactorsRead) -> Challenge:
+    """Return a challenge; its token authorizes nothing, because the access token identifies the account."""
+    _refuse_off(context)
+    known = second_factors.account_factors(context, accounts.current(context))
+    kinds = second_factors.enrolled_kinds(context.tenant.settings, known)
+    if not kinds:
+        raise e.NoSecondFactor
+    required, options = (
+        RequiredFactor(known, kinds),
+        ChallengeOptions(req.sms_template_2fa, None, req.is_voice_otp, req.duo_redirect_uri),
+    )
+    members = views.challenge_members(context, required, options) | completion.send_code(context, required, options)
+    ends = iso(context.now + pending_sign_in.LIFETIME) or ""
+    return Challenge(second_factor_authentication_token=randomness.guid(), expire_in=ends, **members)
+
+
+@contract.with_app.implements
+def with_app(context: Context, req: contract.StepUpByApp) -> ValidationToken:
+    return _by_factor(context, FactorKind.TOTP, FactorResponse(code=_given(req.code)), req)
+
+
+@contract.with_sms.implements
+def with_sms(context: Context, req: contract.StepUpBySms) -> ValidationToken:
+    return _by_factor(context, FactorKind.SMS, FactorResponse(code=_given(req.otp)), req)
+
+
+@contract.with_backup_code.implements
+def with_backup_code(context: Context, req: contract.StepUpByBackupCode) -> ValidationToken:
+    return _by_factor(context, FactorKind.BACKUP_CODE, FactorResponse(code=_given(req.backup_code)), req)
+
+
+@contract.mail_factor_code.implements
+def mail_factor_code(context: Context, req: contract.SendFactorEmail) -> Posted:
+    _refuse_off(context)
+    known = second_factors.account_factors(context, accounts.current(context))
+    found = second_factors.enabled_authenticator(context, FactorKind.EMAIL)
+    if not found.is_enrolled(known):
+        raise found.not_enrolled_error
+    if not req.email_id:
+        raise e.EmailMissing
+    found.challenge(context, known, ChallengeOptions(email=req.email_id, email_template=req.email_template_2fa))
+    return Posted()
+
+
+@contract.with_factor_mail.implements
+def with_factor_mail(context: Context, req: contract.StepUpByEmail) -> ValidationToken:
+    named = _named("emailid", req.email_id)
+    answer = FactorResponse(code=email_code.require_code(req.otp), email=named)
+    return _by_factor(context, FactorKind.EMAIL, answer, req)
+
+
+@contract.with_answers.implements
+def with_answers(context: Context, req: contract.StepUpByAnswers) -> ValidationToken:
+    return _by_factor(context, FactorKind.QUESTIONS, FactorResponse(answers=req.by_question), None)
+
+
+@contract.with_duo.implements
+def with_duo(context: Context, req: contract.StepUpByDuo) -> ValidationToken:
+    return _by_factor(context, FactorKind.DUO, FactorResponse(code=req.code, state=req.state), None)
+
+
+@contract.with_password.implements
+def with_password(context: Context, req: contract.StepUpByPassword) -> ValidationToken:
+    account, shown = accounts.current(context), _named("password", req.password)
+    is_open = open_lock(context, account, req, req)
+    current_password.verify(context, account, shown, e.WrongStepUpPassword, is_lock_solved=is_open)
+    login_records.reset_failures(context.work, account.uid, is_lock_solved=is_open)
+    return step_up.issue(context, account, StepUpMethod.PASSWORD)
+
+
+@contract.with_pin.implements
+def with_pin(context: Context, req: contract.StepUpByPin) -> ValidationToken:
+    pins.refuse_disabled(context.tenant.settings)
+    account, shown = accounts.current(context), _named("pin", req.pin)
+    is_open = open_lock(context, account, req, req)
+    pins.check(context, account, shown, e.WrongPin, is_lock_solved=is_open)
+    return step_up.issue(context, account, StepUpMethod.PIN)
+
+
+@contract.mail_code.implements
+def mail_code(context: Context, req: contract.SendStepUpEmail) -> Posted:
+    account = accounts.current(context)
+    if not req.email_id:
+        raise e.EmailMissing
+    to = email_code.select_address(account, req.email_id)
+    email_code.send(context, account, to, req.email_template, purpose=Purpose.STEP_UP_EMAIL)
+    return Posted()
+
+
+@contract.with_mail.implements
+def with_mail(context: Context, req: contract.StepUpByEmail) -> ValidationToken:
+    account, otp, named = accounts.current(context), _named("otp", req.otp), _named("emailid", req.email_id)
+    is_open = open_lock(context, account, req, req)
+    try:
+        email_code.spend_code(context, account, otp, named, is_lock_solved=is_open, purpose=Purpose.STEP_UP_EMAIL)
+    except e.WrongMailCode as refusal:
+        context.work.rollback()
+        raise attempt_limit.lock_error(context, account) or refusal from None
+    return step_up.issue(context, account, StepUpMethod.FACTOR)
+
+
+def _by_factor(
+    context: Context,
+    kind: FactorKind,
+    answer: FactorResponse,
+    req: contract.StepUpByApp | contract.StepUpBySms | contract.StepUpByBackupCode | contract.StepUpByEmail | None,
+) -> ValidationToken:
+    """Verify an enrolled factor; never enrols one."""
+    _refuse_off(context)
+    account = accounts.current(context)
+    known = second_factors.account_factors(context, account)
+    is_open = open_lock(context, account, req, req) if req is not None else False
+    second_factors.verify_or_enrol(context, known, kind, answer, may_enrol=False, is_lock_solved=is_open)
+    return step_up.issue(context, account, StepUpMethod.FACTOR)
+
+
+def _refuse_off(context: Context) -> None:
+    settings = context.tenant.settings
+    if settings.two_factor == "disabled" or not settings.second_factors.step_up:
+        raise e.StepUpOff
+
+
+def _given(code: str | None) -> str:
+    if not code:
+        raise e.StepUpCodeMissing
+    return code
+
+
+def _named(name: str, value: str | None) -> str:
+    if not value:
+        raise e.BadParameter.names(name)
+    return value

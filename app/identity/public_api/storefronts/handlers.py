@@ -1,0 +1,103 @@
+"""Operations that sign the account of an access token in at the tenant's storefronts and booking systems."""
+
+from __future__ import annotations
+
+import logging
+from typing import Final
+
+from app.contract import errors as e
+from app.contract.storefronts import operations as contract
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.service import Account
+from app.identity.platform.context import Context
+from app.identity.platform.outbound.client import ProviderUnavailable
+from app.identity.platform.resources.items import Item
+from app.identity.public_api.storefronts import multipass, perfectmind, stores
+from app.identity.public_api.storefronts.bigcommerce import API, BigCommerce
+from app.kit import randomness
+from app.kit.limits.rate_limits import Rate
+from app.kit.resources.resource import Resource
+
+log = logging.getLogger(__name__)
+
+_RATE: Final = Rate(20, 60)
+"""Requests of one account: each may spend from the tenant's quota at the other system."""
+_NO_NAME: Final = "-"
+"""BigCommerce demands a first and a last name."""
+
+
+@contract.shopify_login.implements
+def shopify_login(context: Context, req: contract.ShopifySignOn) -> contract.ShopifyLogin:
+    store, account, email = _begin(context, contract.SHOPIFY, req)
+    store_url = f"https://{store.content['domain']}"
+    return_to = stores.return_address(context, store_url, req.return_url)
+    customer = {
+        "email": email,
+        "created_at": context.now.isoformat(timespec="seconds"),
+        "identifier": account.uid,  # two accounts may have had one address, at different times
+        "first_name": account.profile.get("FirstName"),
+        "last_name": account.profile.get("LastName"),
+        "return_to": return_to,
+    }
+    present = {name: str(value) for name, value in customer.items() if value}
+    token = multipass.token(store.secrets["multipass_secret"], present, randomness.random_bytes(16))
+    _record(context, account, "shopify", store)
+    return contract.ShopifyLogin(loginUrl=f"{store_url}/account/login/multipass/{token}")
+
+
+@contract.bigcommerce_login.implements
+def bigcommerce_login(context: Context, req: contract.StoreSignOn) -> contract.BigCommerceLogin:
+    store, account, email = _begin(context, contract.BIGCOMMERCE, req)
+    store_url = str(store.content["store_url"])
+    address = stores.return_address(context, store_url, req.return_url)
+    redirect_to = stores.path_at(store_url, address) if address else None
+    if address and redirect_to is None:
+        raise e.BadParameter("return_url: an address at the store; BigCommerce leads to no other.")
+    api = context.services.settings.bigcommerce_url or API
+    facts = {name: str(store.content[name]) for name in ("store_hash", "client_id")}
+    client = BigCommerce(
+        context.services.provider_metadata.resolver, api, store_url=store_url, **facts, **store.secrets
+    )
+    first, last = (str(account.profile.get(name) or _NO_NAME) for name in ("FirstName", "LastName"))
+    context.work.release_connection()
+    try:
+        customer_id = client.customer_id(email, first, last)
+    except ProviderUnavailable as problem:
+        log.warning("bigcommerce: %s", problem)
+        raise e.StorefrontFailed from None
+    _record(context, account, "bigcommerce", store)
+    return contract.BigCommerceLogin(url=client.login_url(customer_id, redirect_to, context.now))
+
+
+@contract.perfectmind_contact.implements
+def perfectmind_contact(context: Context, req: contract.ReadContact) -> contract.SiteContacts:
+    site = stores.find(context, contract.PERFECTMIND, req.site_name)
+    account = accounts.current(context)
+    email = stores.store_email(account)
+    context.spend("storefront", _RATE, account.uid)
+    url = context.services.settings.perfectmind_url or f"https://{site.content['host']}"
+    number, key = str(site.content["client_number"]), site.secrets["access_key"]
+    context.work.release_connection()
+    try:
+        ids = perfectmind.contact_ids(context.services.provider_metadata.resolver, url, number, key, email)
+    except ProviderUnavailable as problem:
+        log.warning("perfectmind: %s", problem)
+        raise e.BookingSystemFailed from None
+    return contract.SiteContacts(email=email, contact_id=ids)
+
+
+def _begin(context: Context, resource: Resource, req: contract.StoreSignOn) -> tuple[Item, Account, str]:
+    """Return the store, the account and its verified address; refuse what every storefront refuses."""
+    if req.callback:
+        raise e.BadParameter("callback: leave it out; there is no JSONP.")
+    if not req.store:
+        raise e.StoreNameMissing
+    store = stores.find(context, resource, req.store)
+    account = accounts.current(context)
+    email = stores.store_email(account)
+    context.spend("storefront", _RATE, account.uid)
+    return store, account, email
+
+
+def _record(context: Context, account: Account, plugin: str, store: Item) -> None:
+    context.audit.record("storefront.signed_on", uid=account.uid, plugin=plugin, store=store.name)

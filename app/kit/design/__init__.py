@@ -1,0 +1,1 @@
+"""Colours, palettes and fonts, derived and checked."""

@@ -1,0 +1,160 @@
+"""Derives the design tokens of a brand colour, with measured contrast, for pages and emails.
+
+All shades are computed in OKLCH. Up to the lightness `BRIGHT` a brand's button is dark with white text; above, it is the
+brand itself with dark text. A bright brand is never darkened and never text on a light ground: yellow would turn brown.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Final
+
+from app.kit.design.colour import BLACK, WHITE, Colour
+
+TEXT: Final = 4.5
+"""Minimum contrast of text (WCAG 2.2, 1.4.3)."""
+SHAPE: Final = 3.0
+"""Minimum contrast of the edge of a control (WCAG 2.2, 1.4.11)."""
+BRIGHT: Final = 0.68
+"""OKLCH lightness above which a brand is bright."""
+_FILL: Final = 0.53
+"""Lightness of a filled button: white text on it has the contrast `TEXT` in every hue."""
+
+_PAPER: Final = 0.95
+"""Lightness above which a brand without colour would vanish on white: its button is ink there."""
+DARKEST_LIGHT_GROUND: Final = 0.92
+"""Least OKLCH lightness of a tenant's own page ground in light mode: state colours keep their contrast on it."""
+LIGHTEST_DARK_GROUND: Final = 0.27
+"""Highest OKLCH lightness of a tenant's own page ground in dark mode."""
+
+Pair = tuple[Colour, Colour]
+"""A colour in light and in dark mode."""
+
+
+@lru_cache(maxsize=1024)
+def palette(colour: str, ground: str = "", dark_ground: str = "") -> dict[str, Pair]:
+    """Return the computed CSS tokens with their values in light and in dark mode.
+
+    Args:
+        colour: the brand.
+        ground: the tenant's own page ground in light mode; empty for white.
+        dark_ground: the same in dark mode; empty for an almost black shade of the brand.
+    """
+    shades = _neutrals(colour)
+    shades["--canvas"] = (
+        Colour.parse(ground) if ground else shades["--canvas"][0],
+        Colour.parse(dark_ground) if dark_ground else shades["--canvas"][1],
+    )
+    shades |= _brand(Colour.parse(colour), shades)
+    grounds = tuple(zip(shades["--canvas"], shades["--raised"], shades["--surface"], strict=True))
+    for name, ratio in (("--line", SHAPE), ("--edge", SHAPE), ("--muted", TEXT), ("--link", TEXT)):
+        light, dark = shades[name]
+        shades[name] = (light.reaching(ratio, *grounds[0]), dark.reaching(ratio, *grounds[1]))
+    return shades
+
+
+def is_bright(colour: str) -> bool:
+    """Return whether a brand is bright: its scene is always daylight."""
+    return Colour.parse(colour).oklch[0] > BRIGHT
+
+
+def _neutrals(colour: str) -> dict[str, Pair]:
+    """Return grounds, lines and text: the brand's hue at almost no chroma."""
+    _, chroma, hue = Colour.parse(colour).oklch
+
+    def grey(lightness: float, most: float) -> Colour:
+        return Colour.from_oklch(lightness, min(chroma, most), hue)
+
+    return {
+        "--canvas": (WHITE, grey(0.185, 0.012)),
+        "--raised": (WHITE, grey(0.215, 0.012)),
+        "--surface": (grey(0.975, 0.005), grey(0.25, 0.014)),
+        "--hairline": (grey(0.915, 0.008), grey(0.31, 0.014)),
+        "--line": (grey(0.65, 0.014), grey(0.56, 0.016)),
+        "--muted": (grey(0.49, 0.018), grey(0.75, 0.014)),
+        "--ink": (grey(0.21, 0.016), grey(0.965, 0.004)),
+    }
+
+
+def _brand(brand: Colour, shades: dict[str, Pair]) -> dict[str, Pair]:
+    """Return the tokens of buttons, links and tinted grounds."""
+    lightness, chroma, hue = brand.oklch
+    fresh = lightness > BRIGHT
+    on_brand = Colour.from_oklch(0.2, 0, 0) if fresh else WHITE
+    is_paper = lightness > _PAPER and chroma < 0.03
+    fill = shades["--ink"][0] if is_paper else brand if fresh else Colour.from_oklch(min(lightness, _FILL), chroma, hue)
+    light_text = WHITE if is_paper else on_brand
+    dark_fill = brand if fresh else Colour.from_oklch(_FILL, chroma, hue)
+    link = (
+        Colour.from_oklch(0.22, chroma * 0.1, hue)
+        if fresh
+        else Colour.from_oklch(max(0.22, min(lightness, 0.5)), chroma, hue)
+    )
+    return {
+        "--brand": (fill, dark_fill),
+        "--on-brand": (light_text, on_brand),
+        "--brand-hover": (_hover(fill, light_text), _hover(dark_fill, on_brand)),
+        "--edge": (link if fresh else fill, dark_fill),
+        "--link": (link, Colour.from_oklch(max(lightness, 0.78), min(chroma, 0.13), hue)),
+        "--tint": (WHITE.mixed(brand, 0.07), shades["--surface"][1]),
+        "--face": (WHITE.mixed(brand, 0.16), Colour.from_oklch(0.38, min(chroma, 0.014 if fresh else 0.09), hue)),
+    }
+
+
+def _hover(fill: Colour, text: Colour) -> Colour:
+    """Return the fill moved away from its text."""
+    return fill.mixed(Colour.from_oklch(1.1 - text.oklch[0], 0, 0), 0.11)
+
+
+@lru_cache(maxsize=1024)
+def scene(colour: str, *, is_daylight: bool = False) -> dict[str, tuple[str, str]]:
+    """Return the tokens of the picture beside the form as CSS colours: the rings of a gate, from the ground inwards.
+
+    Args:
+        colour: the brand.
+        is_daylight: a pale ground with the brand in the gate, instead of a dark room. Bright brands have no other.
+    """
+    return _daylight(Colour.parse(colour)) if is_daylight or is_bright(colour) else _dusk(Colour.parse(colour))
+
+
+def _dusk(brand: Colour) -> dict[str, tuple[str, str]]:
+    """A dark room with light behind the last gate; the same in both modes."""
+    lightnesses = (0.27, 0.33, 0.41, 0.52, 0.7, 0.93)
+    chromas, turns = (0.62, 0.74, 0.88, 1, 0.74, 0.2), (4, 2, 0, -4, -12, -24)
+    _, chroma, hue = brand.oklch
+    rings = [
+        Colour.from_oklch(lightness, chroma * share, hue + turn)
+        for lightness, share, turn in zip(lightnesses, chromas, turns, strict=True)
+    ]
+    rings.append(rings[5].mixed(rings[4], 0.34))
+    shades = {f"--g{number}": ring.short for number, ring in enumerate(rings)}
+    return {
+        name: (shade, shade) for name, shade in {**shades, "--g-edge": _faded(BLACK, 0.26), "--s-ink": "#fff"}.items()
+    }
+
+
+def _daylight(brand: Colour) -> dict[str, tuple[str, str]]:
+    """A pale ground with the brand in the gate; in dark mode neutral rings. The brand is never mixed with black."""
+    lightness, chroma, hue = brand.oklch
+    fresh = lightness > BRIGHT
+    least, away, share = (0.97, 0.948, 0.92, 0.88, 0.79), (0.1, 0.2, 0.34, 0.52, 0.74), (0.17, 0.3, 0.46, 0.64, 0.88)
+    shown = min(lightness, 0.86) if chroma < 0.03 else lightness  # the rings of white would be white
+    light = [
+        Colour.from_oklch(max(floor, 1 - (1 - shown) * part), chroma * strength, hue)
+        for floor, part, strength in zip(least, away, share, strict=True)
+    ]
+    dark = [Colour.from_oklch(item, min(chroma, 0.012), hue) for item in (0.215, 0.25, 0.29, 0.34, 0.41)]
+    light += [brand, Colour.from_oklch(lightness + (0 if fresh else 0.05), chroma, hue - (14 if fresh else 0))]
+    dark += [Colour.from_oklch(max(lightness, floor), chroma, hue) for floor in (0.72, 0.78)]
+    edge = Colour.from_oklch(lightness - 0.14, chroma, hue - (18 if fresh else 0))
+    ink = _neutrals(str(brand))["--ink"]
+    return {
+        **{f"--g{number}": (item.short, two.short) for number, (item, two) in enumerate(zip(light, dark, strict=True))},
+        "--g-edge": (_faded(edge, 0.24), _faded(BLACK, 0.3)),
+        "--s-ink": (ink[0].short, ink[1].short),
+    }
+
+
+def _faded(colour: Colour, opacity: float) -> str:
+    """Return the colour as `#rrggbbaa`."""
+    return f"{colour}{round(opacity * 255):02x}"

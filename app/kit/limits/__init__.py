@@ -1,0 +1,1 @@
+"""Bounds on work: rate limits, nonces, time budgets, fair queues; in memory or in Redis."""

@@ -1,0 +1,66 @@
+"""Admission control for requests that may compute an expensive hash, between server and application (decision 0152).
+
+The application names the queue slot of a request; the server lets it wait without a thread, and passes a request that
+would wait too long to the application, which refuses it in its own error format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, Final
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+
+@dataclass(frozen=True)
+class QueueSlot:
+    """Where a request waits: owners are served round-robin, and within an owner its classes of work."""
+
+    owner: str
+    """A unique name; empty for all unknown owners, so that an invented name gains nothing."""
+    work: str
+
+
+QueueSlotOf = Callable[[Mapping[str, Any]], QueueSlot | None]
+"""Returns the slot for the environment of a WSGI call; None if the request computes no hash."""
+
+
+IsAnsweredFromCache = Callable[[Mapping[str, Any]], bool]
+"""Returns whether the request of a WSGI environment is answered from memory: without a hash, a call or a query. Never waits."""
+
+
+@dataclass(frozen=True)
+class WsgiApp:
+    """A WSGI application, which of its requests may compute a hash, which wait for nothing, and what it loads late."""
+
+    wsgi: WSGIApplication
+    queue_slot: QueueSlotOf = lambda _environ: None
+    hash_seconds: Callable[[], float] = lambda: 0.0
+    """The current duration of a hash."""
+    is_answered_from_cache: IsAnsweredFromCache = lambda _environ: False
+    """Such a request needs no place in the pool: the thread that read it calls the application (decision 0368)."""
+    load: Callable[[], object] = lambda: None
+    """Loads what the first page needs not wait for; called in the background once the process serves."""
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        return self.wsgi(environ, start_response)
+
+
+class LoadShed(Exception):
+    """A request that waited too long for a hash, or would; `unavailable_status` is 429 if its owner has most requests ahead."""
+
+    def __init__(self, status: int, retry_after_seconds: int) -> None:
+        super().__init__(f"the queue for hashes is full; retry after {retry_after_seconds} s")
+        self.unavailable_status = status
+        self.retry_after_seconds = retry_after_seconds
+
+
+SHED: Final = "gatehouse.shed"
+"""Where the environment carries the `LoadShed` that the application is to answer with."""
+
+LAME_DUCK: Final = "gatehouse.leaving"
+"""Set in the environment while the process drains: readiness answers 503, all other requests are served."""
+
+may_wait: Final[ContextVar[bool]] = ContextVar("may_wait", default=True)
+"""Whether this thread may wait for a hash: not if its request was declared to compute none."""

@@ -1,0 +1,1 @@
+"""The OpenAPI document of a catalogue, with examples and code samples."""

@@ -1,0 +1,1 @@
+"""How operations are declared, served and called: models of the wire, errors, the server, the client."""

@@ -1,0 +1,387 @@
+"""A catalogue as a WSGI application: finds the operation, opens the context, reads the request, calls the handler, maps errors.
+
+Plain WSGI: the catalogue defines routes, bodies and errors, so a web framework would only add its cost.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from http import HTTPStatus
+from threading import Lock
+from typing import Any, Final, TypeVar
+from wsgiref.types import StartResponse, WSGIEnvironment
+
+from werkzeug.exceptions import RequestEntityTooLarge
+from werkzeug.utils import get_content_type
+from werkzeug.wsgi import get_content_length, get_input_stream
+
+from app.kit.caching.bounded_cache import bounded_cache
+from app.kit.caching.lru_cache import LruCache
+from app.kit.limits.queue_slot import SHED, LoadShed
+from app.kit.observability.instrumentation import REQUEST_ID, new_request_id
+from app.kit.observability.throttled_log import ThrottledLog
+from app.kit.operations.errors import NO_CODE, ApiError, OAuthError, declared_as, error_body
+from app.kit.operations.operation import AnyOperation, BaseHost, Catalogue
+from app.kit.operations.request_lifecycle import RequestLifecycle
+from app.kit.operations.request_parsing import (
+    INSIDE,
+    MAX_BODY_BYTES,
+    RawRequest,
+    filter_address,
+    read_body,
+    read_request,
+)
+from app.kit.operations.routing import Match, Router, choose
+from app.kit.operations.wire import Document, Wire
+from app.kit.web.host_names import requested_host
+from app.kit.web.proxies import CERTIFICATE_CHECK, CLIENT_CERTIFICATE
+
+log = logging.getLogger("gatehouse.api")
+
+Req = TypeVar("Req", bound=Wire)
+Res = TypeVar("Res", bound="Wire | Document")
+JSON = "application/json"
+MAX_ATTEMPTS = 3  # of one request whose transaction the store aborted
+_NO_CONTENT: Final = HTTPStatus.NO_CONTENT  # looking up a member of an enum takes a call
+_STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
+
+
+@dataclass
+class Answer:
+    """A complete response."""
+
+    status: int
+    content: bytes = b""
+    headers: list[tuple[str, str]] = field(default_factory=list)
+
+    def send(self, method: str, start_response: StartResponse) -> Iterable[bytes]:
+        """Send the response (PEP 3333); raises ValueError if a header's value holds a line break."""
+        for _, value in self.headers:
+            if "\n" in value or "\r" in value:
+                raise ValueError("a header's value holds a line break")
+        if self.status != _NO_CONTENT:
+            self.headers.append(("Content-Length", str(len(self.content))))
+        start_response(_STATUS_LINES.get(self.status) or f"{self.status} Unknown", self.headers)
+        return [] if method == "HEAD" else [self.content]
+
+
+@dataclass(slots=True)
+class OperationResult:
+    """What a run of an operation gave."""
+
+    operation: AnyOperation
+    context: Any  # None: it was refused before it had one
+    answer: Any  # the handler's, or an ApiError
+    status: int = 200  # of the error
+
+
+class OperationServer:
+    """The WSGI application that serves a catalogue.
+
+    Args:
+        complete: declares the operations that the catalogue lacks; called once, before the first address is looked up.
+        load: imports the modules that implement the operations; called once, by the method of that name or before the first runs.
+        early: names of operations that are implemented before, and need nothing of what it loads.
+    """
+
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        lifecycle: RequestLifecycle[Any],
+        host_of: Callable[[RawRequest], BaseHost],
+        complete: Callable[[], object] = lambda: None,
+        load: Callable[[], object] = lambda: None,
+        early: frozenset[str] = frozenset(),
+    ) -> None:
+        self.catalogue = catalogue
+        self.lifecycle = lifecycle
+        self._host_of = host_of
+        self._complete = complete
+        self._load = load
+        self._early = early
+        self._is_loaded, self._loading = False, Lock()
+        self._unavailable = ThrottledLog(log)
+        self._cached: LruCache[Hashable, tuple[object, Any]] = LruCache(2_000)
+        self._nothing = Router(())
+
+    def load(self) -> None:
+        """Load the handlers, unless they are loaded; wait if another thread does. Raises LookupError for an operation without one."""
+        with self._loading:
+            if self._is_loaded:
+                return
+            self._load()
+            _ = self._routers  # so that no request waits for them
+            if missing := [operation.name for operation in self.catalogue if not operation.is_implemented]:
+                raise LookupError(f"operations without a handler: {', '.join(missing)}")
+            self._is_loaded = True
+
+    @cached_property
+    def _routers(self) -> Mapping[BaseHost, Router]:
+        self._complete()
+        return {host: Router(self.catalogue.on(host)) for host in self.catalogue.hosts()}
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether every operation has its handler."""
+        return self._is_loaded
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every operation is declared, so that looking up an address waits for nothing."""
+        return "_routers" in self.__dict__
+
+    def _router(self, host: BaseHost) -> Router:
+        return self._routers.get(host, self._nothing)
+
+    def owns(self, host: BaseHost, path: str) -> bool:
+        """Return whether this server answers the path on that kind of host, a wrong method included."""
+        return self._routers.get(host, self._nothing).find(path) is not None
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        """Serve the catalogue (PEP 3333)."""
+        return self.answer(raw_request(environ)).send(environ["REQUEST_METHOD"], start_response)
+
+    def operations_at(self, host: BaseHost, method: str, path: str) -> list[AnyOperation]:
+        """Return the operations at a method and path; `choose` selects one by the query."""
+        found = self._router(host).find(path)
+        return found.methods.get(method, []) if found is not None else []
+
+    def answer(self, raw: RawRequest) -> Answer:
+        """Answer one request."""
+        router = self._router(self._host_of(raw))
+        found = router.find(raw.path)
+        if found is None:
+            return self._write_error(_NotFound(), raw, None, None)
+        if raw.method == "OPTIONS":
+            return self._preflight(found, raw)
+        method = "GET" if raw.method == "HEAD" and "HEAD" not in found.methods else raw.method
+        operation = choose(found.methods.get(method, []), raw.query)
+        if operation is None:
+            return self._wrong_method(found, raw)
+        raw.parameters = found.parameters
+        result = self.run(operation, raw, lambda: read_body(operation, raw))
+        if isinstance(result.answer, ApiError):
+            return self._write_error(result.answer, raw, result.context, operation, result.status)
+        return self._write(result, raw)
+
+    def _wrong_method(self, found: Match, raw: RawRequest) -> Answer:
+        """Refuse the method, with the error profile of the operations at the path and `Allow` (RFC 9110 section 15.5.6)."""
+        operation = next(method[0] for method in found.methods.values())
+        response = self._write_error((operation.error_profile.wrong_method or _WrongMethod)(), raw, None, operation)
+        response.headers.append(("Allow", ", ".join(sorted(found.methods))))
+        return response
+
+    def run(
+        self,
+        operation: AnyOperation,
+        raw: RawRequest,
+        read_members: Callable[[], dict[str, Any]],
+        *,
+        runs_left: int = MAX_ATTEMPTS,
+    ) -> OperationResult:
+        """Run an operation: admit the caller, read the request, call the handler, commit or roll back.
+
+        `read_members` returns the body's members, or raises their refusal. A request over the network and a call within the
+        process differ only there and in how the outcome is passed on.
+        """
+        context = None
+        if raw.shed is not None:
+            return self._refuse(raw.shed, operation, raw, None)
+        try:
+            if not (self._is_loaded or operation.name in self._early):
+                self.load()
+            filter_address(operation, raw)
+            context = self.lifecycle.open(operation, raw)
+            body = read_members()
+            self.lifecycle.admit_person(context, operation, raw, body)
+            answer = self._answer(operation, context, raw, body)
+            self.lifecycle.close(context, None)
+        except Exception as problem:  # noqa: BLE001 - any undeclared failure is answered with a reference
+            if runs_left > 1 and context is not None and self.lifecycle.may_retry(context, problem):
+                raw.is_repeated = True
+                return self.run(operation, raw, read_members, runs_left=runs_left - 1)
+            return self._refuse(problem, operation, raw, context)
+        return OperationResult(operation, context, answer)
+
+    def _answer(self, operation: AnyOperation, context: Any, raw: RawRequest, body: dict[str, Any]) -> Any:
+        """Return the answer to an admitted request: the handler's, or that of a request alike if the operation is cached."""
+        is_bare = not (raw.query_text or raw.parameters or raw.body)
+        state = self.lifecycle.cached_by(context) if operation.is_cached and is_bare else None
+        if state is None:
+            return operation.handler(context, read_request(operation, raw, body))
+        key = (operation.name, raw.scheme, raw.host.lower())
+        if (found := self._cached.get(key)) is not None and found[0] == state:
+            return found[1]
+        answer = operation.handler(context, read_request(operation, raw, body))
+        if self.lifecycle.cached_by(context) == state:
+            self._cached.put(key, (state, answer))
+        return answer
+
+    def _refuse(self, problem: Exception, operation: AnyOperation, raw: RawRequest, context: Any) -> OperationResult:
+        if context is not None:
+            try:
+                self.lifecycle.close(context, problem)
+            except Exception as second:  # noqa: BLE001 - as above: a response must be sent
+                problem = second if isinstance(problem, ApiError) else problem
+        known = declared_as(problem, operation.every_error) if isinstance(problem, ApiError) else None
+        if isinstance(problem, ApiError) and known is not None:
+            return OperationResult(operation, context, problem, known.status)
+        if isinstance(problem, LoadShed):
+            return OperationResult(operation, context, _shed_as(problem, operation), problem.unavailable_status)
+        broken = operation.error_profile.broken
+        status = getattr(problem, "unavailable_status", broken.status)
+        if status == HTTPStatus.SERVICE_UNAVAILABLE:
+            facts = {"operation": operation.name, "reference": raw.request_id, "problem": str(problem)}
+            self._unavailable.write(type(problem).__name__, "api.unavailable", **facts)
+        else:
+            log.error("%s failed, reference %s", operation.name, raw.request_id, exc_info=problem)
+        error = broken(f"An internal error. Quote reference {raw.request_id}.")
+        if status == HTTPStatus.SERVICE_UNAVAILABLE:
+            error.retry_after_seconds = getattr(problem, "retry_after_seconds", 5)
+        return OperationResult(operation, context, error, status)
+
+    def added_headers(self, result: OperationResult, raw: RawRequest) -> list[tuple[str, str]]:
+        """Return the headers that handler and lifecycle add to the response."""
+        added = self.lifecycle.headers(result.context, result.operation, raw)
+        return [*raw.response_headers.items(), *added]
+
+    def _write(self, result: OperationResult, raw: RawRequest) -> Answer:
+        answer = result.answer
+        if isinstance(answer, Document):
+            cache_control = f"public, max-age={answer.max_age_seconds}" if answer.max_age_seconds else "no-store"
+            response = _answer(answer.http_status, answer.content, answer.media_type, cache_control)
+            response.headers.extend(answer.headers.items())
+        else:
+            response = _answer(answer.http_status, answer.to_json())
+        response.headers.extend(self.added_headers(result, raw))
+        return response
+
+    def _write_error(
+        self,
+        error: ApiError,
+        raw: RawRequest,
+        context: Any,
+        operation: AnyOperation | None,
+        status: int | None = None,
+    ) -> Answer:
+        response = _answer(status or error.status, json.dumps(error_body(error)).encode())
+        if error.retry_after_seconds is not None:
+            response.headers.append(("Retry-After", str(error.retry_after_seconds)))
+        if isinstance(error, OAuthError):
+            response.headers.extend(dict(error.headers).items())
+        response.headers.extend(raw.response_headers.items())
+        response.headers.extend(self.lifecycle.headers(context, operation, raw))
+        return response
+
+    def _preflight(self, found: Match, raw: RawRequest) -> Answer:
+        headers = {"Allow": ", ".join(sorted({*found.methods, "OPTIONS"}))}
+        for method in found.methods.values():
+            headers.update(self.lifecycle.headers(None, method[0], raw))
+        if "Access-Control-Allow-Origin" in headers:
+            headers["Access-Control-Allow-Methods"] = headers["Allow"]
+        return Answer(204, headers=list(headers.items()))
+
+
+def _answer(status: int, content: bytes, media_type: str = JSON, cache_control: str = "no-store") -> Answer:
+    return Answer(status, content, list(_headers(media_type, cache_control)))
+
+
+@lru_cache(maxsize=64)
+def _headers(media_type: str, cache_control: str) -> tuple[tuple[str, str], ...]:
+    headers = [("Cache-Control", cache_control), ("X-Content-Type-Options", "nosniff")]
+    if media_type:
+        headers.append(("Content-Type", get_content_type(media_type, "utf-8")))
+    if cache_control == "no-store":
+        headers.append(("Pragma", "no-cache"))  # RFC 6749 section 5.1 requires both for tokens
+    return tuple(headers)
+
+
+def _shed_as(shed: LoadShed, operation: AnyOperation) -> ApiError:
+    """Return the error profile's error for too many requests or an overloaded service."""
+    kinds = (kind for kind in operation.every_error if kind.status == shed.unavailable_status)
+    kind = next(kinds, operation.error_profile.broken)
+    sentence = "Too many requests are waiting. Try again later."
+    return kind(sentence, retry_after_seconds=shed.retry_after_seconds)
+
+
+class _NotFound(ApiError):
+    code, status, message = NO_CODE, 404, "Not found"
+    description = "No operation stands at this address."
+
+
+class _WrongMethod(ApiError):
+    code, status, message = 405, 405, "Method not allowed"
+    description = "No operation answers this method at this address."
+
+
+def path_of(environ: Mapping[str, Any]) -> str:
+    """Return the decoded path, as the router expects it."""
+    path = str(environ.get("PATH_INFO", ""))
+    if not path.isascii():
+        path = path.encode("latin-1").decode(errors="replace")
+    return "/" + path.lstrip("/")
+
+
+def raw_request(environ: WSGIEnvironment) -> RawRequest:
+    """Return the request of a WSGI environment; a body over the limit is not read."""
+    body = _read_body(environ)
+    return RawRequest(
+        method=environ["REQUEST_METHOD"],
+        path=path_of(environ),
+        query_text=environ.get("QUERY_STRING", ""),
+        headers=_headers_of(environ),
+        body=body or b"",
+        address=environ.get("REMOTE_ADDR", ""),
+        host=requested_host(environ),
+        scheme=environ["wsgi.url_scheme"],
+        too_large=body is None,
+        is_inside=INSIDE in environ,
+        request_id=environ.get(REQUEST_ID) or new_request_id(),
+        shed=environ.get(SHED),
+        client_certificate=environ.get(CLIENT_CERTIFICATE, ""),
+        certificate_check=environ.get(CERTIFICATE_CHECK, ""),
+    )
+
+
+def _read_body(environ: WSGIEnvironment) -> bytes | None:
+    """Return the body; None if it is over the limit."""
+    stream = environ["wsgi.input"]
+    if isinstance(stream, io.BytesIO) and "wsgi.input_terminated" in environ:  # our server has read it whole
+        stored = stream.getvalue()
+        if environ.get("CONTENT_LENGTH", "0") == str(len(stored)):
+            return stored if len(stored) <= MAX_BODY_BYTES else None
+    if (get_content_length(environ) or 0) > MAX_BODY_BYTES:
+        return None
+    try:
+        return get_input_stream(environ, max_content_length=MAX_BODY_BYTES).read()
+    except RequestEntityTooLarge:
+        return None
+
+
+def _headers_of(environ: WSGIEnvironment) -> dict[str, str]:
+    headers = {_NAMES.get(key) or _header_name(key): value for key, value in environ.items() if key[:5] == "HTTP_"}
+    if value := environ.get("CONTENT_TYPE"):
+        headers["content-type"] = value
+    if value := environ.get("CONTENT_LENGTH"):
+        headers["content-length"] = value
+    return headers
+
+
+_NAMES: Final = {
+    f"HTTP_{name.replace('-', '_').upper()}": name
+    for name in (
+        "host", "user-agent", "accept", "accept-encoding", "accept-language", "authorization", "connection", "cookie", "origin", "referer",
+        "x-forwarded-for", "x-forwarded-proto", "x-forwarded-host",
+    )
+}  # fmt: skip
+"""What most requests send."""
+
+
+@bounded_cache(max_entries=1024, length=80)
+def _header_name(key: str) -> str:
+    return key.removeprefix("HTTP_").replace("_", "-").lower()

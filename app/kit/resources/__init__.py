@@ -1,0 +1,1 @@
+"""Declared collections and singletons: their models, checks, operations and stored values."""

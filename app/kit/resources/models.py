@@ -1,0 +1,345 @@
+"""Request and response models of a resource's operations, derived from the model of its declaration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from typing import Annotated, Any, Optional, TypeVar, get_args, get_origin
+
+from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic.fields import FieldInfo
+
+from app.kit.operations.partial_update import PartialUpdate
+from app.kit.operations.wire import From, Nothing, Wire
+from app.kit.resources.resource import (
+    FIXED,
+    NOT_IN_REQUESTS,
+    NOT_STORED_IN_CLEAR,
+    READ_ONLY,
+    SECRET,
+    FieldRole,
+    Key,
+    Malformed,
+    RequestName,
+    Resource,
+    ResourceAction,
+    ResourceAddress,
+    ResponseType,
+    StoredAs,
+    inner_model,
+    mark_of,
+    wire_name,
+)
+
+MAX_ON_A_PAGE = 200
+MARKS = (Key, FieldRole, RequestName, ResponseType, StoredAs, Malformed, From)
+Fields = dict[str, tuple[Any, Any]]
+IDEMPOTENCY_KEY = "in_header_idempotency_key"
+"""The field of a request that creates an item; it repeats the response to the same request of the last day."""
+_IDEMPOTENCY: Fields = {
+    IDEMPOTENCY_KEY: (
+        Annotated[str | None, From.HEADER],
+        Field(
+            default=None,
+            max_length=255,
+            alias="Idempotency-Key",
+            description="Repeat a request safely: within a day the same key gets the same response.",
+        ),
+    )
+}
+
+
+class Content(BaseModel):
+    """The stored content of an item, as in a configuration file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+
+def list_request(resource: Resource, address: ResourceAddress) -> type[Wire]:
+    """Return the request that lists a collection: parents in the path, and the page if the list is paged."""
+    page: Fields = {
+        "page": (Annotated[int | None, From.QUERY], Field(default=None, ge=1, le=1_000_000)),
+        "page_size": (Annotated[int | None, From.QUERY], Field(default=None, ge=1, le=MAX_ON_A_PAGE)),
+    }
+    fields = _in_path(member.info for member in resource.keys if _parent(member.info))
+    fields |= page if resource.is_paged else {}
+    return _create(f"{resource.model.__name__}List{address.suffix}", address.spelling, fields) if fields else Nothing
+
+
+def create_request(resource: Resource, address: ResourceAddress) -> type[Wire]:
+    """Return the request that creates an item, or sets a singleton."""
+    headers = {} if resource.is_singleton else _IDEMPOTENCY
+    return _request(resource, address, "New", lambda _: False, headers=headers)
+
+
+def update_request(resource: Resource, address: ResourceAddress, *, id_in_body: bool = False) -> type[Wire]:
+    """Return the request that changes an item: the id's parameters in the path or in the body, no FIXED fields."""
+    return _request(
+        resource,
+        address,
+        "Changed",
+        lambda info: mark_of(info, FieldRole) is FIXED,
+        is_update=True,
+        id_in_body=id_in_body,
+    )
+
+
+def replace_request(resource: Resource, address: ResourceAddress) -> type[Wire]:
+    """Return the request that replaces the whole collection."""
+    item: Any = _request(resource, address, "Each", lambda _: False, is_within=bool(resource.parents))
+    name = f"All{resource.model.__name__}{address.suffix}"
+    parents = _in_path(member.info for member in resource.keys if _parent(member.info))
+    return _create(name, address.spelling, {**parents, "data": (list[item], Field(max_length=resource.max_items))})
+
+
+def item_request(resource: Resource, address: ResourceAddress, *, whole: bool) -> type[Wire]:
+    """Return the request that identifies an item, in the path and, if the `whole` id is needed, in the body."""
+    named = [member.info for member in resource.keys]
+    fields = _in_path(info for info in named if mark_of(info, Key).parameter)
+    for member in resource.keys if whole else ():
+        if member.key and not member.key.parameter:
+            alias = wire_name(address.spelling, member.fields[0], member.info)
+            fields[member.fields[0]] = (_bare(member.info, is_nullable=False), Field(alias=alias))
+    name = f"{resource.model.__name__}{'Gone' if whole else 'Of'}{address.suffix}"
+    return _create(name, address.spelling, fields) if fields else Nothing
+
+
+def action_request(resource: Resource, address: ResourceAddress, action: ResourceAction) -> type[Wire]:
+    """Return the request of an action: the id in the path, and the action's own fields."""
+    name = f"{resource.model.__name__}{action.name.title().replace('_', '')}{address.suffix}"
+    fields = _in_path(member.info for member in resource.keys if member.key and member.key.parameter)
+    return _create(name, action.request, fields)
+
+
+def answer(resource: Resource, address: ResourceAddress) -> type[Wire]:
+    """Return the response: the model of a singleton; for an item of a collection a model with all members, without bounds."""
+    if resource.is_singleton and not address.suffix:
+        return resource.model
+    return _answer(resource.model, address.spelling, address.suffix)
+
+
+@cache
+def list_answer(resource: Resource, address: ResourceAddress) -> type[Wire]:
+    """Return the response of a list."""
+    item: Any = answer(resource, address)
+    return _create(f"{resource.model.__name__}s{address.suffix}", address.spelling, {"data": (list[item], ...)})
+
+
+def content_of(resource: Resource) -> type[BaseModel]:
+    """Return the model of the stored content: the declared one, or one with the model's field names."""
+    return resource.content or _content(resource)
+
+
+@cache
+def _content(resource: Resource) -> type[BaseModel]:
+    return _content_model(resource.model)
+
+
+def _is_read_only(info: FieldInfo) -> bool:
+    return mark_of(info, FieldRole) is READ_ONLY
+
+
+def _content_model(model: type[Wire], is_left_out: Callable[[FieldInfo], bool] = lambda _: False) -> type[BaseModel]:
+    fields: Fields = {}
+    for name, info in model.model_fields.items():
+        inner = inner_model(info.annotation)
+        is_empty = inner is not None and all(is_left_out(field) for field in inner.model_fields.values())
+        if _is_stored(info) and not is_left_out(info) and not is_empty:
+            annotation = _inner_content(info, is_left_out)
+            default = _content_default(annotation, info.default)
+            fields[_stored_name(name, info)] = (annotation, _plain(info, default, info.default_factory))
+    return _create_model(f"{model.__name__}Content", Content, fields)
+
+
+def _content_default(annotation: Any, default: Any) -> Any:
+    """Return the default of a field; that of an inner model has the keys of the content."""
+    if not isinstance(default, Wire) or not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
+        return default
+    values = {
+        _stored_name(name, info): getattr(default, name)
+        for name, info in type(default).model_fields.items()
+        if _stored_name(name, info) in annotation.model_fields
+    }
+    return annotation.model_validate(values)
+
+
+@cache
+def file_model(resource: Resource) -> type[BaseModel]:
+    """Return the model of an item in a configuration file: content without READ_ONLY fields, optional generated id and secrets."""
+    base = resource.content or _content_model(resource.model, is_left_out=_is_read_only)
+    more: Fields = {}
+    for member in resource.keys:
+        if member.key and member.key.is_minted:
+            note = "The generated id. If absent, the item is found by its unique fields, else created."
+            more[member.fields[-1]] = (str | None, Field(default=None, description=note))
+    for member in resource.members:
+        if SECRET in member.roles:
+            more[member.fields[-1]] = (
+                str | None,
+                Field(default=None, description="If absent, the current one stays."),
+            )
+    if not more:
+        return base
+    return _create_model(f"{resource.model.__name__}File", base, more)
+
+
+def _inner_content(info: FieldInfo, is_left_out: Callable[[FieldInfo], bool]) -> Any:
+    inner = inner_model(info.annotation)
+    if inner is None:
+        return _annotated(_mapped_content(info.annotation, is_left_out), _validators(info))
+    made = _content_model(inner, is_left_out)
+    return Optional[made] if inner is not info.annotation else made  # noqa: UP045 - a model made at run time
+
+
+def _mapped_content(annotation: Any, is_left_out: Callable[[FieldInfo], bool]) -> Any:
+    """Return the type of a field; in a map of models, these by the names of the content."""
+    if get_origin(annotation) is not dict:
+        return annotation
+    key, value = get_args(annotation)
+    inner = inner_model(value)
+    return annotation if inner is None else dict[key, _content_model(inner, is_left_out)]  # type: ignore[valid-type,misc] # made at run time
+
+
+def _stored_name(name: str, info: FieldInfo) -> str:
+    stored_as: StoredAs | None = mark_of(info, StoredAs)
+    return stored_as.path if stored_as else name
+
+
+def _is_stored(info: FieldInfo) -> bool:
+    key: Key | None = mark_of(info, Key)
+    return mark_of(info, FieldRole) not in NOT_STORED_IN_CLEAR and not (key and (key.is_minted or key.is_parent))
+
+
+def _parent(info: FieldInfo) -> bool:
+    key: Key | None = mark_of(info, Key)
+    return key is not None and key.is_parent
+
+
+def _request(
+    resource: Resource,
+    address: ResourceAddress,
+    prefix: str,
+    is_left_out: Callable[[FieldInfo], bool],
+    *,
+    is_update: bool = False,
+    id_in_body: bool = False,
+    is_within: bool = False,
+    headers: Fields | None = None,
+) -> type[Wire]:
+    """Return the model without fields that requests cannot set; a singleton's model itself if it has none of these."""
+    has_path_id = is_update and not id_in_body
+    fields = _request_fields(
+        resource, resource.model, address, is_left_out, is_update=is_update, has_path_id=has_path_id
+    )
+    if fields is None:
+        return resource.model
+    keys = [member.info for member in resource.keys if member.key and member.key.parameter]
+    if not is_within:
+        fields |= _in_path(info for info in keys if has_path_id or _parent(info))
+    name = f"{prefix}{resource.model.__name__}{address.suffix}"
+    return _create(name, _base(resource, address, is_update=is_update), {**fields, **(headers or {})})
+
+
+def _base(resource: Resource, address: ResourceAddress, *, is_update: bool) -> type[Wire]:
+    return PartialUpdate if is_update and resource.partial else address.spelling
+
+
+def _request_fields(
+    resource: Resource,
+    model: type[Wire],
+    address: ResourceAddress,
+    is_left_out: Callable[[FieldInfo], bool],
+    *,
+    is_update: bool,
+    has_path_id: bool,
+) -> Fields | None:
+    """Return the fields of a request's body; None if they are exactly the model's."""
+    fields: Fields = {}
+    is_same = resource.is_singleton and not address.suffix
+    for name, info in model.model_fields.items():
+        key: Key | None = mark_of(info, Key)
+        is_excluded = mark_of(info, FieldRole) in NOT_IN_REQUESTS or is_left_out(info)
+        if is_excluded or (key and (key.is_minted or key.is_parent or (has_path_id and key.parameter))):
+            is_same = False
+            continue
+        inner = inner_model(info.annotation)
+        nested = None
+        if inner:
+            nested = _request_fields(
+                resource, inner, address, is_left_out, is_update=is_update, has_path_id=has_path_id
+            )
+        annotation: Any = _annotated(info.annotation, info.metadata)
+        if inner is not None and nested is not None:
+            name_of_inner = f"{'Changed' if is_update else 'New'}{inner.__name__}{address.suffix}"
+            made = _create(name_of_inner, _base(resource, address, is_update=is_update), nested)
+            annotation = Optional[made] if inner is not info.annotation else made  # noqa: UP045 - made at run time
+        request_name, is_optional = mark_of(info, RequestName), is_update and resource.partial and key is None
+        is_same = is_same and not (request_name or is_optional or nested is not None)
+        default = None if is_optional else info.default
+        alias = request_name.name if request_name else _alias(info, address)
+        fields[name] = (
+            Annotated[annotation | None, Field()] if is_optional else annotation,
+            _plain(info, default, None if is_optional else info.default_factory, alias),
+        )
+    return None if is_same else fields
+
+
+def _alias(info: FieldInfo, address: ResourceAddress) -> str | None:
+    """Return a field's explicit wire name; None at an older address with another spelling."""
+    return info.alias if info.alias_priority == 2 and address.spelling is Wire else None
+
+
+@cache
+def _answer(model: type[Wire], base: type[Wire], suffix: str) -> type[Wire]:
+    fields: Fields = {}
+    for name, info in model.model_fields.items():
+        shown, inner = mark_of(info, ResponseType), inner_model(info.annotation)
+        annotation: Any = shown.annotation if shown else info.annotation
+        if inner is not None and not shown:
+            made = _answer(inner, base, suffix)
+            annotation = Optional[made] if inner is not info.annotation else made  # noqa: UP045 - made at run time
+        alias = info.alias if info.alias_priority == 2 and base is Wire else None
+        fields[name] = (annotation, Field(alias=alias, description=info.description))
+    return _create(f"{model.__name__}{suffix}", base, fields, model.__doc__)
+
+
+def _in_path(infos: Iterable[FieldInfo]) -> Fields:
+    parameters = [mark_of(info, Key).parameter for info in infos]
+    return {f"in_path_{name.lower()}": (Annotated[str, From.PATH], Field(alias=name)) for name in parameters}
+
+
+def _bare(info: FieldInfo, *, is_nullable: bool) -> Any:
+    """Return a field's type with its bounds, without null."""
+    kinds = [
+        item
+        for item in getattr(info.annotation, "__args__", (info.annotation,))
+        if is_nullable or item is not type(None)
+    ]
+    return _annotated(kinds[0], _validators(info))
+
+
+def _annotated(annotation: Any, metadata: Sequence[Any]) -> Any:
+    return Annotated[annotation, *metadata] if metadata else annotation
+
+
+def _validators(info: FieldInfo) -> list[Any]:
+    """Return the validators in a field's metadata, without the marks."""
+    return [item for item in info.metadata if not isinstance(item, MARKS)]
+
+
+def _plain(info: FieldInfo, default: Any, factory: Any, alias: str | None = None) -> Any:
+    named: dict[str, Any] = {"alias": alias, "description": info.description}
+    return Field(default_factory=factory, **named) if factory is not None else Field(default=default, **named)
+
+
+def _create(name: str, base: type[Wire], fields: Fields, doc: str | None = None) -> type[Wire]:
+    return _create_model(name, base, fields, doc)
+
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def _create_model(name: str, base: type[Model], fields: Mapping[str, Any], doc: str | None = None) -> type[Model]:
+    create: Any = create_model
+    made: type[Model] = create(name, __base__=base, __doc__=doc, **fields)
+    return made

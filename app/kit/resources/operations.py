@@ -1,0 +1,193 @@
+"""The operations of a resource's declaration: name, path, request, response, errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from app.kit.operations import partial_update
+from app.kit.operations.errors import ApiError
+from app.kit.operations.operation import AnyOperation, Models
+from app.kit.operations.wire import Nothing, Wire
+from app.kit.resources import models
+from app.kit.resources.checks import check
+from app.kit.resources.resource import (
+    CREATE,
+    DELETE,
+    LIST,
+    READ,
+    REPLACE,
+    UPDATE,
+    Malformed,
+    Resource,
+    ResourceAction,
+    ResourceAddress,
+    Verb,
+    VerbOptions,
+)
+
+
+@dataclass(frozen=True)
+class OperationDraft:
+    """An operation before it is declared."""
+
+    resource: Resource
+    address: ResourceAddress
+    does: VerbOptions | None  # None: an action
+    action: ResourceAction | None
+    name: str
+    at: str  # "METHOD /path"
+    also: tuple[str, ...]
+    models: Callable[[], Models]
+    """Makes the request and the response."""
+    errors: tuple[type[ApiError], ...]
+    summary: str
+    description: str
+    scope: str
+
+    @property
+    def has_body(self) -> bool:
+        return self.does is None or self.does.verb in (CREATE, UPDATE, REPLACE, DELETE)
+
+
+@dataclass(frozen=True)
+class BoundOperation:
+    """A declared operation of a resource."""
+
+    operation: AnyOperation
+    draft: OperationDraft
+
+    @property
+    def bad(self) -> type[ApiError]:
+        """The error of a malformed field."""
+        return self.draft.address.error_profile.bad_parameter
+
+    @property
+    def empty(self) -> type[ApiError]:
+        """The error of a body that sets nothing."""
+        empty_put = self.draft.address.error_profile.empty_put_body
+        return empty_put if empty_put is not None and self.operation.method == "PUT" else self.bad
+
+    @property
+    def unset(self) -> type[ApiError] | None:
+        """The error of a singleton that was never set; None if it has a default or is set by this operation."""
+        address, does = self.draft.address, self.draft.does
+        return {READ: address.unset, UPDATE: _unset(address)}.get(does.verb) if does else None
+
+    @property
+    def unknown(self) -> type[ApiError]:
+        """The error of an unknown item."""
+        own = self.draft.does.unknown if self.draft.does else None
+        address = self.draft.address
+        return own or address.unknown or address.error_profile.bad_parameter
+
+
+def drafts(resource: Resource) -> Iterator[OperationDraft]:
+    """Yield every operation of a resource, at each of its addresses. Raises ResourceError for a contradictory declaration."""
+    check(resource)
+    for address in resource.addresses:
+        for does in address.does:
+            yield _draft(resource, address, does)
+    for action in resource.actions:
+        yield _action(resource, action)
+
+
+def _draft(resource: Resource, address: ResourceAddress, does: VerbOptions) -> OperationDraft:
+    verb = does.verb
+    paths = [
+        path if resource.is_singleton or not verb.is_at_item or does.id_in_body else resource.item_path(path)
+        for path in ((does.path,) if does.path else (address.path, *address.also))
+    ]
+    return OperationDraft(
+        resource,
+        address,
+        does,
+        None,
+        f"{resource.area}.{does.name or verb.name.lower()}{address.suffix.lower() and f'_{address.suffix.lower()}'}",
+        f"{verb.method} {paths[0]}",
+        tuple(paths[1:]),
+        partial(_models, resource, address, does),
+        tuple(dict.fromkeys((*does.errors, *_errors(resource, address, does)))),
+        does.summary or _summary(resource, address, verb),
+        does.description or _description(resource, address, verb),
+        f"{resource.scope}:{verb.scope}" if resource.scope else "",
+    )
+
+
+def _summary(resource: Resource, address: ResourceAddress, verb: Verb) -> str:
+    words = "Set {a_one}" if verb is CREATE and resource.is_singleton else verb.summary
+    older = ", older address" if address.suffix else ""
+    many, a_one = resource.many, resource.noun if resource.is_singleton else resource.a_one
+    return words.format(many=many, a_one=a_one) + older
+
+
+def _description(resource: Resource, address: ResourceAddress, verb: Verb) -> str:
+    words = verb.description
+    if verb is UPDATE and resource.partial:
+        words = f"Changes {{a_one}}. {partial_update.NOTE}"
+    if verb is CREATE and resource.is_singleton:
+        words = "Sets {a_one} for the first time."
+    text = words.format(many=resource.many, a_one=resource.a_one)
+    older = f"Existing clients call this address; new ones use `{resource.address.path}`." if address.suffix else ""
+    return " ".join(filter(None, (text, resource.about if verb is not DELETE else "", older)))
+
+
+def _action(resource: Resource, action: ResourceAction) -> OperationDraft:
+    address = resource.address
+    errors = tuple(dict.fromkeys((*action.errors, *([address.unknown] if address.unknown else []))))
+    scope = f"{resource.scope}:update" if resource.scope else ""
+    name = f"{resource.area}.{action.name}"
+    return OperationDraft(
+        resource, address, None, action, name, action.address, (),
+        lambda: (models.action_request(resource, address, action), action.answer or models.answer(resource, address)),
+        errors, action.summary, action.description, scope,
+    )  # fmt: skip
+
+
+def _models(resource: Resource, address: ResourceAddress, does: VerbOptions) -> tuple[type[Wire], type[Wire]]:
+    """Return the request and the response of an operation."""
+    verb = does.verb
+    item = models.answer(resource, address)
+    if resource.is_singleton:
+        return (Nothing if verb is READ else models.create_request(resource, address)), item
+    listed = models.list_answer(resource, address)
+    if verb is LIST:
+        return models.list_request(resource, address), listed
+    if verb is READ:
+        return models.item_request(resource, address, whole=False), listed if is_list(resource, verb) else item
+    if verb is DELETE:
+        return models.item_request(resource, address, whole=True), address.deleted
+    if verb is REPLACE:
+        return models.replace_request(resource, address), listed
+    if verb is CREATE:
+        return models.create_request(resource, address), item
+    return models.update_request(resource, address, id_in_body=does.id_in_body), item
+
+
+def is_list(resource: Resource, verb: Verb) -> bool:
+    """Return whether an operation answers several items: a path with part of the id answers all items that share it."""
+    return verb in (LIST, REPLACE) or (
+        verb is READ and any(member.key and not member.key.parameter for member in resource.keys)
+    )
+
+
+def _errors(resource: Resource, address: ResourceAddress, does: VerbOptions) -> Iterator[type[ApiError]]:
+    yield from address.errors
+    verb = does.verb
+    by_verb: dict[Verb, tuple[type[ApiError] | None, ...]] = {
+        LIST: (does.unknown,),
+        READ: (does.unknown or address.unknown, address.unset),
+        CREATE: (address.exists, address.full),
+        UPDATE: (does.unknown or address.unknown, address.exists if resource.unique else None, _unset(address)),
+        REPLACE: (address.exists, address.full),
+        DELETE: (does.unknown or address.unknown,),
+    }
+    yield from (item for item in by_verb[verb] if item is not None)
+    if verb in (CREATE, UPDATE, REPLACE):
+        yield from (mark.error for member in resource.members if (mark := member.mark(Malformed)))
+
+
+def _unset(address: ResourceAddress) -> type[ApiError] | None:
+    """Return the error of an update of a singleton that was never set, if another operation creates it; else None."""
+    return address.unset if any(item.verb is CREATE for item in address.does) else None

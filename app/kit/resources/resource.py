@@ -1,0 +1,382 @@
+"""Declarations of resources: a collection or a singleton, as one model with marked fields, and properties of the whole.
+
+The models of the operations (`resource_models`) and the conversion between requests and stored content (`resource_values`)
+are derived from a declaration. A contradictory declaration raises ResourceError at import.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from app.kit.operations.auth import Auth
+from app.kit.operations.errors import ApiError
+from app.kit.operations.operation import ErrorProfile
+from app.kit.operations.wire import Wire
+
+MASKED = "********"
+"""The value of a secret in responses; in a request it leaves the secret unchanged."""
+
+
+class ResourceError(Exception):
+    """The declaration contradicts itself; the message names the change that resolves it."""
+
+
+@dataclass(frozen=True)
+class Key:
+    """Marks a part of the item's id. Several parts together are the id, in the order of the fields."""
+
+    parameter: str = ""
+    """Its parameter in an item's path, as in `/webhooks/{webhookId}`; empty: it is sent in the body, of DELETE too."""
+    is_minted: bool = False
+    """The service generates it when the item is created."""
+    is_parent: bool = False
+    """It identifies the parent of the collection, and is part of the collection's path."""
+
+
+@dataclass(frozen=True)
+class Distinct:
+    """Marks a value that at most one item of the tenant has; items without it do not conflict."""
+
+    refusal: type[ApiError]
+    """Raised by a request that gives an item the value of another."""
+
+
+class FieldRole(Enum):
+    """The role of a field that is not simply read and written."""
+
+    FIXED = "set when the item is created; later requests cannot change it"
+    READ_ONLY = "only in responses"
+    SECRET = "stored encrypted; masked in responses"
+    ONCE = "a generated secret; in the response that creates or renews it, masked afterwards"
+    COMPUTED = "not stored; the hooks `given` and `shown` read and compute it"
+    CREATED_AT = "in responses: when the item was created"
+    MODIFIED_AT = "in responses: when it was last changed"
+
+
+FIXED, READ_ONLY, SECRET, ONCE, COMPUTED, CREATED_AT, MODIFIED_AT = FieldRole
+NOT_IN_REQUESTS = frozenset({READ_ONLY, ONCE, CREATED_AT, MODIFIED_AT})
+"""Roles that requests cannot set."""
+NOT_STORED_IN_CLEAR = frozenset({SECRET, ONCE, COMPUTED, CREATED_AT, MODIFIED_AT})
+"""Roles that are not stored in clear with the item's content."""
+
+
+@dataclass(frozen=True)
+class RequestName:
+    """Marks a field with another name in requests than in responses."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class ResponseType:
+    """Marks a field with another type in responses, for example because it is never null there."""
+
+    annotation: Any
+
+
+@dataclass(frozen=True)
+class StoredAs:
+    """Marks a field with another key in the store and in configuration files.
+
+    `a.b` names a key within a map; a leading `/` starts at the root of the settings; empty: the field's members have no common key.
+    """
+
+    path: str
+
+
+@dataclass(frozen=True)
+class Malformed:
+    """Marks a field with its own error for malformed values."""
+
+    error: type[ApiError]
+
+
+class Verb(Enum):
+    """An operation of a resource: method, whether its path is an item's, the scope's verb, summary, description."""
+
+    LIST = ("GET", False, "read", "List {many}", "Returns the tenant’s {many}.")
+    READ = ("GET", True, "read", "Get {a_one}", "Returns {a_one}.")
+    CREATE = ("POST", False, "create", "Create {a_one}", "Creates {a_one}.")
+    UPDATE = (
+        "PUT",
+        True,
+        "update",
+        "Update {a_one}",
+        "Replaces {a_one}: members that the request leaves out get their defaults.",
+    )
+    REPLACE = ("PUT", False, "update", "Replace {many}", "Replaces all {many} with those in the request.")
+    DELETE = ("DELETE", True, "delete", "Delete {a_one}", "Deletes {a_one}.")
+
+    @property
+    def method(self) -> str:
+        return self.value[0]
+
+    @property
+    def is_at_item(self) -> bool:
+        return self.value[1]
+
+    @property
+    def scope(self) -> str:
+        return self.value[2]
+
+    @property
+    def summary(self) -> str:
+        return self.value[3]
+
+    @property
+    def description(self) -> str:
+        return self.value[4]
+
+
+LIST, READ, CREATE, UPDATE, REPLACE, DELETE = Verb
+
+
+@dataclass(frozen=True)
+class VerbOptions:
+    """One operation of a resource, with a name, summary or errors other than the derived ones."""
+
+    verb: Verb
+    name: str = ""  # after the area's dot; derived from the verb if empty
+    summary: str = ""
+    unknown: type[ApiError] | None = None  # no such item; for a LIST: no item at all
+    errors: tuple[type[ApiError], ...] = ()
+    id_in_body: bool = False  # an UPDATE at the collection's path: its body has the id
+    path: str = ""  # another path than the address's
+    description: str = ""
+
+
+@dataclass(frozen=True)
+class ResourceAction:
+    """A further operation on one item, implemented by the hook of its name: rotate, renew, verify, status."""
+
+    name: str
+    address: str  # "METHOD /path/{parameter}/…"
+    summary: str
+    request: type[Wire] = Wire  # its body, without the id
+    answer: type[Wire] | None = None  # None: the item
+    renews: tuple[str, ...] = ()  # fields marked ONCE that get a new value
+    errors: tuple[type[ApiError], ...] = ()
+    description: str = ""
+
+
+@dataclass(frozen=True)
+class ResourceAddress:
+    """The path of the operations, their credentials, the spelling of names, and the error codes."""
+
+    path: str
+    auth: Auth
+    error_profile: ErrorProfile
+    deleted: type[Wire]
+    does: tuple[VerbOptions, ...]
+    also: tuple[str, ...] = ()  # further paths of the same operations
+    spelling: type[Wire] = Wire  # the base of the models: its alias generator spells the names
+    suffix: str = ""  # of names of operations and models at an older address
+    exists: type[ApiError] | None = None  # an item with this id or these unique fields exists
+    unknown: type[ApiError] | None = None
+    unset: type[ApiError] | None = None  # a singleton that was never set; None: it has its default
+    full: type[ApiError] | None = None  # there are `max_items` items; None: the error profile's `bad_parameter`
+    errors: tuple[type[ApiError], ...] = ()
+
+
+@dataclass(frozen=True)
+class InTable:
+    """Stored in the table that all such resources share."""
+
+
+@dataclass(frozen=True)
+class InSettings:
+    """Stored in the settings under a key: a singleton as a map (empty key: only the fields with `StoredAs`), a collection as a
+    map by id of items or, with `value`, of that one field; with `listed` as a list of items."""
+
+    key: str = ""
+    value: str = ""
+    listed: bool = False
+
+
+@dataclass(frozen=True)
+class InOwnStore:
+    """Stored by the area itself."""
+
+
+Backing = InTable | InSettings | InOwnStore
+
+
+@dataclass(frozen=True)
+class ResourceMember:
+    """One value of a resource: a field of the model, or of a model within it."""
+
+    fields: tuple[str, ...]  # the path of field names in the model
+    path: tuple[str, ...]  # the path of keys in the store
+    request_name: str  # with dots between the parts
+    info: FieldInfo = field(compare=False)
+
+    def mark(self, kind: type[Any]) -> Any:
+        return mark_of(self.info, kind)
+
+    @property
+    def roles(self) -> frozenset[FieldRole]:
+        return frozenset(item for item in self.info.metadata if isinstance(item, FieldRole))
+
+    @property
+    def key(self) -> Key | None:
+        found: Key | None = self.mark(Key)
+        return found
+
+    @property
+    def distinct(self) -> Distinct | None:
+        found: Distinct | None = self.mark(Distinct)
+        return found
+
+    @property
+    def is_secret(self) -> bool:
+        return bool(self.roles & {SECRET, ONCE})
+
+    @property
+    def is_content(self) -> bool:
+        """Whether it is stored in clear beside the id."""
+        key = self.key
+        return not (self.roles & NOT_STORED_IN_CLEAR or (key and (key.is_minted or key.is_parent)))
+
+
+def mark_of(info: FieldInfo, kind: type[Any]) -> Any:
+    """Return a field's mark of that kind, or None."""
+    return next((item for item in info.metadata if isinstance(item, kind)), None)
+
+
+def folded(text: str) -> str:
+    """Return a text without differences of letter case and white space."""
+    return " ".join(text.casefold().split())
+
+
+def folded_sentence(text: str) -> str:
+    """Return a text also without blanks, differences of width, and marks at its end: "Your pet ?" is "your  PET"."""
+    sentence = "".join(unicodedata.normalize("NFKC", text).casefold().split())
+    while sentence and unicodedata.category(sentence[-1])[0] in "PC":
+        sentence = sentence[:-1]
+    return sentence
+
+
+@dataclass(frozen=True, eq=False)
+class Resource:
+    """A collection or a singleton of each owner.
+
+    Args:
+        kind: the items' kind in the shared table; plural, never changed.
+        about: what the resource is, published with its operations.
+        content: the model of the stored content and of configuration files; derived from `model` if absent.
+        ids: attributes of `content` that are the id's parts, if they differ from the keys' names.
+        file_key: the key in a configuration file; empty: files do not contain it, or contain it as settings.
+        file_note: the key's description in the published schema.
+        fold: makes unique values equal that differ only in what people would not tell apart.
+        has_default_page: a list without `page` begins with the first page, instead of being complete.
+        partial: an update keeps what it leaves out, and null or an empty value clears (`PartialUpdate`).
+        audit: the prefix of audit events: `template` for `template.added`.
+        audit_names: names of the id's parts in audit events, if they differ from the keys' names.
+    """
+
+    area: str
+    kind: str
+    noun: str
+    model: type[Wire]
+    address: ResourceAddress
+    is_singleton: bool = False
+    scope: str = ""
+    older: tuple[ResourceAddress, ...] = ()
+    actions: tuple[ResourceAction, ...] = ()
+    backing: Backing = InTable()
+    content: type[BaseModel] | None = None
+    ids: tuple[str, ...] = ()
+    unique: tuple[str, ...] = ()
+    fold: Callable[[str], str] = folded
+    max_items: int = 100
+    partial: bool = False
+    is_paged: bool = True
+    has_default_page: bool = False
+    takes_markup: bool = False
+    file_key: str = ""
+    file_note: str | None = None
+    audit: str = ""
+    audit_names: tuple[str, ...] = ()
+    about: str = ""
+    members: tuple[ResourceMember, ...] = field(init=False, default=())
+
+    def __post_init__(self) -> None:
+        backing = self.backing
+        prefix: tuple[str, ...] = ()
+        if isinstance(backing, InSettings) and self.is_singleton:
+            prefix = tuple(filter(None, backing.key.split(".")))
+        object.__setattr__(self, "members", tuple(_members(self.model, (), prefix, "")))
+
+    @property
+    def addresses(self) -> tuple[ResourceAddress, ...]:
+        return (self.address, *self.older)
+
+    @cached_property
+    def keys(self) -> tuple[ResourceMember, ...]:
+        """The parts of the id."""
+        return tuple(member for member in self.members if member.key is not None)
+
+    @property
+    def parents(self) -> int:
+        """Number of the id's parts that identify the parent; they come first."""
+        return sum(1 for member in self.keys if member.key and member.key.is_parent)
+
+    @property
+    def many(self) -> str:
+        return self.noun if self.is_singleton else f"{self.noun}s"
+
+    @property
+    def a_one(self) -> str:
+        """The noun with its article."""
+        if self.is_singleton:
+            return f"the {self.noun}"
+        return f"{'an' if self.noun[0].lower() in 'aeiou' else 'a'} {self.noun}"
+
+    def item_path(self, path: str) -> str:
+        """Return the address of one item below a collection's."""
+        parameters = [member.key.parameter for member in self.keys if member.key and not member.key.is_parent]
+        return "".join([path, *(f"/{{{name}}}" for name in parameters if name)])
+
+    def named(self, name: str) -> ResourceMember:
+        """Return the member of a field of the model."""
+        return next(member for member in self.members if member.fields == (name,))
+
+
+def inner_model(annotation: Any) -> type[Wire] | None:
+    """Return the model in a field's type, alone or with null; None for any other type."""
+    options = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
+    models = [option for option in options if isinstance(option, type) and issubclass(option, Wire)]
+    return models[0] if len(models) == 1 else None
+
+
+def wire_name(model: type[Wire], name: str, info: FieldInfo) -> str:
+    """Return the name of a field on the wire."""
+    if info.alias is not None and info.alias_priority == 2:
+        return info.alias
+    generate: Callable[[str], str] = model.model_config["alias_generator"]  # type: ignore[assignment] # ours are functions
+    return generate(name)
+
+
+def _members(model: type[Wire], fields: tuple[str, ...], path: tuple[str, ...], prefix: str) -> list[ResourceMember]:
+    found: list[ResourceMember] = []
+    for name, info in model.model_fields.items():
+        renamed, stored = mark_of(info, RequestName), mark_of(info, StoredAs)
+        spelling = f"{prefix}{renamed.name if renamed else wire_name(model, name, info)}"
+        at = path + (tuple(filter(None, stored.path.split("."))) if stored else (name,))
+        if stored and stored.path.startswith("/"):
+            at = tuple(stored.path[1:].split("."))
+        inner = inner_model(info.annotation)
+        if inner is not None and mark_of(info, FieldRole) is not COMPUTED:
+            found += _members(inner, (*fields, name), at, f"{spelling}.")
+        else:
+            found.append(ResourceMember((*fields, name), at, spelling, info))
+    return found

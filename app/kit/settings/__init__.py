@@ -1,0 +1,1 @@
+"""Parsers of settings' values: numbers, files, addresses, databases."""

@@ -1,0 +1,1 @@
+"""Texts: languages, typography, input filters, JSON from outside."""

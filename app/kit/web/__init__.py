@@ -1,0 +1,1 @@
+"""HTTP in general: addresses, host names, proxies, forms, static files, user agents."""

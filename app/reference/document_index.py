@@ -1,0 +1,123 @@
+"""The chapters and operations of an OpenAPI document, as the pages show them."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+from app.reference.markdown import Paragraph, paragraphs
+from app.reference.operation_document import excerpt
+
+Object = dict[str, Any]
+
+CREDENTIALS = {
+    "ApiKey": "API key",
+    "ApiSecret": "API secret",
+    "AccessToken": "Access token",
+    "MachineToken": "Machine token",
+    "ClientCredentials": "Client credentials",
+    "ClientId": "Client ID",
+    "ClientSecret": "Client secret",
+}
+"""What people call the security schemes."""
+
+
+@dataclass(frozen=True)
+class PublishedOperation:
+    """An operation."""
+
+    name: str
+    method: str
+    path: str
+    summary: str
+    description: tuple[Paragraph, ...]
+    ways: tuple[tuple[str, ...], ...]
+    """The names of the credentials that are needed together, for each way to authenticate; an empty one needs none."""
+    also: tuple[str, ...]
+    is_at_tenant: bool
+
+    @property
+    def schemes(self) -> tuple[str, ...]:
+        """Every credential of any way, once."""
+        return tuple(dict.fromkeys(name for way in self.ways for name in way))
+
+
+@dataclass(frozen=True)
+class PublishedChapter:
+    """A tag of the document, with its operations."""
+
+    name: str
+    slug: str
+    description: tuple[Paragraph, ...]
+    entries: tuple[PublishedOperation, ...]
+    packed: bytes
+    """The part of the document that describes these operations, compressed: the whole takes tens of megabytes of memory."""
+
+    def document(self) -> Object:
+        """Return that part; do not change it, the next operation of the chapter gets the same."""
+        return _unpacked(self.packed)
+
+
+@dataclass(frozen=True)
+class Book:
+    """The document's chapters, by their groups."""
+
+    info: Object
+    schemes: Mapping[str, Object]
+    groups: tuple[tuple[str, tuple[PublishedChapter, ...]], ...]
+
+    @cached_property
+    def chapters(self) -> dict[str, PublishedChapter]:
+        """The chapters by slug, in their order."""
+        return {chapter.slug: chapter for _, chapters in self.groups for chapter in chapters}
+
+    @cached_property
+    def places(self) -> dict[str, tuple[PublishedChapter, PublishedOperation]]:
+        """Each operation and its chapter, by the operation's name."""
+        return {entry.name: (chapter, entry) for chapter in self.chapters.values() for entry in chapter.entries}
+
+
+@lru_cache(maxsize=1)
+def _unpacked(packed: bytes) -> Object:
+    unpacked: Object = json.loads(zlib.decompress(packed))
+    return unpacked
+
+
+def book(document: Object) -> Book:
+    """Return the chapters of a document."""
+    stored = {tag["name"]: _chapter(document, tag) for tag in document["tags"]}
+    groups = tuple((group["name"], tuple(stored[name] for name in group["tags"])) for group in document["x-tagGroups"])
+    return Book(document["info"], document["components"]["securitySchemes"], groups)
+
+
+def _chapter(document: Object, tag: Object) -> PublishedChapter:
+    found = list(_tagged(document["paths"], tag["name"]))
+    part = excerpt(document, {path: methods for path, methods, _ in found})
+    text = json.dumps(part, ensure_ascii=False, separators=(",", ":")).encode()
+    entries = tuple(entry for _, _, entries in found for entry in entries)
+    slug = tag["name"].lower().replace(" ", "-")
+    return PublishedChapter(tag["name"], slug, paragraphs(tag.get("description", "")), entries, zlib.compress(text, 6))
+
+
+def _tagged(paths: Object, tag: str) -> Iterator[tuple[str, Object, list[PublishedOperation]]]:
+    for path, methods in paths.items():
+        ours = {method: entry for method, entry in methods.items() if entry["tags"][0] == tag}
+        if ours:
+            yield path, ours, [_entry(path, method, entry) for method, entry in ours.items()]
+
+
+def _entry(path: str, method: str, entry: Object) -> PublishedOperation:
+    return PublishedOperation(
+        name=entry["operationId"],
+        method=method.upper(),
+        path=path,
+        summary=entry["summary"],
+        description=paragraphs(entry.get("description", "")),
+        ways=tuple(tuple(requirement) for requirement in entry["security"]),
+        also=tuple(entry.get("x-also-at", ())),
+        is_at_tenant="servers" in entry,
+    )

@@ -1,0 +1,82 @@
+"""The demo's inbox shows sent messages and treats their content as untrusted."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from werkzeug.test import Client
+
+from app.demo.hosts import Hosts, shop_at
+from app.demo.inbox import create_inbox
+from app.identity.platform.outbox.outbox import Outbox
+from app.identity.platform.store.database import Database
+from app.identity.platform.store.unit_of_work import UnitOfWork
+from app.kit.clock import FixedClock
+from tests.support.services.servers import free_port
+from tests.support.tenants.posting import VAULT
+
+
+@pytest.fixture
+def database(migrated_file: Path, tmp_path: Path) -> Iterator[Database]:
+    made = Database(f"sqlite:///{shutil.copy(migrated_file, tmp_path / 'gatehouse.db')}")
+    yield made
+    made.dispose()
+
+
+def posted(database: Database, tenant: str = "acme", kind: str = "mail", **payload: Any) -> str:
+    work = UnitOfWork(database, tenant)
+    message_id = Outbox(work, FixedClock(), VAULT).post(
+        kind, {"to": "ada@example.com", "subject": "Hello", "text": "", **payload}
+    )
+    work.commit()
+    return message_id
+
+
+def test_inbox_shows_messages_of_every_tenant_with_links(database: Database) -> None:
+    posted(database, text="Confirm: http://acme.localhost:8000/verify?x=1")
+    posted(database, tenant="globex", kind="sms", to="+4930123456", text="123456")
+    shown = Client(create_inbox(database, VAULT)).get("/").text
+    assert 'href="http://acme.localhost:8000/verify?x=1"' in shown
+    assert "+4930123456" in shown
+
+
+def test_inbox_lists_messages_as_json(database: Database) -> None:
+    posted(database, text="Confirm: http://acme.localhost:8000/verify?x=1 now")
+    (message,) = Client(create_inbox(database, VAULT)).get("/messages.json").json or []
+    assert (message["to"], message["links"]) == ("ada@example.com", ["http://acme.localhost:8000/verify?x=1"])
+
+
+def test_code_is_highlighted_and_text_part_shown(database: Database) -> None:
+    posted(database, text="Type 482913 or open https://acme.example/?t=123456", html="<p>482913</p>")
+    client = Client(create_inbox(database, VAULT))
+    (message,) = client.get("/messages.json").json or []
+    assert message["codes"] == ["482913"]
+    assert '<p class="digits">482913</p>' in client.get("/").text
+    assert "open <a" in client.get("/").text
+
+
+def test_markup_in_message_is_never_executed(database: Database) -> None:
+    message_id = posted(database, subject="<script>alert(1)</script>", html="<script>alert(1)</script>")
+    client = Client(create_inbox(database, VAULT))
+    page, inner = client.get("/"), client.get(f"/messages/{message_id}.html")
+    assert "<script>" not in page.text
+    assert "script-src" not in page.headers["Content-Security-Policy"]
+    assert page.headers["Content-Security-Policy"].startswith("default-src 'none'")
+    assert "sandbox" in inner.headers["Content-Security-Policy"]
+
+
+def test_unknown_host_gets_default_application() -> None:
+    def replies(word: str) -> Any:
+        return lambda _environ, start: (start("200 OK", []), [word.encode()])[1]
+
+    hosts = Client(Hosts(replies("default"), {"inbox.localhost:8000": replies("inbox")}))
+    assert [hosts.get("/", base_url=f"http://{name}.localhost:8000").text for name in ("acme", "INBOX")] == [
+        "default",
+        "inbox",
+    ]
+
+
+def test_stopped_shop_answers_502() -> None:
+    assert Client(shop_at(free_port())).get("/", base_url="http://shop.localhost:8000").status_code == 502

@@ -1,0 +1,38 @@
+"""docs/management-api.md, run from its own text: the first machine token, and the API key with its secret."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+from tests.support.documentation.quickstart_terminals import paste
+from tests.support.documentation.quickstarts import Running, prepared
+
+
+def with_keys(running: Running) -> Running:
+    """Return the page with the tenant's API key and secret where the reader pastes them."""
+    keys = {f"paste-the-{name.replace('_', '-')}": value for name, value in running.keys.items()}
+    blocks = [
+        replace(block, code=re.sub(r"paste-the-api-\w+", lambda found: keys[found[0]], block.code))
+        for block in running.page.blocks
+    ]
+    return replace(running, page=replace(running.page, blocks=blocks))
+
+
+def test_program_calls_the_management_api(tmp_path: Path) -> None:
+    with prepared("../management-api", tmp_path) as running:
+        steps = paste(with_keys(running), "program")
+        assert sum(bool(item.shown) for item in steps) == 3
+        for step in steps:
+            step.check()
+        token = running.gatehouse.ask(
+            "POST",
+            f"{running.page.issuer}/service/oauth/token",
+            data={"grant_type": "client_credentials", "client_id": "admin", "client_secret": running.secrets["admin"],
+                  "audience": "https://elsewhere.example.com"},
+        )  # fmt: skip
+        assert token.json()["error_description"] == (
+            "This client may not use this audience. "
+            f"Its audience_scopes have: http://api.localhost:{running.page.gatehouse_port}/v2/manage"
+        )

@@ -1,0 +1,255 @@
+"""Linked identities: the profile, uniqueness, unlinking, and removal when the owner claims the account."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import pytest
+
+from app.identity.authentication.federation import token_handoff
+from app.identity.authentication.verification import phones
+from app.identity.credentials.one_time_tokens.service import OneTimeToken, Purpose
+from app.identity.credentials.tokens import service as tokens
+from app.identity.directory.accounts import linked_identities, store
+from app.identity.directory.accounts.unverified import pending_accounts
+from app.kit import randomness
+from tests.support.accounts import identities as by
+from tests.support.accounts.identities import ADA, ONE_STORE, SOCIAL, VICTIM, account_of, doing, identities
+from tests.support.accounts.mailbox import mails_to, token_in
+from tests.support.accounts.registering import UNLIMITED, register
+from tests.support.operation_cases.cases import account_holder, events
+from tests.support.races import RACERS, at_once
+from tests.support.tenants.tenant_server import MANAGE, NewTenantServer, answered, refused
+
+# The profile.
+
+
+@ONE_STORE
+def test_profile_lists_identity_beside_own_data(new_tenant_server: NewTenantServer) -> None:
+    who = account_holder(new_tenant_server, **SOCIAL)
+    before = answered(who.own("U15"))
+    assert before["Identities"] is None
+    by.linked_to(who.tenant, who.uid, ADA)
+    profile = answered(who.own("U15"))
+    (entry,) = profile["Identities"]
+    assert {name: entry[name] for name in ("ID", "Provider", "FirstName", "FullName", "ImageUrl", "Email")} == {
+        "ID": "108", "Provider": "google", "FirstName": "Ada", "FullName": "Ada King",
+        "ImageUrl": "https://pics.example/ada.png", "Email": [{"Type": "Primary", "Value": "Ada@elsewhere.test"}],
+    }  # fmt: skip
+    assert not entry.keys() & {"Uid", "Password", "Roles", "PhoneId", "NoOfLogins", "IsActive", "Identities"}
+    changed = {"Identities", "ModifiedDate"}
+    assert {name for name in profile if profile[name] != before[name]} == changed, (
+        "the provider's data does not change the account's own"
+    )
+    (listed,) = answered(who.tenant.send("GET", f"{MANAGE}/identities", email=who.email))["Data"]
+    assert listed["Identities"] == profile["Identities"]
+
+
+@ONE_STORE
+def test_identity_shows_latest_data_of_provider(new_tenant_server: NewTenantServer) -> None:
+    who = account_holder(new_tenant_server, **SOCIAL)
+    by.linked_to(who.tenant, who.uid, ADA)
+    since = who.tenant.read(who.uid)["Identities"][0]["SignupDate"]
+    who.advance_clock(minutes=1)
+    with doing(who.tenant) as call:
+        linked_identities.record_use(
+            call, account_of(call, who.uid), replace(ADA, email="new@elsewhere.test", profile={"NickName": "\u202eA"})
+        )
+    (entry,) = who.tenant.read(who.uid)["Identities"]
+    assert (entry["Email"][0]["Value"], entry["FirstName"], entry["SignupDate"]) == ("new@elsewhere.test", None, since)
+    assert entry["LastLoginDate"] > since
+
+
+@ONE_STORE
+def test_provider_of_profile_is_sign_in_method_of_account(new_tenant_server: NewTenantServer) -> None:
+    tenant = new_tenant_server(username_login=True, email_login=True, **SOCIAL)
+    alone, mailed = (by.without_password(tenant, by.new_identity("github"), email=email) for email in ("", VICTIM))
+    assert [tenant.read(uid)["Provider"] for uid in (alone, mailed)] == ["github", "Email"]
+
+
+# One account per identity.
+
+
+@pytest.mark.both_databases
+def test_parallel_links_of_one_identity_reach_one_account(new_tenant_server: NewTenantServer) -> None:
+    tenant = new_tenant_server(**SOCIAL)
+    uids = [str(tenant.create()["Uid"]) for _ in range(2)]
+    tokens = [str(tenant.tokens(uid)["access_token"]) for uid in uids]
+    shown = [by.candidate(tenant, ADA) for _ in range(RACERS)]
+    path = "/identity/v2/auth/socialidentity"
+    acts = [
+        partial(tenant.send, "POST", path, {"candidatetoken": item}, bearer=tokens[number % 2])
+        for number, item in enumerate(shown)
+    ]
+    statuses = [(number % 2, answer.status_code) for number, answer in enumerate(at_once(acts))]
+    winner = next(who for who, status in statuses if status == 200)
+    assert {who for who, status in statuses if status == 200} == {winner}
+    assert Counter(statuses)[1 - winner, 403] == RACERS // 2
+    assert [identities(tenant, uid) for uid in uids] == [["google 108"] if n == winner else [] for n in (0, 1)]
+
+
+@pytest.mark.both_databases
+def test_parallel_uses_of_one_candidate_link_once(new_tenant_server: NewTenantServer) -> None:
+    who = account_holder(new_tenant_server, **SOCIAL)
+    shown, bearer = by.candidate(who.tenant, ADA), who.bearer
+    del bearer
+    statuses = Counter(
+        answer.status_code for answer in at_once([lambda: who.own("U29", {"candidatetoken": shown})] * 20)
+    )
+    assert statuses == {200: 1, 403: 19}
+    assert [name for name, _ in events(who.tenant)].count("LinkAccount") == 1
+
+
+@pytest.mark.both_databases
+def test_parallel_unlinking_keeps_last_sign_in_method(new_tenant_server: NewTenantServer) -> None:
+    tenant = new_tenant_server(username_login=True, **SOCIAL)
+    first, second = by.new_identity(), by.new_identity("github")
+    uid = by.without_password(tenant, first)
+    by.linked_to(tenant, uid, second)
+    bearer = str(tenant.tokens(uid)["access_token"])
+    bodies = [{"provider": item.provider, "providerid": item.subject} for item in (first, second) * 10]
+    path = "/identity/v2/auth/socialidentity"
+    answers = at_once([partial(tenant.send, "DELETE", path, body, bearer=bearer) for body in bodies])
+    assert [answer.status_code for answer in answers].count(200) == 1
+    assert len(identities(tenant, uid)) == 1
+
+
+@ONE_STORE
+def test_identity_is_unlinked_only_beside_another_sign_in_method(new_tenant_server: NewTenantServer) -> None:
+    tenant = new_tenant_server(username_login=True, email_login=True, **SOCIAL)
+
+    def unlink(uid: str, item: linked_identities.ProviderIdentity) -> bool:
+        bearer = str(tenant.tokens(uid)["access_token"])
+        body = {"provider": item.provider, "providerid": item.subject}
+        return tenant.send("DELETE", "/identity/v2/auth/socialidentity", body, bearer=bearer).status_code == 200
+
+    mailed, alone, closed, open_ = (by.new_identity() for _ in range(4))
+    assert unlink(by.without_password(tenant, mailed, email=VICTIM), mailed), "a reset by email remains"
+    assert not unlink(by.without_password(tenant, alone), alone)
+    foreign = by.without_password(tenant, closed)
+    by.linked_to(tenant, foreign, by.new_identity("myspace"))
+    assert not unlink(foreign, closed), "the other connection does not exist"
+    other = by.without_password(tenant, open_)
+    by.linked_to(tenant, other, by.new_identity("github"))
+    assert unlink(other, open_)
+
+
+@ONE_STORE
+def test_identity_is_unique_per_provider_and_tenant(new_tenant_server: NewTenantServer) -> None:
+    acme, globex = new_tenant_server(**SOCIAL), new_tenant_server(**SOCIAL)
+    uids = [str(acme.create()["Uid"]) for _ in range(3)]
+    cases = [ADA, replace(ADA, provider="github"), replace(ADA, subject="108 ")]
+    for uid, case in zip(uids, cases, strict=True):
+        by.linked_to(acme, uid, case)
+    by.linked_to(globex, globex.create()["Uid"], ADA)
+    with doing(acme) as call:
+        found = [linked_identities.find_account(call, item.provider, item.subject) for item in cases]
+        assert [item and item.uid for item in found] == uids
+        assert linked_identities.find_account(call, "google github", "108") is None
+    with doing(globex) as call:
+        other = linked_identities.find_account(call, "google", "108")
+        assert other is not None
+        assert other.uid not in uids
+
+
+@ONE_STORE
+def test_identities_per_account_are_limited(new_tenant_server: NewTenantServer) -> None:
+    who = account_holder(new_tenant_server, **SOCIAL)
+    for _ in range(linked_identities.MAX_IDENTITIES):
+        answered(who.own("U29", {"candidatetoken": by.candidate(who.tenant, by.new_identity())}))
+    assert refused(who.own("U29", {"candidatetoken": by.candidate(who.tenant, ADA)})) == (403, 983)
+    assert len(identities(who.tenant, who.uid)) == linked_identities.MAX_IDENTITIES
+
+
+@ONE_STORE
+def test_deleted_account_releases_its_identities(new_tenant_server: NewTenantServer) -> None:
+    tenant = new_tenant_server(**SOCIAL)
+    first, second = (str(tenant.create()["Uid"]) for _ in range(2))
+    by.linked_to(tenant, first, ADA)
+    answered(tenant.send("DELETE", f"{MANAGE}/{first}"))
+    by.linked_to(tenant, second, ADA)
+    assert identities(tenant, second) == ["google 108"]
+
+
+# Identities that were linked before the owner of the address claimed the account.
+
+
+@ONE_STORE
+@pytest.mark.parametrize("method", ["reset", "mailed sign-in", "code to the number"])
+def test_claim_by_owner_removes_identity_linked_before(new_tenant_server: NewTenantServer, method: str) -> None:
+    tenant = new_tenant_server(
+        email_verification="optional",
+        passwordless_email=True,
+        phone_login=True,
+        email_login=True,
+        limits=UNLIMITED,
+        **SOCIAL,
+    )
+    uid = str(answered(register(tenant, VICTIM, PhoneId="+493012345678"))["Data"]["Profile"]["Uid"])
+    by.linked_to(tenant, uid, ADA)
+    send = partial(tenant.send, with_secret=False)
+    if method == "code to the number":
+        with doing(tenant) as call:
+            phones.confirm(call, OneTimeToken(Purpose.PHONE, uid, "+493012345678", {}, call.now))
+    elif method == "reset":
+        answered(send("POST", "/identity/v2/auth/password", {"email": VICTIM}))
+        token = next(
+            token_in(item) for item in mails_to(tenant.services, tenant.tenant_id, VICTIM) if "/r/" in str(item["text"])
+        )
+        answered(
+            send("PUT", "/identity/v2/auth/password/reset", {"resettoken": token, "password": "Quartz-lantern-58"})
+        )
+    else:
+        answered(send("GET", "/identity/v2/auth/login/passwordlesslogin/email", email=VICTIM))
+        token = token_in(mails_to(tenant.services, tenant.tenant_id, VICTIM)[-1])
+        answered(send("GET", "/identity/v2/auth/login/passwordlesslogin/email/verify", verificationtoken=token))
+    assert identities(tenant, uid) == []
+    with doing(tenant) as call:
+        assert linked_identities.find_account(call, ADA.provider, ADA.subject) is None
+        with pytest.raises(linked_identities.NotLinked):
+            linked_identities.record_use(call, account_of(call, uid), ADA)
+
+
+@ONE_STORE
+def test_session_revoked_during_link_links_nothing(
+    new_tenant_server: NewTenantServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    who = account_holder(new_tenant_server, **SOCIAL)
+    shown, found = by.candidate(who.tenant, ADA), token_handoff.find_candidate
+
+    def revoke_then_find(*values: Any) -> Any:
+        with doing(who.tenant) as call:
+            tokens.revoke_all(call, who.uid)
+        return found(*values)
+
+    monkeypatch.setattr(token_handoff, "find_candidate", revoke_then_find)
+    assert refused(who.own("U29", {"candidatetoken": shown})) == (401, 1409)
+    assert identities(who.tenant, who.uid) == []
+
+
+@ONE_STORE
+@pytest.mark.parametrize("is_taken", [False, True])
+def test_activated_account_keeps_identity_unless_linked_since(
+    new_tenant_server: NewTenantServer, is_taken: bool
+) -> None:
+    tenant = new_tenant_server(username_login=True, **SOCIAL)
+    uid = by.without_password(tenant, ADA)
+    with doing(tenant) as call:
+        stored = pending_accounts.pending_columns(vars(account_of(call, uid)))
+        store.remove(call, uid)
+        pending_accounts.add(call, VICTIM, {**stored, "uid": randomness.uid(), "email": VICTIM})
+    other = str(tenant.create()["Uid"])
+    if is_taken:
+        by.linked_to(tenant, other, ADA)
+    with doing(tenant) as call:
+        (pending,) = [item for item in [pending_accounts.only_pending(call, VICTIM)] if item]
+        settled = pending_accounts.activate(call, pending.uid)
+        assert settled is not None
+    assert identities(tenant, settled.uid) == ([] if is_taken else ["google 108"])
+    with doing(tenant) as call:
+        held_by = linked_identities.find_account(call, "google", "108")
+        assert held_by is not None
+        assert held_by.uid == (other if is_taken else settled.uid)

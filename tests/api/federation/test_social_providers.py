@@ -1,0 +1,128 @@
+"""A tenant's program sets up social providers; nobody signs in with those that Gatehouse only stores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from app.contract.federation.connections import STORED_ONLY
+from app.contract.federation.identity_linking import PROVIDERS
+from app.identity.directory.tenants.keys import tenant_secrets
+from app.kit.resources.resource import MASKED
+from tests.support.operations.resource_samples import private_key
+from tests.support.operations.resources import manager, named
+from tests.support.tenants.machines import ask, machine
+from tests.support.tenants.tenant_server import NewTenantServer, TenantServer, answered, refused
+
+AT = "/v2/manage/providers"
+APPLE = {"Certificate": "", "KeyIdentifier": "ABC123DEFG", "ServiceId": "s", "BundleId": "b", "TeamId": "DEF123GHIJ"}
+Ask = Callable[..., Any]
+
+
+@pytest.fixture
+def tenant(new_tenant_server: NewTenantServer) -> TenantServer:
+    return new_tenant_server()
+
+
+@pytest.fixture
+def send(tenant: TenantServer) -> Ask:
+    token = machine(tenant, "all")
+    return lambda method, path, body=None: ask(tenant, token, method, path, body)
+
+
+def offered(tenant: TenantServer) -> list[str]:
+    """Return the providers that appinfo lists."""
+    tenant.services.directory.clear_cache()
+    shown = answered(tenant.send("GET", "/ciam/appinfo", with_secret=False))
+    return [item["Name"] for item in shown["SocialSchema"]["Providers"]]
+
+
+@pytest.mark.both_databases
+def test_every_provider_of_the_interface_is_stored(send: Ask) -> None:
+    listed = answered(send("GET", AT))["Data"]
+    assert sorted(item["Provider"] for item in listed) == sorted(name.upper() for name in PROVIDERS)
+    for name in sorted(PROVIDERS):
+        path = f"{AT}/{name.upper()}"
+        body = {"Key": f"key of {name}", "Secret": "s", "IsActive": True, "ExtraField1": "one", "ExtraField2": "two"}
+        expected = {
+            **body, "Provider": name.upper(), "Secret": MASKED,
+            "AppleSecretConfiguration": {"Certificate": None, "KeyIdentifier": "", "ServiceId": "", "BundleId": "", "TeamId": ""},
+        }  # fmt: skip
+        assert answered(send("PUT", path, body)) == expected == answered(send("GET", path)), name
+    assert refused(send("PUT", f"{AT}/MYSPACE", {"Key": "k"})) == (400, 7900)
+
+
+def test_apples_key_is_stored_encrypted(tenant: TenantServer, send: Ask) -> None:
+    pem = private_key()
+    body = {"Key": "k", "Secret": "s", "AppleSecretConfiguration": {**APPLE, "Certificate": pem}}
+    shown = answered(send("PUT", f"{AT}/APPLE", body))["AppleSecretConfiguration"]
+    assert shown == {**APPLE, "Certificate": MASKED}
+    assert secrets_of(tenant) == {"apple": "s", "apple.apple": pem}
+    answered(send("PUT", f"{AT}/APPLE", {"AppleSecretConfiguration": {"Certificate": MASKED, "TeamId": "T"}}))
+    assert secrets_of(tenant) == {"apple": "s", "apple.apple": pem}
+    answered(send("PUT", f"{AT}/APPLE", {"AppleSecretConfiguration": None}))
+    assert secrets_of(tenant) == {"apple": "s"}
+
+
+def secrets_of(tenant: TenantServer) -> dict[str, str]:
+    tenant.services.directory.clear_cache()
+    found = tenant.services.directory.by_name(tenant.name)
+    assert found is not None
+    return dict(tenant_secrets.secrets_of(tenant.services.encryption, found, tenant_secrets.CONNECTIONS))
+
+
+@pytest.mark.parametrize(
+    ("name", "members"),
+    [
+        ("APPLE", {"Certificate": "%%"}),
+        ("APPLE", {"Certificate": "-----BEGIN PRIVATE KEY-----\nMIIC\n-----END PRIVATE KEY-----"}),
+        ("APPLE", {"TeamId": "x" * 101}),
+        ("GOOGLE", {"TeamId": "T"}),
+        ("GITHUB", {"Certificate": private_key()}),
+    ],
+    ids=["no PEM", "broken PEM", "too long", "of another provider", "key of another provider"],
+)
+def test_wrong_apple_configuration_is_refused(send: Ask, name: str, members: dict[str, str]) -> None:
+    assert refused(send("PUT", f"{AT}/{name}", {"Key": "k", "AppleSecretConfiguration": members})) == (400, 7900)
+    assert answered(send("GET", f"{AT}/{name}"))["Key"] == ""
+
+
+def test_stored_provider_signs_nobody_in(tenant: TenantServer, send: Ask) -> None:
+    for name in [*STORED_ONLY, "github", "apple"]:
+        answered(send("PUT", f"{AT}/{name.upper()}", {"Key": "k", "IsActive": True}))
+    assert offered(tenant) == ["github"], "apple signs in only in apps, not at the address that appinfo states"
+    for name in sorted(STORED_ONLY):
+        native = tenant.send("GET", f"/api/v2/access_token/{name}", secret=tenant.api_secret, refresh_token="x")
+        assert native.status_code in (400, 403, 404), name
+
+
+def test_switched_off_provider_is_not_in_appinfo(tenant: TenantServer, send: Ask) -> None:
+    answered(send("PUT", f"{AT}/GITHUB", {"Key": "k", "IsActive": True}))
+    assert offered(tenant) == ["github"]
+    answered(send("PUT", f"{AT}/GITHUB", {"IsActive": False}))
+    assert offered(tenant) == []
+
+
+def test_file_states_the_further_members(new_tenant_server: NewTenantServer) -> None:
+    manage = manager(new_tenant_server, named("social_providers"))
+    pem = private_key().replace("\n", "\\n")
+    text = f"""
+tenants:
+  - name: {manage.tenant.name}
+    connections:
+      yahoo: {{key: k, extra_field1: one}}
+      apple: {{key: k, apple: {{team_id: T}}, apple_certificate: "{pem}"}}
+"""
+    manage.apply(text)
+    assert secrets_of(manage.tenant) == {"apple.apple": private_key()}
+    listed = {item["Provider"]: item for item in manage.listed()}
+    assert (listed["YAHOO"]["ExtraField1"], listed["APPLE"]["AppleSecretConfiguration"]["TeamId"]) == ("one", "T")
+    exported = manage.export()
+    assert "extra_field1: one" in exported
+    assert "PRIVATE KEY" not in exported
+    manage.apply(
+        text.replace("apple: {key", "other: {issuer: 'https://idp.example', key").replace("apple: {team_id: T}, ", "")
+    )
+    assert secrets_of(manage.tenant) == {"other.apple": private_key()}, "the secrets of a removed connection go with it"

@@ -1,0 +1,131 @@
+"""Emailed links, reset codes and session limits as the interface defines them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from tests.support.accounts import identities as by
+from tests.support.accounts.customers import NEW
+from tests.support.accounts.identities import NO_CALLBACK
+from tests.support.accounts.mailbox import code_in
+from tests.support.operation_cases.cases import AccountHolder, account_holder
+from tests.support.tenants.tenant_server import MANAGE, NewTenantServer, answered, refused
+
+pytestmark = pytest.mark.parametrize("services", ["sqlite"], indirect=True)
+_AUTH = "/identity/v2/auth"
+LINKS: dict[str, Any] = {"smart_login": True, "one_touch": True, "phone_login": True, "email_login": True}
+
+MALFORMED = [
+    (f"{_AUTH}/email/smartlogin", {"verificationtoken": "no token"}, (403, 1063)),
+    (f"{_AUTH}/email/smartlogin", {"vtoken": "A" * 42}, (403, 1063)),
+    (f"{_AUTH}/email/smartlogin", {"vtoken": "A" * 43}, (403, 1063)),
+    (f"{_AUTH}/email/smartlogin", {"vtoken": "123456"}, (400, 1032)),  # a code without an identifier
+    (f"{_AUTH}/email/onetouchlogin", {"verificationtoken": "no token"}, (403, 1063)),
+    (f"{_AUTH}/email/onetouchlogin", {"verificationtoken": "1234567"}, (403, 1063)),
+]
+"""Path, query, and the expected status and code (user.md U57 and U61)."""
+
+
+@pytest.mark.parametrize(("path", "query", "expected"), MALFORMED)
+def test_malformed_link_token_is_refused_as_unknown(
+    new_tenant_server: NewTenantServer, path: str, query: dict[str, Any], expected: tuple[int, int]
+) -> None:
+    tenant = new_tenant_server(**LINKS)
+    assert refused(tenant.send("GET", path, with_secret=False, **query)) == expected
+
+
+def test_second_poll_after_social_login_returns_1140(new_tenant_server: NewTenantServer) -> None:
+    who = account_holder(new_tenant_server, **NO_CALLBACK)
+    guid = by.signed_in_with(who.tenant, who.uid)
+    answered(who.call("U13", clientguid=guid))
+    assert refused(who.call("U13", clientguid=guid)) == (403, 1140)
+
+
+# Reset codes (limits.md section 2: 300 seconds).
+
+
+def request_reset_code(who: AccountHolder) -> str:
+    answered(who.call("U33", {"email": who.email}))
+    return code_in(who.mailed())
+
+
+def reset_with_code(who: AccountHolder, code: str) -> Any:
+    return refused(who.call("U34", {"email": who.email, "otp": code, "password": NEW}))
+
+
+@pytest.mark.parametrize(("settings", "seconds"), [({}, 300), ({"reset_code_minutes": 20}, 1_200)])
+def test_emailed_reset_code_lives_for_configured_time(
+    new_tenant_server: NewTenantServer, settings: dict[str, Any], seconds: int
+) -> None:
+    who = account_holder(new_tenant_server, reset_password_codes=True, **settings)
+    code = request_reset_code(who)
+    who.advance_clock(seconds=seconds + 1)
+    assert reset_with_code(who, code) == (403, 1187)
+    code = request_reset_code(who)
+    who.advance_clock(seconds=seconds - 20)
+    assert who.call("U34", {"email": who.email, "otp": code, "password": NEW}).status_code == 200
+
+
+def test_code_returned_to_server_states_its_expiry(new_tenant_server: NewTenantServer) -> None:
+    who = account_holder(new_tenant_server, phone_login=True, email_login=True, reset_password_codes=True)
+    now = who.tenant.services.clock.now().timestamp()
+    for path, body in (("emailtoken", {"email": who.email}), ("smsotp", {"phone": who.phone})):
+        created = answered(who.tenant.send("POST", f"{MANAGE}/{path}/forgotpassword", body))
+        assert 290 < datetime.fromisoformat(created["ExpiresIn"]).timestamp() - now <= 305, path
+
+
+# Session limits (limits.md section 6: the account's limit overrides the tenant's).
+
+
+def effective_session_limit(who: AccountHolder) -> int:
+    return int(who.tenant.read(who.uid)["SessionLimit"])
+
+
+def test_profile_shows_effective_session_limit(new_tenant_server: NewTenantServer) -> None:
+    who = account_holder(new_tenant_server, session_limit=1)
+    assert effective_session_limit(who) == 1
+    assert answered(who.logs_in())["Profile"]["SessionLimit"] == 1
+    assert refused(who.logs_in()) == (403, 1338)
+
+
+def test_session_limit_of_account_overrides_tenant_limit(new_tenant_server: NewTenantServer) -> None:
+    who = account_holder(new_tenant_server, session_limit=1)
+    assert who.tenant.update(who.uid, {"SessionLimit": 2})["SessionLimit"] == 2
+    for _ in range(2):
+        answered(who.logs_in())
+    assert refused(who.logs_in()) == (403, 1338)
+    assert who.tenant.update(who.uid, {"SessionLimit": 0})["SessionLimit"] == 0
+    answered(who.logs_in())
+    assert who.tenant.update(who.uid, {"SessionLimit": None})["SessionLimit"] == 0, "null alone changes nothing"
+    assert who.tenant.update(who.uid, {"SessionLimit": None}, nullsupport="true")["SessionLimit"] == 1
+    assert refused(who.logs_in()) == (403, 1338)
+
+
+def test_session_limit_of_account_holds_without_tenant_limit(new_tenant_server: NewTenantServer) -> None:
+    tenant = new_tenant_server()
+    email = "ada@example.test"
+    created = tenant.create(Email=[{"Type": "Primary", "Value": email}], EmailVerified=True, SessionLimit=1)
+    assert created["SessionLimit"] == 1
+    body = {"email": email, "password": "Zebra-kettle-91"}
+    session = answered(tenant.send("POST", f"{_AUTH}/login", body, with_secret=False))
+    assert refused(tenant.send("POST", f"{_AUTH}/login", body, with_secret=False)) == (403, 1338)
+    changed = answered(tenant.send("PUT", f"{_AUTH}/account", {"SessionLimit": 9}, bearer=session["access_token"]))
+    assert changed["Data"]["SessionLimit"] == 1, "the account itself cannot change it"
+    for wrong in (-1, 101, "x"):
+        assert refused(tenant.send("PUT", f"{MANAGE}/{created['Uid']}", {"SessionLimit": wrong})) == (400, 908)
+
+
+# Member names that clients read.
+
+
+def test_both_spellings_of_member_names_are_returned(new_tenant_server: NewTenantServer) -> None:
+    who = account_holder(new_tenant_server)
+    answered(who.logs_in())
+    listed = answered(who.tenant.send("GET", "/api/v2/access_token/activesession", accountid=who.uid))
+    assert (listed["nextcursor"], listed["nextCursor"]) == (0, 0)
+    access_token = listed["data"][0]["AccessToken"]
+    invalidated = answered(who.tenant.send("GET", "/api/v2/access_token/invalidate", access_token=access_token))
+    assert invalidated == {"IsPosted": True, "isPosted": True}

@@ -1,0 +1,147 @@
+"""The API reference of `gatehouse demo` in Chromium: "Try it" with the demo's keys, layout, keyboard, accessibility."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support.browsers.chromium import Opened
+from tests.support.browsers.page_checkers import axe_source
+from tests.support.processes.command_process import Command, forked
+
+ROOT = Path(__file__).resolve().parents[3]
+COMMAND = ["demo", "--bind", "127.0.0.1:0", "--data"]
+SIGN_IN = "/docs/sign-in/sign_in.with_password"
+CONFIGURATION = "/docs/client-configuration/tenants.appinfo"
+PAGES = ["/docs", "/docs/introduction", "/docs/sign-in", SIGN_IN, CONFIGURATION]
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Command]:
+    running = forked([*COMMAND, str(tmp_path_factory.mktemp("demo"))], ROOT, os.environ)
+    yield running
+    assert running.end(signal.SIGTERM) == 0
+
+
+class Reader:
+    """A window of the reference, with what its console says."""
+
+    def __init__(self, opened: Opened, demo: Command, **how: Any) -> None:
+        self.page = opened(painted=True, **how)  # axe examines no colours of what is transparent
+        self.said: list[str] = []
+        self.page.on("console", lambda message: self.said.append(message.text))
+        self.page.on("pageerror", lambda problem: self.said.append(str(problem)))
+        self._demo = demo
+        self._has_scripts = how.get("java_script_enabled", True)
+
+    def open(self, path: str) -> Page:
+        self.page.goto(self._demo.at("api", path))
+        if self.page.locator(".explorer").count() and self._has_scripts:
+            self.page.locator("openapi-explorer :is(.expanded-endpoint-body, #overview)").wait_for()
+        return self.page
+
+
+@pytest.fixture
+def reader(opened: Opened, demo: Command) -> Reader:
+    return Reader(opened, demo)
+
+
+def test_try_it_sends_a_request_with_the_keys_of_the_demo(reader: Reader) -> None:
+    page = reader.open(CONFIGURATION)
+    with page.expect_response(lambda answer: "/ciam/appinfo" in answer.url) as sent:
+        page.get_by_role("button", name="Try it").first.click()
+    assert sent.value.status == 200
+    assert sent.value.json()["AppName"] == "acme"
+    expect(page.get_by_text("Response Status: OK (200)")).to_be_in_viewport()
+    assert reader.said == []
+
+
+def test_try_it_reaches_the_host_of_a_tenant(reader: Reader, demo: Command) -> None:
+    page = reader.open("/docs/discovery-and-userinfo/oauth_metadata.discovery")
+    assert page.url.startswith(demo.at("acme", "/docs/"))
+    with page.expect_response(lambda answer: answer.url.endswith("/openid-configuration")) as sent:
+        page.get_by_role("button", name="Try it").first.click()
+    assert sent.value.json()["issuer"] == demo.at("acme", "")
+    assert reader.said == []
+
+
+def test_form_is_sent_with_its_example(reader: Reader) -> None:
+    page = reader.open("/docs/tokens/oauth_tokens.token")
+    with page.expect_response(lambda answer: answer.url.endswith("/api/oidc/token")) as sent:
+        page.get_by_role("button", name="Try it").first.click()
+    assert "grant_type=authorization_code" in (sent.value.request.post_data or "")
+    assert sent.value.json()["error"] == "invalid_grant"  # the shop is known, the code of the example isn't
+
+
+def test_token_of_an_answer_is_filled_in_at_the_next_operation(reader: Reader) -> None:
+    page = reader.open("/docs/two-step-sign-in/second_factors.with_password")
+    with page.expect_response(lambda answer: "/login/2fa" in answer.url) as sent:
+        page.get_by_role("button", name="Try it").first.click()
+    assert sent.value.status == 200
+    token = sent.value.json()["access_token"]
+    page = reader.open("/docs/account/accounts.read_own")
+    expect(page.get_by_label("Access token")).to_have_value(token)
+    with page.expect_response(lambda answer: "/identity/v2/auth/account" in answer.url) as sent:
+        page.get_by_role("button", name="Try it").first.click()
+    assert sent.value.json()["FirstName"] == "Ada"
+
+
+AXE = """rules => axe.run({ resultTypes: ["violations"], ...rules && { runOnly: rules } }).then(({ violations }) => violations)"""
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_pages_are_accessible_and_fit_a_telephone(reader: Reader, path: str) -> None:
+    page = reader.open(path)
+    for more in page.locator("main details > summary").all()[:2]:
+        more.click()
+    page.evaluate(axe_source())
+    found = page.evaluate(AXE)
+    page.emulate_media(color_scheme="dark")
+    found += page.evaluate(AXE, ["color-contrast"])
+    assert [(item["id"], [node["html"][:160] for node in item["nodes"]]) for item in found] == []
+    page.set_viewport_size({"width": 320, "height": 700})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    assert reader.said == []
+
+
+def test_fields_open_by_keyboard(reader: Reader) -> None:
+    page = reader.open(SIGN_IN)
+    nested = page.get_by_role("button", name="Nested fields").first
+    before = page.locator("schema-tree").first.inner_text()
+    nested.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("schema-tree").first).not_to_have_text(before)
+
+
+def test_overview_finds_operations(reader: Reader) -> None:
+    page = reader.open("/docs")
+    page.get_by_label("Find an operation").fill("login password post")
+    expect(
+        page.get_by_role("link", name="Sign in with a password POST /identity/v2/auth/login", exact=True)
+    ).to_be_visible()
+    expect(page.locator("details:visible", has_text="Storefronts")).to_have_count(0)
+    page.get_by_label("Find an operation").fill("nothing at all of the kind")
+    expect(page.get_by_role("status")).to_have_text("0 operations")
+
+
+def test_old_address_of_an_operation_opens_its_chapter(reader: Reader) -> None:
+    page = reader.open("/docs#sign_in.with_password")
+    expect(
+        page.get_by_role("link", name="Sign in with a password POST /identity/v2/auth/login", exact=True)
+    ).to_be_in_viewport()
+
+
+def test_without_scripts_operations_are_listed_and_described(opened: Opened, demo: Command) -> None:
+    reader = Reader(opened, demo, java_script_enabled=False)
+    page = reader.open("/docs")
+    page.locator("summary", has_text="Sign-in").first.click()
+    page.get_by_role("link", name="Sign in with a password POST /identity/v2/auth/login", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Sign in with a password")
+    expect(page.get_by_role("link", name="openapi.json")).to_be_visible()
+    expect(page.get_by_role("button")).to_have_count(0)

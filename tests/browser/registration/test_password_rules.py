@@ -1,0 +1,113 @@
+"""The password rules in the browser agree with the policy that the service enforces."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from app.contract.recovery.errors import PASSWORD_RULE_MESSAGES, PasswordRule
+from app.contract.tenants.settings import PasswordPolicy
+from app.identity.credentials.passwords import policy
+from tests.support.browsers import page_samples
+from tests.support.browsers.chromium import Opened
+
+FULL_POLICY = PasswordPolicy(max_length=20, require_lowercase=True, require_uppercase=True)
+"""The policy of the sample `every rule`."""
+WATCHED_RULES = (
+    PasswordRule.LEAST,
+    PasswordRule.MOST,
+    PasswordRule.LOWER,
+    PasswordRule.UPPER,
+    PasswordRule.NUMBER,
+    PasswordRule.SIGN,
+)
+TYPED = (
+    "a",
+    "A",
+    "7",
+    "-",
+    " ",
+    "abcdefghij",
+    "Abcdefghi-7",
+    "a" * 20,
+    "a" * 21,
+    "\u0663",  # an Arabic digit
+    "\u20ac",
+    "\u2013",
+    "\u00df",
+    "\u00c9",
+    "\u0130",
+    "\u0645\u0631\u062d\u0628\u0627",
+    "\u0434\u0416",
+    "\U0001f98a" * 9,
+    "\U0001f98a" * 10,
+    "\u6f22\u5b57",
+    "\u060c",
+)
+
+
+@pytest.fixture
+def sentences() -> dict[PasswordRule, str]:
+    numbers = {PasswordRule.LEAST: FULL_POLICY.min_length, PasswordRule.MOST: FULL_POLICY.max_length}
+    return {rule: PASSWORD_RULE_MESSAGES[rule].format(number=numbers.get(rule, 0)) for rule in WATCHED_RULES}
+
+
+def test_ticked_rules_match_the_enforced_policy(
+    opened: Opened, gallery_address: str, sentences: dict[PasswordRule, str]
+) -> None:
+    page = opened()
+    page.goto(gallery_address + page_samples.address("ResetPage", "every rule", "en"))
+    field = page.locator("#password")
+    differences = {}
+    for typed in TYPED:
+        field.fill(typed)
+        ticked = {PasswordRule(kind) for kind in page.locator(".rules .kept").evaluate_all(RULES_OF_ELEMENTS)}
+        broken = policy.broken_rules(FULL_POLICY, typed)
+        accepted = {rule for rule, sentence in sentences.items() if sentence not in broken}
+        if ticked != accepted:
+            differences[typed] = ticked ^ accepted
+    assert differences == {}
+
+
+RULES_OF_ELEMENTS = "found => found.map(each => each.dataset.rule)"
+
+
+def test_broken_rules_stay_marked_until_typing(opened: Opened, gallery_address: str) -> None:
+    page = opened()
+    page.goto(gallery_address + page_samples.address("ResetPage", "too weak", "en"))
+    marked = page.locator(".rules .broken")
+    expect(marked).to_have_text(["10 characters or more not met yet", "A number not met yet"])
+    page.locator("#password").press_sequentially("a7")
+    expect(marked).to_have_count(0)
+    expect(page.locator(".rules .kept")).to_have_text(["A number met"])
+
+
+@pytest.mark.parametrize("name", ["RegisterPage", "ResetPage", "ChangePasswordPage"])
+def test_rules_are_marked_without_scripts(opened: Opened, gallery_address: str, name: str) -> None:
+    page = opened(java_script_enabled=False)
+    state = {"RegisterPage": "refused", "ResetPage": "too weak", "ChangePasswordPage": "weak"}[name]
+    page.goto(gallery_address + page_samples.address(name, state, "en"))
+    expect(page.locator(".rules .broken")).to_have_text(["10 characters or more not met yet", "A number not met yet"])
+    field = page.locator("[autocomplete=new-password]")
+    described = (field.get_attribute("aria-describedby") or "").split()
+    assert [part.rpartition("-")[2] for part in described] == ["problem", "rules"]
+    assert page.get_by_role("button", name="Show: Password").count() == 0
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_rules_open_with_the_focus_and_stay(opened: Opened, gallery_address: str, scripts: bool) -> None:
+    """If they closed again, the button would move between pressing and releasing the pointer, and the click be lost."""
+    page = opened(java_script_enabled=scripts)
+    page.goto(gallery_address + page_samples.address("RegisterPage", "fresh", "en"))
+    rules, button = page.locator(".rules"), page.get_by_role("button", name="Create account")
+    expect(rules).to_be_hidden()
+    closed = button.bounding_box()
+    page.get_by_label("Password", exact=True).focus()
+    expect(rules).to_be_visible()
+    shown = button.bounding_box()
+    page.get_by_label("Email").focus()
+    expect(rules).to_be_visible()
+    assert closed is not None
+    assert shown is not None
+    assert shown["y"] > closed["y"] + 60
+    assert button.bounding_box() == shown

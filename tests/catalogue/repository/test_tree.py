@@ -1,0 +1,84 @@
+"""The shape of the tree: modules import one way and change no other one, folders are small, a class has its name to itself."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+from tests.support import sources
+from tools import syntax
+
+pytestmark = pytest.mark.usefixtures("sources_last")
+
+MAX_MODULES = 20
+"""Of one folder, without `__init__.py` and without what is in folders below."""
+
+
+def test_no_folder_has_too_many_modules() -> None:
+    """Files of migrations are one after the other, by number."""
+    counts = Counter(path.parent for path in sources.under("app", "tests", "tools") if path.name != "__init__.py")
+    del counts[Path("app/identity/platform/store/migrations/versions")]
+    assert {str(folder): count for folder, count in counts.items() if count > MAX_MODULES} == {}
+
+
+def test_no_two_classes_of_the_product_have_one_name() -> None:
+    """Private classes, which no other module names, may."""
+    places = defaultdict(list)
+    for path in sources.under("app"):
+        for node in sources.tree(path).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places[node.name].append(str(path))
+    assert {name: paths for name, paths in places.items() if len(paths) > 1} == {}
+
+
+def test_no_modules_import_one_another() -> None:
+    try:
+        TopologicalSorter({name: {*imported(name)} - {name} for name in modules()}).prepare()
+    except CycleError as found:
+        pytest.fail(" imports ".join(reversed(found.args[1])))
+
+
+def test_no_module_assigns_into_another_at_import() -> None:
+    found = [
+        f"{name}:{node.lineno}: {ast.unparse(node)}"
+        for name, path in modules().items()
+        if name.startswith("app.")
+        for tree in [ast.parse(sources.text(path))]
+        for node in tree.body
+        if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign)
+        and not imported_names(tree).isdisjoint(owners(node))
+    ]
+    assert found == [], "app/identity/assembly/extension_points.py connects what a package calls of a higher one"
+
+
+@cache
+def modules() -> dict[str, Path]:
+    """Return the modules of the product, the tests and the tools, by dotted name."""
+    paths = sources.under("app", "tests", "tools")
+    return {".".join(path.with_suffix("").parts).removesuffix(".__init__"): path for path in paths}
+
+
+def imported(name: str) -> Iterator[str]:
+    """Yield the modules that a module imports: `from a import b` means the module a.b, or else a."""
+    for imported_name in sources.imports(modules()[name]):
+        parent = imported_name.rpartition(".")[0]
+        yield from [item for item in (imported_name, parent) if item in modules()][:1]
+
+
+def imported_names(tree: ast.Module) -> set[str]:
+    imports = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    return {(name.asname or name.name).partition(".")[0] for node in imports for name in node.names}
+
+
+def owners(node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> set[str]:
+    """Return the names whose attributes or members the statement sets."""
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    parts = [part for target in targets for part in syntax.nodes(target)]
+    inner = [part.value for part in parts if isinstance(part, ast.Attribute | ast.Subscript)]
+    return {item.id for item in inner if isinstance(item, ast.Name)}

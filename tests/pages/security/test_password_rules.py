@@ -1,0 +1,113 @@
+"""Password pages list the rules of the policy and mark those that the password breaks."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from tests.support.accounts.mailbox import link_in, mails_to
+from tests.support.oauth.world import NewWorld
+from tests.support.visitors.visitor import NewVisitorAt, VisitedPage
+
+OLD, BUTTON = "correct horse 7", "Save password"
+BARE = {"require_number": False, "require_symbol": False, "history": 0, "common_check": False, "profile_check": False}
+LEAST, LOWER, UPPER, NUMBER, SIGN = (
+    "10 characters or more",
+    "A lowercase letter",
+    "An uppercase letter",
+    "A number",
+    "A symbol",
+)
+PERSON, COMMON, EARLIER = (
+    "Doesn’t contain your name or email",
+    "Not a common password",
+    "Not one of your last 5 passwords",
+)
+
+POLICIES: list[tuple[dict[str, Any], list[str], str, list[str]]] = [
+    ({}, [LEAST, NUMBER, SIGN, PERSON, COMMON, EARLIER], "short", [LEAST, NUMBER, SIGN]),
+    ({}, [LEAST, NUMBER, SIGN, PERSON, COMMON, EARLIER], "longenough 7", [SIGN]),
+    ({}, [LEAST, NUMBER, SIGN, PERSON, COMMON, EARLIER], "lovelace-1843", [PERSON]),
+    ({**BARE, "min_length": 1}, ["1 character or more"], "", []),
+    ({**BARE, "min_length": 14}, ["14 characters or more"], "thirteen only", ["14 characters or more"]),
+    ({**BARE, "max_length": 16}, [LEAST, "16 characters or fewer"], "a" * 17, ["16 characters or fewer"]),
+    ({**BARE, "common_check": True}, [LEAST, COMMON], "1234567890", [COMMON]),
+    ({**BARE, "require_lowercase": True, "require_uppercase": True}, [LEAST, LOWER, UPPER], "1" * 10, [LOWER, UPPER]),
+    ({**BARE, "history": 1}, [LEAST, "Not your last password"], OLD, ["Not your last password"]),
+    ({**BARE, "breached": "change"}, [LEAST, "Not in a known data breach"], "", []),
+]
+CASES = pytest.mark.parametrize(("policy", "listed_rules", "typed", "broken"), POLICIES)
+
+
+def rules(page: VisitedPage) -> list[tuple[str, bool]]:
+    """Return each rule on the page with whether it is marked as broken."""
+    listed = re.findall(r'<ul class="rules[^"]*".*?</ul>', page.html, re.DOTALL)[0]
+    items = re.findall(r"<li(.*?)>(.*?)<span", listed, re.DOTALL)
+    return [(text.strip(), "broken" in attributes) for attributes, text in items]
+
+
+def assert_marked(page: VisitedPage, listed_rules: list[str], broken: list[str]) -> None:
+    assert rules(page) == [(rule, rule in broken) for rule in listed_rules]
+    assert page.html.count("not met yet</span>") == len(broken)
+    assert page.status in {422, 403}
+    assert page.title.startswith("Error: ")
+    assert 'aria-invalid="true"' in page.html
+
+
+@CASES
+def test_reset_page_lists_and_marks_the_rules(
+    new_world: NewWorld,
+    new_visitor_at: NewVisitorAt,
+    policy: dict[str, Any],
+    listed_rules: list[str],
+    typed: str,
+    broken: list[str],
+) -> None:
+    world = new_world(password_policy=policy)
+    ada = world.person("ada@example.com", FirstName="Ada", LastName="Lovelace")
+    visitor = new_visitor_at(world)
+    visitor.open("/login").follow("Forgot password?").press("Send reset link", identifier=ada.email)
+    page = visitor.open(link_in(mails_to(world.services, world.tenant_id, ada.email)[-1]))
+    assert rules(page) == [(rule, False) for rule in listed_rules]
+    if typed:
+        assert_marked(page.press(BUTTON, password=typed), listed_rules, broken)
+
+
+@CASES
+def test_change_page_lists_and_marks_the_rules(
+    new_world: NewWorld,
+    new_visitor_at: NewVisitorAt,
+    policy: dict[str, Any],
+    listed_rules: list[str],
+    typed: str,
+    broken: list[str],
+) -> None:
+    world = new_world(password_policy=policy)
+    ada = world.person("ada@example.com", FirstName="Ada", LastName="Lovelace")
+    visitor = new_visitor_at(world)
+    page = visitor.open("/change-password").press("Sign in", identifier=ada.email, password=OLD)
+    assert rules(page) == [(rule, False) for rule in listed_rules]
+    if typed:
+        assert_marked(page.press(BUTTON, old_password=OLD, new_password=typed), listed_rules, broken)
+
+
+@CASES
+def test_registration_page_lists_and_marks_the_rules(
+    new_world: NewWorld,
+    new_visitor_at: NewVisitorAt,
+    policy: dict[str, Any],
+    listed_rules: list[str],
+    typed: str,
+    broken: list[str],
+) -> None:
+    world = new_world(password_policy=policy, limits={"register_per_minute_per_address": 0})
+    earlier = {EARLIER, "Not your last password"}
+    page = new_visitor_at(world).open("/register")
+    first_rules = [rule for rule in listed_rules if rule not in earlier]
+    assert rules(page) == [(rule, False) for rule in first_rules]
+    if typed and not earlier & set(broken):
+        again = page.press("Create account", email="lovelace@example.com", password=typed)
+        assert_marked(again, first_rules, broken)
+        assert again.form("Create account").fields["email"] == "lovelace@example.com"

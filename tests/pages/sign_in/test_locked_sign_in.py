@@ -1,0 +1,346 @@
+"""Sign-in to a locked account without JavaScript, and that locks do not reveal accounts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from sqlalchemy import select, update
+
+from app.hub.forms.captcha import question_text
+from app.hub.locale import LANGUAGES, use_language
+from app.identity.directory.accounts.tables import accounts
+from app.identity.platform.store.unit_of_work import UnitOfWork
+from tests.support.oauth.relying_party import Person
+from tests.support.oauth.world import NewWorld, World
+from tests.support.services.identity_service import CHEAP
+from tests.support.visitors.captchas import answer_to, asked_on, worked
+from tests.support.visitors.visitor import VisitedPage, Visitor
+
+PASSWORD = "correct horse 7"
+MAX_FAILURES = 3
+NO_LIMITS = {"sign_in_per_minute_per_address": 0, "sign_in_per_minute": 0, "captcha_question_per_minute_per_address": 0}
+QUESTIONS = {"pet": "What was the name of your first pet?", "town": "Where did you grow up?"}
+
+
+@pytest.fixture
+def new_locking_world(
+    new_world: NewWorld, new_visitor_at: Callable[[World], Visitor]
+) -> Callable[..., tuple[World, Visitor]]:
+    """Return a function that makes a tenant which locks after three failures, and a visitor."""
+
+    def make(kind: str, **settings: Any) -> tuple[World, Visitor]:
+        lockout = {
+            "type": kind,
+            "maximum_failed_attempts": MAX_FAILURES,
+            "suspend_seconds": 600,
+            **settings.pop("lockout", {}),
+        }
+        limits = {**NO_LIMITS, **settings.pop("limits", {})}
+        world = new_world(lockout=lockout, limits=limits, security_questions=QUESTIONS, **settings)
+        return world, new_visitor_at(world)
+
+    return make
+
+
+def lock_out(visitor: Visitor, email: str, times: int = MAX_FAILURES) -> VisitedPage:
+    """Type a wrong password until the account locks; return the last page."""
+    page = visitor.open("/login")
+    for _ in range(times):
+        page = page.press("Sign in", identifier=email, password="wrong")
+    return page
+
+
+def store_answers(world: World, person: Person, **values: str) -> None:
+    """Store the person's answers to security questions."""
+    hashed = {name: world.services.hashing.hash(text.casefold(), CHEAP) for name, text in values.items()}
+    with UnitOfWork(world.services.database, world.tenant_id).separate_transaction() as work:
+        where = (accounts.c.tenant_id == world.tenant_id, accounts.c.uid == person.uid)
+        work.run(update(accounts).where(*where).values(private={"security_answers": hashed}))
+
+
+def is_locked(world: World, person: Person) -> bool:
+    work = UnitOfWork(world.services.database, world.tenant_id)
+    where = (accounts.c.tenant_id == world.tenant_id, accounts.c.uid == person.uid)
+    try:
+        return bool(work.run(select(accounts.c.is_locked).where(*where)).scalar_one())
+    finally:
+        work.rollback()
+
+
+NewLockingWorld = Callable[..., tuple[World, Visitor]]
+
+
+# Captcha.
+
+
+def test_captcha_answer_unlocks_the_account(new_locking_world: NewLockingWorld) -> None:
+    world, visitor = new_locking_world("captcha")
+    ada = world.person("ada@example.com")
+    page = lock_out(visitor, ada.email)
+    assert is_locked(world, ada)
+    assert page.form("Sign in").fields["identifier"] == ada.email
+    signed_in = page.press("Sign in", password=PASSWORD, captcha=str(answer_to(asked_on(page))))
+    assert signed_in.heading == "Your profile"
+    assert not is_locked(world, ada)
+
+
+def test_locked_account_asks_captcha_at_the_first_try(new_locking_world: NewLockingWorld) -> None:
+    world, visitor = new_locking_world("captcha")
+    ada = world.person("ada@example.com")
+    lock_out(visitor, ada.email)
+    page = visitor.open("/login").press("Sign in", identifier=ada.email, password=PASSWORD)
+    assert (page.status, page.title.startswith("Error: ")) == (403, True)
+    assert "Enter your password again and answer the question below." in page.text
+    assert page.press("Sign in", password=PASSWORD, captcha=str(answer_to(asked_on(page)))).heading == "Your profile"
+
+
+def test_proof_of_work_unlocks_the_account(new_locking_world: NewLockingWorld) -> None:
+    world, visitor = new_locking_world("captcha", captcha={"work_bits": 10})
+    ada = world.person("ada@example.com")
+    page = lock_out(visitor, ada.email)
+    bits, seed, *_ = page.form("Sign in").fields["captcha_asked"].split(".")
+    assert bits == "10"
+    assert page.press("Sign in", password=PASSWORD, captcha_work=worked(seed, 10)).heading == "Your profile"
+
+
+@pytest.mark.parametrize("script", ["٠١٢٣٤٥٦٧٨٩", "۰۱۲۳۴۵۶۷۸۹", "0123456789", "०१२३४५६७८९"])
+def test_digits_of_any_script_are_accepted(new_locking_world: NewLockingWorld, script: str) -> None:
+    world, visitor = new_locking_world("captcha")
+    ada = world.person("ada@example.com")
+    page = lock_out(visitor, ada.email)
+    typed = "".join(script[int(digit)] for digit in str(answer_to(asked_on(page))))
+    assert page.press("Sign in", password=PASSWORD, captcha=f" \u200f{typed} ").heading == "Your profile"
+
+
+def test_wrong_answer_gets_a_new_question_and_field_error(new_locking_world: NewLockingWorld) -> None:
+    world, visitor = new_locking_world("captcha")
+    ada = world.person("ada@example.com")
+    page = lock_out(visitor, ada.email)
+    before = page.form("Sign in").fields
+    page = page.press("Sign in", password=PASSWORD, captcha=str(answer_to(asked_on(page)) + 1))
+    after = page.form("Sign in").fields
+    assert page.status == 403
+    assert 'id="captcha-problem"' in page.html
+    assert 'href="#captcha"' in page.html
+    assert "Here’s another question" in page.text
+    assert after["captcha_challenge"] != before["captcha_challenge"]
+    assert (after["captcha"], after["password"], after["identifier"]) == ("", "", ada.email)
+    assert page.press("Sign in", password=PASSWORD, captcha=str(answer_to(asked_on(page)))).heading == "Your profile"
+
+
+def test_wrong_password_with_right_answer_gets_new_question(new_locking_world: NewLockingWorld) -> None:
+    world, visitor = new_locking_world("captcha")
+    ada = world.person("ada@example.com")
+    page = lock_out(visitor, ada.email)
+    page = page.press("Sign in", password="wrong", captcha=str(answer_to(asked_on(page))))
+    assert page.status == 401
+    assert page.press("Sign in", password=PASSWORD, captcha=str(answer_to(asked_on(page)))).heading == "Your profile"
+
+
+def test_missing_answer_is_asked_for(new_locking_world: NewLockingWorld) -> None:
+    world, visitor = new_locking_world("captcha")
+    ada = world.person("ada@example.com")
+    page = lock_out(visitor, ada.email).press("Sign in", password=PASSWORD)
+    assert page.status == 403
+    assert "Answer this question, too." in page.text
+
+
+def test_missing_password_keeps_question_without_api_call(new_locking_world: NewLockingWorld) -> None:
+    world, visitor = new_locking_world("captcha")
+    ada = world.person("ada@example.com")
+    page = lock_out(visitor, ada.email)
+    again = page.press("Sign in", captcha="7")
+    assert (again.status, again.cost["api"]) == (422, 0)
+    assert again.form("Sign in").fields["captcha_challenge"] == page.form("Sign in").fields["captcha_challenge"]
+    assert again.form("Sign in").fields["captcha"] == "7"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_captcha_question_is_in_the_visitors_language(new_locking_world: NewLockingWorld, language: str) -> None:
+    world, visitor = new_locking_world("captcha")
+    button = {"en": "Sign in", "de": "Anmelden", "ar": "تسجيل الدخول"}[language]
+    visitor.language = language
+    ada, page = world.person("ada@example.com"), visitor.open("/login")
+    for _ in range(MAX_FAILURES):
+        page = page.press(button, identifier=ada.email, password="wrong")
+    hub: Any = visitor.client.application
+    with hub.app_context():
+        use_language(LANGUAGES[language])
+        question = str(question_text(asked_on(page, button)))
+    assert question in page.text
+    typed = str(answer_to(asked_on(page, button)))
+    assert page.press(button, password=PASSWORD, captcha=typed).address.endswith("/profile")
+
+
+MALFORMED = "\x00", "1" * 10_000, "\ud800", "<b>7</b>"
+
+
+@pytest.mark.parametrize("name", ["captcha", "captcha_challenge", "captcha_asked", "captcha_work"])
+def test_malformed_captcha_fields_get_a_page_not_an_error(
+    new_locking_world: NewLockingWorld, subtests: pytest.Subtests, name: str
+) -> None:
+    world, visitor = new_locking_world("captcha")
+    locked = lock_out(visitor, world.person("ada@example.com").email)
+    for typed in (*MALFORMED, "-7", "7.0", "²", "", " ", "seven"):
+        with subtests.test(repr(typed)[:20]):
+            locked = sent_malformed(locked, name, typed)
+
+
+def sent_malformed(locked: VisitedPage, name: str, typed: str, **others: str) -> VisitedPage:
+    """Return the page that answers the right password with this field; it asks for the next answer."""
+    sent = typed.encode("utf-8", "surrogatepass").decode("latin-1")
+    page = locked.press("Sign in", **{"password": PASSWORD, **others, name: sent})
+    assert page.status in (400, 403, 422)
+    assert page.heading == "Welcome back"
+    return page
+
+
+def test_captcha_answers_are_limited_per_address(new_locking_world: NewLockingWorld) -> None:
+    world, visitor = new_locking_world("captcha", limits={"captcha_question_per_minute_per_address": 2})
+    ada = world.person("ada@example.com")
+    page = lock_out(visitor, ada.email)
+    for _ in range(2):
+        page = page.press("Sign in", password=PASSWORD, captcha="999")
+        assert page.status == 403
+    page = page.press("Sign in", password=PASSWORD, captcha=str(answer_to(asked_on(page))))
+    assert page.status == 429
+    assert page.answer
+    assert 0 < int(page.answer.headers["Retry-After"]) <= 60
+    assert "captcha_challenge" in page.form("Sign in").fields
+
+
+def test_tries_with_solved_captcha_are_limited_per_account(new_locking_world: NewLockingWorld) -> None:
+    world, visitor = new_locking_world("captcha", limits={"captcha_tries_per_hour_per_account": 2})
+    ada = world.person("ada@example.com")
+    page = lock_out(visitor, ada.email)
+    for _ in range(2):
+        page = page.press("Sign in", password="wrong", captcha=str(answer_to(asked_on(page))))
+    assert page.press("Sign in", password=PASSWORD, captcha=str(answer_to(asked_on(page)))).status == 429
+
+
+# Security question.
+
+
+@pytest.mark.both_databases
+def test_security_answer_unlocks_the_account(new_locking_world: NewLockingWorld) -> None:
+    world, visitor = new_locking_world("security_question")
+    ada = world.person("ada@example.com")
+    store_answers(world, ada, town="Grey Harbour")
+    page = lock_out(visitor, ada.email)
+    assert QUESTIONS["town"] in page.text
+    wrong = page.press("Sign in", password=PASSWORD, security_answer="Blue Harbour")
+    assert wrong.status == 403
+    assert 'id="security_answer-problem"' in wrong.html
+    assert wrong.form("Sign in").fields["security_answer"] == ""
+    assert wrong.press("Sign in", password=PASSWORD, security_answer=" grey  HARBOUR").heading == "Your profile"
+    assert not is_locked(world, ada)
+
+
+def test_security_answers_are_limited(new_locking_world: NewLockingWorld) -> None:
+    world, visitor = new_locking_world("security_question")
+    ada = world.person("ada@example.com")
+    store_answers(world, ada, pet="Rex")
+    page = lock_out(visitor, ada.email)
+    for _ in range(3):
+        page = page.press("Sign in", password=PASSWORD, security_answer="Max")
+        assert page.status == 403
+    page = page.press("Sign in", password=PASSWORD, security_answer="Rex")
+    assert page.status == 429
+    assert "Too many attempts" in page.text
+    assert is_locked(world, ada)
+
+
+@pytest.mark.parametrize("name", ["security_answer", "security_question"])
+def test_malformed_security_answers_get_a_page_not_an_error(
+    new_locking_world: NewLockingWorld, subtests: pytest.Subtests, name: str
+) -> None:
+    world, visitor = new_locking_world("security_question")
+    locked = lock_out(visitor, world.person("ada@example.com").email)
+    for typed in MALFORMED:
+        with subtests.test(repr(typed)[:20]):
+            locked = sent_malformed(locked, name, typed, security_answer="x")
+
+
+def test_form_cannot_inject_a_security_question(new_locking_world: NewLockingWorld) -> None:
+    _, visitor = new_locking_world("security_question")
+    page = visitor.open("/login").press("Sign in", identifier="a@b.c", security_question="Your bank card?")
+    assert "bank card" not in page.html
+
+
+# Other locks.
+
+
+@pytest.mark.both_databases
+def test_suspension_shows_wait_and_block_shows_help(new_locking_world: NewLockingWorld) -> None:
+    for kind, sentence in (("suspend", "Sign-in is locked. Try again at "), ("block", "Account blocked")):
+        world, visitor = new_locking_world(kind)
+        page = lock_out(visitor, world.person("ada@example.com").email, MAX_FAILURES + 1)
+        assert (page.status, sentence in page.text) == (403, True), kind
+        assert "captcha_challenge" not in page.html
+    assert visitor.open("/login").heading == "Welcome back"
+
+
+# Account enumeration.
+
+
+def summary(page: VisitedPage, name: str) -> tuple[int, str, str]:
+    """Return status, text and field names without parts that differ between requests."""
+    text = re.sub(r"(What is|Which number)[^?]*\?", "QUESTION", page.text.replace(name, "NAME"))
+    fields = ",".join(sorted(re.findall(r'name="(\w+)"', page.html)))
+    return page.status, re.sub(r"\d+ (second|minute)s?|\d+:\d+ [AP]M", "SOON", text), fields
+
+
+@pytest.mark.parametrize("has_answers", [True, False])
+@pytest.mark.parametrize("kind", ["suspend", "captcha", "security_question", "block"])
+def test_unknown_account_locks_like_a_known_one(
+    new_locking_world: NewLockingWorld, kind: str, has_answers: bool
+) -> None:
+    world, visitor = new_locking_world(kind)
+    questions = QUESTIONS.values()
+    ada = world.person("ada@example.com")
+    if has_answers:
+        store_answers(world, ada, pet="Rex", town="Harbour")
+    seen: dict[str, list[Any]] = {}
+    for name in (ada.email, "nobody@example.com"):
+        page = visitor.open("/login")
+        for number in range(2 * MAX_FAILURES):
+            if 'name="password"' not in page.html:  # a blocked account's page has no form
+                page = visitor.open("/login")
+            values = {"security_answer": "no"} if number > MAX_FAILURES else {}
+            if number > MAX_FAILURES and "captcha_asked" in page.form("Sign in").fields:
+                values = {"captcha": str(answer_to(asked_on(page)))}
+            page = page.press("Sign in", identifier=name, password="wrong", **values)
+            status, text, fields = summary(page, name)
+            for question in questions:
+                text = text.replace(question, "QUESTION")
+            seen.setdefault(name, []).append((status, text, fields, page.cost["hashes"], page.cost["commits"]))
+    assert seen[ada.email] == seen["nobody@example.com"]
+
+
+def test_unknown_account_gets_a_stable_question(new_locking_world: NewLockingWorld) -> None:
+    _, visitor = new_locking_world("security_question")
+    questions_shown = set()
+    for name in ("nobody@example.com", "NOBODY@example.com ", "nobody@example.com"):
+        page = lock_out(visitor, name, MAX_FAILURES + 1)
+        questions_shown.add(page.form("Sign in").fields["security_question"])
+    assert len(questions_shown) == 1
+    other = {
+        lock_out(visitor, f"nobody{number}@example.com").form("Sign in").fields["security_question"]
+        for number in range(12)
+    }
+    assert other == set(QUESTIONS)
+
+
+def test_locked_sign_in_stays_within_its_cost_budget(new_locking_world: NewLockingWorld) -> None:
+    world, visitor = new_locking_world("captcha")
+    ada = world.person("ada@example.com")
+    page = lock_out(visitor, ada.email)
+    client, form = visitor.client, page.form("Sign in")
+    sent = {**form.fields, "password": PASSWORD, "captcha": str(answer_to(asked_on(page)))}
+    answer = client.post("/login", base_url=visitor.home, data=sent)
+    cost = VisitedPage(visitor, visitor.home, answer).cost
+    assert answer.status_code == 303
+    assert (cost["api"], cost["sql"] <= 8) == (1, True), cost

@@ -1,0 +1,29 @@
+"""The way to a provider and back, without pages."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from app.identity.authentication.federation import offered_connections, service
+from app.identity.authentication.federation.offered_connections import OfferedConnection
+from app.identity.directory.identity_provider import ProviderIdentity
+from tests.support.accounts.identities import doing
+from tests.support.tenants.tenant_server import TenantServer
+
+
+def led(tenant: TenantServer, name: str, **how: Any) -> str:
+    """Begin a sign-in, and return where the browser is led."""
+    with doing(tenant) as call:
+        return service.begin(call, offered_connections.find(call, name), "attempt-1", **how)
+
+
+def finished(tenant: TenantServer, answer: dict[str, str]) -> tuple[ProviderIdentity, OfferedConnection]:
+    """Come back with these parameters."""
+    with doing(tenant) as call:
+        return service.finish(call, answer.get("state", ""), answer)
+
+
+def asked(address: str) -> dict[str, str]:
+    """Return the parameters of an address."""
+    return dict(parse_qsl(urlsplit(address).query))

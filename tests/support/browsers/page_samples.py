@@ -1,0 +1,183 @@
+"""Render every page sample in every language, without an identity service. pytest loads this module as a plugin."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import logging
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from threading import Thread, get_ident
+from urllib.parse import quote
+
+import pytest
+from flask import Flask
+from werkzeug.serving import WSGIRequestHandler, make_server
+from werkzeug.wrappers import Request, Response
+
+from app.hub import create_app
+from app.hub.forms import captcha
+from app.hub.gallery import all_samples
+from app.hub.locale import LANGUAGES
+from app.hub.rendering.assets import Assets
+from app.hub.rendering.compiled_templates import CompiledTemplates
+from app.kit.package_files import STATIC
+from app.settings import Settings
+from tests.support.browsers.page_rules import SHEET
+from tests.support.services.real_services import FOLDER
+from tests.support.visitors.plain_client import PlainClient
+
+SETTINGS = Settings(secrets=(b"a secret of the tests, long enough",), development=True)
+
+
+SHARED: list[Path] = []
+"""The folder where the workers of a run keep what they rendered."""
+
+
+@pytest.hookimpl(trylast=True)  # after the run's folder was made
+def pytest_configure(config: pytest.Config) -> None:
+    SHARED[:] = [config.stash[FOLDER] / "samples"]
+    SHARED[0].mkdir(exist_ok=True)
+
+
+@cache
+def hub() -> Flask:
+    """Return a hub with its gallery and no identity service; unlike in development, its templates and assets do not change."""
+    made = create_app(SETTINGS)
+    made.jinja_env.bytecode_cache = CompiledTemplates(made.jinja_env)
+    made.extensions["gatehouse.assets"] = Assets(STATIC)
+    return made
+
+
+@cache
+def names() -> list[tuple[str, str]]:
+    """Return each page's name with each of its states."""
+    with hub().app_context():
+        return [(page.__name__, state) for page, state in all_samples()]
+
+
+def states() -> dict[str, list[str]]:
+    """Return the states of each page."""
+    found: dict[str, list[str]] = {}
+    for name, state in names():
+        found.setdefault(name, []).append(state)
+    return found
+
+
+@dataclass(frozen=True)
+class PageSample:
+    """A rendered page."""
+
+    name: str
+    language: str
+    html: str
+    bytes_all_in: int
+    """Size of the page with its style sheet and script, compressed."""
+    requests: int
+    policy: str
+    headers: dict[str, str]
+
+
+def address(page: str, state: str, language: str, look: str = "acme") -> str:
+    return f"/_gallery/{page}/{quote(state)}?lang={language}&look={look}"
+
+
+@cache
+def weight(part: str) -> int:
+    """Return the compressed size of a style sheet or script."""
+    return len(hub().test_client().get(part, headers={"Accept-Encoding": "gzip"}).data)
+
+
+@cache
+def rendered(page: str, state: str, language: str, look: str = "acme") -> PageSample:
+    """Render a page and measure everything that a browser fetches for it, unless another worker of this run has done so."""
+    paths = [folder / hashlib.sha256(f"{page}/{state}/{language}/{look}".encode()).hexdigest() for folder in SHARED]
+    for path in paths:
+        if path.exists():
+            return PageSample(**json.loads(path.read_text()))
+    made = _render(page, state, language, look)
+    for path in paths:
+        unfinished = path.with_suffix(f".{os.getpid()}.{get_ident()}")
+        unfinished.write_text(json.dumps(asdict(made)))
+        unfinished.rename(path)
+    return made
+
+
+def _render(page: str, state: str, language: str, look: str) -> PageSample:
+    client = PlainClient(hub(), use_cookies=False)
+    headers = {"Accept-Encoding": "gzip"}
+    answer = client.open(address(page, state, language, look), base_url="http://localhost", headers=headers)
+    assert answer.status_code == 200, f"{page} {state} {language}: {answer.status_code}"
+    html = gzip.decompress(answer.data).decode()
+    parts = re.findall(r'(?:href|src)="(/static/[^"]+)"', html)
+    weights = [weight(part) for part in parts]
+    return PageSample(
+        name=f"{page} {state} {language}",
+        language=language,
+        html=html,
+        bytes_all_in=len(answer.data) + sum(weights),
+        requests=1 + len(parts),
+        policy=answer.headers["Content-Security-Policy"],
+        headers=dict(answer.headers),
+    )
+
+
+def all_rendered() -> list[PageSample]:
+    """Return every sample in every language."""
+    return [rendered(page, state, language) for page, state in names() for language in LANGUAGES]
+
+
+UNSOLVED = re.compile(rf' data-seed="\d+"(?= data-bits="{captcha.sample().work_bits}")')
+"""What starts the work of a captcha sample: seconds of computing per frame, after which the page would change amid the rules."""
+
+
+@Request.application
+def shown(request: Request) -> Response:
+    """Serve the gallery and a sheet for its pages; posted forms are answered with 204."""
+    if request.method == "POST":
+        request.get_data()
+        return Response(status=204)
+    if request.path == "/":
+        return Response(SHEET, mimetype="text/html")
+    if not request.path.startswith(("/_gallery/", "/static/")):
+        return Response("waits")  # the polling script's request
+    if request.headers.get("Sec-Fetch-Dest") != "iframe":
+        return Response.from_app(hub(), request.environ)
+    return framed(request)
+
+
+def framed(request: Request) -> Response:
+    """Return a rendered page for a frame of the sheet: frames are allowed there only."""
+    page, state = request.path.removeprefix("/_gallery/").split("/", 1)
+    sample = rendered(page, state, request.args["lang"], request.args["look"])
+    answer = Response(UNSOLVED.sub("", sample.html), headers=sample.headers)
+    del answer.headers["Content-Encoding"]
+    answer.headers["Content-Security-Policy"] = sample.policy.replace(
+        "frame-ancestors 'none'", "frame-ancestors 'self'"
+    )
+    answer.headers["X-Frame-Options"] = "SAMEORIGIN"
+    answer.headers["Content-Length"] = str(len(answer.get_data()))
+    return answer
+
+
+class KeepAliveHandler(WSGIRequestHandler):
+    """A connection for many requests."""
+
+    protocol_version = "HTTP/1.1"
+
+
+@pytest.fixture(scope="session")
+def gallery_address() -> Iterator[str]:
+    """Serve the gallery and yield its address."""
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    server = make_server("127.0.0.1", 0, shown, threaded=True, request_handler=KeepAliveHandler)
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()

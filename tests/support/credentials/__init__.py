@@ -1,0 +1,1 @@
+"""Credentials of accounts: second factors, passkeys, and the devices that hold them."""

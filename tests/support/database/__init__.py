@@ -1,0 +1,1 @@
+"""Rows and rules for tests of the schema, its migrations and its statements."""

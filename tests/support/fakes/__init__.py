@@ -1,0 +1,1 @@
+"""Services of others with behaviour: providers, gateways, and servers of mail and DNS."""

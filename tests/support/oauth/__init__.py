@@ -1,0 +1,1 @@
+"""Applications of a tenant, and what they send as relying parties."""

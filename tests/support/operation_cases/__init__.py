@@ -1,0 +1,1 @@
+"""Tables of cases for operations: every refusal, and every spelling of a request that succeeds."""

@@ -1,0 +1,1 @@
+"""Callers of every operation and resource, and what the interface says of them."""

@@ -1,0 +1,1 @@
+"""Organizations, their members, and how people join them."""

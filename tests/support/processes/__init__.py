@@ -1,0 +1,1 @@
+"""Gatehouse as processes: commands, installations, workers and outages."""

@@ -1,0 +1,1 @@
+"""PostgreSQL, Redis, proxies, and the identity service over them."""

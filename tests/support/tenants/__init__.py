@@ -1,0 +1,1 @@
+"""A tenant's own server and the programs that hold its tokens."""

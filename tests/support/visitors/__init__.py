@@ -1,0 +1,1 @@
+"""Visitors of the hub's pages without a browser."""

@@ -1,0 +1,95 @@
+"""Theme folders: the files and addresses that theme.yaml may name, and what is said of the others."""
+
+from pathlib import Path
+
+import pytest
+
+from app.contract.tenants.branding import Brand
+from app.identity.administration.configuration.file.document import ConfigurationError
+from app.identity.administration.configuration.file.reader import read
+from tests.support.processes.command_line import Run
+
+FILE = b"tenants:\n  - {name: acme, theme: hazel}\n"
+
+
+@pytest.fixture
+def theme(tmp_path: Path) -> Path:
+    folder = tmp_path / "hazel"
+    folder.mkdir()
+    (folder / "logo.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
+    return folder
+
+
+def brand(theme: Path, text: str) -> Brand:
+    (theme / "theme.yaml").write_text(text)
+    return read(FILE, "f.yaml", theme.parent).brands["acme"]
+
+
+def problem(theme: Path, text: str) -> str:
+    with pytest.raises(ConfigurationError) as refused:
+        brand(theme, text)
+    (found,) = refused.value.problems
+    return str(found)
+
+
+@pytest.mark.parametrize("key", ["logo", "logo_dark"])
+@pytest.mark.parametrize("address", ["/theme/logo.png", "https://a.example/x.png", "data:image/png;base64,AAAA"])
+def test_address_of_a_logo_stays(theme: Path, key: str, address: str) -> None:
+    assert getattr(brand(theme, f"{key}: '{address}'"), key) == address
+
+
+def test_logos_are_files_of_the_folder(theme: Path) -> None:
+    (theme / "logo-dark.png").write_bytes(b"png")
+    found = brand(theme, "logo: logo.svg\nlogo_dark: ./logo-dark.png")
+    assert (found.logo or "").startswith("data:image/svg+xml;base64,PHN2Zy")
+    assert found.logo_dark == "data:image/png;base64,cG5n"
+
+
+def test_missing_file_is_named_with_its_folder(theme: Path) -> None:
+    assert problem(theme, "logo: logo2.svg") == "hazel/theme.yaml:1: logo: there's no file logo2.svg in hazel"
+
+
+def test_other_files_are_refused_with_all_accepted_forms(theme: Path) -> None:
+    (theme / "logo.gif").write_bytes(b"gif")
+    sentence = problem(theme, "logo_dark: logo.gif")
+    assert (
+        "logo_dark: expected an svg, png, webp or jpg file in the theme folder, a path such as /theme/logo.svg"
+        in sentence
+    )
+    assert sentence.endswith("; found 'logo.gif'")
+
+
+def test_large_logos_are_refused_with_an_alternative(theme: Path) -> None:
+    (theme / "large.png").write_bytes(b"x" * 8_890)
+    assert brand(theme, "logo: large.png").logo
+    assert problem(theme, "logo: logo.svg\nlogo_dark: large.png") == (
+        "hazel/theme.yaml:2: logo_dark: expected at most 8900 bytes for all logo files; found 8931: "
+        "put large.png into the tenant's folder in GATEHOUSE_THEME_FILES, and write /theme/large.png"
+    )
+
+
+def test_unquoted_color_is_explained(theme: Path) -> None:
+    expected = "a color such as #3b49d9 (put it in quotes: # begins a comment in YAML); found nothing"
+    assert problem(theme, "color: #d9480f") == f"hazel/theme.yaml:1: color: expected {expected}"
+    assert problem(theme, "background: red").endswith("expected a color such as #fbfaf7; found 'red'")
+
+
+def test_misplaced_key_is_not_suggested_for_itself(theme: Path) -> None:
+    assert problem(theme, "title: Hazel") == "hazel/theme.yaml:1: title: isn't a known key here"
+
+
+def test_apply_warns_of_missing_files_and_empty_colors(theme: Path, run: Run) -> None:
+    (theme.parent / "acme.yaml").write_bytes(FILE)
+    text = "logo: /theme/logo.svg\nfavicon: /theme/a.ico\nfont_file: /theme/a.woff2?v=2\nbackground: #fbfaf7\n"
+    (theme / "theme.yaml").write_text(text)
+    served = theme.parent / "themes" / "acme"
+    served.mkdir(parents=True)
+    (served / "logo.svg").write_text("<svg/>")
+    done = run("apply", "acme.yaml", theme_files=str(served.parent))
+    assert done.exit_code == 0
+    assert [line for line in done.stderr.splitlines() if "acme" in line] == [
+        "Warning: acme: background is empty. If you wrote a color, put it in quotes: # begins a comment in YAML.",
+        f"Warning: acme: favicon is /theme/a.ico, but there's no file {served}/a.ico.",
+        f"Warning: acme: font_file is /theme/a.woff2?v=2, but there's no file {served}/a.woff2.",
+    ]
+    assert "no file" not in run("apply", "acme.yaml").stderr

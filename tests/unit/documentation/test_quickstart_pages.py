@@ -1,0 +1,36 @@
+"""The pages of docs/quickstarts as text: the index, their links, and the check of the versions that they install."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.support.documentation.quickstarts import FOLDER, INSTALLING, check_installed
+from tests.support.sources import ROOT, text
+
+PAGES = sorted((ROOT / FOLDER).glob("*.md"))
+
+
+def test_index_lists_every_quickstart() -> None:
+    listed = re.findall(r"^\| \[[^]]+\]\((\w[\w-]*\.md)\)", text(FOLDER / "README.md"), re.MULTILINE)
+    assert sorted(listed) == [page.name for page in PAGES if page.name != "README.md"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
+def test_links_lead_to_files_and_headings(page: Path) -> None:
+    for link, anchor in re.findall(r"\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)", page.read_text()):
+        target = page.parent / link if link else page
+        assert target.exists(), link
+        headings = re.findall(r"^#+ (.+)$", target.read_text(), re.MULTILINE)
+        names = {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
+        assert not anchor or anchor in names, anchor
+
+
+@pytest.mark.parametrize(
+    "line",
+    ['pip install "flask~=2.0"', "pip install flask", "npm install express@4", "npm install express"],
+)
+def test_other_version_than_the_lock_is_found(line: str) -> None:
+    assert INSTALLING.fullmatch(f"{line}\n")
+    with pytest.raises(AssertionError, match=r"in the page|no version"):
+        check_installed(line)

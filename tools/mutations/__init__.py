@@ -1,0 +1,1 @@
+"""Changes of single lines that some test must notice: `python -m tools.mutations`."""

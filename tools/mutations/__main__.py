@@ -1,0 +1,5 @@
+"""Run the command."""
+
+from tools.mutations.changes import main
+
+main()
