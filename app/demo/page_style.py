@@ -10,7 +10,7 @@ from flask import Flask, Response
 
 from app.contract.tenants.branding import DEFAULT_LOGO_PATH, Brand
 from app.hub.rendering.assets import Assets
-from app.hub.tenants import branding as hub_brand
+from app.hub.tenants import branding
 from app.kit.design.palette import scene
 from app.kit.package_files import STATIC
 
@@ -23,7 +23,7 @@ def install(app: Flask, brands: Mapping[str, Brand] | None = None) -> None:
     """Add /demo.css, the mark, and the headers of every response. `brands`: whose scenes the page shows, by tenant."""
     content = "".join((_own_colours(), _hosted_style(), _own_style(), *map(_stage, (brands or {}).items())))
     app.jinja_env.globals["gate"] = DEFAULT_LOGO_PATH
-    app.jinja_env.globals["icon"] = hub_brand.PageBranding("Gatehouse", colour=_COLOUR).icon
+    app.jinja_env.globals["icon"] = branding.PageBranding("Gatehouse", colour=_COLOUR).icon
 
     @app.get("/demo.css")
     def stylesheet() -> Response:
@@ -33,7 +33,7 @@ def install(app: Flask, brands: Mapping[str, Brand] | None = None) -> None:
 
 
 def _own_colours() -> str:
-    return hub_brand.PageBranding("Gatehouse", colour=_COLOUR).tokens
+    return branding.PageBranding("Gatehouse", colour=_COLOUR).tokens
 
 
 def _hosted_style() -> str:

@@ -15,8 +15,7 @@ from flask import Blueprint
 from app.hub import pages as page_modules
 from app.hub.exception_pages import ERROR_PAGES
 from app.hub.pages.sign_in.login import views  # noqa: F401 - declares the first page
-from app.hub.rendering import assets
-from app.hub.rendering import environment as templating
+from app.hub.rendering import assets, environment
 from app.hub.web.application import HubFlask
 from app.hub.web.services import HubServices
 from app.kit.package_files import STATIC
@@ -26,7 +25,7 @@ def make_app(shared: HubServices) -> HubFlask:
     """Return the application; most of its pages are loaded by `load`, or by the first request that needs one."""
     development = shared.settings.development
     app = HubFlask(shared, ERROR_PAGES, partial(deferred_views, development=development))
-    templating.install(app, development=development)
+    environment.install(app, development=development)
     assets.install(app, assets.Assets(STATIC, is_fresh=development))
     app.add_views([page_modules.first_page])
     return app

@@ -10,7 +10,7 @@ from app.contract import errors as e
 from app.contract.oauth.pages import authorization
 from app.contract.recovery.pages import forgot
 from app.contract.registration.pages import register
-from app.contract.second_factors.pages import sign_in as factors
+from app.contract.second_factors.pages import sign_in as factor_pages
 from app.contract.sign_in import pages as contract
 from app.contract.steps import ProfileStep, StepResponse
 from app.kit.operations.operation import AnyOperation
@@ -24,7 +24,7 @@ AUTHORIZE = (
 ADA = {"identifier": "ada@example.com", "password": "correct horse 7"}
 FORMS: dict[str, tuple[AnyOperation, dict[str, str]]] = {
     "/login": (contract.sign_in, ADA),
-    "/second-factor": (factors.verify_factor, {"kind": "totp", "code": "123456", "do": "prove"}),
+    "/second-factor": (factor_pages.verify_factor, {"kind": "totp", "code": "123456", "do": "prove"}),
     "/register": (register, {"email": "ada@example.com", "password": "correct horse 7"}),
     "/forgot-password": (forgot, {"identifier": "ada@example.com"}),
 }

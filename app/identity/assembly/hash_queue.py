@@ -8,7 +8,7 @@ from typing import Any
 
 from app.contract.auth import AuthScheme, Host
 from app.contract.visitor_claims import VISIT_HEADER, VisitorClaims
-from app.identity.assembly.admission import tenant_resolution as callers
+from app.identity.assembly.admission import tenant_resolution
 from app.identity.platform.services import IdentityServices
 from app.identity.protocols.oauth.tokens import claimed_issuers
 from app.kit.limits.queue_slot import QueueSlot
@@ -32,7 +32,7 @@ class HashQueueRouter:
         """
         stream, query = environ["wsgi.input"], environ["QUERY_STRING"]
         body = stream.getvalue() if isinstance(stream, io.BytesIO) else b""
-        host = callers.host_of(self._services.settings, environ.get("HTTP_HOST", ""))
+        host = tenant_resolution.host_of(self._services.settings, environ.get("HTTP_HOST", ""))
         candidates = self._server.operations_at(host, environ["REQUEST_METHOD"], path_of(environ))
         if not any(
             candidate.hashing is not None and candidate.hashing.may_hash(query, body) for candidate in candidates
@@ -56,10 +56,10 @@ class HashQueueRouter:
                 )
             except ValueError:
                 return ""
-        key = callers.api_key(raw)
+        key = tenant_resolution.api_key(raw)
         if key is not None:
             return directory.cached_name("key", key)
-        secret = callers.api_secret(raw)
+        secret = tenant_resolution.api_secret(raw)
         if secret is not None:
             return directory.cached_name("secret", secret)
         return directory.cached_name("host", claimed_issuers.claimed_host(raw.header_token()))

@@ -7,16 +7,15 @@ from typing import Final
 from app.contract.auth import Host
 from app.contract.catalogue import CATALOGUE
 from app.contract.resources import import_contract
-from app.contract.tenants import pages as hub
 from app.contract.tenants import pages as tenant_pages
-from app.identity.assembly.admission import tenant_resolution as callers
+from app.identity.assembly.admission import tenant_resolution
 from app.identity.assembly.admission.lifecycle import IdentityLifecycle
 from app.identity.pages_api import tenant_view  # noqa: F401 - registers the handlers of the early operations
 from app.identity.platform.services import IdentityServices
 from app.kit.operations.request_parsing import RawRequest
 from app.kit.operations.server import OperationServer
 
-EARLY: Final = frozenset({hub.tenant.name, tenant_pages.changed_tenants.name})
+EARLY: Final = frozenset({tenant_pages.tenant.name, tenant_pages.changed_tenants.name})
 """What any first page asks, and what the hub asks of itself from then on. Their handlers read tenants and call no hook of another area."""
 
 
@@ -38,6 +37,6 @@ def make_server(services: IdentityServices) -> OperationServer:
     """Return the server of the whole catalogue. What the first page does not need, it loads when something is first asked of it."""
 
     def host_of(raw: RawRequest) -> Host:
-        return callers.host_of(services.settings, raw.host, is_inside=raw.is_inside)
+        return tenant_resolution.host_of(services.settings, raw.host, is_inside=raw.is_inside)
 
     return OperationServer(CATALOGUE, IdentityLifecycle(services), host_of, import_contract, load_handlers, EARLY)

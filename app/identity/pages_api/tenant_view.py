@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from app.contract.captcha.models import CaptchaWidget
-from app.contract.tenants import pages as hub
 from app.contract.tenants import pages as tenant_pages
 from app.contract.tenants.pages import BrandView
 from app.contract.tenants.settings import Captcha
@@ -15,12 +14,12 @@ from app.identity.directory.tenants.addresses import webauthn_origins
 from app.identity.platform.context import Context
 
 
-@hub.tenant.implements
-def read_tenant(context: Context, req: hub.TenantRequest) -> hub.TenantResponse:
+@tenant_pages.tenant.implements
+def read_tenant(context: Context, req: tenant_pages.TenantRequest) -> tenant_pages.TenantResponse:
     """Return the tenant; nothing if the hub has this version already."""
     if req.version == context.tenant.version_tag:
-        return hub.TenantResponse()
-    return hub.TenantResponse(tenant=tenant(context))
+        return tenant_pages.TenantResponse()
+    return tenant_pages.TenantResponse(tenant=tenant(context))
 
 
 @tenant_pages.changed_tenants.implements
@@ -32,10 +31,10 @@ def read_changed_tenants(context: Context, req: tenant_pages.HeldTenants) -> ten
     )
 
 
-def tenant(context: Context) -> hub.TenantView:
+def tenant(context: Context) -> tenant_pages.TenantView:
     """Return the tenant's configuration for the pages."""
     settings, brand = context.tenant.settings, context.tenant.brand
-    return hub.TenantView(
+    return tenant_pages.TenantView(
         name=context.tenant.name,
         display_name=context.tenant.display_name,
         version=context.tenant.version_tag,
@@ -46,7 +45,7 @@ def tenant(context: Context) -> hub.TenantView:
         remember_me=settings.remember_me,
         sign_in_page_hours=settings.sign_in_page_hours,
         connections=[
-            hub.ConnectionView(name=connection.name, title=connection.title, mark=connection.mark)
+            tenant_pages.ConnectionView(name=connection.name, title=connection.title, mark=connection.mark)
             for connection in offered_connections.active_connections(context)
         ],
         ways=[*methods.enabled_methods(context), *([PHONE] if settings.qr_sign_on else [])],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.identity.administration.configuration import apply as applying
+from app.identity.administration.configuration import apply as configuration
 from app.identity.administration.configuration.export import export
 from app.identity.administration.configuration.file.document import ConfigurationError
 from app.identity.administration.configuration.file.reader import read
@@ -31,7 +31,7 @@ SECRETS = "secrets: {access_key_id: AKIDACME, secret_access_key: hidden-key}"
 
 
 def applied(services: IdentityServices, text: str, tmp_path: object) -> str:
-    done = applying.apply(services, read(text.encode(), "acme.yaml", tmp_path))  # type: ignore[arg-type]  # a folder
+    done = configuration.apply(services, read(text.encode(), "acme.yaml", tmp_path))  # type: ignore[arg-type]  # a folder
     services.directory.clear_cache()
     return "\n".join(str(change) for change in done.changes)
 

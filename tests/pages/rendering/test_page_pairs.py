@@ -12,7 +12,7 @@ from flask import Flask
 from werkzeug.test import Client
 
 from app.hub.forms import tenant_forms
-from app.hub.rendering import environment as templating
+from app.hub.rendering import environment
 from app.identity.directory.tenants import tenant_writes
 from app.identity.directory.tenants.addresses import custom_hosts
 from app.identity.platform.store.unit_of_work import UnitOfWork
@@ -80,7 +80,7 @@ class CachingHub:
         self.app.extensions["gatehouse"].cached_pages.clear()
         self.app.extensions["gatehouse.fragments"].clear()
         tenant_forms._kinds.clear()
-        templating._cached_macro.cache_clear()
+        environment._cached_macro.cache_clear()
 
     def fills(self, visit: ComparedVisit, path: str) -> bool:
         """Return whether a visit leaves something in the caches."""

@@ -18,7 +18,7 @@ from app.identity.administration.configuration.file.reader import read
 from app.identity.administration.configuration.plan import ChangePlan
 from app.identity.administration.resources import handlers
 from app.identity.administration.resources.rules import rules_of, store_of
-from app.identity.assembly.admission import tenant_resolution as callers
+from app.identity.assembly.admission import tenant_resolution
 from app.identity.assembly.admission.lifecycle import IdentityLifecycle
 from app.identity.platform.audit import audit
 from app.identity.platform.resources.items import StoreAccess
@@ -165,7 +165,7 @@ def sample_server(services: IdentityServices) -> OperationServer:
     if id(services) not in _SERVERS:
 
         def host_of(raw: RawRequest) -> BaseHost:
-            return callers.host_of(services.settings, raw.host, is_inside=raw.is_inside)
+            return tenant_resolution.host_of(services.settings, raw.host, is_inside=raw.is_inside)
 
         _SERVERS[id(services)] = OperationServer(samples.CATALOGUE, IdentityLifecycle(services), host_of)
     return _SERVERS[id(services)]

@@ -16,7 +16,7 @@ from app.contract.oauth.pages import authorization
 from app.contract.organizations.views import OrganizationBranding
 from app.contract.recovery.pages import forgot
 from app.contract.registration.pages import register
-from app.contract.second_factors.pages import sign_in as factors
+from app.contract.second_factors.pages import sign_in as factor_pages
 from app.contract.sessions.models import OtherSessions, Session
 from app.contract.sign_in import pages as contract
 from app.contract.steps import (
@@ -37,7 +37,8 @@ from tests.support.visitors.visitor import Visitor
 
 FORM = "application/x-www-form-urlencoded"
 _SCRIPTED = {
-    operation.name for operation in (contract.sign_in, factors.verify_factor, authorization.authorize, register, forgot)
+    operation.name
+    for operation in (contract.sign_in, factor_pages.verify_factor, authorization.authorize, register, forgot)
 }
 
 

@@ -16,7 +16,7 @@ from app.contract.oauth.models import RelyingPartyView
 from app.contract.organizations.pages import account_organizations as organizations
 from app.contract.organizations.pages import settings as contract
 from app.contract.page_models import NoParameters
-from app.contract.sign_in import pages as steps
+from app.contract.sign_in import pages as sign_in_pages
 from app.contract.steps import SelectOrganizationStep, StepResponse
 from app.hub import journey, oidc_client
 from app.hub.locale import lazy_gettext as _l
@@ -211,7 +211,7 @@ def _at_sign_in(
 
 def _resume() -> StepResponse:
     interaction = journey.require_interaction()
-    return api()(steps.resume, steps.InteractionRequest(interaction_id=interaction.id))
+    return api()(sign_in_pages.resume, sign_in_pages.InteractionRequest(interaction_id=interaction.id))
 
 
 def _creating(response: StepResponse) -> SelectOrganizationStep | None:

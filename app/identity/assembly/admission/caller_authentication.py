@@ -21,7 +21,7 @@ from app.identity.platform import powers
 from app.identity.platform.context import Context, TokenHolder
 from app.identity.protocols.oauth import query_clients
 from app.identity.protocols.oauth.client_authentication import service as client_authentication
-from app.identity.protocols.oauth.sender_constraints import token_binding as sender_constraints
+from app.identity.protocols.oauth.sender_constraints import token_binding
 from app.identity.protocols.oauth.sender_constraints.token_binding import SenderRefused
 from app.identity.protocols.oauth.tokens import bearer_tokens, machine_tokens
 from app.kit.operations.operation import AnyOperation
@@ -113,7 +113,7 @@ def proves_sender(operation: AnyOperation) -> HolderCheck:
     def check(context: Context, holder: TokenHolder, _body: dict[str, Any]) -> None:
         """Raise 1409 where the request does not prove it; OAuth's errors in its profile."""
         try:
-            sender_constraints.check(context, holder.token, holder.claims.cnf or {}, holder.client_id)
+            token_binding.check(context, holder.token, holder.claims.cnf or {}, holder.client_id)
         except SenderRefused as refusal:
             if not is_oauth:
                 raise e.NotAuthenticated(refusal.reason) from None

@@ -8,8 +8,7 @@ from typing import Any
 
 from app.contract.auth import AuthScheme, Host
 from app.contract.errors import MachineRefused
-from app.identity.assembly.admission import request_checks
-from app.identity.assembly.admission import tenant_resolution as callers
+from app.identity.assembly.admission import request_checks, tenant_resolution
 from app.identity.assembly.admission.request_checks import CallerCheck, ProgramCheck
 from app.identity.directory.tenants.store import NO_TENANT
 from app.identity.platform.context import Context
@@ -76,12 +75,12 @@ class IdentityLifecycle:
 
     def _of_hub(self, operation: AnyOperation, raw: RawRequest, cost: Cost) -> Context:
         """Return the context of a call of the hub, which has the id of the browser's request. Raises HubRefused, UnknownTenant."""
-        visit = callers.visit_of(self.services, raw)
+        visit = tenant_resolution.visit_of(self.services, raw)
         if visit.reference:
             raw.request_id = visit.reference
             bind(request_id=visit.reference)
         is_for_all = operation.admission.spans_tenants
-        tenant = NO_TENANT if is_for_all else callers.tenant_at(self.services, visit.host, cost)
+        tenant = NO_TENANT if is_for_all else tenant_resolution.tenant_at(self.services, visit.host, cost)
         return Context(self.services, tenant, raw, operation, visit, cost=cost)
 
     def admit_person(self, context: Context, operation: AnyOperation, raw: RawRequest, body: dict[str, Any]) -> None:
@@ -148,8 +147,8 @@ def _tenant_of(operation: AnyOperation) -> TenantOf | None:
         needs_key = AuthScheme.API_KEY in schemes
 
         def of_host(services: IdentityServices, raw: RawRequest, cost: Cost) -> Tenant:
-            tenant = callers.tenant_of_host(services, operation, raw, cost)
-            callers.check_key(raw, tenant, is_needed=needs_key)
+            tenant = tenant_resolution.tenant_of_host(services, operation, raw, cost)
+            tenant_resolution.check_key(raw, tenant, is_needed=needs_key)
             return tenant
 
         return of_host

@@ -6,8 +6,7 @@ What the operation takes is worked out once. A request may bring any of it (tena
 from __future__ import annotations
 
 from app.contract.auth import AuthScheme
-from app.identity.assembly.admission import caller_authentication
-from app.identity.assembly.admission import tenant_resolution as callers
+from app.identity.assembly.admission import caller_authentication, tenant_resolution
 from app.identity.platform.context import Context
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit_of_work import Cost
@@ -35,20 +34,20 @@ class Programs:
 
     def tenant_of(self, services: IdentityServices, raw: RawRequest, cost: Cost) -> Tenant:
         """Return the tenant that path, key, token or secret names; a key that is sent besides must be its own."""
-        if callers.SITE in raw.parameters:
-            tenant = callers.tenant_of_site(services, raw, cost)
-            callers.check_key(raw, tenant, is_needed=self._needs_key)
+        if tenant_resolution.SITE in raw.parameters:
+            tenant = tenant_resolution.tenant_of_site(services, raw, cost)
+            tenant_resolution.check_key(raw, tenant, is_needed=self._needs_key)
             return tenant
-        if callers.api_key(raw) is None:
+        if tenant_resolution.api_key(raw) is None:
             if self._is_machine(raw):
                 return machine_tokens.tenant_of(services, raw.header_token(), cost, self._operation.admission.scope)
             if self._is_query_client(raw):
                 return query_clients.tenant_of(services, raw, cost)
             if not self._needs_key:
-                return callers.tenant_of_secret(services, raw, cost)
+                return tenant_resolution.tenant_of_secret(services, raw, cost)
         elif not self._needs_key and self._is_machine(raw):
             return machine_tokens.tenant_of(services, raw.header_token(), cost, self._operation.admission.scope)
-        return callers.tenant_of_key(services, self._operation, raw, cost)
+        return tenant_resolution.tenant_of_key(services, self._operation, raw, cost)
 
     def admit(self, context: Context) -> None:
         """Authenticate the program by its machine token, its client in the query, or the API secret."""
@@ -59,7 +58,7 @@ class Programs:
             caller_authentication.admit_query_client(context, self._operation)
         elif self._needs_secret:
             caller_authentication.admit_secret(context)
-        elif self._takes_secret and callers.has_secret(raw):
+        elif self._takes_secret and tenant_resolution.has_secret(raw):
             caller_authentication.admit_secret(context)
             context.has_api_secret = True
 
@@ -67,9 +66,9 @@ class Programs:
         """Return whether the request authenticates by machine token: a token in the header and no API secret or signature."""
         if not self._takes_machines or self._are_machines:
             return self._takes_machines
-        return raw.header_token() is not None and not callers.has_secret(raw)
+        return raw.header_token() is not None and not tenant_resolution.has_secret(raw)
 
     def _is_query_client(self, raw: RawRequest) -> bool:
         """Return whether the request authenticates by a client's id and secret in its query, in place of the API secret."""
         is_sent = self._takes_query_clients and query_clients.is_sent(raw)
-        return is_sent and not callers.has_secret(raw) and not self._is_machine(raw)
+        return is_sent and not tenant_resolution.has_secret(raw) and not self._is_machine(raw)

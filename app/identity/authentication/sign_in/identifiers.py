@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.contract import errors as e
 from app.contract.sign_in.operations import PasswordLogin
 from app.contract.tenants.settings import TenantSettings
-from app.identity.directory.accounts import identifiers as names
+from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.login_attempts.account_lookup import TypedIdentifier
 
@@ -38,8 +38,8 @@ def guess(settings: TenantSettings, text: str) -> TypedIdentifier:
     allowed = settings.login_kinds
     if "@" in typed and "email" in allowed:
         return TypedIdentifier("email", typed)
-    if "phone" in allowed and names.looks_like_phone(typed):
-        return TypedIdentifier("phone", names.to_international(typed, settings.default_country))
+    if "phone" in allowed and identifiers.looks_like_phone(typed):
+        return TypedIdentifier("phone", identifiers.to_international(typed, settings.default_country))
     return TypedIdentifier("username" if "username" in allowed else allowed[0], typed)
 
 

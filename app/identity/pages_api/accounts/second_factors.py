@@ -9,7 +9,7 @@ from app.contract.accounts.pages.reauthentication import SessionRenewal, WithPas
 from app.contract.page_models import NoParameters
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.second_factors.pages import account as contract
-from app.contract.second_factors.pages import sign_in as shared
+from app.contract.second_factors.pages import sign_in as factor_pages
 from app.contract.step_reasons import BackupCodesReason
 from app.contract.steps import BackupCodesStep, StepResponse
 from app.identity.authentication.sign_in import interactions, pending_sign_in
@@ -28,7 +28,7 @@ from app.identity.pages_api.sign_in.second_factor import factor_prompt
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import OPEN, ContinuationPurpose, ContinuationToken
-from app.identity.public_api.self_service import second_factors as own_factors
+from app.identity.public_api.self_service import second_factors as account_factors
 from app.kit.clock import iso
 from app.kit.operations.errors import ApiError
 
@@ -49,7 +49,7 @@ def view(context: Context, session: BrowserSession, factors: AccountFactors) -> 
     return contract.FactorsView(
         person=views.person(context, account),
         held=[_held(factors, kind) for kind in usable],
-        offered=[shared.FactorChoice(kind=kind, hint=AUTHENTICATORS[kind].hint(factors)) for kind in others],
+        offered=[factor_pages.FactorChoice(kind=kind, hint=AUTHENTICATORS[kind].hint(factors)) for kind in others],
         backup_codes=len(factors.enrolled(FactorKind.BACKUP_CODE)) if has_backup_codes else None,
         is_required=factors.is_factor_required,
         has_password=account.password_hash is not None,
@@ -85,14 +85,14 @@ def begin(context: Context, req: contract.EnrolFactorRequest) -> contract.Enrolm
 
 
 @contract.add.implements
-def add(context: Context, req: shared.FactorAnswer) -> contract.FactorEnrolled:
+def add(context: Context, req: factor_pages.FactorAnswer) -> contract.FactorEnrolled:
     _refuse_off(context)
     confirmed = signed_in_account.reauthenticate(context, WithPassword())
     person = second_factors.account_factors(context, confirmed.account)
     if second_factors.enabled_authenticator(context, req.kind).is_enrolled(person):
         return contract.FactorEnrolled()  # a second click
     try:
-        own_factors.enrol(
+        account_factors.enrol(
             context, person, req.kind, FactorResponse(req.code, None, req.answers, req.credential, req.state)
         )
     except ApiError as refusal:
@@ -109,12 +109,12 @@ def remove(context: Context, req: contract.RemoveFactorRequest) -> SessionRenewa
     confirmed = signed_in_account.reauthenticate(context, req)
     person = second_factors.account_factors(context, confirmed.account)
     if req.kind not in APART and AUTHENTICATORS[req.kind].is_enrolled(person):
-        own_factors.remove(context, confirmed.account, req.kind)
+        account_factors.remove(context, confirmed.account, req.kind)
     return signed_in_account.renew_session(context, confirmed)
 
 
-@shared.create_backup_codes.implements
-def make_backup_codes(context: Context, req: WithPassword) -> shared.NewBackupCodes:
+@factor_pages.create_backup_codes.implements
+def make_backup_codes(context: Context, req: WithPassword) -> factor_pages.NewBackupCodes:
     """Draft backup codes; just after the enrolment of a factor this needs no other reauthentication."""
     session, account = signed_in_account.require_account(context)
     confirmed = (
@@ -123,15 +123,15 @@ def make_backup_codes(context: Context, req: WithPassword) -> shared.NewBackupCo
     confirmed = confirmed or signed_in_account.reauthenticate(context, req)
     codes, batch = second_factors.draft_backup_codes(context, confirmed.account)
     done = signed_in_account.renew_session(context, confirmed)
-    return shared.NewBackupCodes(codes=codes, person=label_of(account), batch=batch, session=done.session)
+    return factor_pages.NewBackupCodes(codes=codes, person=label_of(account), batch=batch, session=done.session)
 
 
-@shared.save_backup_codes.implements
-def save_backup_codes(context: Context, req: shared.SaveBackupCodesRequest) -> StepResponse:
+@factor_pages.save_backup_codes.implements
+def save_backup_codes(context: Context, req: factor_pages.SaveBackupCodesRequest) -> StepResponse:
     """Put the saved codes into use and continue the sign-in; one that requires them does not continue without."""
     session, account = signed_in_account.require_session(context)
     interaction = interactions.find_open(context, req.interaction_id)
-    if req.batch and not own_factors.save(context, account, req.batch):
+    if req.batch and not account_factors.save(context, account, req.batch):
         replaced = BackupCodesStep(reason=BackupCodesReason.REPLACED)
         return StepResponse(step=replaced, interaction_id=req.interaction_id if interaction else None)
     if interaction is None:

@@ -13,16 +13,16 @@ from app.identity.pages_api.oauth import session_end
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import views as oauth_views
 from app.identity.protocols.oauth.authorize import account_choice
-from app.identity.protocols.oauth.logout import rp_initiated as logout
+from app.identity.protocols.oauth.logout import rp_initiated
 
 
 @sign_out_pages.sign_out.implements
 def sign_out(context: Context, req: sign_out_pages.SignOutRequest) -> StepResponse:
     """End the session that the request's `id_token_hint` names, of those of this browser, else the current one."""
     current = sessions.current(context)
-    named = logout.named_session(context, req)
+    named = rp_initiated.named_session(context, req)
     session = named if named is not None and (current is None or named.uid != current.uid) else current
-    response = logout.open(context, req, session)
+    response = rp_initiated.open(context, req, session)
     if isinstance(response.step, ConfirmSignOutStep) and session is not None:
         account = accounts.by_uid(context, session.uid)
         asked = ConfirmSignOutStep(person=oauth_views.person(account) if account else None)

@@ -13,7 +13,7 @@ from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations.domains import service as domains
 from app.identity.directory.organizations.domains import verification as domain_verification
 from app.identity.directory.organizations.domains.service import OrganizationDomain
-from app.identity.directory.organizations.memberships import management as own_members
+from app.identity.directory.organizations.memberships import management as member_management
 from app.identity.directory.organizations.memberships.management import ManagedMember
 from app.identity.pages_api import signed_in_account
 from app.identity.pages_api.organizations import views as organization_views
@@ -74,7 +74,7 @@ def _owned(context: Context, account: Account, org_id: str, *, for_change: bool 
 
     Raises UnknownOrganization, also for managers who are no owners.
     """
-    scope = own_members.managed(context, account, org_id, for_change=for_change)
+    scope = member_management.managed(context, account, org_id, for_change=for_change)
     if not scope.is_owner or not context.tenant.settings.organizations.dns:
         raise e.UnknownOrganization
     return scope

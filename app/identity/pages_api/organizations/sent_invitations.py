@@ -11,7 +11,7 @@ from app.identity.directory.organizations.invitations import service as invitati
 from app.identity.directory.organizations.invitations import store as invitation_store
 from app.identity.directory.organizations.invitations.invitation import InvitationRecord
 from app.identity.directory.organizations.invitations.invitation_link import InvitationLinkRecord
-from app.identity.directory.organizations.memberships import management as own_members
+from app.identity.directory.organizations.memberships import management as member_management
 from app.identity.directory.organizations.memberships import service as memberships
 from app.identity.directory.organizations.memberships.management import ManagedMember, OfferedRole
 from app.identity.directory.organizations.organization import OWN
@@ -36,8 +36,8 @@ _PROBLEMS: dict[type[ApiError], str] = {
 def read(context: Context, req: contract.OrganizationInvitationsRequest) -> contract.OrganizationInvitations:
     session, account = signed_in_account.require_account(context)
     sessions.touch(context, session)
-    scope, size = own_members.managed(context, account, req.organization), contract.INVITATIONS_PER_PAGE
-    organization, offered = scope.organization, own_members.offered_roles(context, req.organization)
+    scope, size = member_management.managed(context, account, req.organization), contract.INVITATIONS_PER_PAGE
+    organization, offered = scope.organization, member_management.offered_roles(context, req.organization)
     found, links = _found(context, req)
     default = memberships.default_role_ids(context, organization)
     provided = _Given(scope, {item.role.role_id: item for item in offered}, default)
@@ -93,7 +93,7 @@ def create_link(context: Context, req: contract.CreateLinkRequest) -> contract.L
         max_uses=req.max_uses,
         domains=req.domains,
     )
-    scope = own_members.managed(context, confirmed.account, req.organization)
+    scope = member_management.managed(context, confirmed.account, req.organization)
     renewal = signed_in_account.renew_session(context, confirmed)
     return contract.LinkCreated(
         organization=scope.organization.display_name,

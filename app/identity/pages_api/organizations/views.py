@@ -9,7 +9,7 @@ from app.contract.organizations.pages import account_organizations
 from app.contract.organizations.pages import members as contract
 from app.identity.authentication.sign_in.sessions.service import BrowserSession
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.organizations.memberships import management as own_members
+from app.identity.directory.organizations.memberships import management as member_management
 from app.identity.directory.organizations.memberships import service as memberships
 from app.identity.directory.organizations.memberships import store as member_store
 from app.identity.directory.organizations.memberships.management import ManagedMember
@@ -33,7 +33,7 @@ def account_view(context: Context, session: BrowserSession, account: Account) ->
 def own(context: Context, account: Account, found: list[Membership]) -> list[account_organizations.OwnOrganization]:
     """Return organizations as the account's pages show them, in a fixed number of statements."""
     ids = [item.organization.org_id for item in found]
-    people, owners = memberships.count_people(context, ids), own_members.owners_of(context, ids)
+    people, owners = memberships.count_people(context, ids), member_management.owners_of(context, ids)
     since = member_store.joined_at(context, account.uid, ids)
     return [
         account_organizations.OwnOrganization(

@@ -23,8 +23,7 @@ from app.contract.steps import (
     ResetSentStep,
     StepResponse,
 )
-from app.identity.authentication.recovery import pin_handlers as forgotten_pins
-from app.identity.authentication.recovery import recipient, sending
+from app.identity.authentication.recovery import pin_handlers, recipient, sending
 from app.identity.authentication.recovery.handlers import spend_limits
 from app.identity.authentication.recovery.sending import MAIL, PASSWORD, PIN, SMS, ResetKind, ResetOptions
 from app.identity.authentication.sign_in import identifiers, interactions
@@ -233,7 +232,7 @@ def _begin(
         lookup = account_lookup.find(context, identifier, is_hidden=True)
     else:
         lookup = AccountLookup(context, identifier, account, is_hidden=True)
-    account = forgotten_pins.reachable_account(lookup, by) if of is PIN else recipient.reachable_account(lookup, by)
+    account = pin_handlers.reachable_account(lookup, by) if of is PIN else recipient.reachable_account(lookup, by)
     uid = account.uid if account else one_time_tokens.NOBODY
     state, previous = PendingRecovery(name, uid, by, of=of.name), _of(interaction) if interaction is not None else None
     if previous is not None and (previous.subject, previous.uid, previous.of) == (state.subject, uid, of.name):

@@ -10,7 +10,7 @@ from app.identity.authentication.sign_in import eligibility, interactions, pendi
 from app.identity.authentication.sign_in import service as sign_in_service
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.passkeys import management
-from app.identity.authentication.sign_in.passkeys import sign_in as signing_in
+from app.identity.authentication.sign_in.passkeys import sign_in as passkey_sign_in
 from app.identity.authentication.sign_in.passkeys.sign_in import require_enabled
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
@@ -41,7 +41,7 @@ def sign_in(context: Context, req: contract.PasskeySignIn) -> StepResponse:
     if req.interaction_id and interaction is None:
         return next_step.START_AGAIN
     try:
-        account, assertion, methods = signing_in.verify(context, CeremonyUse.AUTOFILL, req.credential)
+        account, assertion, methods = passkey_sign_in.verify(context, CeremonyUse.AUTOFILL, req.credential)
     except e.PasskeyRefused:
         if (pending := begin_verification.by_passkey(context, interaction, req.credential.raw_id)) is None:
             raise

@@ -16,7 +16,7 @@ from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import OneTimeToken, Purpose
 from app.identity.pages_api.interactions import link_handoff, next_step
-from app.identity.pages_api.sign_in import passwordless as steps
+from app.identity.pages_api.sign_in import passwordless
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationToken
 from app.kit.web.user_agents import parse_user_agent
@@ -51,7 +51,9 @@ def open_link(context: Context, req: LinkRequest) -> StepResponse:
         )
     one_time_token = one_time_tokens.spend_link(context, Purpose.SIGN_IN, req.token)
     account = redemption.redeem(context, one_time_token, e.ExpiredLink)
-    next_page = steps.complete_sign_in(context, interaction, account, MAIL, remember=steps.is_remembered(interaction))
+    next_page = passwordless.complete_sign_in(
+        context, interaction, account, MAIL, remember=passwordless.is_remembered(interaction)
+    )
     if interaction is not None:
         return next_page
     return next_step.at_application(context, next_page, str(one_time_token.facts.get("attempt") or ""))
@@ -80,7 +82,9 @@ def renew_link(context: Context, req: LinkRequest) -> StepResponse:
     if link is None:
         raise e.UnknownLink
     interaction = interactions.find_open(context, req.interaction_id)
-    return steps.begin(context, interaction, str(link.facts["email"]), MAIL, remember=steps.is_remembered(interaction))
+    return passwordless.begin(
+        context, interaction, str(link.facts["email"]), MAIL, remember=passwordless.is_remembered(interaction)
+    )
 
 
 @contract.read_request.implements

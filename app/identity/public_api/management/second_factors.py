@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from app.contract import errors as e
-from app.contract.passkeys import account as own_passkeys
+from app.contract.passkeys import account as account_passkeys
 from app.contract.passkeys import second_factor as passkeys
 from app.contract.passkeys.models import ListedPasskeys
 from app.contract.second_factors import account as contract
@@ -20,7 +20,7 @@ from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors import step_up, views
 from app.identity.directory.accounts import service as accounts
 from app.identity.platform.context import Context
-from app.identity.public_api.self_service import second_factors as own_factors
+from app.identity.public_api.self_service import second_factors as account_factors
 from app.identity.public_api.self_service.passkeys import some_of
 from app.identity.public_api.self_service.second_factors import older
 
@@ -36,13 +36,13 @@ def read(context: Context, req: contract.ManagedFactor) -> contract.OwnFactors:
 @contract.managed_make_backup_codes.implements
 def make_backup_codes(context: Context, req: contract.ManagedFactor) -> contract.BackupCodes:
     account = accounts.require(context, req.uid)
-    return contract.BackupCodes(back_up_codes=own_factors.new_backup_codes(context, account, is_first=True))
+    return contract.BackupCodes(back_up_codes=account_factors.new_backup_codes(context, account, is_first=True))
 
 
 @contract.managed_renew_backup_codes.implements
 def renew_backup_codes(context: Context, req: contract.ManagedFactor) -> contract.BackupCodes:
     account = accounts.require(context, req.uid)
-    return contract.BackupCodes(back_up_codes=own_factors.new_backup_codes(context, account, is_first=False))
+    return contract.BackupCodes(back_up_codes=account_factors.new_backup_codes(context, account, is_first=False))
 
 
 @contract.managed_remove_totp.implements
@@ -88,20 +88,20 @@ def remove_passkey_factor(context: Context, req: contract.ManagedFactor) -> Dele
     return removed(context, req.uid, FactorKind.PASSKEY)
 
 
-@own_passkeys.managed_listed.implements
+@account_passkeys.managed_listed.implements
 def list_passkeys(context: Context, req: contract.ManagedFactor) -> ListedPasskeys:
     return some_of(context, accounts.require(context, req.uid).uid)
 
 
-@own_passkeys.managed_remove.implements
-def remove_passkey(context: Context, req: own_passkeys.ManagedPasskey) -> Deleted:
+@account_passkeys.managed_remove.implements
+def remove_passkey(context: Context, req: account_passkeys.ManagedPasskey) -> Deleted:
     management.remove(context, accounts.require(context, req.uid), req.passkey_id)
     return Deleted()
 
 
 def removed(context: Context, uid: str, kind: FactorKind) -> Deleted:
     """Remove a factor of an account."""
-    own_factors.remove(context, accounts.require(context, uid), kind)
+    account_factors.remove(context, accounts.require(context, uid), kind)
     return Deleted()
 
 

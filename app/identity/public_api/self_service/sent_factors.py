@@ -19,7 +19,7 @@ from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import is_verified
 from app.identity.platform.context import Context
-from app.identity.public_api.self_service import second_factors as own_factors
+from app.identity.public_api.self_service import second_factors as account_factors
 from app.identity.public_api.self_service.account_unlock import open_lock
 
 
@@ -36,7 +36,7 @@ def prove_sms(context: Context, req: sms.OwnSms) -> Profile:
         raise e.NoPhoneRegistered
     is_open = open_lock(context, account, req, req)
     answer = FactorResponse(code=req.otp)
-    own_factors.enrol(context, known, FactorKind.SMS, answer, is_lock_solved=is_open, replaces=has_new)
+    account_factors.enrol(context, known, FactorKind.SMS, answer, is_lock_solved=is_open, replaces=has_new)
     return accounts.profile_for_owner(context, account, req.fields_)
 
 
@@ -89,7 +89,7 @@ def prove_email(context: Context, req: email.OwnEmail) -> Profile:
     is_open = open_lock(context, account, req, req)
     answer = FactorResponse(code=otp, email=req.email_id or None)
     known = second_factors.account_factors(context, account)
-    own_factors.enrol(context, known, FactorKind.EMAIL, answer, is_lock_solved=is_open)
+    account_factors.enrol(context, known, FactorKind.EMAIL, answer, is_lock_solved=is_open)
     return accounts.profile_for_owner(context, account, req.fields_)
 
 
@@ -99,7 +99,7 @@ def keep_answers(context: Context, req: questions.OwnAnswers) -> Posted:
     known = second_factors.account_factors(context, accounts.current(context))
     if known.enrolled(FactorKind.QUESTIONS) and not req.replace_security_question_answer:
         raise e.FactorEnrolledBefore
-    own_factors.enrol(context, known, FactorKind.QUESTIONS, FactorResponse(answers=req.by_question), replaces=True)
+    account_factors.enrol(context, known, FactorKind.QUESTIONS, FactorResponse(answers=req.by_question), replaces=True)
     return Posted()
 
 
@@ -123,5 +123,5 @@ def _removed(context: Context, kind: FactorKind) -> Deleted:
     account = accounts.current(context)
     if not second_factors.account_factors(context, account).enrolled(kind) and kind is not FactorKind.SMS:
         second_factors.refuse_unavailable(context, kind)
-    own_factors.remove(context, account, kind)
+    account_factors.remove(context, account, kind)
     return Deleted()

@@ -13,7 +13,7 @@ from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import MAIL_CODE, OneTimeToken, Purpose
 from app.identity.credentials.tokens import service as tokens
-from app.identity.directory.accounts import identifiers as names
+from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.accounts.login_attempts import account_lookup
@@ -75,7 +75,7 @@ def _spend_code(
     uid = sent.uid if sent else _pending_uid(lookup)
     if uid is None or (lookup.holder is None and not hides):
         raise e.UnknownAccount if email else e.WrongMailCode
-    is_lock_solved, subject = solve_lock(context, lookup, solution), names.normalize(EMAIL, address)
+    is_lock_solved, subject = solve_lock(context, lookup, solution), identifiers.normalize(EMAIL, address)
     kind = sent.kind if sent else one_time_tokens.purpose_of_newest_code(context, verification.KINDS, uid, subject)
     token = one_time_tokens.check_code(
         context, kind, uid, code, subject=subject, errors=MAIL_CODE, is_lock_solved=is_lock_solved,

@@ -9,8 +9,7 @@ from app.contract.pins import operations as contract
 from app.contract.second_factors.challenge import FactorLogin
 from app.contract.shared_responses import Posted
 from app.contract.sign_in.operations import Login
-from app.identity.authentication.recovery import pin_handlers as forgotten
-from app.identity.authentication.recovery import recipient, sending
+from app.identity.authentication.recovery import pin_handlers, recipient, sending
 from app.identity.authentication.sign_in import completion, eligibility, locks, tenant_requirements
 from app.identity.authentication.sign_in.operations import password_reset
 from app.identity.authentication.sign_in.operations.password_reset import require_parameter
@@ -149,7 +148,7 @@ def reset_by_code(context: Context, req: contract.ResetPinByCode) -> Posted:
     lookup = _read_identifier(context, req)
     channel, errors = (sending.SMS, SMS_CODE) if lookup.identifier.kind == "phone" else (sending.MAIL, MAIL_CODE)
     account, pin = (
-        forgotten.reachable_account(lookup, channel),
+        pin_handlers.reachable_account(lookup, channel),
         locks.LockSolution(req.security_answer, captcha.from_parameters(req)),
     )
     token, is_lock_solved = password_reset.check_code(

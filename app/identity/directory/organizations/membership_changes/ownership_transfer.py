@@ -8,7 +8,7 @@ from app.contract import errors as e
 from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account, can_sign_in
 from app.identity.directory.organizations.membership_changes import departures
-from app.identity.directory.organizations.memberships import management as own_members
+from app.identity.directory.organizations.memberships import management as member_management
 from app.identity.directory.organizations.memberships import service as memberships
 from app.identity.directory.organizations.memberships import store as member_store
 from app.identity.directory.organizations.memberships.management import ManagedMember
@@ -70,7 +70,7 @@ def _may_transfer(
     context: Context, actor: Account, org_id: str, uid: str, *, for_change: bool = False
 ) -> ManagedMember:
     """Return the organization of which the actor may make this member an owner. Raises UnknownOrganization, NotAMember, OwnersOnly."""
-    scope = own_members.managed(context, actor, org_id, for_change=for_change)
+    scope = member_management.managed(context, actor, org_id, for_change=for_change)
     if not scope.is_owner:
         raise e.OwnersOnly
     if uid == actor.uid or not member_store.of_account(context, uid, org_id):

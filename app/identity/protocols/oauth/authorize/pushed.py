@@ -21,7 +21,7 @@ from app.identity.platform.continuation_tokens import NO_ACCOUNT, ContinuationPu
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import issuers
 from app.identity.protocols.oauth.authorize.request import Check, RefusedByRedirect, RefusedOnPage, UncheckedRequest
-from app.identity.protocols.oauth.sender_constraints import token_binding as sender_constraints
+from app.identity.protocols.oauth.sender_constraints import token_binding
 from app.kit import randomness
 from app.kit.operations.errors import OAuthError
 
@@ -62,7 +62,7 @@ def push(context: Context, client: Application, req: PushedRequest, checks: Iter
         raise oauth.InvalidRequest(refusal.description) from None
     except RefusedByRedirect as refusal:
         raise ERRORS.get(refusal.error, oauth.InvalidRequest)(refusal.description) from None
-    if (key := sender_constraints.pushed_key(context, client, request.values.get("dpop_jkt"))) is not None:
+    if (key := token_binding.pushed_key(context, client, request.values.get("dpop_jkt"))) is not None:
         request.values["dpop_jkt"] = key
     facts = {"client_id": client.client_id, "issuer": request.issuer.url, "parameters": request.values}
     facts[_SIGNED] = request.accepted.get(_SIGNED, False)

@@ -14,7 +14,7 @@ from app.identity.protocols.oauth import grants, issuers, rate_limits
 from app.identity.protocols.oauth.authorize import checks, device_codes, pushed
 from app.identity.protocols.oauth.claims import account as claims
 from app.identity.protocols.oauth.endpoints import metadata
-from app.identity.protocols.oauth.sender_constraints import token_binding as sender_constraints
+from app.identity.protocols.oauth.sender_constraints import token_binding
 from app.identity.protocols.oauth.tokens import introspection, introspection_jwts, machine_tokens
 from app.kit.operations.wire import Document
 
@@ -65,7 +65,7 @@ def revoke(context: Context, req: contract.RevocationRequest) -> Document:
 def machine_token(context: Context, req: contract.MachineTokenRequest) -> contract.TokenResponse:
     client = _client(context)
     context.services.signing_keys.current(context.work)
-    sender_constraints.prove(context, client)
+    token_binding.prove(context, client)
     return machine_tokens.issue(context, client, req)
 
 

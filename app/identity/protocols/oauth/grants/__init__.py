@@ -19,7 +19,7 @@ from app.identity.protocols.oauth.grants import (
     token_exchange,
 )
 from app.identity.protocols.oauth.issuers import Issuer
-from app.identity.protocols.oauth.sender_constraints import token_binding as sender_constraints
+from app.identity.protocols.oauth.sender_constraints import token_binding
 
 Exchange = Callable[[Context, Application, Issuer, TokenRequest], TokenResponse]
 
@@ -49,5 +49,5 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         raise InvalidAuthorizationDetails("This grant has no authorization_details.")
     if name == password.NAME and client.settings.is_fapi:  # FAPI 2.0 Security Profile section 5.3.2.1
         raise UnauthorizedClient("This client may not use this grant.")
-    sender_constraints.prove(context, client)
+    token_binding.prove(context, client)
     return grant(context, client, issuer, req)

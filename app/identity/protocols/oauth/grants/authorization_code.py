@@ -16,9 +16,9 @@ from app.identity.platform.token_claims import TokenClaims
 from app.identity.protocols.oauth import authorization_details, resource_indicators
 from app.identity.protocols.oauth.authorize.oauth_parameters.pkce import PLAIN, VERIFIER
 from app.identity.protocols.oauth.issuers import Issuer
-from app.identity.protocols.oauth.sender_constraints import token_binding as sender_constraints
+from app.identity.protocols.oauth.sender_constraints import token_binding
 from app.identity.protocols.oauth.tokens import authorization_codes as codes
-from app.identity.protocols.oauth.tokens import token_response as issuing
+from app.identity.protocols.oauth.tokens import token_response
 from app.identity.protocols.oauth.tokens.authorization_codes import CodeRefused
 from app.identity.protocols.oauth.tokens.token_response import GrantResult
 from app.kit import randomness
@@ -47,12 +47,12 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     if request["redirect_uri"] != req.redirect_uri:
         raise InvalidGrant("The redirect_uri differs.")
     _verify_pkce(request, req.code_verifier)
-    sender_constraints.check_code(context, request)
+    token_binding.check_code(context, request)
     ends_at = sessions.lock_expiry(context, code.session_id) if code.session_id is not None else None
     if code.session_id is not None and ends_at is None:
         raise InvalidGrant("The session was ended.")  # the end of a session ends its unused codes
-    account = issuing.active_account(context, code.uid)
-    claims = TokenClaims.from_stored(request).only(*issuing.CLAIMS_OF_REQUEST)
+    account = token_response.active_account(context, code.uid)
+    claims = TokenClaims.from_stored(request).only(*token_response.CLAIMS_OF_REQUEST)
     grant = GrantResult(
         kind=NAME,
         scope=tuple(request.get("scope") or ()),
@@ -65,9 +65,9 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         claims=authorization_details.claimed(
             context, client, claims, request.get("authorization_details") or (), req.authorization_details
         ),
-        membership=issuing.active_membership(context, account.uid, claims.org_id),
+        membership=token_response.active_membership(context, account.uid, claims.org_id),
     )
-    return issuing.token_response(context, client, issuer, grant, account)
+    return token_response.token_response(context, client, issuer, grant, account)
 
 
 def _verify_pkce(request: dict[str, Any], verifier: str | None) -> None:

@@ -9,7 +9,7 @@ from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import refusal_log, resource_indicators
 from app.identity.protocols.oauth.issuers import Issuer
-from app.identity.protocols.oauth.tokens import token_response as issuing
+from app.identity.protocols.oauth.tokens import token_response
 from app.identity.protocols.oauth.tokens.token_response import GrantResult
 
 NAME = "client_credentials"
@@ -25,4 +25,4 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         raise refusal_log.scope_of_another(unknown)
     scope = scope or tuple(name for name in context.tenant.settings.default_scopes if name in allowed)
     resource = resource_indicators.resolve(context, client, None, req.resource)
-    return issuing.token_response(context, client, issuer, GrantResult(NAME, scope, resource=resource), None)
+    return token_response.token_response(context, client, issuer, GrantResult(NAME, scope, resource=resource), None)

@@ -18,7 +18,7 @@ from app.identity.platform.token_claims import TokenClaims
 from app.identity.protocols.oauth import authorization_details, resource_indicators
 from app.identity.protocols.oauth.authorize import device_codes
 from app.identity.protocols.oauth.issuers import Issuer
-from app.identity.protocols.oauth.tokens import token_response as issuing
+from app.identity.protocols.oauth.tokens import token_response
 from app.identity.protocols.oauth.tokens.token_response import GrantResult
 
 NAME = DEVICE_GRANT
@@ -31,10 +31,14 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     facts = device_codes.redeem(context, client, issuer, req.device_code)
     if sessions.lock_expiry(context, facts["session_id"]) is None:
         raise InvalidGrant("The session was ended.")
-    account = issuing.active_account(context, facts["uid"])
+    account = token_response.active_account(context, facts["uid"])
     scope, methods = tuple(facts["scope"]), tuple(facts["amr"])
-    has_refresh = issuing.has_refresh_token(client, scope)
-    lifetime = issuing.refresh_lifetime(context, client) if has_refresh else issuing.access_lifetime(context, client)
+    has_refresh = token_response.has_refresh_token(client, scope)
+    lifetime = (
+        token_response.refresh_lifetime(context, client)
+        if has_refresh
+        else token_response.access_lifetime(context, client)
+    )
     session = sessions.start_for_grant(
         context,
         account.uid,
@@ -55,6 +59,6 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         session.expires_at,
         resource=resource,
         claims=authorization_details.claimed(context, client, claims, details, req.authorization_details),
-        membership=issuing.active_membership(context, account.uid, claims.org_id),
+        membership=token_response.active_membership(context, account.uid, claims.org_id),
     )
-    return issuing.token_response(context, client, issuer, grant, account)
+    return token_response.token_response(context, client, issuer, grant, account)

@@ -22,7 +22,7 @@ from app.identity.platform.context import Context, TokenHolder
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import refusal_log, resource_indicators
 from app.identity.protocols.oauth.issuers import Issuer
-from app.identity.protocols.oauth.tokens import token_response as issuing
+from app.identity.protocols.oauth.tokens import token_response
 from app.identity.protocols.oauth.tokens.token_response import GrantResult
 from app.kit import randomness
 
@@ -42,19 +42,19 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         raise refusal_log.scope_of_another(unknown)
     resource = resource_indicators.resolve(context, client, None, req.resource)
     holder = _holder(context, req.token)
-    account = issuing.active_account(context, holder.uid)
+    account = token_response.active_account(context, holder.uid)
     if not tenant_requirements.are_met(context, account):
         raise InvalidGrant("Something must be accepted first, which this grant cannot ask for.")
-    has_refresh = issuing.has_refresh_token(client, scope)
-    granted = client.granted(scope if has_refresh else tuple(name for name in scope if name != issuing.OFFLINE))
+    has_refresh = token_response.has_refresh_token(client, scope)
+    granted = client.granted(scope if has_refresh else tuple(name for name in scope if name != token_response.OFFLINE))
     ends_at = int(tokens.absolute_end(context, holder.claims, holder.issued_at).timestamp())
     claims = replace(holder.claims.only(*_RETAINED), ends_at=ends_at, resource=resource)
     session_id, session_ends_at = _session(context, client, issuer, holder, has_refresh=has_refresh)
     grant = GrantResult(
         NAME, granted, account.uid, session_id, session_ends_at, resource=resource, claims=claims,
-        membership=issuing.active_membership(context, account.uid, claims.org_id),
+        membership=token_response.active_membership(context, account.uid, claims.org_id),
     )  # fmt: skip
-    return issuing.token_response(context, client, issuer, grant, account)
+    return token_response.token_response(context, client, issuer, grant, account)
 
 
 def _holder(context: Context, text: str) -> TokenHolder:
@@ -82,7 +82,11 @@ def _session(
         if ends_at is None:
             raise InvalidGrant("The session was ended.")
         return holder.session_id, ends_at
-    lifetime = issuing.refresh_lifetime(context, client) if has_refresh else issuing.access_lifetime(context, client)
+    lifetime = (
+        token_response.refresh_lifetime(context, client)
+        if has_refresh
+        else token_response.access_lifetime(context, client)
+    )
     session = sessions.start_for_grant(
         context,
         holder.uid,

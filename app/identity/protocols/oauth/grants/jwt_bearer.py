@@ -18,8 +18,7 @@ from app.identity.platform.tenant import Application
 from app.identity.platform.token_claims import TokenClaims
 from app.identity.protocols.oauth import refusal_log, resource_indicators
 from app.identity.protocols.oauth.issuers import Issuer
-from app.identity.protocols.oauth.tokens import assertion_accounts, assertions
-from app.identity.protocols.oauth.tokens import token_response as issuing
+from app.identity.protocols.oauth.tokens import assertion_accounts, assertions, token_response
 from app.identity.protocols.oauth.tokens.assertion_accounts import CONFLICTS, AccountRefused
 from app.identity.protocols.oauth.tokens.assertions import AssertionRefused
 from app.identity.protocols.oauth.tokens.token_response import GrantResult
@@ -37,12 +36,12 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         raise UnauthorizedClient("A public client may not use this grant.")
     if req.assertion is None:
         raise InvalidRequest.names("assertion")
-    scope = tuple(name for name in dict.fromkeys((req.scope or "").split()) if name != issuing.OFFLINE)
+    scope = tuple(name for name in dict.fromkeys((req.scope or "").split()) if name != token_response.OFFLINE)
     if unknown := set(scope) - client.scopes:
         raise refusal_log.scope_of_another(unknown)
     resource = resource_indicators.resolve(context, client, None, req.resource)
-    account = issuing.active_account(context, _subject(context, client, req.assertion).uid)
-    lifetime = issuing.access_lifetime(context, client)
+    account = token_response.active_account(context, _subject(context, client, req.assertion).uid)
+    lifetime = token_response.access_lifetime(context, client)
     session = sessions.start_for_grant(
         context, account.uid, (FEDERATED,), client.client_id, lifetime, issuer=issuer.url
     )
@@ -50,7 +49,7 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         NAME, scope, account.uid, session.session_id, session.expires_at,
         resource=resource, claims=TokenClaims(amr=(FEDERATED,)), is_access_only=True,
     )  # fmt: skip
-    return issuing.token_response(context, client, issuer, grant, account)
+    return token_response.token_response(context, client, issuer, grant, account)
 
 
 def _subject(context: Context, client: Application, assertion: str) -> Account:

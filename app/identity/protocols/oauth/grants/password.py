@@ -19,7 +19,7 @@ from app.identity.platform.tenant import Application
 from app.identity.platform.token_claims import TokenClaims
 from app.identity.protocols.oauth import refusal_log, resource_indicators
 from app.identity.protocols.oauth.issuers import Issuer
-from app.identity.protocols.oauth.tokens import token_response as issuing
+from app.identity.protocols.oauth.tokens import token_response
 from app.identity.protocols.oauth.tokens.token_response import GrantResult
 from app.kit.operations.errors import ApiError
 
@@ -36,8 +36,8 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     if unknown := set(scope) - client.scopes:
         raise refusal_log.scope_of_another(unknown)
     resource = resource_indicators.resolve(context, client, None, req.resource)
-    has_refresh = issuing.has_refresh_token(client, scope)
-    scope = scope if has_refresh else tuple(name for name in scope if name != issuing.OFFLINE)
+    has_refresh = token_response.has_refresh_token(client, scope)
+    scope = scope if has_refresh else tuple(name for name in scope if name != token_response.OFFLINE)
     identifier = identifiers.guess(context.tenant.settings, req.username)
     try:
         verified = sign_in.verify(
@@ -53,7 +53,11 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     if not tenant_requirements.are_met(context, account):
         raise InvalidGrant("Something must be accepted first, which this grant cannot ask for.")
     claims = TokenClaims(auth_time=int(context.now.timestamp()), amr=(sign_in.PASSWORD,), resource=resource)
-    lifetime = issuing.refresh_lifetime(context, client) if has_refresh else issuing.access_lifetime(context, client)
+    lifetime = (
+        token_response.refresh_lifetime(context, client)
+        if has_refresh
+        else token_response.access_lifetime(context, client)
+    )
     session = sessions.start_for_grant(
         context, account.uid, (sign_in.PASSWORD,), client.client_id, lifetime, issuer=issuer.url
     )
@@ -61,4 +65,4 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     grant = GrantResult(
         NAME, granted, account.uid, session.session_id, session.expires_at, resource=resource, claims=claims
     )
-    return issuing.token_response(context, client, issuer, grant, account)
+    return token_response.token_response(context, client, issuer, grant, account)

@@ -19,8 +19,8 @@ from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import authorization_details, resource_indicators
 from app.identity.protocols.oauth.issuers import Issuer
-from app.identity.protocols.oauth.sender_constraints import token_binding as sender_constraints
-from app.identity.protocols.oauth.tokens import token_response as issuing
+from app.identity.protocols.oauth.sender_constraints import token_binding
+from app.identity.protocols.oauth.tokens import token_response
 from app.identity.protocols.oauth.tokens.token_response import GrantResult
 
 NAME = "refresh_token"
@@ -37,7 +37,7 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     spent = _take(context, client, req.refresh_token, is_retained=is_retained)
     if spent.claims.issuer != issuer.url or spent.uid is None:
         raise InvalidGrant("The refresh_token was issued by another issuer.")
-    sender_constraints.check_refresh(context, client, spent.claims)
+    token_binding.check_refresh(context, client, spent.claims)
     granted = spent.claims.granted or spent.scope
     scope = _narrow(granted.split(), req.scope)
     resource = resource_indicators.resolve(context, client, spent.claims.resource, req.resource)
@@ -46,10 +46,12 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     session_id = spent.session_id or claims.sid
     ends_at = None
     if session_id is not None:
-        ends_at = sessions.extend_on_refresh(context, session_id, issuing.refresh_lifetime(context, client, claims))
-        if ends_at is None and not issuing.outlives_session(client, granted.split()):
+        ends_at = sessions.extend_on_refresh(
+            context, session_id, token_response.refresh_lifetime(context, client, claims)
+        )
+        if ends_at is None and not token_response.outlives_session(client, granted.split()):
             raise InvalidGrant("The session was ended.")
-    account = issuing.active_account(context, spent.uid)
+    account = token_response.active_account(context, spent.uid)
     membership = _membership(context, client, spent)
     grant = GrantResult(
         NAME,
@@ -63,7 +65,7 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         membership=membership,
         retained_refresh=req.refresh_token if is_retained else None,
     )
-    response = issuing.token_response(context, client, issuer, grant, account)
+    response = token_response.token_response(context, client, issuer, grant, account)
     tokens.record_repeated(context, spent)
     return response
 
@@ -82,7 +84,7 @@ def _take(context: Context, client: Application, refresh_token: str, *, is_retai
 def _membership(context: Context, client: Application, spent: SpentRefreshToken) -> Membership | None:
     """Return the membership that the family is for; a family of a membership that ended is revoked."""
     try:
-        return issuing.active_membership(context, spent.uid or "", spent.claims.org_id)
+        return token_response.active_membership(context, spent.uid or "", spent.claims.org_id)
     except InvalidGrant:
         context.work.rollback()
         with context.work.separate_transaction() as transaction:

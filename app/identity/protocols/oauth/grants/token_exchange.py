@@ -19,8 +19,7 @@ from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import resource_indicators
 from app.identity.protocols.oauth.issuers import OIDC, Issuer
-from app.identity.protocols.oauth.tokens import subject_tokens
-from app.identity.protocols.oauth.tokens import token_response as issuing
+from app.identity.protocols.oauth.tokens import subject_tokens, token_response
 from app.identity.protocols.oauth.tokens.subject_tokens import (
     ACCESS_TOKEN,
     ID_TOKEN,
@@ -58,8 +57,8 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     if ends_at is None and subject.ends_with_session:
         raise InvalidRequest("The subject_token is not valid.")  # a sign-out came between
     try:
-        account = issuing.active_account(context, subject.uid)
-        membership = issuing.active_membership(context, account.uid, claims.org_id)
+        account = token_response.active_account(context, subject.uid)
+        membership = token_response.active_membership(context, account.uid, claims.org_id)
     except InvalidGrant as refusal:
         raise InvalidRequest(refusal.description) from None
     grant = GrantResult(
@@ -69,7 +68,7 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     if kind == ID_TOKEN:
         response = _id_token(context, client, issuer, grant, account, min(ends_at or subject.ends_at, subject.ends_at))
     else:
-        response = issuing.token_response(context, client, issuer, grant, account)
+        response = token_response.token_response(context, client, issuer, grant, account)
     context.audit.record(
         "tokens.exchanged", uid=account.uid, client_id=client.client_id, subject_client=subject.client_id,
         audience=resource or client.client_id, actor=act.get("sub") if act else None, type=_NAMES[kind],
@@ -102,12 +101,12 @@ def _id_token(
     """
     if grant.resource is not None:
         raise InvalidTarget("An id_token is for the client itself.")
-    if issuing.OPENID not in grant.scope:
+    if token_response.OPENID not in grant.scope:
         raise InvalidScope("An id_token needs the scope openid.")
     lifetime = max(1, int((until - context.now).total_seconds()))
     seconds = min(lifetime, client.settings.id_token_seconds)
     return TokenResponse(
-        access_token=issuing.exchanged_id_token(context, client, issuer, grant, account, until),
+        access_token=token_response.exchanged_id_token(context, client, issuer, grant, account, until),
         token_type="N_A",
         expires_in=seconds,
         expire_in=str(seconds),
@@ -172,7 +171,7 @@ def _target(context: Context, client: Application, req: TokenRequest) -> str | N
 
 def _narrowed(client: Application, subject: SubjectToken, requested: str | None) -> tuple[str, ...]:
     """Return the scope: never more than the presented token has, and the client may have."""
-    stored = [name for name in subject.scope if name in client.scopes and name != issuing.OFFLINE]
+    stored = [name for name in subject.scope if name in client.scopes and name != token_response.OFFLINE]
     scope = tuple(dict.fromkeys((requested or "").split()))
     if not scope:
         return tuple(stored)

@@ -17,7 +17,7 @@ from app.identity.authentication.passwordless import federated_account, redempti
 from app.identity.authentication.passwordless.federated_account import AddressUse
 from app.identity.authentication.registration import requirements
 from app.identity.authentication.registration import service as registration
-from app.identity.directory.accounts import account as account_facts
+from app.identity.directory.accounts import account as account_values
 from app.identity.directory.accounts import linked_identities
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
@@ -62,7 +62,7 @@ def find(context: Context, client: Application, trusted: TrustedIssuer, claims: 
             return _find_or_create(context, client, trusted, claims)
     elif trusted.subject == "email":
         holder = accounts.by_email(context, email) if isinstance(email, str) else None
-        found = holder if holder is not None and account_facts.is_verified(holder, str(email)) else None
+        found = holder if holder is not None and account_values.is_verified(holder, str(email)) else None
     else:
         found = accounts.by_uid(context, subject)
     if found is None:

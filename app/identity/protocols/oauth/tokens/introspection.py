@@ -18,7 +18,7 @@ from app.identity.platform.tenant import Application
 from app.identity.platform.token_claims import TokenClaims
 from app.identity.protocols.oauth.claims import organizations as organization_claims
 from app.identity.protocols.oauth.claims import subjects
-from app.identity.protocols.oauth.sender_constraints import token_binding as sender_constraints
+from app.identity.protocols.oauth.sender_constraints import token_binding
 from app.kit import randomness
 
 INACTIVE = IntrospectionResponse(active=False)
@@ -93,7 +93,7 @@ def _unused_refresh_token(context: Context, client: Application, token: str) -> 
         session_id=row.session_id,
         client_id=row.client_id,
         scope=row.scope,
-        claims=sender_constraints.of_refresh_token(client, TokenClaims.from_stored(row.facts)),
+        claims=token_binding.of_refresh_token(client, TokenClaims.from_stored(row.facts)),
         issued_at=row.issued_at,
         expires_at=row.expires_at,
     )
@@ -140,7 +140,7 @@ def _describe(
         scope=holder.scope or None,
         scp=holder.scope.split(),
         gty=claims.gty,
-        token_type=sender_constraints.type_of(claims.cnf or {}),
+        token_type=token_binding.type_of(claims.cnf or {}),
         cnf=dict(claims.cnf or {}) or None,
         iat=issued,
         nbf=issued,

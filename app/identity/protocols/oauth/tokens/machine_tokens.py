@@ -17,7 +17,7 @@ from app.identity.platform.store.unit_of_work import Cost
 from app.identity.platform.tenant import Application, Tenant
 from app.identity.platform.token_claims import TokenClaims
 from app.identity.protocols.oauth import refusal_log
-from app.identity.protocols.oauth.sender_constraints import token_binding as sender_constraints
+from app.identity.protocols.oauth.sender_constraints import token_binding
 from app.identity.protocols.oauth.tokens import claimed_issuers, issued_jwts
 from app.kit import randomness
 
@@ -59,8 +59,8 @@ def verify(context: Context, token: str | None) -> dict[str, Any]:
     if token_store.access(context.work, randomness.digest(token or "")) is None:
         raise MachineRefused("The machine token was revoked.")
     try:
-        sender_constraints.check(context, token or "", claims.get("cnf") or {}, str(claims.get("cid")))
-    except sender_constraints.SenderRefused as refusal:
+        token_binding.check(context, token or "", claims.get("cnf") or {}, str(claims.get("cid")))
+    except token_binding.SenderRefused as refusal:
         raise MachineRefused(refusal.reason) from None
     client = context.application(client_id=str(claims.get("cid")))
     if client is None or not client.settings.is_active:
@@ -111,7 +111,7 @@ def issue(context: Context, client: Application, req: MachineTokenRequest) -> To
     scope = claims["scope"] or None
     return TokenResponse(
         access_token=issued.access_token,
-        token_type=sender_constraints.token_type(context),
+        token_type=token_binding.token_type(context),
         expires_in=lifetime,
         expire_in=str(lifetime),
         scope=scope,

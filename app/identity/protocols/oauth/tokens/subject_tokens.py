@@ -18,7 +18,7 @@ from app.identity.platform.context import Context, TokenHolder
 from app.identity.platform.tenant import Application
 from app.identity.platform.token_claims import TokenClaims
 from app.identity.protocols.oauth.claims import subjects
-from app.identity.protocols.oauth.sender_constraints import token_binding as sender_constraints
+from app.identity.protocols.oauth.sender_constraints import token_binding
 from app.identity.protocols.oauth.tokens import issued_jwts
 from app.kit import randomness
 
@@ -80,7 +80,7 @@ def read(context: Context, client: Application, text: str, kind: str) -> Subject
     if found.ends_at <= context.now or not _may_present(context, client, found):
         raise SubjectTokenRefused
     try:
-        sender_constraints.check_presented(context, client, found.claims, is_refresh=kind == REFRESH_TOKEN)
+        token_binding.check_presented(context, client, found.claims, is_refresh=kind == REFRESH_TOKEN)
     except InvalidGrant:
         raise SubjectTokenRefused from None
     return found

@@ -26,7 +26,7 @@ from app.identity.protocols.oauth.claims import organizations as organization_cl
 from app.identity.protocols.oauth.claims import requested_values, subjects
 from app.identity.protocols.oauth.claims import roles as role_claims
 from app.identity.protocols.oauth.issuers import Issuer
-from app.identity.protocols.oauth.sender_constraints import token_binding as sender_constraints
+from app.identity.protocols.oauth.sender_constraints import token_binding
 from app.identity.protocols.oauth.tokens import machine_tokens
 from app.kit import randomness
 
@@ -156,7 +156,7 @@ def _response(
     details = grant.claims.authorization_details
     return TokenResponse(
         access_token=issued.access_token,
-        token_type=sender_constraints.token_type(context),
+        token_type=token_binding.token_type(context),
         expires_in=lifetime,
         expire_in=str(lifetime),
         refresh_token=issued.refresh_token,

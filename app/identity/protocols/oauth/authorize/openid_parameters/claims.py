@@ -13,7 +13,7 @@ from typing import Any, Final
 from app.identity.directory.accounts.identifiers import NOBODY
 from app.identity.protocols.oauth.authorize.openid_parameters import acr_values
 from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, UncheckedRequest
-from app.identity.protocols.oauth.claims import account as known
+from app.identity.protocols.oauth.claims import account as account_claims
 from app.identity.protocols.oauth.claims import requested_values, subjects
 from app.kit.text import strict_json
 
@@ -36,7 +36,7 @@ def check(request: UncheckedRequest) -> None:
     if text is None:
         return
     requested = _parse(text)
-    allowed = known.names(request.client.scopes)
+    allowed = account_claims.names(request.client.scopes)
     for place in _PLACES:
         found = {name: item for name, item in requested[place].items() if name in allowed}
         request.accepted[f"{place}_claims"] = tuple(found)

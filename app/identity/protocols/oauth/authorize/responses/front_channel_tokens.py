@@ -20,7 +20,7 @@ from app.identity.platform.token_claims import TokenClaims
 from app.identity.protocols.oauth import authorization_details, issuers
 from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect
 from app.identity.protocols.oauth.claims import account as claims
-from app.identity.protocols.oauth.tokens import token_response as issuing
+from app.identity.protocols.oauth.tokens import token_response
 from app.identity.protocols.oauth.tokens.token_response import GrantResult
 
 
@@ -48,13 +48,13 @@ def parameters(
     if ends_at is None:
         raise RefusedByRedirect("login_required", "The session was ended.")
     issuer = issuers.named(context, client, request.issuer)
-    stored = TokenClaims.from_stored(code_request).only(*issuing.CLAIMS_OF_REQUEST)
+    stored = TokenClaims.from_stored(code_request).only(*token_response.CLAIMS_OF_REQUEST)
     stored = authorization_details.claimed(context, client, stored, request.authorization_details)
     grant = _grant(request, session, ends_at, code, stored, membership)
     sent: dict[str, str | None] = {}
     access_token = None
     if types.TOKEN in words:
-        response = issuing.token_response(context, client, issuer, grant, account)
+        response = token_response.token_response(context, client, issuer, grant, account)
         access_token = response.access_token
         details = response.authorization_details
         sent = {
@@ -69,7 +69,7 @@ def parameters(
         hashed = {"c_hash": code[0] if code is not None else None, "at_hash": access_token}
         # Without an access token there is no userinfo: the claims of the scopes are in the id_token (Core section 5.4).
         more = claims.names(request.scope) if words == [types.ID_TOKEN] else ()
-        sent["id_token"] = issuing.id_token(context, client, issuer, grant, account, hashed, more)
+        sent["id_token"] = token_response.id_token(context, client, issuer, grant, account, hashed, more)
     return sent
 
 
