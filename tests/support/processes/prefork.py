@@ -85,7 +85,7 @@ def keep_schemas() -> None:
     """Make and keep pydantic's schemas of the API reference, which take a second and depend on no address."""
     names = vars(importlib.import_module("app.kit.openapi.document"))
     names["models_json_schema"] = cache(names["models_json_schema"])
-    importlib.import_module("app.contract.catalogue").openapi_document("", "")
+    importlib.import_module("app.contract.published.openapi").openapi_document("", "")
 
 
 def fork(requested: dict[str, Any], *ours: socket.socket) -> int:
