@@ -29,7 +29,7 @@ class RevokedSigningKey:
 
 
 def revoke(services: IdentityServices, work: UnitOfWork, kid: str | None = None) -> RevokedSigningKey:
-    """Revoke a key of the tenant, by default the one that signs RS256, and every JWT access token of its algorithm.
+    """Revoke a key of the tenant, by default the current RS256 key, and every JWT access token of its algorithm.
 
     The tenant's version is incremented, so that every process reloads the keys. Raises LookupError for an unknown key.
     """

@@ -1,4 +1,4 @@
-"""Finds the requests that the identity service answers from memory: for metadata and key sets (decision 0368)."""
+"""Answers requests for metadata and key sets from memory (decision 0368)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.kit.operations.server import OperationServer
 
 
 class CachedOperations:
-    """Knows what is in memory for the operations that are declared `is_cached`."""
+    """Answers from memory the operations that are declared `is_cached`."""
 
     def __init__(self, services: IdentityServices, server: OperationServer) -> None:
         self._services = services
@@ -31,6 +31,6 @@ class CachedOperations:
 
     @cached_property
     def _paths(self) -> frozenset[str]:
-        """Their addresses that name no application: one that registered itself is read each time."""
+        """Their addresses without an application: an application that registered itself is read for each request."""
         cached = (operation for operation in self._server.catalogue if operation.is_cached)
         return frozenset(path.lower() for operation in cached for _, path in operation.addresses() if "{" not in path)

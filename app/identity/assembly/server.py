@@ -1,4 +1,4 @@
-"""The server of the whole catalogue, and which parts of it a first page needs (decision 0366)."""
+"""Builds the server of all operations; defers the imports that a first page does not need (decision 0366)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EARLY: Final = frozenset({tenant_pages.tenant.name, tenant_pages.changed_tenants
 
 
 def load_handlers() -> None:
-    """Import every module that implements operations, and what admits their callers; connect what they call of one another."""
+    """Import every module that implements operations or admits callers, and connect the extension points between packages."""
     from app.identity.assembly import (  # noqa: PLC0415 - decision 0366
         extension_points,
         handler_modules,  # noqa: F401 - registers the handlers

@@ -140,7 +140,7 @@ class AccountWriter:
             raise RecordRefused(f"expected another value: {refusal.description}") from None
 
     def _find(self, imported: ImportedAccount, forms: dict[str, str]) -> Account | None:
-        """Return the account that the record is; one that gives way to a verified address is removed."""
+        """Return the account that matches the record; remove an account whose unverified address the record has verified."""
         found = self._accounts_of(imported, forms)
         for uid, item in list(found.items()):
             if IMPORTED not in item.private and _is_verified(imported) and pending_accounts.is_replaceable(item):

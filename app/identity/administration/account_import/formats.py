@@ -1,4 +1,4 @@
-"""The formats of import files: what reads a record of each."""
+"""The formats of import files, and the reader of each."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def read(files: Sequence[Path], form: Format, mapped: MappedRecord, realm: str |
     Args:
         realm: of Keycloak, whose users are read.
 
-    Raises Refused for a broken file, for one that is the export of another system, and for files of several realms where none
+    Raises Refused for a broken file, for the export of another system, and for files of several realms where none
     is chosen.
     """
     translate, left_out = _translator(files, form, mapped, realm)

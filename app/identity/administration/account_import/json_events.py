@@ -63,7 +63,7 @@ class _Container:
 
 
 def values(stream: Stream, is_wanted: Callable[[Keys], bool]) -> Iterator[tuple[Keys, int, Any]]:
-    """Yield each wanted value with its keys and its line; one that is too deep as Refused. Raises NotJson.
+    """Yield each selected value with its keys and its line; yield Refused for a value that is nested too deep. Raises NotJson.
 
     Args:
         is_wanted: asked with the keys of a value, of the first levels only.

@@ -69,7 +69,7 @@ class ApplicationStore:
     def change(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:  # noqa: ARG002 - Store
         """Replace an application. A new secret leaves the former one valid for a while.
 
-        An application without a secret loses both, and one that does not sign with its secret loses the encrypted copies.
+        An application without a secret loses both; an application that does not sign with its secret loses the encrypted copies.
         """
         row, client_id = _row(access, item.id[0]), item.content["client_id"]
         settings = _stored_settings(item, row.settings.keys() if row else frozenset())
@@ -273,8 +273,8 @@ def _is_default(settings: ApplicationSettings, name: str) -> bool:
 
 RULES: Final = {
     contract.CLIENTS: Rules(
-        given=read_names,
-        shown=show_names,
+        on_input=read_names,
+        on_output=show_names,
         problems=disagreements,
         powers=powers_of,
         before_lock=check_sector,

@@ -31,7 +31,7 @@ def earlier_response(context: Context, bound: BoundOperation, req: Wire) -> Wire
     if token.facts["request"] != _digest(req):
         raise bound.bad("Idempotency-Key: a new one; this one was used for another request.")
     encrypted = b64decode(token.facts["response"])
-    stored = context.services.encryption.decrypt(encrypted, _associated_data(context, token.ticket_hash))
+    stored = context.services.encryption.decrypt(encrypted, _associated_data(context, token.token_hash))
     response: Wire = bound.operation.response.model_validate_json(stored)
     return response
 

@@ -175,7 +175,7 @@ def shown(context: Context, bound: BoundOperation, item: Item, reveal: Sequence[
     values = resource_values.response_values(
         resource, content.model_dump(mode="json"), item.id, item.secrets, reveal, moments
     )
-    if (show := rules_of(resource).shown) is not None:
+    if (show := rules_of(resource).on_output) is not None:
         show(context, content, values)
     return resource_models.answer(resource, address).model_validate(values)
 
@@ -204,8 +204,8 @@ def _read_input(context: Context, bound: BoundOperation, req: Wire) -> ItemInput
 def _identified(context: Context, bound: BoundOperation, req: Wire) -> ItemInput:
     """Return the input of a request, which may be its path alone."""
     provided, rules = resource_values.read_input(bound.draft.resource, req), rules_of(bound.draft.resource)
-    if rules.given is not None:
-        rules.given(context, provided)
+    if rules.on_input is not None:
+        rules.on_input(context, provided)
     return provided
 
 

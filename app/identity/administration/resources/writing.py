@@ -1,4 +1,4 @@
-"""Writes items of resources: the one way of requests and of configuration files."""
+"""Writes items of resources, for requests and for configuration files."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Writer:
         return self.store.items(access_of(self.context), self.resource, item.id[: self.resource.parents])
 
     def write(self, before: Item | None, after: Item, event: str = "changed") -> None:
-        """Add a checked item, or change it from what it was before."""
+        """Add a checked item, or replace the item that was stored before."""
         self.complete(before, after)
         self._refuse_values_of_others(after)
         self.put(before, after, event)

@@ -61,5 +61,5 @@ def _is_unsafe(settings: Mapping[str, Any]) -> bool:
 
 RULES: Final = {
     contract.PUSH: Rules(after_request=register_platforms),
-    contract.CONFIG: Rules(given=read_mode, shown=show_mode, before_write=refuse_unverified_addresses),
+    contract.CONFIG: Rules(on_input=read_mode, on_output=show_mode, before_write=refuse_unverified_addresses),
 }

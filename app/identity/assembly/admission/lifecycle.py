@@ -29,7 +29,7 @@ CorsHeaders = Callable[[IdentityServices, AnyOperation, Context | None, RawReque
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """What the requests of one operation pass, worked out once from what it declares.
+    """The checks that the requests of one operation pass, derived once from its declaration.
 
     Attributes:
         tenant_of: finds the tenant by host, path, key, token or secret; None: the hub names it.

@@ -1,6 +1,6 @@
 """The calling program of an operation: the tenant that its credentials name, and how they are verified.
 
-What the operation takes is worked out once. A request may bring any of it (tenant-config.md section 1, account.md section 10).
+The accepted credentials are derived once per operation; a request may carry any (tenant-config.md section 1, account.md section 10).
 """
 
 from __future__ import annotations

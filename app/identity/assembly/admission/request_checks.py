@@ -1,4 +1,4 @@
-"""What a request must pass before its handler, in one table for every operation and every caller (decision 0369).
+"""Checks requests before their handler, by one table for every operation and every caller (decision 0369).
 
 A rule sees what an operation declares, once for each operation, and returns the checks of its requests. The modules that
 authenticate programs, clients and persons are loaded by the first operation that takes them: a first page needs none of them.

@@ -147,7 +147,7 @@ def trusts_email(sender: JwtSender, identity: ProviderIdentity) -> bool:
 
 
 def _end(provider: JwtProvider, claims: Mapping[str, Any]) -> float:
-    """Return until when a token is valid, in seconds since 1970; 0 for one that does not tell and must."""
+    """Return the expiry of a token in seconds since 1970; 0 if it lacks the required claim."""
     exp: Any = claims.get("exp")
     iat: Any = claims.get("iat")
     if exp is None and is_time(iat) and not provider.expiration.is_mandatory:

@@ -284,7 +284,7 @@ def _send_sms(context: Context, account: Account | None, phone: str | None, opti
     if not phone or not options.message_options.sends_sms:
         return
     try:
-        phones.send(context, account.uid if account else phones.NOBODY, phone, account, options.message_options)
+        phones.send(context, account.uid if account else phones.NO_ACCOUNT, phone, account, options.message_options)
     except _SMS_ERRORS as reason:
         if account is not None and not (account.email or options.hides_taken):  # the number alone identifies it
             raise

@@ -244,7 +244,7 @@ def mark_signed_in(context: Context, interaction: Interaction, session_id: str) 
 
 
 def add_facts(context: Context, interaction: Interaction, **facts: Any) -> Interaction:
-    """Store facts in the interaction's request; the lifetime of one that has not ended begins anew."""
+    """Store facts in the interaction's request; restart its lifetime unless it has ended."""
     request = {**interaction.request, **facts}
     if interaction.is_done:
         _change(context, interaction, request=request)

@@ -104,7 +104,7 @@ def issue(context: Context, grant: TokenGrant) -> IssuedTokens:
 
 
 def _store_refresh(context: Context, row: dict[str, Any], retained: str | None) -> str:
-    """Store a new refresh token, or extend the one that is kept, and return its text."""
+    """Store a new refresh token, or extend the existing one, and return its text."""
     if retained is not None:
         store.extend_refresh(context.work, randomness.digest(retained), row["expires_at"])
         return retained
@@ -219,7 +219,7 @@ def slide(context: Context, holder: TokenHolder) -> datetime:
 def find(context: Context, token: str) -> TokenHolder | None:
     """Return the holder of an access token, expired or not; None also if the token may not be used at this operation.
 
-    A token that is bound to its sender is found only where it authenticated the request, because nothing proves it elsewhere.
+    A sender-constrained token is found only if it authenticated the request; in a parameter its sender is not verified.
     """
     holder = store.access(context.work, randomness.digest(token))
     if holder is None or not holder.uid or not may_use(context, holder) or not is_member(context, holder):

@@ -58,7 +58,7 @@ class StoredTokens:
 def client_of(settings: TenantSettings, provider: str) -> str | None:
     """Return the client whose tokens a connection keeps; None if it keeps none.
 
-    It names the provider's addresses, so that a token is never sent to another server than the one that issued it.
+    It names the provider's addresses, so that a token is sent only to the server that issued it.
     """
     configured = settings.connections.get(provider)
     if configured is None or not configured.keep_provider_tokens:

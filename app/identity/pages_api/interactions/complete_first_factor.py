@@ -117,7 +117,7 @@ def continue_sign_in(
         required.kinds,
         ChallengeOptions(interaction_id=interaction_id),
     )
-    facts = {KEY: pending.token.ticket_hash, STEP_UP: None}
+    facts = {KEY: pending.token.token_hash, STEP_UP: None}
     if open_one is not None:
         interactions.add_facts(context, open_one, **facts)
         return StepResponse(step=SecondFactorStep(), interaction_id=interaction_id)

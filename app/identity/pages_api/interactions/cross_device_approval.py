@@ -20,7 +20,7 @@ _KEY: Final = "approves"
 
 def facts(device: ContinuationToken) -> dict[str, str]:
     """Return the request of the phone's interaction."""
-    return {_KEY: device.ticket_hash}
+    return {_KEY: device.token_hash}
 
 
 def is_of(interaction: Interaction) -> bool:

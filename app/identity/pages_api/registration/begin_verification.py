@@ -51,7 +51,7 @@ def begin(
     binding = None
     if interaction is None:
         interaction, binding = interactions.begin(context, next_step.RETURN, {})
-    uid = account.uid if account else one_time_tokens.NOBODY
+    uid = account.uid if account else one_time_tokens.NO_ACCOUNT
     state = PendingVerification(
         pending_verification.display(email, by), uid, 0, password_hash, remember, by, held or {}, passkey, list(methods)
     )

@@ -209,8 +209,8 @@ def _with_code(context: Context, interaction: Interaction, req: contract.CodeSta
     client_id = interaction.request.get("client_id")
     device = cross_device.begin(context, cross_device.LIFETIME, has_number=True, client_id=client_id)
     context.audit.record("cross_device.begun", client_id=client_id)
-    code = context.services.encryption.encrypt(device.text.encode(), _associated_data(context, device.ticket_hash))
-    facts = {"ticket": device.ticket_hash, "code": base64.urlsafe_b64encode(code).decode()}
+    code = context.services.encryption.encrypt(device.text.encode(), _associated_data(context, device.token_hash))
+    facts = {"ticket": device.token_hash, "code": base64.urlsafe_b64encode(code).decode()}
     return interactions.add_facts(context, interaction, **{_KEY: facts})
 
 
@@ -219,7 +219,7 @@ def _step(context: Context, interaction: Interaction) -> StepResponse:
     shown = QrCodeStep(state=_state(context, interaction))
     if device is not None and shown.state in (QrCodeState.WAITS, QrCodeState.OPENED):
         encrypted = base64.urlsafe_b64decode(str(stored["code"]))
-        code = context.services.encryption.decrypt(encrypted, _associated_data(context, device.ticket_hash))
+        code = context.services.encryption.decrypt(encrypted, _associated_data(context, device.token_hash))
         shown = QrCodeStep(state=shown.state, number=str(device.facts["number"]), code=code.decode())
     return StepResponse(step=shown, interaction_id=interaction.interaction_id)
 

@@ -8,7 +8,7 @@ from app.contract import errors as e
 from app.contract.second_factors.challenge import FactorLogin
 from app.identity.authentication.federation import native_credentials
 from app.identity.authentication.federation import service as connections
-from app.identity.authentication.federation.native_credentials import Proven
+from app.identity.authentication.federation.native_credentials import VerifiedIdentity
 from app.identity.authentication.passwordless import federated_account, redemption
 from app.identity.authentication.passwordless.federated_account import AddressUse
 from app.identity.authentication.registration import requirements
@@ -39,7 +39,9 @@ class _Found:
     is_linked: bool
 
 
-def sign_in(context: Context, proven: Proven, authentication: Authentication) -> tuple[FactorLogin, Account]:
+def sign_in(
+    context: Context, verified: VerifiedIdentity, authentication: Authentication
+) -> tuple[FactorLogin, Account]:
     """Sign in to the account of the identity, and return it too; link it by a verified address, or register it.
 
     After a conflict with a concurrent request, such as the first sign-in of the same person, it is tried once more.
@@ -48,22 +50,24 @@ def sign_in(context: Context, proven: Proven, authentication: Authentication) ->
     """
     position = context.audit.position()
     try:
-        return _sign_in(context, proven, authentication)
+        return _sign_in(context, verified, authentication)
     except _CONFLICTS:
         context.work.rollback()
         context.audit.drop_since(position)
     try:
-        return _sign_in(context, proven, authentication)
+        return _sign_in(context, verified, authentication)
     except (IdentifierTaken, linked_identities.NotLinked):
         raise e.IdentityTaken from None
 
 
-def _sign_in(context: Context, proven: Proven, authentication: Authentication) -> tuple[FactorLogin, Account]:
-    native_credentials.use_id_token(context, proven)
-    identity = proven.identity
-    if proven.tokens is not None:
-        identity = provider_tokens.store_pending(context, identity, proven.tokens)
-    found = _find(context, identity) or _find_by_address(context, identity, trusts_email=proven.trusts_email)
+def _sign_in(
+    context: Context, verified: VerifiedIdentity, authentication: Authentication
+) -> tuple[FactorLogin, Account]:
+    native_credentials.use_id_token(context, verified)
+    identity = verified.identity
+    if verified.tokens is not None:
+        identity = provider_tokens.store_pending(context, identity, verified.tokens)
+    found = _find(context, identity) or _find_by_address(context, identity, trusts_email=verified.trusts_email)
     login = completion.complete(context, found.account, authentication)
     # As on our pages, an account with a second factor gets an identity only after that.
     if not found.is_linked and login.second_factor_authentication is None:

@@ -156,7 +156,7 @@ def check_code(
     uid, subject = (
         (account.uid, channel)
         if account
-        else (one_time_tokens.NOBODY, sending.unknown_subject(lookup.identifier.value))
+        else (one_time_tokens.NO_ACCOUNT, sending.unknown_subject(lookup.identifier.value))
     )
     identifier = lookup.identifier if lookup.is_hidden else None
     try:

@@ -1,4 +1,4 @@
-"""The rules by which members leave their organizations, and manage the members of those where they have the permission."""
+"""Authorizes managers of organizations: the organizations, members and roles that an account may manage."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ManagedMember:
         return self.is_owner or uid not in self.owners.uids
 
     def can_give(self, permissions: Collection[str]) -> bool:
-        """Return whether the account may give a role with these permissions: owners any, others only what they have themselves."""
+        """Return whether the account may give a role with these permissions: owners any, others only permissions of their own."""
         return self.is_owner or self.actor.permissions.issuperset(permissions)
 
     def is_last_owner(self, uid: str) -> bool:

@@ -1,4 +1,4 @@
-"""The rules of memberships: an account is a member of an organization while it has a role there."""
+"""Reads and adds memberships: an account is a member of an organization while it has a role there."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def require_account(context: Context, uid: str) -> Account:
 
 
 def require_removable(context: Context, uid: str) -> Account:
-    """Return an account that can lose roles, also one that is being deleted: reverting the deletion must not bring them back.
+    """Return an account that can lose roles, deleted accounts in the grace period included: a revert must not restore the roles.
 
     Raises UserIdMissing, UnknownMember.
     """

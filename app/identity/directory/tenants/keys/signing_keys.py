@@ -151,7 +151,7 @@ class StoredSigningKeys:
     def _create_missing(self, work: UnitOfWork, requested: set[str]) -> list[Any]:
         """Create the keys that no process has created meanwhile, and return all rows.
 
-        In a separate transaction, unless this one has written: then other processes see the keys with what it wrote.
+        Uses a separate transaction, unless this transaction has written: other processes then see its writes and the keys together.
         """
         created: dict[tuple[str, str], Key] = {}
         with nullcontext(work) if work.is_writing else work.separate_transaction() as transaction:
@@ -191,7 +191,7 @@ class StoredSigningKeys:
         return kid
 
     def revoke(self, work: UnitOfWork, kid: str | None = None) -> RevokedKey:
-        """Withdraw a published key, by default the one that signs RS256.
+        """Withdraw a published key, by default the current RS256 key.
 
         The next published key of its algorithm signs early; without one a new key signs, which no application has fetched yet.
         Raises LookupError for an unknown key.

@@ -55,7 +55,7 @@ def issue(context: Context, client: Application, req: DeviceRequest) -> DeviceRe
     device = continuation_tokens.issue(
         context, ContinuationPurpose.DEVICE_CODE, NO_ACCOUNT, lifetime=lifetime, facts=facts, text=text
     )
-    named = {"device": device.ticket_hash}
+    named = {"device": device.token_hash}
     continuation_tokens.issue(
         context, ContinuationPurpose.USER_CODE, NO_ACCOUNT, lifetime=lifetime, facts=named, text=user_code
     )

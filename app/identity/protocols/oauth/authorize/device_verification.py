@@ -90,7 +90,7 @@ def start(context: Context, typed: str, session: BrowserSession | None) -> StepR
         context.audit.record("device.code_refused")
         return _WRONG
     context.give_back_attempts()
-    stored = {**device_codes.request_of(device).to_store(), _TICKET: device.ticket_hash}
+    stored = {**device_codes.request_of(device).to_store(), _TICKET: device.token_hash}
     interaction, binding = interactions.begin(context, KIND, stored)
     response = advance(context, interaction, session)
     return response.model_copy(update={"interaction_id": interaction.interaction_id, "binding": binding})

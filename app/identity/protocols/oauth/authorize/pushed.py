@@ -88,7 +88,7 @@ def read(request: UncheckedRequest, address: str) -> dict[str, str]:
     expected = {"client_id": request.client.client_id, "issuer": request.issuer.url}
     if token is None or not expected.items() <= token.facts.items() or _is_late(token, request.context.now):
         raise RefusedByRedirect("invalid_request_uri", "The request_uri has expired or was used.")
-    request.accepted.update({"pushed": token.ticket_hash, _SIGNED: token.facts.get(_SIGNED, False)})
+    request.accepted.update({"pushed": token.token_hash, _SIGNED: token.facts.get(_SIGNED, False)})
     return dict(token.facts["parameters"])
 
 

@@ -33,7 +33,7 @@ class SenderRefused(Exception):
         self.reason = reason
 
 
-def prove(context: Context, client: Application) -> None:
+def confirm_sender(context: Context, client: Application) -> None:
     """Set what the sender of a token request proves (RFC 9449 section 5, RFC 8705 section 3).
 
     Raises:
@@ -59,10 +59,10 @@ def pushed_key(context: Context, client: Application, requested: str | None) -> 
     """
     if not dpop.is_sent(context.raw):
         return requested
-    proved = _endpoint_key(context, client)
-    if requested not in (None, proved):
+    confirmed = _endpoint_key(context, client)
+    if requested not in (None, confirmed):
         raise InvalidDpopProof("The dpop_jkt is not the key of the DPoP proof.")
-    return proved
+    return confirmed
 
 
 def token_type(context: Context) -> str:
@@ -95,8 +95,8 @@ def check_refresh(context: Context, client: Application, claims: TokenClaims) ->
     Raises InvalidGrant.
     """
     for name, bound in (claims.cnf or {}).items():
-        proved = context.confirmation.get(name)
-        if proved is None or (client.settings.is_public and proved != bound):
+        confirmed = context.confirmation.get(name)
+        if confirmed is None or (client.settings.is_public and confirmed != bound):
             raise InvalidGrant("The refresh_token is bound to a key that the request does not prove.")
 
 
@@ -112,8 +112,8 @@ def check_presented(context: Context, client: Application, claims: TokenClaims, 
         return
     bound = claims.cnf or {}
     certificate = client_certificates.of(context) if X5T in bound else None
-    proved = {JKT: context.confirmation.get(JKT), X5T: certificate.thumbprint if certificate else None}
-    if any(proved.get(name) != value for name, value in bound.items()):
+    confirmed = {JKT: context.confirmation.get(JKT), X5T: certificate.thumbprint if certificate else None}
+    if any(confirmed.get(name) != value for name, value in bound.items()):
         raise InvalidGrant("The token is bound to a key that the request does not prove.")
     context.confirmation.update(bound)
 
@@ -139,10 +139,10 @@ def check(context: Context, token: str, cnf: Mapping[str, str], client_id: str |
         raise _refused(context, "invalid_token", "This access token needs the scheme DPoP and a proof.")
     client = context.application(client_id=client_id) if client_id is not None else None
     try:
-        proved = dpop.verify(context, _expected(client, token))
+        confirmed = dpop.verify(context, _expected(client, token))
     except DpopProofRefused as refusal:
         raise _refused(context, refusal.error, refusal.reason) from None
-    if proved != bound:
+    if confirmed != bound:
         raise _refused(context, "invalid_token", "The access token is bound to another key.")
 
 

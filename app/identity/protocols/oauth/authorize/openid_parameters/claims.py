@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from app.identity.directory.accounts.identifiers import NOBODY
+from app.identity.directory.accounts.identifiers import NO_ACCOUNT
 from app.identity.protocols.oauth.authorize.openid_parameters import acr_values
 from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, UncheckedRequest
 from app.identity.protocols.oauth.claims import account as account_claims
@@ -56,7 +56,7 @@ def _read_subject(request: UncheckedRequest, subjects_asked: list[Any] | None) -
         return
     if not all(isinstance(item, str) for item in subjects_asked):
         raise _refusal()
-    known_here = [subjects.uid_of(request.context, request.client, item) or NOBODY for item in subjects_asked]
+    known_here = [subjects.uid_of(request.context, request.client, item) or NO_ACCOUNT for item in subjects_asked]
     named = (request.accepted.get("subject"), *request.accepted.get("other_subjects", ()))
     uids = [uid for uid in dict.fromkeys(known_here) if named[0] is None or uid in named]
     if not uids:
