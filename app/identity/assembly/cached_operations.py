@@ -18,16 +18,16 @@ class CachedOperations:
         self._server = server
 
     def is_answered_from_cache(self, environ: Mapping[str, Any]) -> bool:
-        """Return whether a GET or HEAD is for such an operation, and its tenant and the tenant's keys are in memory.
+        """Return whether a GET or HEAD is for such an operation, with its tenant and the tenant's keys in memory.
 
-        One with a query is read and filtered like any other, which takes milliseconds for a long one: it waits for its place.
+        A request with a query needs a slot like any other: parsing and filtering a long query takes milliseconds.
         """
         is_bare = not environ["QUERY_STRING"] and environ["PATH_INFO"].lower() in self._paths
         if not self._server.is_loaded or not is_bare:
             return False
         host = self._services.settings.without_mtls(environ.get("HTTP_HOST", "").lower())
         tenant = self._services.directory.fresh(host)
-        return tenant is not None and self._services.signing_keys.held(tenant.tenant_id) is not None
+        return tenant is not None and self._services.signing_keys.cached(tenant.tenant_id) is not None
 
     @cached_property
     def _paths(self) -> frozenset[str]:

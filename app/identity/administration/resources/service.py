@@ -300,7 +300,7 @@ def _write(writer: Writer, before: Item | None, after: Item, event: str = "chang
 
 
 def _refuse_taken(bound: BoundOperation, writer: Writer, item: Item) -> None:
-    resource, stored = bound.draft.resource, writer.held(item)
+    resource, stored = bound.draft.resource, writer.stored_items(item)
     if any(element.id == item.id for element in stored):
         raise writer.taken
     _refuse_duplicate(writer, item)
@@ -312,7 +312,7 @@ def _refuse_duplicate(writer: Writer, item: Item) -> None:
     """Refuse unique values that another item has."""
     unique = _unique(writer.resource, item) if writer.resource.unique else None
     if unique and any(
-        element.id != item.id and _unique(writer.resource, element) == unique for element in writer.held(item)
+        element.id != item.id and _unique(writer.resource, element) == unique for element in writer.stored_items(item)
     ):
         raise writer.taken
 

@@ -42,7 +42,7 @@ class Writer:
     def store(self) -> Store:
         return store_of(self.resource)
 
-    def held(self, item: Item) -> Sequence[Item]:
+    def stored_items(self, item: Item) -> Sequence[Item]:
         """Return the stored items that have the same parents."""
         return self.store.items(access_of(self.context), self.resource, item.id[: self.resource.parents])
 
@@ -111,7 +111,7 @@ class Writer:
     def _refuse_values_of_others(self, item: Item) -> None:
         """Raises the refusal of a distinct value that another item has."""
         if any(member.distinct is not None for member in self.resource.members):
-            for _, distinct, _ in equal_values(self.resource, item, self.held(item)):
+            for _, distinct, _ in equal_values(self.resource, item, self.stored_items(item)):
                 raise distinct.refusal
 
     def _note(self, event: str, item: Item) -> None:

@@ -247,7 +247,7 @@ def _send_code_sms(
 
 def _link(context: Context, kind: SignInMessage, token: str, options: SendOptions) -> str:
     return allowed_addresses.mailed_link(
-        context, kind.page, token, options.url, vtype=kind.vtype, attempt=options.interaction_id
+        context, kind.page, token, options.url, vtype=kind.vtype, interaction_id=options.interaction_id
     )
 
 

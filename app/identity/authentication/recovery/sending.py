@@ -244,5 +244,5 @@ def _mail(
 
 def _link(context: Context, token: str, options: ResetOptions, reset_kind: ResetKind) -> str:
     return allowed_addresses.mailed_link(
-        context, reset_kind.page, token, options.url, vtype=reset_kind.vtype, attempt=options.interaction_id
+        context, reset_kind.page, token, options.url, vtype=reset_kind.vtype, interaction_id=options.interaction_id
     )

@@ -218,7 +218,7 @@ def verify(
         response,
         may_enrol=not authenticator.is_enrolled(pending.person) and can_enrol(context, pending),
         is_lock_solved=opens_lock,
-        keeps_attempt=True,
+        caller_returns_attempt=True,
     )
     if is_enrolled:
         notifications.notify_factor_change(context, MailKind.FACTOR_ADDED, pending.account, kind)

@@ -330,7 +330,7 @@ def _mail(context: Context, uid: str, email: str, options: VerificationOptions, 
 def _link(context: Context, token: str, options: VerificationOptions, email: str) -> str:
     more = {"email": email} if context.tenant.settings.email_verification_codes else {}
     return allowed_addresses.mailed_link(
-        context, "/verify", token, options.url, vtype=VTYPE, attempt=options.interaction_id, **more
+        context, "/verify", token, options.url, vtype=VTYPE, interaction_id=options.interaction_id, **more
     )
 
 

@@ -192,9 +192,9 @@ def rotate(context: Context, refresh_token: str, *, client_id: str | None, reuse
     raise RefreshRefused
 
 
-def keep(context: Context, refresh_token: str, *, client_id: str) -> SpentRefreshToken:
+def retain(context: Context, refresh_token: str, *, client_id: str) -> SpentRefreshToken:
     """Return the grant of a refresh token that stays valid. Raises RefreshRefused."""
-    row = store.keep_refresh(context.work, randomness.digest(refresh_token), client_id, context.now)
+    row = store.lock_refresh(context.work, randomness.digest(refresh_token), client_id, context.now)
     if row is None:
         raise RefreshRefused
     return _spent(row)

@@ -1,4 +1,4 @@
-"""The policies that apply to an account: of the tenant and of its active organizations, the stricter rule holds.
+"""The policies of an account: the stricter of the rules of the tenant and of the account's active organizations.
 
 All questions of a request together take one statement for an account that joined an organization, and none for any other.
 """

@@ -84,7 +84,7 @@ def of_addresses(context: Context, forms: Collection[str]) -> Iterator[Power]:
     """Yield the powers of a new account with these verified addresses: it joins organizations by them, and accepts invitations."""
     if not forms or not context.tenant.settings.organizations.enabled:
         return
-    joined = membership_domains.of_tenant(context).joined
+    joined = membership_domains.of_tenant(context).automatic
     for domain in {form.rpartition("@")[2] for form in forms} & joined.keys():
         yield from of_new_members(context, joined[domain])
     invitations = invitation_store.open_to(context, forms, _MAX_INVITATIONS)

@@ -171,7 +171,7 @@ def _entry(account: Account, form: str | None) -> dict[str, Any] | None:
 
 
 def _sent_to(context: Context, entry: dict[str, Any], address: str, seconds: int) -> SentTo:
-    """Return what the code page shows of a mail to an address of the account, or to one that it no longer has."""
+    """Return the data of the code page for a mail to a current or former address of the account."""
     carried = _carried(context, is_asked=bool(entry.get("pending", True)))
     return SentTo(sent_to=address, resend_in_seconds=seconds, carries=carried)
 

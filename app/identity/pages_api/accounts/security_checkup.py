@@ -1,4 +1,4 @@
-"""The security check-up: how much of what its tenant offers an account uses, and the most urgent thing that it lacks."""
+"""The security check-up: the protections that an account uses and lacks, and the most urgent of the missing ones."""
 
 from __future__ import annotations
 

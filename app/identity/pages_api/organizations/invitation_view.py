@@ -1,4 +1,4 @@
-"""What an invitation, by email or by link, is for the visitor of its page: state, organization, inviter, roles."""
+"""Builds the view of an invitation for its page: state, organization, inviter, roles."""
 
 from __future__ import annotations
 

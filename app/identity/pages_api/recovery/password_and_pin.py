@@ -184,7 +184,7 @@ def _signed_in(
 ) -> StepResponse | None:
     """Sign in after a reset; None if the tenant turned that off, or one factor does not suffice.
 
-    None, too, in a browser where another account is signed in: a link that a stranger sent must not switch the account.
+    None, too, in a browser where another account is signed in: a link from another person must not switch the account.
     """
     session = sessions.current(context)
     is_step = one_time_token.facts.get("reason") == complete_first_factor.EXPIRED

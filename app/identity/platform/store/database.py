@@ -47,7 +47,7 @@ class StoreUnavailable(Exception):
 
 
 class DiskFull(StoreUnavailable):
-    """The disk is full: the database is read, not written. Its `DiskWatch` has been told."""
+    """The disk is full: the database is read, not written. Its `DiskWatch` records that."""
 
 
 class StoreContended(StoreUnavailable):
@@ -96,7 +96,7 @@ class Database:
         return self.idle.take()
 
     def _admit(self) -> None:
-        """Raise StoreUnavailable where PostgreSQL need not be asked: the circuit is open, or the request has no time left."""
+        """Raise StoreUnavailable without a query if the circuit is open or the request has no time left."""
         if self.is_sqlite:
             return
         if self._circuit.is_open:

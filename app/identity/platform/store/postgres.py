@@ -47,7 +47,7 @@ _PARAMETERS: Final[dict[str, Any]] = {
 class NoAnswer(psycopg.OperationalError):
     """The server did not respond in time. The connection is closed, because its state is unknown.
 
-    `is_hang` distinguishes a server that sends nothing from one that is only too slow for this request.
+    `is_hang` distinguishes a silent server from a server that is only too slow for this request.
     """
 
     is_hang = False

@@ -20,7 +20,7 @@ def is_known(context: Context, client: Application, resource: str) -> bool:
 
 
 def known_as(context: Context, client: Application, requested: str) -> str | None:
-    """Return the resource that a client requests, as it is registered; None for one that it may not have.
+    """Return the resource that a client requests, as it is registered; None if the client may not request it.
 
     It is one of its `resources`, of the tenant's for applications that registered themselves if it is one of them, or this API if it has
     `interface_access`. Addresses below the API's address are audiences of machine tokens, never resources of a client.

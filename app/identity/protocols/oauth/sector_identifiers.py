@@ -23,7 +23,7 @@ def is_checked(before: ApplicationSettings | None, after: ApplicationSettings) -
 
 
 def problem_of(resolver: Resolver, settings: ApplicationSettings, *, is_untrusted: bool = False) -> str:
-    """Fetch the document, and return what is expected of it; an empty text if it lists every redirect URI.
+    """Fetch the document, and return the expected content; an empty text if it lists every redirect URI.
 
     Args:
         is_untrusted: whether anyone can name the address.
@@ -40,7 +40,7 @@ def fetch(resolver: Resolver, address: str, *, is_untrusted: bool = False) -> An
 
 
 def problem_with(document: Any, settings: ApplicationSettings) -> str:
-    """Return what is expected of a fetched document; an empty text if it lists every redirect URI."""
+    """Return the expected content of a fetched document; an empty text if it lists every redirect URI."""
     if isinstance(document, ProviderUnavailable):
         return f"an address with a JSON array; {document}"
     if not isinstance(document, list):

@@ -1,4 +1,4 @@
-"""The account that a proven identity signs in to, under the rules of a sign-in through a provider on our pages."""
+"""Signs in to the account of a verified identity, by the rules of a sign-in through a provider on our pages."""
 
 from __future__ import annotations
 

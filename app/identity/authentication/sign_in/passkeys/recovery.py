@@ -200,7 +200,7 @@ def _spelling(account: Account, email: str) -> str:
 
 def _link(context: Context, token: str, options: RecoveryOptions) -> str:
     return allowed_addresses.mailed_link(
-        context, "/passkeys/reset", token, options.url, vtype=VTYPE, attempt=options.interaction_id
+        context, "/passkeys/reset", token, options.url, vtype=VTYPE, interaction_id=options.interaction_id
     )
 
 

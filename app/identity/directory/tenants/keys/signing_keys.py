@@ -72,12 +72,12 @@ class StoredSigningKeys:
 
     def current(self, work: UnitOfWork, *algorithms: str) -> KeySet:
         """Return the tenant's key set; creates the first key of RS256 and of these algorithms, in a separate transaction."""
-        stored = self.held(work.tenant_id)
+        stored = self.cached(work.tenant_id)
         if stored is not None and stored.has(algorithms):
             return stored
         return self._refresh(work, self._cached.get(work.tenant_id), {DEFAULT, *algorithms})
 
-    def held(self, tenant_id: str) -> KeySet | None:
+    def cached(self, tenant_id: str) -> KeySet | None:
         """Return the tenant's key set if the cached one is current. Makes no query."""
         cached = self._cached.get(tenant_id)
         is_current = cached is not None and monotonic() - cached.read_at < _FRESH_SECONDS

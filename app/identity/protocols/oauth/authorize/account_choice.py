@@ -32,7 +32,7 @@ def may_choose(interaction: Interaction) -> bool:
     return interaction.kind in _KINDS and not interaction.is_done
 
 
-def is_wanted(interaction: Interaction | None, session: BrowserSession) -> bool:
+def is_requested(interaction: Interaction | None, session: BrowserSession) -> bool:
     """Return whether the person wants the page with the browser's accounts, and has not signed in since."""
     since = interaction.request.get(_WANTS) if interaction is not None else None
     return isinstance(since, float) and session.authenticated_at.timestamp() < since
@@ -70,7 +70,7 @@ def is_chosen(interaction: Interaction | None, session: BrowserSession) -> bool:
     return interaction is not None and interaction.request.get(CHOSEN) == session.session_id
 
 
-def wants_another(interaction: Interaction | None) -> bool:
+def requests_another(interaction: Interaction | None) -> bool:
     """Return whether the person signs in to one more account, beside those of the browser."""
     return interaction is not None and bool(interaction.request.get(ANOTHER))
 

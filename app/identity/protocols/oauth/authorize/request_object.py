@@ -83,7 +83,7 @@ def _demand(client: Application, *, is_pushed: bool, is_signed: bool) -> None:
 
 
 def unverified(request: UncheckedRequest, name: str) -> str | None:
-    """Return a member of a refused request object, although nothing proves who wrote it.
+    """Return a member of a refused request object without verifying its signature.
 
     Only for where and how the refusal is sent: a client may state `redirect_uri`, `state` and `response_mode` in its object
     alone, and the caller that sends the browser here could state them beside it as well.

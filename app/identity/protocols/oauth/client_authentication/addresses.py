@@ -1,4 +1,4 @@
-"""What the address of a request says about the client that calls it."""
+"""Compares the address of a request with the client that calls it."""
 
 from app.identity.platform.tenant import Application
 from app.kit.operations.request_parsing import RawRequest

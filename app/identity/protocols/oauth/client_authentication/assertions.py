@@ -36,7 +36,7 @@ class ClientAssertionRefused(InvalidClient):
 
 
 def subject(text: str) -> str:
-    """Return the client that an assertion names, although nothing proves it yet (RFC 7521 section 4.2). Raises AssertionRefused."""
+    """Return the client that an unverified assertion names (RFC 7521 section 4.2). Raises AssertionRefused."""
     try:
         named = _part(text, 1).get("sub")
     except PARSE_ERRORS:
@@ -88,7 +88,7 @@ def _is_for_us(context: Context, client: Application, audience: Any) -> bool:
 
 
 def _endpoints(context: Context, client: Application) -> set[str]:
-    """Return the addresses that an assertion may name: the token endpoint, and the one that is called (RFC 9126 section 2)."""
+    """Return the addresses that an assertion may name: the token endpoint, and the requested endpoint (RFC 9126 section 2)."""
     token_endpoint = issuers.at(context, client).token_endpoint
     called = f"{context.called_at}{context.raw.path}"
     return {token_endpoint, token_endpoint.partition("?")[0], called}

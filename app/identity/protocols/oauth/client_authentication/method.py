@@ -1,4 +1,4 @@
-"""What each method of client authentication declares."""
+"""The declaration of a method of client authentication."""
 
 from __future__ import annotations
 

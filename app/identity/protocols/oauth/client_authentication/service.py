@@ -84,7 +84,7 @@ def _registered(client: Application) -> Method:
 
 
 def _method(client: Application, presented: ClientCredentials, raw: RawRequest) -> Method:
-    """Return the method of the request. Raises InvalidClient for one that the client may not use (decision 0147)."""
+    """Return the method of the request. Raises InvalidClient if the client may not use it (decision 0147)."""
     registered = _registered(client)
     if registered.carrier is presented.carrier:
         return registered

@@ -54,7 +54,7 @@ def read(
 
     Args:
         schemes: private-use schemes that the tenant lists.
-        own_addresses: those of the tenant, which are nobody else's: browsers bring its cookies there.
+        own_addresses: the tenant's addresses, which no client may use, because browsers send its cookies there.
 
     Raises:
         InvalidRedirectUri: a redirect URI is malformed or not allowed.

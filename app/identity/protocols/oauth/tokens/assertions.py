@@ -33,7 +33,7 @@ _TYPES: Final = (None, "jwt")
 
 
 class AssertionRefused(Exception):
-    """The assertion is not valid for this client now. The text names what is wrong."""
+    """The assertion is not valid for this client now. The text names the reason."""
 
 
 def verify(context: Context, client: Application, text: str) -> tuple[TrustedIssuer, dict[str, Any]]:

@@ -63,7 +63,7 @@ def is_readable(uri: str) -> bool:
 
 
 def may_lead_to(context: Context, client: Application, uri: str) -> bool:
-    """Return whether the scheme is one that the client may have, by the tenant's present settings (decision 0328)."""
+    """Return whether the tenant's present settings allow the client this scheme (decision 0328)."""
     if not is_readable(uri):
         return False
     if not client.is_self_registered:
