@@ -218,7 +218,7 @@ class Context:
             self.spend(limit, Rate(per_minute, 60), self.network)
 
     def count_attempt(self, limit: str, per_minute: int) -> None:
-        """Count what may be a guess, as `count` does; `give_back_attempts` takes it back where it was right."""
+        """Count an attempt at a secret, as `count` does; `give_back_attempts` takes back a correct one."""
         if per_minute:
             self.count(limit, per_minute)
             self.remembered.setdefault(_ATTEMPTS, []).append((limit, per_minute))
@@ -258,7 +258,7 @@ class Context:
         return self._with(work=work, outbox=Outbox(work, self.services.clock, self.services.encryption))
 
     def _with(self, **changed: Any) -> Context:
-        """Return a copy that shares all else, also what neither has used yet."""
+        """Return a copy that shares all other members, lazily created ones included."""
         _ = self.work, self.audit, self.confirmation, self.remembered  # made now, so that both have the same
         other = copy(self)
         vars(other).update(changed)

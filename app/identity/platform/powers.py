@@ -16,11 +16,11 @@ from app.identity.platform.context import Context
 ALL: Final = "all"
 """The scope that includes every other one."""
 GIVES_ROLES: Final = "role:update"
-"""The scope that gives roles to accounts: a program with it can give an account of its own what a role allows."""
+"""The scope that gives roles to accounts: a program with it can give any account the permissions of a role."""
 
 
 class Power(NamedTuple):
-    """A scope, and what of the item needs it."""
+    """A scope, and the part of the item that needs it."""
 
     scope: str
     needed_for: str

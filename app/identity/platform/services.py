@@ -47,7 +47,7 @@ class TenantDirectory(Protocol):
         """Return the tenant of this host if the cached one is current. Makes no query."""
 
     def current_tags(self, hosts: Collection[str], work: UnitOfWork) -> dict[str, str]:
-        """Return the present version tag of the tenant at each host, in one statement; empty where there is none."""
+        """Return the present version tag of the tenant at each host, in one statement; empty if there is none."""
 
     def application(
         self, tenant: Tenant, work: UnitOfWork, *, client_id: str | None = None, name: str | None = None

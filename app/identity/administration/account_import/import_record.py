@@ -15,7 +15,7 @@ from app.kit.text.input_filter import has_control_character
 
 
 class RecordRefused(Exception):
-    """The record cannot be imported; the text says why."""
+    """The record cannot be imported; the text has the reason."""
 
 
 @dataclass(frozen=True)

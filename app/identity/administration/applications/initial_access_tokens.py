@@ -34,7 +34,7 @@ def powers_of(context: Context, item: Item) -> Iterable[Power]:  # noqa: ARG001 
 
 
 class InitialAccessTokenRefused(Exception):
-    """The token cannot be made or ended; the text says why."""
+    """The token cannot be made or ended; the text has the reason."""
 
 
 class TokenStore:

@@ -1,4 +1,4 @@
-"""The rules of JWT clients and JWT custom providers, beside what their declarations say."""
+"""The rules of JWT clients and JWT custom providers, in addition to their declarations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules of SAML clients and SAML custom providers, beside what their declarations say."""
+"""The rules of SAML clients and SAML custom providers, in addition to their declarations."""
 
 from __future__ import annotations
 

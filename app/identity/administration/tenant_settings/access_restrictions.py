@@ -1,4 +1,4 @@
-"""The rules of locks and of the lists of domains, addresses and networks, beside what their declarations say."""
+"""The rules of locks and of the lists of domains, addresses and networks, in addition to their declarations."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ _CHECKS: Final = Rate(30, 3600)
 
 
 def powers_of(context: Context, item: Item) -> Iterator[Power]:  # noqa: ARG001 - the hook's signature
-    """Who serves a domain gets what people type and the browser sends there, and may be the issuer."""
+    """The server of a domain receives the input and cookies of its visitors, and may be the issuer."""
     yield Power(ALL, "custom domains")
 
 

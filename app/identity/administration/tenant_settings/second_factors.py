@@ -1,4 +1,4 @@
-"""The rules of the second factors' settings, beside what their declarations say."""
+"""The rules of the second factors' settings, in addition to their declarations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules of passkeys, password policy, lifetimes and authenticator apps, beside what their declarations say."""
+"""The rules of passkeys, password policy, lifetimes and authenticator apps, in addition to their declarations."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ def verify_jwt(context: Context, sender: jwt_providers.JwtSender, text: str) -> 
 
 
 def use_id_token(context: Context, verified: VerifiedIdentity) -> None:
-    """Record that an id_token signs in, in the transaction of its sign-in. Of concurrent uses one succeeds.
+    """Record that an id_token signs in, in the transaction of its sign-in. Only one of several concurrent uses succeeds.
 
     Raises JwtRefused: it was used before.
     """

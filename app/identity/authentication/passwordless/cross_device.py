@@ -99,7 +99,7 @@ def mark_opened(context: Context, device: ContinuationToken) -> None:
 
 
 def approve(context: Context, device: ContinuationToken, approver: Approver, typed: str | None) -> bool:
-    """Approve an open device; False where another answer came before. Of concurrent answers one counts.
+    """Approve an open device; False where another answer came before. Only one of several concurrent answers succeeds.
 
     Raises NumberWrong, and TooManyRequests after three wrong numbers: the caller then denies the device.
     """
@@ -142,7 +142,7 @@ def deny(context: Context, device: ContinuationToken, uid: str) -> bool:
 
 
 def redeem(context: Context, device: ContinuationToken) -> Approval | None:
-    """Spend an approval. Of concurrent calls one wins.
+    """Spend an approval. Only one of several concurrent calls succeeds.
 
     None where the phone was signed out meanwhile, or the account may not sign in.
     """

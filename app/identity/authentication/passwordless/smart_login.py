@@ -64,7 +64,7 @@ def find_device(context: Context, token: OneTimeToken) -> ContinuationToken | No
 
 
 def approve(context: Context, token: OneTimeToken) -> ContinuationToken:
-    """Approve a device by a redeemed one-time token. Of concurrent calls one succeeds.
+    """Approve a device by a redeemed one-time token. Only one of several concurrent calls succeeds.
 
     Raises:
         ExpiredLink: the device expired or was denied.
@@ -145,7 +145,7 @@ def progress_refusal(device: ContinuationToken) -> ApiError | None:
 def redeem(
     context: Context, device: ContinuationToken, *, template: str | None = None, suppress_webhook: bool = False
 ) -> Account:
-    """Use up an approved device, and return the account to sign in. Of concurrent calls one succeeds.
+    """Use up an approved device, and return the account to sign in. Only one of several concurrent calls succeeds.
 
     Raises:
         UsedSmartLink, WrongClientGuid, and the errors of `redemption.redeem`.

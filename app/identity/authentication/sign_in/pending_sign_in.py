@@ -246,7 +246,7 @@ def _has_enrolled(context: Context, factors: AccountFactors) -> bool:
 
 
 def finish(context: Context, pending: PendingSignIn) -> Account:
-    """Use up the continuation token and record the sign-in. Of concurrent calls one succeeds.
+    """Use up the continuation token and record the sign-in. Only one of several concurrent calls succeeds.
 
     Raises:
         UnknownFactorToken, LockedDuringStep.

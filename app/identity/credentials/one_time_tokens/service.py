@@ -170,7 +170,7 @@ def find_link(context: Context, kind: Purpose, token: str) -> OneTimeToken | Non
 def spend_link(context: Context, kind: Purpose, token: str) -> OneTimeToken:
     """Use a link in the request's transaction, so a later error leaves it unused, and the code of its message.
 
-    Of concurrent calls for one message one wins. Raises as `peek_link` does.
+    Only one of several concurrent calls for one message succeeds. Raises as `peek_link` does.
     """
     stored = _find_open_link(context, kind, token)
     accounts_store.change(context, stored.uid, {})  # lock order: the account, then its tokens
@@ -193,7 +193,7 @@ def spend_code(
 ) -> OneTimeToken:
     """Use a code in the request's transaction, and the link of its message. Call it before any write.
 
-    Of concurrent calls for one message one wins. Wrong codes leave the link usable.
+    Only one of several concurrent calls for one message succeeds. Wrong codes leave the link usable.
 
     The attempt is counted in a separate transaction. The code may have digits of any script, spaces and dashes.
 
@@ -259,7 +259,7 @@ def check_code(
 def spend_checked_code(
     context: Context, token: OneTimeToken, *, errors: CodeErrors, is_lock_solved: bool = False
 ) -> None:
-    """Use a code that `check_code` accepted. Of concurrent calls for its message one wins; raises errors.used, expired, closed.
+    """Use a code that `check_code` accepted. Only one concurrent call for its message succeeds; raises errors.used, expired, closed.
 
     It resets the count of failures only if the tenant has neither second factors nor risk rules: else each code from a stolen
     mailbox would give its reader new attempts at the second factor.

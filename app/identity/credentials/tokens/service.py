@@ -23,14 +23,14 @@ from app.kit.operations.operation import AnyOperation
 
 @dataclass(frozen=True, kw_only=True)
 class TokenGrant:
-    """What tokens are issued for, and how long they are valid."""
+    """The subject, client, claims and lifetimes of new tokens."""
 
     uid: str | None  # None: a client's own token
     claims: TokenClaims
     """Stored with both tokens; `ends_at`, the absolute end of the family, is set if absent."""
     client_id: str | None = None  # None: a token of the API's own sign-ins
     session_id: str | None = None
-    """The session with which they end; tokens that outlive a session have it as their claim `sid` instead."""
+    """The session with which the tokens end; tokens that outlive a session have it as their claim `sid` instead."""
     session_ends_at: datetime | None = None
     """No token expires later than this, or than the family."""
     scope: str = ""
@@ -56,7 +56,7 @@ class IssuedTokens:
 
 @dataclass(frozen=True)
 class SpentRefreshToken:
-    """A valid refresh token with its grant: just spent, or kept."""
+    """The grant of a valid refresh token, which was spent or stays valid."""
 
     uid: str | None
     client_id: str | None
@@ -118,7 +118,7 @@ def absolute_end(context: Context, claims: TokenClaims, since: datetime | None =
 
     Args:
         claims: of one of its tokens; NO_CLAIMS for a new family.
-        since: when a token without `ends_at` is issued, or was by an earlier version; now where it is not given.
+        since: the issue time of a token without `ends_at`; by default now.
     """
     if claims.ends_at is not None:
         return datetime.fromtimestamp(claims.ends_at, UTC)
@@ -170,7 +170,7 @@ def may_use(context: Context, holder: TokenHolder) -> bool:
 
 
 def rotate(context: Context, refresh_token: str, *, client_id: str | None, reuse_seconds: int) -> SpentRefreshToken:
-    """Spend a refresh token. Of concurrent calls one wins, and within the reuse interval a few others.
+    """Spend a refresh token. Only one of several concurrent calls succeeds, and a few reuses within the reuse interval.
 
     Raises RefreshRefused. Any other reuse of a token revokes its whole family, even though the request fails.
     """
@@ -201,7 +201,7 @@ def retain(context: Context, refresh_token: str, *, client_id: str) -> SpentRefr
 
 
 def record_repeated(context: Context, spent: SpentRefreshToken) -> None:
-    """Record that a further pair was issued for a replaced refresh token; called once nothing refuses it any more."""
+    """Record that a further pair was issued for a replaced refresh token; called after the last check."""
     if spent.is_repeated:
         context.audit.record("refresh_token.repeated", uid=spent.uid, client_id=spent.client_id, family=spent.family_id)
 

@@ -262,7 +262,7 @@ def translate(problem: DBAPIError, engine: Engine) -> Exception:
 
 
 def unavailable(error: object, engine: Engine, otherwise: str = "The database isn't responding") -> StoreUnavailable:
-    """Return what an error of the driver means for an operator: DiskFull where a full disk refused a write."""
+    """Return the exception for an error of the driver: DiskFull if a full disk refused a write."""
     said = str(error).splitlines()[0] if str(error) else type(error).__name__
     sentence = _write_fault(error, engine) or f"{otherwise}: {said}"
     if not _is_full(error, engine):

@@ -36,7 +36,7 @@ def parse(context: Context, client: Application, text: str) -> tuple[Detail, ...
 
 
 def narrow(granted: Sequence[Detail], narrower: StatedDetails | None) -> tuple[Detail, ...]:
-    """Return what a token request selects of the granted details: each object equals a granted one (RFC 9396 section 6.1).
+    """Return the granted details that a token request selects; each must equal a granted object (RFC 9396 section 6.1).
 
     Raises:
         InvalidAuthorizationDetails: malformed, or more than was granted.

@@ -67,7 +67,7 @@ def resolve(context: Context, client: Application, granted: object, requested: s
 def narrow_scope(
     context: Context, client: Application, scope: tuple[str, ...], resource: str | None
 ) -> tuple[str, ...]:
-    """Return what of a scope the client (still) has; account access only if the token is for this API."""
+    """Return the part of a scope that the client has now; account access only if the token is for this API."""
     scope = tuple(name for name in scope if name in client.scopes or name == _OFFLINE)
     if _OF_THIS_API.isdisjoint(scope):
         return scope

@@ -32,7 +32,7 @@ def problem_of(resolver: Resolver, settings: ApplicationSettings, *, is_untruste
 
 
 def fetch(resolver: Resolver, address: str, *, is_untrusted: bool = False) -> Any:
-    """Return the document, or the exception that says why there is none."""
+    """Return the document, or the exception with the reason why there is none."""
     try:
         return outbound.get_json(resolver, address, is_untrusted=is_untrusted)
     except ProviderUnavailable as problem:

@@ -22,7 +22,7 @@ from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.platform.context import Context
 
 _CONFLICTS = (IdentifierTaken, linked_identities.NotLinked, e.EmailRegistered, e.ClosedLink, e.UnknownAccount)
-"""A concurrent request changed who has the identity or the address."""
+"""A concurrent request linked the identity or the address to another account."""
 _REFUSALS = {
     AddressUse.LINKING_OFF: e.AccountLinkingOff,
     AddressUse.SHARED: e.NotLinkable,

@@ -101,7 +101,7 @@ def begin_with_link(
 
 
 def finish_with_link(context: Context, token: str, credential: PresentedCredential) -> Account:
-    """Replace all sign-in passkeys by a new one, and end every session and token. Of concurrent calls one succeeds."""
+    """Replace all sign-in passkeys by a new one, and end every session and token. Only one of several concurrent calls succeeds."""
     require_enabled(context)
     password_reset.spend_limit(context)
     account, link_token = peek(context, token)

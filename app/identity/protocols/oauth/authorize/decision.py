@@ -195,7 +195,7 @@ class Decision:
         return account is not None and bool(second_factors.kinds_of_account(self.context, account, channel))
 
     def _required_action(self, session: BrowserSession) -> StepResponse | None:
-        """Return the step of an action that the tenant still requires of the account; None where there is none."""
+        """Return the step of an action that the tenant still requires of the account; None if there is none."""
         step = required_actions.next_step(self.context, session, None if self._is_fresh else self._account)
         if step is None or (isinstance(step, PinStep) and step.can_skip and prompt.NONE in self.request.prompt):
             return None
@@ -309,7 +309,7 @@ class Decision:
         return self._shown(ConsentStep(person=self._person, scopes=scopes, details=details))
 
     def _respond(self, session: BrowserSession) -> StepResponse:
-        """Return the response with what the response type names: a code, tokens, or both."""
+        """Return the response by its response type: with a code, tokens, or both."""
         request = self._narrowed
         acr = acr_values.met(request, session.methods) if request.demanded_acr else request.acr
         if request.demanded_acr and acr is None:

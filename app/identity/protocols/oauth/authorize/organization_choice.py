@@ -39,18 +39,18 @@ class Offers:
 
     @cached_property
     def joinable(self) -> list[JoinOffer]:
-        """Those that the account may ask to join."""
+        """The organizations that the account may request to join."""
         return join_requests.offers(self._context, self._account) if self._account is not None else []
 
     @cached_property
     def invitations(self) -> list[ReceivedInvitation]:
-        """Those that the account can answer."""
+        """The invitations that the account can answer."""
         return received_invitations.pending(self._context, self._account) if self._account is not None else []
 
 
 @dataclass(frozen=True)
 class OrganizationChoice:
-    """What the account may choose from."""
+    """The options of the choice."""
 
     memberships: tuple[Membership, ...]
     allows_personal: bool
@@ -157,7 +157,7 @@ def _named(context: Context, text: str, account: Account | None) -> Membership:
 def _chosen(
     request: Authorization, account: Account | None, choice: OrganizationChoice
 ) -> Membership | OrganizationChoice | None:
-    """Return what this account chose on the page, if it still may."""
+    """Return the account's choice on the page, if it is still allowed."""
     if account is None or request.org_id is None or request.org_uid != account.uid:
         return choice
     if request.org_id == PERSONAL:

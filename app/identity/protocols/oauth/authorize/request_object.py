@@ -150,7 +150,7 @@ def _parameters(request: UncheckedRequest, text: str) -> dict[str, str]:
 
 
 def _check_claims(request: UncheckedRequest, claims: dict[str, Any]) -> None:
-    """Check what the object says about itself, where it does; an id_token or a client assertion is none (section 10.8)."""
+    """Check the object's claims about itself, if present; refuse an id_token or a client assertion (section 10.8)."""
     client_id, now = request.client.client_id, request.context.now.timestamp()
     audience = claims.get("aud")
     audiences = audience if isinstance(audience, list) else [audience]

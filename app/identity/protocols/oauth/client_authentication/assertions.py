@@ -112,7 +112,7 @@ def _has_begun(start: Any, now: float) -> bool:
 
 
 def _use_up(context: Context, client: Application, claims: dict[str, Any]) -> None:
-    """Record the `jti` for as long as the assertion is valid (RFC 7523 section 3, rule 7); of concurrent uses one succeeds.
+    """Record the `jti` for as long as the assertion is valid (RFC 7523 section 3, rule 7); only one of several concurrent uses succeeds.
 
     It is used up even if the request is refused later.
     """

@@ -66,7 +66,7 @@ def authenticate(context: Context, raw: RawRequest, body: dict[str, Any]) -> App
 
 
 def has_secret(context: Context, client: Application | None, secret: str) -> bool:
-    """Return whether this is a secret that the client may send, in the same time whether or not there is such a client."""
+    """Return whether the client may send this secret; the time does not reveal whether the client exists."""
     is_right = shared_secrets.is_right(context, client, (secret,))
     return client is not None and _registered(client).is_secret_sent and is_right
 

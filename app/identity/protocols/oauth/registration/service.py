@@ -122,7 +122,7 @@ def replace(context: Context, client_id: str, members: Mapping[str, Any]) -> Reg
 
 
 def _fetch(context: Context, members: Mapping[str, Any], settings: ApplicationSettings) -> Logo | None:
-    """Check what the metadata name by address, and return a copy of the logo. Raises SlowDown for a network that names many."""
+    """Check the documents that the metadata reference, and return a copy of the logo. Raises SlowDown for a network that names many."""
     if referenced_documents.ADDRESSES & members.keys():
         rate_limits.spend(context, "oauth.registration_fetches", _FETCHES_OF_NETWORK, context.network)
     return referenced_documents.check(context, settings)

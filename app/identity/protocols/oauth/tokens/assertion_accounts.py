@@ -30,7 +30,7 @@ from app.identity.protocols.oauth import rate_limits
 from app.kit.operations.errors import ApiError
 
 CONFLICTS = (IdentifierTaken, e.EmailRegistered, e.ClosedLink, e.UnknownAccount)
-"""A concurrent request changed who has the identity or the address."""
+"""A concurrent request linked the identity or the address to another account."""
 
 
 class AccountRefused(Exception):

@@ -31,7 +31,7 @@ MAX_ACTORS: Final = 4
 """How long a chain of actors may be."""
 _MAX_LENGTH: Final = 8_000
 _RETAINED: Final = ("auth_time", "amr", "acr", "org_id", "act")
-"""What an exchange keeps of the subject token."""
+"""The claims that an exchange copies from the subject token."""
 
 
 class SubjectTokenRefused(Exception):
@@ -139,5 +139,5 @@ def may_act(context: Context, client_id: str, token: SubjectToken) -> bool:
 
 
 def retained_claims(token: SubjectToken) -> TokenClaims:
-    """Return what an exchanged token takes over; it ends no later than the presented one."""
+    """Return the claims that an exchanged token takes over; it ends no later than the presented token."""
     return replace(token.claims.only(*_RETAINED), ends_at=int(token.ends_at.timestamp()))

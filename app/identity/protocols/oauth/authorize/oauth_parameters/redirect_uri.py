@@ -33,7 +33,7 @@ def check(request: UncheckedRequest) -> None:
 
 
 def _unregistered(client: Application, uri: str) -> str:
-    """Return what to mend. A name that its own registrant chose is not repeated, nor are the registered addresses."""
+    """Return the advice for developers, without self-registered names and without the registered addresses."""
     if uri in client.settings.redirect_uris:
         return _SCHEME
     named = "" if client.is_self_registered else f"{refusal_log.shown(client.settings.name)}, "

@@ -68,7 +68,7 @@ def _read_subject(request: UncheckedRequest, requested_subjects: list[Any] | Non
 def _read_acr(request: UncheckedRequest, acr: ClaimRequest) -> None:
     """Accept a request for one of the values of `acr` (section 5.5.1.1).
 
-    An essential one is a demand. A voluntary one is a wish, as `acr_values` is, which counts where both are given.
+    An essential value must be met. A voluntary value need not, as in `acr_values`, which takes precedence.
     """
     values = acr.values or []
     if not all(isinstance(name, str) for name in values):
