@@ -48,6 +48,6 @@ def revoke(services: IdentityServices, work: UnitOfWork, kid: str | None = None)
 
 
 def _access_token_algorithm(settings: Mapping[str, Any]) -> str | None:
-    """Return what signs an application's access tokens; None for opaque ones."""
+    """Return the algorithm of an application's access tokens; None for opaque ones."""
     stated = SigningSettings.model_validate({n: v for n, v in settings.items() if n in SigningSettings.model_fields})
     return stated.access_token_signing_alg if stated.access_token_format == "jwt" else None

@@ -75,7 +75,7 @@ def _other_format(record: Any) -> Format | None:
 def _translator(
     files: Sequence[Path], form: Format, mapped: MappedRecord, realm: str | None
 ) -> tuple[Callable[[Any], ImportDraft], set[tuple[Path, int]]]:
-    """Return what reads a record, and the realms that are left out."""
+    """Return the reader of a record, and the omitted realms."""
     if form is Format.AUTH0:
         return partial(auth0.draft, mapped=mapped), set()
     if form is Format.GATEHOUSE:

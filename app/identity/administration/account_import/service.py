@@ -41,7 +41,7 @@ class ImportOutcome(StrEnum):
 
 @dataclass(frozen=True)
 class ImportedRecord:
-    """The outcome of one record, and what to say about it."""
+    """The result of one record, with its notes."""
 
     place: RecordPosition
     outcome: ImportOutcome

@@ -88,7 +88,7 @@ def read_client_of_file(context: Context, before: Item | None, after: Item) -> N
 
 
 def complete_client(context: Context, before: Item | None, after: Item) -> None:
-    """Keep the present certificate if there is no other, or generate one, and fill in what a ready-made integration knows.
+    """Keep the present certificate if there is no other, or generate one, and fill in the values of a ready-made integration.
 
     Raises BadField.
     """

@@ -46,7 +46,7 @@ def keep_response(context: Context, bound: BoundOperation, req: Wire, response: 
 
 
 def _text(context: Context, bound: BoundOperation, req: Wire) -> str:
-    """Return what identifies a request: caller, scopes, operation and key; an empty text without a key."""
+    """Return the identity of a request: caller, scopes, operation and key; an empty text without a key."""
     key = getattr(req, IDEMPOTENCY_KEY, None)
     caller = " ".join([str((context.machine or {}).get("sub", "")), *sorted(context.program_scopes)])
     return randomness.digest(f"{caller}\x1f{bound.operation.name}\x1f{key}") if key else ""

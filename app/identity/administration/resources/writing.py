@@ -98,7 +98,7 @@ class Writer:
         self._note("added" if before is None else event, after)
 
     def put_origin(self, item: Item) -> None:
-        """Store which of its values a file named, of an item that stays as it is."""
+        """Store which values of an unchanged item a file named."""
         key = unique_key(self.resource, item.id, item.content)
         self.store.change(access_of(self.context), self.resource, item, key)
 
@@ -139,7 +139,7 @@ def equal_values(resource: Resource, item: Item, others: Iterable[Item]) -> Iter
 
 
 def unique_key(resource: Resource, item_id: tuple[str, ...], content: Mapping[str, Any]) -> str | None:
-    """Return the digest of the unique values within the parents, folded as the resource says."""
+    """Return the digest of the unique values within the parents, folded by the resource's rules."""
     if not resource.unique:
         return None
     values = [str(look(content, resource.named(name).path, "")) for name in resource.unique]

@@ -158,7 +158,7 @@ def _take_from(context: Context, tenant_id: str, domain: str) -> None:
 
 
 def _passkey_effect(context: Context, domain: str) -> str:
-    """Return what the domain does to passkeys, for the person who is about to verify it (WebAuthn level 3 section 5.11)."""
+    """Return the effect of the domain on passkeys, for the person who is about to verify it (WebAuthn level 3 section 5.11)."""
     if not context.tenant.settings.passkeys:
         return "None: passkeys are off."
     rp_id, chosen = webauthn_origins.rp_id(context), context.tenant.settings.passkey_settings.rp_id

@@ -158,7 +158,7 @@ def _end(provider: JwtProvider, claims: Mapping[str, Any]) -> float:
 def _matches(
     expected: jwt_apps.Expected | jwt_apps.ExpectedOneOf, values: list[str | None] | list[str], provided: Any
 ) -> bool:
-    """Return whether a claim fulfils what the provider's configuration expects of it."""
+    """Return whether a claim has the value that the provider's configuration expects."""
     if provided is None:
         return not expected.is_mandatory
     named = provided if isinstance(provided, list) else [provided]

@@ -19,7 +19,7 @@ from app.identity.platform.context import Context
 
 
 class AddressUse(Enum):
-    """What the address of an identity that no account has leads to."""
+    """The account that the address of an unlinked identity leads to."""
 
     SIGN_IN = "sign_in"
     """To the account with this address, or to a new one."""
@@ -33,7 +33,7 @@ class AddressUse(Enum):
 
 
 def address_use(context: Context, identity: ProviderIdentity, *, trusts_email: bool, may_register: bool) -> AddressUse:
-    """Return what the address leads to.
+    """Return how the address selects an account.
 
     It is looked up only if the tenant trusts the provider's claim, so that other claims reveal no account.
     """

@@ -216,7 +216,7 @@ def provider_name(account: Account) -> str:
 
 
 def providers_of(account: Account) -> list[str]:
-    """Return what the account signs in with, each once: Email for its password, then its providers, oldest link first."""
+    """Return the distinct sign-in providers of the account: Email for its password, then its providers, oldest link first."""
     own = [OWN_PROVIDER] if account.password_hash else []
     return list(dict.fromkeys([*own, *(identity.provider for identity in of(account))]))
 

@@ -1,4 +1,4 @@
-"""Tokens of providers, kept encrypted beside an account's linked identities where the connection says so (decision 0132).
+"""Stores the tokens of providers, encrypted, with an account's linked identities, if the connection is set so (decision 0132).
 
 They are in the account's `private` document: by connection, then by a digest of the subject. Until an identity is linked, its
 tokens wait encrypted in a continuation token, which the link spends.

@@ -116,7 +116,7 @@ def password_expires_at(context: Context, account: Account) -> datetime | None:
 def shortest_lifetimes(
     context: Context, account: Account | None, access_seconds: int | None = None, refresh_seconds: int | None = None
 ) -> tuple[int | None, int | None]:
-    """Return the lifetimes of an access and a refresh token, shortened by the account's organizations; None: as the tenant says."""
+    """Return the lifetimes of an access and a refresh token, shortened by the account's organizations; None: the tenant's lifetime."""
     settings = context.tenant.settings
     found = active(context, account) if account is not None else ()
     if not found:

@@ -1,4 +1,4 @@
-"""Powers of roles and connections, and of what gives roles: memberships, invitations, policies (decision 0316)."""
+"""Powers of roles and connections, and of the items that give roles: memberships, invitations, policies (decision 0316)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MANAGES: Final = ("invitation:create", "role:delete")
 _OF_PERMISSIONS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {MANAGE: _MANAGES, OWN: (*_MANAGES, "organization:update", "organization:delete")}
 )
-"""The scopes of what the permissions of this service allow within an organization."""
+"""The scopes that correspond to this service's permissions within an organization."""
 _MAX_INVITATIONS: Final = 1_000
 CONNECTION: Final = Power(ALL, "connections of organizations")
 """Who answers for a connection signs in as the people of its domain."""

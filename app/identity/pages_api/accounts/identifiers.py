@@ -177,7 +177,7 @@ def _sent_to(context: Context, entry: dict[str, Any], address: str, seconds: int
 
 
 def _carried(context: Context, *, is_asked: bool) -> Carries:
-    """Return what the mail contains that is sent to a pending address, or to one of the account that is not verified."""
+    """Return whether the mail to a pending or unverified address carries a link, a code or both."""
     kind = MailKind.ADD_EMAIL if is_asked else MailKind.VERIFICATION
     carried = messaging.carries(context, kind, account=None, language=notifications.page_language(context))
     return carried or "both"

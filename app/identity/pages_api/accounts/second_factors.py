@@ -190,7 +190,7 @@ def _one(context: Context, session: BrowserSession, account: Account, kind: Fact
 
 
 def _pending(context: Context, factors: AccountFactors, *, keeps: bool = False) -> PendingSignIn:
-    """Return the begun enrolment; `keeps` stores a new one."""
+    """Return the begun enrolment; `keeps` stores it."""
     uid = factors.account.uid
     tokens = continuation_tokens.of_account(context, ContinuationPurpose.OWN_FACTOR, uid)
     if tokens:

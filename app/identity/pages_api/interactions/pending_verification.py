@@ -69,7 +69,7 @@ def pending_for(context: Context, interaction: Interaction) -> PendingVerificati
 
 
 def is_recent(context: Context, state: PendingVerification) -> bool:
-    """Return whether what this browser gave before the message was sent still counts: the page may wait for hours."""
+    """Return whether the credentials that this browser gave before the message are still accepted: the page may wait for hours."""
     return context.now.timestamp() <= state.sent_at + _FIRST_FACTOR_SECONDS
 
 

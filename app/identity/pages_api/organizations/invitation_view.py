@@ -25,7 +25,7 @@ _DETAILED = (InvitationState.OPEN, InvitationState.READY, InvitationState.OTHER,
 
 
 def view(context: Context, found: Found | None, account: Account | None) -> InvitationView:
-    """Return what the page shows to the signed-in account, or to a visitor without one."""
+    """Return the view for the signed-in account, or for a visitor who is not signed in."""
     if found is None:
         return InvitationView(state=InvitationState.UNKNOWN)
     invitation, organization = found

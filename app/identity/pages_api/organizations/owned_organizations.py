@@ -98,7 +98,7 @@ def transfer(context: Context, req: contract.TransferOwnership) -> SessionRenewa
 
 
 def _mail(context: Context, actor: Account, done: Transferred, *, steps_down: bool) -> None:
-    """Tell the new owner, and the actor what changed; nothing where the owners stay the same."""
+    """Notify the new owner and the actor of a change of owners."""
     facts = {
         "url": f"{context.pages_url}{_PAGE}",
         "organization": done.organization.display_name,

@@ -109,7 +109,7 @@ def _locked_claims(context: Context, domain: OrganizationDomain) -> list[Organiz
 
 
 def _record_unproven(context: Context, domain: OrganizationDomain, notify: Notify, by: str | None) -> e.DomainNotProven:
-    """Record that the proof is missing, and return the error, which keeps what was written."""
+    """Record that the DNS record is missing, and return the error, which commits that change."""
     is_lost = domain.is_verified or domain.problem == DomainProblem.RECORD_LOST
     _fail(context, domain, DomainProblem.RECORD_LOST if is_lost else DomainProblem.RECORD_MISSING)
     event = "organization.domain_lost" if domain.is_verified else "organization.domain_not_proven"

@@ -1,4 +1,4 @@
-"""The rules of invitations: who may be invited, and who may accept (decision 0190).
+"""The rules of invitations by email: creation, renewal, acceptance (decision 0190).
 
 `public_api/organizations/invitations` sends the emails.
 """

@@ -156,7 +156,7 @@ def require_removable(context: Context, uid: str) -> Account:
 def _prepare(
     context: Context, account: Account, organization: OrganizationRecord, role_ids: Collection[str]
 ) -> list[RoleRecord]:
-    """Lock what a new role depends on, in the order of all writers, and return the roles."""
+    """Lock the rows on which a new role depends, in the lock order of all writers, and return the roles."""
     locked = service.lock_active(context, organization.org_id, is_alone=True)  # two at once would take the last seat
     if is_full(context, locked) and not member_store.of_account(context, account.uid, organization.org_id):
         raise e.NoSeatLeft  # before the first write: some callers go on without the membership

@@ -30,7 +30,7 @@ from app.kit.limits import time_budget
 OVERLAP = timedelta(days=2)  # longer than the lifetime of any token
 LEAD = timedelta(minutes=20)  # time between publication and first use: longer than clients cache the JWKS
 _FRESH_SECONDS = 300.0
-"""How long a key set is kept; a change of the tenant drops it, and one whose keys change by the clock is made anew then."""
+"""How long a key set is cached; a change of the tenant drops it, and it is rebuilt when a key starts to sign or ends."""
 _GLANCE_SECONDS = 0.2
 """How long verifiers wait for a newer key set than the cached one."""
 _LOCK_SECONDS = 30.0
@@ -42,7 +42,7 @@ _K = signing_keys.c
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """A cached key set: when it was read, of which rows, and between which instants it says what the clock demands."""
+    """A cached key set: its read time, its rows, and the instants between which it is valid."""
 
     read_at: float
     mark: str
