@@ -29,7 +29,7 @@ class RevokedSigningKey:
 
 
 def revoke(services: IdentityServices, work: UnitOfWork, kid: str | None = None) -> RevokedSigningKey:
-    """Revoke a key of the tenant, by default the one that signs RS256, and every JWT access token of its algorithm.
+    """Revoke a key of the tenant, by default the current RS256 key, and every JWT access token of its algorithm.
 
     The tenant's version is incremented, so that every process reloads the keys. Raises LookupError for an unknown key.
     """
@@ -48,6 +48,6 @@ def revoke(services: IdentityServices, work: UnitOfWork, kid: str | None = None)
 
 
 def _access_token_algorithm(settings: Mapping[str, Any]) -> str | None:
-    """Return what signs an application's access tokens; None for opaque ones."""
+    """Return the algorithm of an application's access tokens; None for opaque ones."""
     stated = SigningSettings.model_validate({n: v for n, v in settings.items() if n in SigningSettings.model_fields})
     return stated.access_token_signing_alg if stated.access_token_format == "jwt" else None

@@ -1,1 +1,1 @@
-"""The process: the server, its callers, the services put together, the list of tables, the worker and the clean-up."""
+"""The assembly of a process: server, admission of callers, services, tables, worker and clean-up."""

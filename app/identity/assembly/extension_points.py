@@ -7,6 +7,6 @@ from app.identity.protocols.oauth.logout import backchannel_logout
 
 
 def connect() -> None:
-    """Name what each extension point calls. Called by whatever runs operations or commands, any number of times."""
+    """Connect each extension point with the functions that it calls; idempotent, called by servers, commands and workers."""
     account_store.organizations_of_profile.connect(member_store.profile_entries)
     session_ends.listeners.connect(backchannel_logout.notify_applications)

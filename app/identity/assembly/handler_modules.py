@@ -42,9 +42,9 @@ import app.identity.pages_api.accounts.passkeys
 import app.identity.pages_api.accounts.password
 import app.identity.pages_api.accounts.pins
 import app.identity.pages_api.accounts.profile
+import app.identity.pages_api.accounts.profile_edits
 import app.identity.pages_api.accounts.second_factors
 import app.identity.pages_api.accounts.security_overview
-import app.identity.pages_api.accounts.settings
 import app.identity.pages_api.application_logos
 import app.identity.pages_api.interactions.return_codes
 import app.identity.pages_api.oauth.account_choice
@@ -70,7 +70,7 @@ import app.identity.pages_api.registration.verification
 import app.identity.pages_api.sign_in.cross_device
 import app.identity.pages_api.sign_in.federated_login
 import app.identity.pages_api.sign_in.passkeys
-import app.identity.pages_api.sign_in.password_sign_in
+import app.identity.pages_api.sign_in.password
 import app.identity.pages_api.sign_in.passwordless
 import app.identity.pages_api.sign_in.passwordless_links
 import app.identity.pages_api.sign_in.resume_interaction

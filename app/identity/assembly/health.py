@@ -26,7 +26,7 @@ _WRITE_INTERVAL_SECONDS = 5.0
 
 
 def disk(settings: Settings) -> Callable[[], str]:
-    """Return what says whether the disk of the database is full."""
+    """Return a function that returns whether the disk of the database is full."""
     return disk_watch(make_url(settings.database)).state
 
 

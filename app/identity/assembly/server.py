@@ -1,4 +1,4 @@
-"""The server of the whole catalogue, and which parts of it a first page needs (decision 0366)."""
+"""Builds the server of all operations; defers the imports that a first page does not need (decision 0366)."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from app.kit.operations.request_parsing import RawRequest
 from app.kit.operations.server import OperationServer
 
 EARLY: Final = frozenset({tenant_pages.tenant.name, tenant_pages.changed_tenants.name})
-"""What any first page asks, and what the hub asks of itself from then on. Their handlers read tenants and call no hook of another area."""
+"""The operations of any first page and of the hub's own polling; their handlers read tenants and call no hook of another area."""
 
 
 def load_handlers() -> None:
-    """Import every module that implements operations, and what admits their callers; connect what they call of one another."""
+    """Import every module that implements operations or admits callers, and connect the extension points between packages."""
     from app.identity.assembly import (  # noqa: PLC0415 - decision 0366
         extension_points,
         handler_modules,  # noqa: F401 - registers the handlers
@@ -34,7 +34,7 @@ def load_handlers() -> None:
 
 
 def make_server(services: IdentityServices) -> OperationServer:
-    """Return the server of the whole catalogue. What the first page does not need, it loads when something is first asked of it."""
+    """Return the server of all operations; it imports the handlers that the first page does not need at the first request for one."""
 
     def host_of(raw: RawRequest) -> Host:
         return tenant_resolution.host_of(services.settings, raw.host, is_inside=raw.is_inside)

@@ -1,4 +1,4 @@
-"""The worker: delivers the outbox and deletes expired rows. Runs within `serve` on SQLite, else as `gatehouse worker`."""
+"""Delivers the outbox and deletes expired rows, within `serve` on SQLite, else as `gatehouse worker`."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""How a person gets in: sign-in, passwordless sign-in, registration, recovery, verification, federation."""
+"""Authentication of people: sign-in, passwordless sign-in, registration, recovery, verification and federation."""

@@ -1,1 +1,1 @@
-"""What a person proves an identity with: passwords, passkeys, PINs, second factors, one-time tokens, captchas."""
+"""Credentials of accounts: passwords, passkeys, PINs, second factors, one-time tokens, captchas."""

@@ -165,7 +165,7 @@ def close_alert_links(context: Context, uid: str, to: str) -> None:
 
 
 def close_alert_links_until(context: Context, alert: OneTimeToken) -> None:
-    """Close an alert link and the earlier ones that were sent to the same address."""
+    """Close an alert link and the earlier links to the same address."""
     one_time_tokens.close_addressed(
         context, alert.uid, Purpose.ALARM, _normal_address(str(alert.facts["email"])), alert.expires_at
     )

@@ -177,7 +177,7 @@ def mark_enrolled(context: Context, credential: Credential, **values: Any) -> bo
 
 
 def advance_counter(context: Context, credential: Credential, counter: int, **values: Any) -> bool:
-    """Record a use with a counter that only rises; return False if it is not higher. Of concurrent calls one wins."""
+    """Record a use with a counter that only rises; return False if it is not higher. Only one of several concurrent calls succeeds."""
     where = (*_key(context, credential.credential_id), C.counter < counter)
     statement = update(credentials).where(*where).values(counter=counter, used_at=context.now, **values)
     return context.work.changed(statement) > 0

@@ -70,7 +70,7 @@ class Branding:
     def logo(self) -> str:
         """Return an address or nothing: mail programs show no `data:` images, and spam filters distrust them.
 
-        A logo for dark grounds alone takes the place of a missing one, not of one that mails cannot show.
+        A logo for dark grounds replaces a missing logo, but not a logo in a format that mails cannot show.
         """
         return self._picture(self.brand.logo or self.brand.logo_dark)
 
@@ -81,7 +81,7 @@ class Branding:
 
     @property
     def has_own_mark(self) -> bool:
-        """Return whether the tenant has a logo, even one that mails cannot show: no other mark stands by its name."""
+        """Return whether the tenant has a logo, in any format: its name then stands without another mark."""
         return bool(self.brand.logo or self.brand.logo_dark)
 
     def _picture(self, address: str | None) -> str:

@@ -161,7 +161,7 @@ def origin_sentence(facts: MessageFacts, tag: str, *, is_change: bool = False) -
 
 
 def sign_in_lines(facts: MessageFacts, tag: str) -> list[str]:
-    """Return what is known about a sign-in: the browser, its place, its address and the time, each a line."""
+    """Return the known facts of a sign-in, one per line: browser, place, address and time."""
     client, *rest = facts.device.split(" · ")
     browser, _, system = client.partition(", ")
     if system:

@@ -1,4 +1,4 @@
-"""What the hub's pages need of a tenant, and which of its cached tenants changed. Loaded before every other handler."""
+"""Returns a tenant as the hub's pages need it, and the changed tenants of the hub's cache; loaded before every other handler."""
 
 from __future__ import annotations
 

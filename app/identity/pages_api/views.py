@@ -1,4 +1,4 @@
-"""Views of a tenant and of a session for the hub's pages."""
+"""Builds the views of an account and of a session for the hub's pages."""
 
 from __future__ import annotations
 

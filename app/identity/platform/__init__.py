@@ -1,1 +1,1 @@
-"""What every operation stands on: its context, the services of the process, the store, audit, outbox and encryption."""
+"""The foundation of every operation: context, services of the process, store, audit, outbox and encryption."""

@@ -84,7 +84,7 @@ class AuditLog:
         return len(self._entries)
 
     def drop_since(self, position: int) -> None:
-        """Drop the entries after a position: what they tell was rolled back, and the request continues."""
+        """Drop the entries after a position, after a rollback from which the request continues."""
         del self._entries[position:]
 
     def write(self, work: UnitOfWork) -> None:

@@ -1,4 +1,4 @@
-"""A cache of what the database holds: nothing that may still be rolled back serves other requests."""
+"""A cache of committed database values: uncommitted values serve only their own request."""
 
 from __future__ import annotations
 

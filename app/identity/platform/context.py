@@ -65,7 +65,7 @@ class Visitor:
 
 
 class Context:
-    """Everything that a handler needs for one request. What a request does not use is never made."""
+    """The tenant, caller, unit of work and services of one request; each is created on first use."""
 
     holder: TokenHolder | None = None  # set for ACCESS_TOKEN
     visitor: Visitor | None = None  # set for HUB, at operations of programs
@@ -118,12 +118,12 @@ class Context:
 
     @cached_attribute
     def confirmation(self) -> dict[str, str]:
-        """What the sender of a client's request proved to hold (RFC 7800): its tokens are bound to it."""
+        """The keys and certificates that the sender of a client's request holds (RFC 7800), to which its tokens are bound."""
         return {}
 
     @cached_attribute
     def remembered(self) -> dict[str, Any]:
-        """What areas read once in the request, by their own keys; who changes it drops it."""
+        """Values that areas cache for the request, by their own keys; a change drops its key."""
         return {}
 
     def commit(self) -> None:
@@ -218,7 +218,7 @@ class Context:
             self.spend(limit, Rate(per_minute, 60), self.network)
 
     def count_attempt(self, limit: str, per_minute: int) -> None:
-        """Count what may be a guess, as `count` does; `give_back_attempts` takes it back where it was right."""
+        """Count an attempt at a secret, as `count` does; `give_back_attempts` takes back a correct one."""
         if per_minute:
             self.count(limit, per_minute)
             self.remembered.setdefault(_ATTEMPTS, []).append((limit, per_minute))
@@ -258,7 +258,7 @@ class Context:
         return self._with(work=work, outbox=Outbox(work, self.services.clock, self.services.encryption))
 
     def _with(self, **changed: Any) -> Context:
-        """Return a copy that shares all else, also what neither has used yet."""
+        """Return a copy that shares all other members, lazily created ones included."""
         _ = self.work, self.audit, self.confirmation, self.remembered  # made now, so that both have the same
         other = copy(self)
         vars(other).update(changed)
@@ -267,7 +267,7 @@ class Context:
     def application(self, *, client_id: str | None = None, name: str | None = None) -> Application | None:
         """Return the cached application of the tenant by client id or name.
 
-        None for one of a client-id metadata document once the tenant takes no documents any more.
+        None for the client of a client-id metadata document if the tenant no longer accepts documents.
         """
         found = self.services.directory.application(self.tenant, self.work, client_id=client_id, name=name)
         takes_documents = self.tenant.settings.client_registration.client_id_documents

@@ -6,7 +6,7 @@ that only one of several concurrent uses succeeds. Short codes, which could be g
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -42,6 +42,7 @@ HOLDER = T.uid
 _ADD = insert_row(token_table)
 _KEY = (T.tenant_id == bindparam("tenant"), T.kind == bindparam("purpose"), T.ticket_hash == bindparam("hash"))
 COLUMNS = tuple(column for column in token_table.c if column.name != "tenant_id")
+"""The columns of a token, in the order of the fields of `ContinuationToken`."""
 _AHEAD = tuple(f"token_{column.name}" for column in COLUMNS)
 _ahead_of = attrgetter(*_AHEAD)
 _KIND = "continuation token"
@@ -104,7 +105,7 @@ class ContinuationToken:
     """A stored token."""
 
     kind: ContinuationPurpose
-    ticket_hash: str
+    token_hash: str
     uid: str
     facts: dict[str, Any]
     state: str
@@ -114,6 +115,9 @@ class ContinuationToken:
 
     def is_expired(self, now: datetime) -> bool:
         return self.expires_at <= now
+
+
+_fields_of = attrgetter(*(name for name in ContinuationToken.__dataclass_fields__ if name != "text"))
 
 
 def issue(
@@ -137,7 +141,7 @@ def issue(
         context.now + lifetime,
         issued_text,
     )
-    row = {name: getattr(token, name) for name in ContinuationToken.__dataclass_fields__ if name != "text"}
+    row = {column.name: value for column, value in zip(COLUMNS, _fields_of(token), strict=True)}
     try:
         context.work.run(_ADD, {"tenant_id": context.tenant.tenant_id, **row})
     except IntegrityError:
@@ -146,7 +150,7 @@ def issue(
 
 
 def use_once(context: Context, kind: ContinuationPurpose, text: str, lifetime: timedelta) -> bool:
-    """Record the use of a text in a transaction of its own, so that an error later keeps it. Return True for one concurrent use only.
+    """Record the use of a text in a separate transaction, which a later error does not roll back; return True for the first use only.
 
     Not allowed after the request has written.
     """
@@ -178,7 +182,7 @@ def renew(
 
 
 def find(context: Context, kind: ContinuationPurpose, text: str | None) -> ContinuationToken | None:
-    """Return the token of a text, expired or not (`is_expired`); spent tokens are gone."""
+    """Return the token with this text, expired or not (`is_expired`); a spent token is deleted."""
     if not text or len(text) > _MAX_LENGTH:
         return None
     token = by_hash(context, kind, randomness.digest(text))
@@ -192,25 +196,24 @@ def by_hash(context: Context, kind: ContinuationPurpose, token_hash: str) -> Con
         return ahead
     key = {"tenant": context.tenant.tenant_id, "purpose": kind, "hash": token_hash}
     row = context.work.one(_BY_HASH, key)
-    return ContinuationToken(**{**row._mapping, "kind": ContinuationPurpose(row.kind)}) if row is not None else None
+    return _token(row) if row is not None else None
 
 
 def with_token(
     statement: Select[Any], tenant_id: Any, kind: ContinuationPurpose, token_hash: ColumnElement[str]
 ) -> Select[Any]:
-    """Return a statement of another area that also reads the token with the digest in its row, if there is one; see `read_ahead`."""
+    """Extend a statement of another area so that it also reads the token with the digest in its row; see `read_ahead`."""
     columns = (column.label(name) for column, name in zip(COLUMNS, _AHEAD, strict=True))
     is_named = (T.tenant_id == tenant_id) & (T.kind == kind) & (T.ticket_hash == token_hash)
     return statement.add_columns(*columns).outerjoin(token_table, is_named)
 
 
 def read_ahead(context: Context, row: Row[Any]) -> str | None:
-    """Keep the token in a row of `with_token` for `by_hash`, until the next statement; return its account."""
+    """Cache the token in a row of `with_token` for `by_hash`, until the next statement; return its account."""
     if row.token_ticket_hash is None:
         return None
-    kind, *fields = _ahead_of(row)
-    token = ContinuationToken(ContinuationPurpose(kind), *fields)
-    context.work.read_ahead[_KIND, token.ticket_hash] = token
+    token = _token(_ahead_of(row))
+    context.work.read_ahead[_KIND, token.token_hash] = token
     return token.uid
 
 
@@ -218,12 +221,12 @@ def of_account(context: Context, kind: ContinuationPurpose, uid: str) -> list[Co
     """Return an account's unexpired tokens of a purpose, newest first, without their texts."""
     key = {"tenant": context.tenant.tenant_id, "purpose": kind, "account": uid, "now": context.now}
     rows = context.work.all(_OF_ACCOUNT, key)
-    return [ContinuationToken(**{**row._mapping, "kind": ContinuationPurpose(row.kind)}) for row in rows]
+    return [_token(row) for row in rows]
 
 
 def spend(context: Context, token: ContinuationToken) -> bool:
-    """Spend a token in the request's transaction, so that a later error keeps it. Return True for one concurrent use only."""
-    return spend_hash(context, token.kind, token.ticket_hash)
+    """Spend a token in the request's transaction, which a later error rolls back; return True for one of several concurrent uses."""
+    return spend_hash(context, token.kind, token.token_hash)
 
 
 def spend_hash(context: Context, kind: ContinuationPurpose, token_hash: str) -> bool:
@@ -235,21 +238,21 @@ def spend_hash(context: Context, kind: ContinuationPurpose, token_hash: str) -> 
 def add_facts(context: Context, token: ContinuationToken, **facts: Any) -> ContinuationToken:
     """Add facts to a token and return it."""
     after = replace(token, facts={**token.facts, **facts})
-    context.work.run(update(token_table).where(*_one(context, token)).values(facts=after.facts))
+    context.work.run(update(token_table).where(*_key_of(context, token)).values(facts=after.facts))
     return after
 
 
 def change_state(context: Context, token: ContinuationToken, state: str, **facts: Any) -> bool:
-    """Change the state, if it is still the one that was read. Return True for one concurrent change only."""
-    where = (*_one(context, token), T.state == token.state, T.expires_at > context.now)
+    """Change the state unless another request changed it since it was read; return whether it was changed."""
+    where = (*_key_of(context, token), T.state == token.state, T.expires_at > context.now)
     return (
         context.work.changed(update(token_table).where(*where).values(state=state, facts={**token.facts, **facts})) > 0
     )
 
 
 def extend(context: Context, token: ContinuationToken, lifetime: timedelta, **facts: Any) -> bool:
-    """Let a token live from now on, with more facts, if it is in the state that was read. Return whether it was."""
-    where = (*_one(context, token), T.state == token.state, T.expires_at > context.now)
+    """Restart a token's lifetime and add facts, unless its state changed since it was read; return whether it was extended."""
+    where = (*_key_of(context, token), T.state == token.state, T.expires_at > context.now)
     values = {"facts": {**token.facts, **facts}, "expires_at": context.now + lifetime}
     return context.work.changed(update(token_table).where(*where).values(values)) > 0
 
@@ -261,5 +264,10 @@ def revoke_all(context: Context, uid: str, *kinds: ContinuationPurpose) -> None:
     )
 
 
-def _one(context: Context, token: ContinuationToken) -> tuple[Any, ...]:
-    return T.tenant_id == context.tenant.tenant_id, T.kind == token.kind, T.ticket_hash == token.ticket_hash
+def _token(row: Iterable[Any]) -> ContinuationToken:
+    kind, *fields = row
+    return ContinuationToken(ContinuationPurpose(kind), *fields)
+
+
+def _key_of(context: Context, token: ContinuationToken) -> tuple[Any, ...]:
+    return T.tenant_id == context.tenant.tenant_id, T.kind == token.kind, T.ticket_hash == token.token_hash

@@ -28,7 +28,7 @@ class DecryptionError(Exception):
 
 
 class UnknownEncryptionKey(DecryptionError):
-    """No secret of this process decrypts the value; one that is missing here may."""
+    """No secret of this process decrypts the value; a secret that is missing here may."""
 
     unavailable_status = 503
 

@@ -1,6 +1,6 @@
-"""Powers: what a program can reach by writing an item, beyond the item itself (decision 0315).
+"""Powers: the rights that a program gains by writing an item, beyond the item itself (decision 0315).
 
-A client with the scope `all` is more than a client: who puts a key of their own into it has that scope. So a program
+A program that puts its own key into a client with the scope `all` gains that scope. So a program
 changes an item only if it has every power of the item before and after the change. A power is the scope of the management
 operations that allow the same; ALL, if it lets the program sign in as a person.
 """
@@ -16,11 +16,11 @@ from app.identity.platform.context import Context
 ALL: Final = "all"
 """The scope that includes every other one."""
 GIVES_ROLES: Final = "role:update"
-"""The scope that gives roles to accounts: a program with it can give an account of its own what a role allows."""
+"""The scope that gives roles to accounts: a program with it can give any account the permissions of a role."""
 
 
 class Power(NamedTuple):
-    """A scope, and what of the item needs it."""
+    """A scope, and the part of the item that needs it."""
 
     scope: str
     needed_for: str

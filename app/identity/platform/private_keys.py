@@ -1,4 +1,4 @@
-"""Private keys that tenants bring, in PEM. To validate an RSA key takes 30 ms for 2,048 bits, 0.2 s for 4,096 and 3 s for 8,192."""
+"""Private keys that tenants bring, in PEM. Validating an RSA key takes 30 ms for 2,048 bits, 0.2 s for 4,096 and 3 s for 8,192."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ RSA_BITS: Final = range(2_048, 4_097)
 
 
 class UnusableKey(Exception):
-    """The key has no known form or another length; the text says what is expected."""
+    """The key has an unknown form or another length; the text names the expected ones."""
 
 
 def validated(pem: str) -> PrivateKeyTypes:

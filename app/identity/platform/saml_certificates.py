@@ -43,7 +43,7 @@ def generate(name: str, now: datetime) -> tuple[str, str]:
 
 
 def problem_of(certificate: str, key: str = "") -> str:
-    """Return what is expected instead of a certificate, or of a certificate and its private key; an empty text if they are well."""
+    """Return the expected form in place of a certificate, or of a certificate and its private key; empty if they are valid."""
     try:
         public = x509.load_pem_x509_certificate(certificate.encode()).public_key()
     except (ValueError, UnsupportedAlgorithm):

@@ -47,7 +47,7 @@ class TenantDirectory(Protocol):
         """Return the tenant of this host if the cached one is current. Makes no query."""
 
     def current_tags(self, hosts: Collection[str], work: UnitOfWork) -> dict[str, str]:
-        """Return the present version tag of the tenant at each host, in one statement; empty where there is none."""
+        """Return the present version tag of the tenant at each host, in one statement; empty if there is none."""
 
     def application(
         self, tenant: Tenant, work: UnitOfWork, *, client_id: str | None = None, name: str | None = None
@@ -103,7 +103,7 @@ class SigningKeys(Protocol):
     def current(self, work: UnitOfWork, *algorithms: str) -> KeySet:
         """Return the tenant's keys; creates the first one of RS256 and of these algorithms, in a separate transaction."""
 
-    def held(self, tenant_id: str) -> KeySet | None:
+    def cached(self, tenant_id: str) -> KeySet | None:
         """Return the tenant's keys if the cached ones are current. Makes no query."""
 
     def publish(self, work: UnitOfWork, algorithms: Collection[str]) -> None:
@@ -125,7 +125,7 @@ class SigningKeys(Protocol):
         """Publish a new key of the algorithm that starts to sign later. Return its id."""
 
     def revoke(self, work: UnitOfWork, kid: str | None = None) -> RevokedKey:
-        """Withdraw a published key, by default the one that signs RS256. Raises LookupError."""
+        """Withdraw a published key, by default the current RS256 key. Raises LookupError."""
 
     def refresh_if_changed(self, tenant_id: str, version: int) -> None:
         """Drop the tenant's cached keys if the tenant's version has changed."""
@@ -145,14 +145,14 @@ class BreachedPasswords(Protocol):
         """Whether a service or a file is configured."""
 
     def has(self, password: str) -> bool:
-        """Return whether the password is breached; False if neither service nor file can tell."""
+        """Return whether the password is breached; False if neither service nor file answers."""
 
 
-class JoinedDomains(NamedTuple):
-    """Ids of organizations by their verified domains: those that accounts of the domain join, and those that they ask to join."""
+class MembershipDomains(NamedTuple):
+    """Ids of organizations by verified domain: with automatic membership, and with membership by request."""
 
-    joined: dict[str, str]
-    asked: dict[str, str]
+    automatic: dict[str, str]
+    by_request: dict[str, str]
 
 
 @dataclass
@@ -171,7 +171,7 @@ class IdentityServices:
     locations: Locations
     message_templates: CommittedCache[tuple[str, int, str, str], Mapping[str, Any]]
     resource_items: CommittedCache[tuple[str, int, str], Mapping[tuple[str, ...], Any]]
-    joined_domains: CommittedCache[tuple[str, int], JoinedDomains]
+    joined_domains: CommittedCache[tuple[str, int], MembershipDomains]
     """By tenant and its version."""
     subject_secrets: CommittedCache[str, bytes]
     """The secrets of pairwise identifiers, by tenant; they never change."""

@@ -1,4 +1,4 @@
-"""What access and refresh tokens store beside their columns: claims about the sign-in, the authorization and the sender."""
+"""The claims that access and refresh tokens store: about the sign-in, the authorization and the sender."""
 
 from __future__ import annotations
 

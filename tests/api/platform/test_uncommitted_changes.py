@@ -67,7 +67,7 @@ def has_template(context: Context) -> Any:
 
 
 def domains(context: Context) -> Any:
-    return dict(membership_domains.of_tenant(context).joined)
+    return dict(membership_domains.of_tenant(context).automatic)
 
 
 def subject_secret(context: Context) -> Any:

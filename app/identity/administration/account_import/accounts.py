@@ -47,7 +47,7 @@ class AccountWriter:
     _organizations: dict[str, OrganizationRecord | None] = field(default_factory=dict)
 
     def write(self, imported: ImportedAccount) -> tuple[str, tuple[str, ...]]:
-        """Create or update the account; return the outcome and what to say about it.
+        """Create or update the account; return the result and its notes.
 
         Raises:
             Refused: the record contradicts the tenant's configuration, or names accounts of several people.
@@ -140,7 +140,7 @@ class AccountWriter:
             raise RecordRefused(f"expected another value: {refusal.description}") from None
 
     def _find(self, imported: ImportedAccount, forms: dict[str, str]) -> Account | None:
-        """Return the account that the record is; one that gives way to a verified address is removed."""
+        """Return the account that matches the record; remove an account whose unverified address the record has verified."""
         found = self._accounts_of(imported, forms)
         for uid, item in list(found.items()):
             if IMPORTED not in item.private and _is_verified(imported) and pending_accounts.is_replaceable(item):
@@ -221,7 +221,7 @@ class AccountWriter:
     def _update(
         self, stored: Account, imported: ImportedAccount, forms: dict[str, str], edits: profile_edits.Edits
     ) -> tuple[Account, bool]:
-        """Bring an untouched account to what the record names; keys that it does not name stay."""
+        """Update an untouched account by the record; keys that it does not name stay."""
         context = self.context
         values = self._columns(imported, forms, stored.emails)
         if imported.password_hash == stored.password_hash and imported.password_changed_at is None:

@@ -1,4 +1,4 @@
-"""The formats of import files: what reads a record of each."""
+"""The formats of import files, and the reader of each."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def read(files: Sequence[Path], form: Format, mapped: MappedRecord, realm: str |
     Args:
         realm: of Keycloak, whose users are read.
 
-    Raises Refused for a broken file, for one that is the export of another system, and for files of several realms where none
+    Raises Refused for a broken file, for the export of another system, and for files of several realms where none
     is chosen.
     """
     translate, left_out = _translator(files, form, mapped, realm)
@@ -75,7 +75,7 @@ def _other_format(record: Any) -> Format | None:
 def _translator(
     files: Sequence[Path], form: Format, mapped: MappedRecord, realm: str | None
 ) -> tuple[Callable[[Any], ImportDraft], set[tuple[Path, int]]]:
-    """Return what reads a record, and the realms that are left out."""
+    """Return the reader of a record, and the omitted realms."""
     if form is Format.AUTH0:
         return partial(auth0.draft, mapped=mapped), set()
     if form is Format.GATEHOUSE:

@@ -15,7 +15,7 @@ from app.kit.text.input_filter import has_control_character
 
 
 class RecordRefused(Exception):
-    """The record cannot be imported; the text says why."""
+    """The record cannot be imported; the text has the reason."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class MappedRecord:
 
 @dataclass
 class ImportDraft:
-    """The keys of an account as a translator finds them, and what it left out."""
+    """The keys of an account as a translator reads them, and notes on omitted keys."""
 
     keys: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -84,7 +84,7 @@ def refuse_unstorable(name: str, value: Any) -> None:
 
 
 def checked(place: RecordPosition, draft: ImportDraft) -> RecordReader:
-    """Return the account of a draft, or what is wrong with it; values of secrets are never shown. Raises Refused."""
+    """Return the account of a draft, or raise Refused with its problems; never names the value of a secret."""
     refuse_unstorable("", draft.keys)
     try:
         return RecordReader(place, ImportedAccount.model_validate(draft.keys), notes=tuple(draft.notes))

@@ -15,7 +15,7 @@ from app.identity.administration.account_import.import_record import RecordRefus
 MAX_DEPTH: Final = 64
 """Levels of lists and objects in a record."""
 TOO_DEEP: Final = f"expected at most {MAX_DEPTH} levels of lists and objects"
-_WANTED_LEVELS: Final = 3
+_SELECTED_LEVELS: Final = 3
 _CHUNK: Final = 64 * 1024
 _BOM: Final = b"\xef\xbb\xbf"
 
@@ -62,11 +62,11 @@ class _Container:
     """Below the value that is built."""
 
 
-def values(stream: Stream, is_wanted: Callable[[Keys], bool]) -> Iterator[tuple[Keys, int, Any]]:
-    """Yield each wanted value with its keys and its line; one that is too deep as Refused. Raises NotJson.
+def values(stream: Stream, is_selected: Callable[[Keys], bool]) -> Iterator[tuple[Keys, int, Any]]:
+    """Yield each selected value with its keys and its line; yield Refused for a value that is nested too deep. Raises NotJson.
 
     Args:
-        is_wanted: asked with the keys of a value, of the first levels only.
+        is_selected: asked with the keys of a value, of the first levels only.
     """
     opened: list[_Container] = []
     refusal: RecordRefused | None = None
@@ -81,7 +81,7 @@ def values(stream: Stream, is_wanted: Callable[[Keys], bool]) -> Iterator[tuple[
                 refusal = None
             _count(opened)
             continue
-        depth = _depth(opened, is_wanted)
+        depth = _depth(opened, is_selected)
         if depth > MAX_DEPTH:
             refusal = RecordRefused(TOO_DEEP)
         content = _empty(event, value) if depth and refusal is None else None
@@ -95,11 +95,11 @@ def values(stream: Stream, is_wanted: Callable[[Keys], bool]) -> Iterator[tuple[
         _count(opened)
 
 
-def _depth(opened: list[_Container], is_wanted: Callable[[Keys], bool]) -> int:
+def _depth(opened: list[_Container], is_selected: Callable[[Keys], bool]) -> int:
     """Return how deep the next value is within the wanted one, from 1; 0 outside of one."""
     if opened and opened[-1].depth:
         return opened[-1].depth + 1
-    return int(len(opened) <= _WANTED_LEVELS and is_wanted(_keys(opened)))
+    return int(len(opened) <= _SELECTED_LEVELS and is_selected(_keys(opened)))
 
 
 def _empty(event: str, value: Any) -> Any:

@@ -1,6 +1,6 @@
 """Imports accounts in batches, one transaction each; a refused record changes nothing and stops nothing.
 
-Repeating an import is safe: an account that an import created is brought up to date until its owner has signed in or changed
+Repeating an import is safe: an account that an import created is updated until its owner has signed in or changed
 the password here. From then on, and for accounts that no import created, nothing is overwritten.
 """
 
@@ -41,7 +41,7 @@ class ImportOutcome(StrEnum):
 
 @dataclass(frozen=True)
 class ImportedRecord:
-    """The outcome of one record, and what to say about it."""
+    """The result of one record, with its notes."""
 
     place: RecordPosition
     outcome: ImportOutcome

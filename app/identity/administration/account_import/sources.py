@@ -80,7 +80,7 @@ def _of_file(file: IO[bytes], path: Path, left_out: Container[tuple[Path, int]])
 
 
 def _values(
-    file: IO[bytes], name: str, shape: _Shape, is_wanted: Callable[[Keys], bool]
+    file: IO[bytes], name: str, shape: _Shape, is_selected: Callable[[Keys], bool]
 ) -> Iterator[tuple[int, Keys, int, Any]]:
     """Yield the wanted values with the number of their realm, their keys within it, and their line."""
 
@@ -90,7 +90,7 @@ def _values(
         return 0, ("users", *keys) if shape is _Shape.ARRAY else keys
 
     def is_wanted_here(keys: Keys) -> bool:
-        return bool(keys) and is_wanted(within(keys)[1])
+        return bool(keys) and is_selected(within(keys)[1])
 
     for keys, line, value in json_events.values(Stream(file, name), is_wanted_here):
         yield *within(keys), line, value

@@ -1,1 +1,1 @@
-"""Rules of clients, identity providers and storefronts as resources, beside what their declarations say."""
+"""Rules of clients, identity providers and storefronts as resources, in addition to their declarations."""

@@ -169,10 +169,12 @@ def show_provider(context: Context, content: oauth_providers.StoredOAuthProvider
 _OWN_PROVIDERS: Final = ConnectionStore(False, "provider_name", {"application_secret": ""})
 RULES: Final = {
     contract.PROVIDERS: Rules(
-        given=refuse_apples_key,
+        on_input=refuse_apples_key,
         problems=wrong_members,
         powers=powers_of,
         store=ConnectionStore(True, "provider", {"secret": "", "apple.certificate": APPLE_KEY}),
     ),
-    oauth_providers.PROVIDERS: Rules(given=read_provider, shown=show_provider, powers=powers_of, store=_OWN_PROVIDERS),
+    oauth_providers.PROVIDERS: Rules(
+        on_input=read_provider, on_output=show_provider, powers=powers_of, store=_OWN_PROVIDERS
+    ),
 }

@@ -34,7 +34,7 @@ def powers_of(context: Context, item: Item) -> Iterable[Power]:  # noqa: ARG001 
 
 
 class InitialAccessTokenRefused(Exception):
-    """The token cannot be made or ended; the text says why."""
+    """The token cannot be made or ended; the text has the reason."""
 
 
 class TokenStore:
@@ -84,7 +84,7 @@ def _item(row: Any) -> Item:
 
 @dataclass(frozen=True)
 class CreatedToken:
-    """A token that a command made. `is_useless`: the tenant lets nobody register applications."""
+    """A token that a command made. `is_useless`: the tenant does not allow the registration of applications."""
 
     token: str
     expires_at: datetime

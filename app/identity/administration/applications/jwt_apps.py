@@ -1,4 +1,4 @@
-"""The rules of JWT clients and JWT custom providers, beside what their declarations say."""
+"""The rules of JWT clients and JWT custom providers, in addition to their declarations."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from app.identity.platform.resources.store import SHARED_TABLE
 from app.kit.operations.wire import Wire
 
 _NOT_BELIEVED: Final = frozenset({"address", "updated_at", "iss", "aud", "exp", "nbf", "iat", "jti", "nonce"})
-"""Reserved claims that tell neither who a person is nor what they may do, and those that the signer sets."""
+"""Reserved claims that identify no person and grant no rights, and the claims that the signer sets."""
 _SOURCES: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
     {
         **dict.fromkeys(RESERVED - _NOT_BELIEVED, frozenset[str]()),
@@ -42,7 +42,7 @@ _SOURCES: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
         "phone_number_verified": frozenset({"PhoneIdVerified"}),
     }
 )
-"""The claims by which applications know a person and what they may do, and the fields that no person sets to another one's."""
+"""The claims by which applications identify and authorize a person, and the fields that an account cannot take from another."""
 _WITH_TOKENS: Final = PROVIDER_TOKENS | {"Identities"}
 _MIN_RSA_BITS: Final = 2_048
 _CURVES: Final = {"ES256": "secp256r1", "ES384": "secp384r1", "ES512": "secp521r1"}

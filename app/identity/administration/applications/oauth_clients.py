@@ -69,7 +69,7 @@ class ApplicationStore:
     def change(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:  # noqa: ARG002 - Store
         """Replace an application. A new secret leaves the former one valid for a while.
 
-        An application without a secret loses both, and one that does not sign with its secret loses the encrypted copies.
+        An application without a secret loses both; an application that does not sign with its secret loses the encrypted copies.
         """
         row, client_id = _row(access, item.id[0]), item.content["client_id"]
         settings = _stored_settings(item, row.settings.keys() if row else frozenset())
@@ -113,7 +113,7 @@ def read_names(context: Context, item_input: ItemInput) -> None:
 
 
 def _read_second_names(context: Context, item_input: ItemInput) -> None:
-    """Store what the interface has a second name for.
+    """Store the members that the interface has under two names.
 
     Raises BadField where both names are given, differ, and are both other than before: a program that read the client and sends
     it back has changed one of them.
@@ -153,7 +153,7 @@ def _read_algorithms(item_input: ItemInput) -> None:
 
 
 def _read_logout(context: Context, item_input: ItemInput, logout: Any) -> None:
-    """Store what a request says of back-channel logout; it replaces the whole object, and null is the default."""
+    """Store the back-channel logout of a request; it replaces the whole object, and null is the default."""
     sent = logout.model_dump(by_alias=False, exclude_none=True, exclude_unset=True)
     stated = contract.BackChannelLogout.model_validate(sent)
     single, *more = dict.fromkeys(stated.logout_uris if stated.is_enabled else []) or [None]
@@ -202,7 +202,7 @@ def show_names(context: Context, content: StoredApplication, values: dict[str, A
 
 
 def disagreements(content: StoredApplication, settings: TenantSettings | None) -> Iterable[tuple[str, str]]:  # noqa: ARG001 - the hook's signature
-    """Hold an application to what a configuration file may say."""
+    """Yield the values that a configuration file may not have either."""
     stated = content.model_dump(mode="json", exclude_unset=True, exclude=set(_BESIDE_SETTINGS))
     try:
         ApplicationFile.model_validate(stated)
@@ -273,8 +273,8 @@ def _is_default(settings: ApplicationSettings, name: str) -> bool:
 
 RULES: Final = {
     contract.CLIENTS: Rules(
-        given=read_names,
-        shown=show_names,
+        on_input=read_names,
+        on_output=show_names,
         problems=disagreements,
         powers=powers_of,
         before_lock=check_sector,

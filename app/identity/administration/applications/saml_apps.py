@@ -1,4 +1,4 @@
-"""The rules of SAML clients and SAML custom providers, beside what their declarations say."""
+"""The rules of SAML clients and SAML custom providers, in addition to their declarations."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def read_client_of_file(context: Context, before: Item | None, after: Item) -> N
 
 
 def complete_client(context: Context, before: Item | None, after: Item) -> None:
-    """Keep the present certificate if there is no other, or generate one, and fill in what a ready-made integration knows.
+    """Keep the present certificate if there is no other, or generate one, and fill in the values of a ready-made integration.
 
     Raises BadField.
     """
@@ -154,7 +154,7 @@ def app_number(tenant_id: str) -> int:
 
 
 def _problem_of_partner(certificate: str | None, key: str | None) -> str:
-    """Return what is expected instead of an identity provider's private key; empty without one."""
+    """Return the expected form in place of an identity provider's private key; empty if there is no such key."""
     if not key:
         return ""
     if certificate:
@@ -196,13 +196,13 @@ def _complete_certificate(context: Context, item: Item, stored: Pair) -> None:
 RULES: Final = {
     contract.CLIENTS: Rules(
         from_file=read_client_of_file,
-        shown=show_client,
+        on_output=show_client,
         problems=client_problems,
         before_write=complete_client,
         actions={"renew": renew_client},
     ),
     contract.PROVIDERS: Rules(
-        shown=show_provider,
+        on_output=show_provider,
         problems=provider_problems,
         powers=powers_of,
         before_write=complete_provider,

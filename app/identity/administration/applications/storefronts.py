@@ -1,4 +1,4 @@
-"""The rules of stores and sites beside what their declarations say: each needs its secrets."""
+"""The rules of stores and sites, in addition to their declarations: each needs its secrets."""
 
 from __future__ import annotations
 

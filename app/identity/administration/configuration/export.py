@@ -1,4 +1,4 @@
-"""A tenant as a configuration file. Secrets and passwords are left out: applied elsewhere, new ones are made."""
+"""Exports a tenant as a configuration file without secrets and passwords; applying the file to another tenant generates new ones."""
 
 from __future__ import annotations
 

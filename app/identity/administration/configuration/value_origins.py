@@ -37,7 +37,7 @@ def of_files(settings: Mapping[str, Any], brand: Mapping[str, Any]) -> Marks:
 
 
 def merged(stored: Mapping[str, Any], named: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values to store: those that the file names, and the held ones that did not come from the last file.
+    """Return the values to store: those that the file names, and the stored values that did not come from the last file.
 
     Args:
         before: the marks of the last file.

@@ -31,7 +31,7 @@ def earlier_response(context: Context, bound: BoundOperation, req: Wire) -> Wire
     if token.facts["request"] != _digest(req):
         raise bound.bad("Idempotency-Key: a new one; this one was used for another request.")
     encrypted = b64decode(token.facts["response"])
-    stored = context.services.encryption.decrypt(encrypted, _associated_data(context, token.ticket_hash))
+    stored = context.services.encryption.decrypt(encrypted, _associated_data(context, token.token_hash))
     response: Wire = bound.operation.response.model_validate_json(stored)
     return response
 
@@ -46,7 +46,7 @@ def keep_response(context: Context, bound: BoundOperation, req: Wire, response: 
 
 
 def _text(context: Context, bound: BoundOperation, req: Wire) -> str:
-    """Return what identifies a request: caller, scopes, operation and key; an empty text without a key."""
+    """Return the identity of a request: caller, scopes, operation and key; an empty text without a key."""
     key = getattr(req, IDEMPOTENCY_KEY, None)
     caller = " ".join([str((context.machine or {}).get("sub", "")), *sorted(context.program_scopes)])
     return randomness.digest(f"{caller}\x1f{bound.operation.name}\x1f{key}") if key else ""

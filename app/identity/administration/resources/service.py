@@ -175,7 +175,7 @@ def shown(context: Context, bound: BoundOperation, item: Item, reveal: Sequence[
     values = resource_values.response_values(
         resource, content.model_dump(mode="json"), item.id, item.secrets, reveal, moments
     )
-    if (show := rules_of(resource).shown) is not None:
+    if (show := rules_of(resource).on_output) is not None:
         show(context, content, values)
     return resource_models.answer(resource, address).model_validate(values)
 
@@ -204,8 +204,8 @@ def _read_input(context: Context, bound: BoundOperation, req: Wire) -> ItemInput
 def _identified(context: Context, bound: BoundOperation, req: Wire) -> ItemInput:
     """Return the input of a request, which may be its path alone."""
     provided, rules = resource_values.read_input(bound.draft.resource, req), rules_of(bound.draft.resource)
-    if rules.given is not None:
-        rules.given(context, provided)
+    if rules.on_input is not None:
+        rules.on_input(context, provided)
     return provided
 
 
@@ -300,7 +300,7 @@ def _write(writer: Writer, before: Item | None, after: Item, event: str = "chang
 
 
 def _refuse_taken(bound: BoundOperation, writer: Writer, item: Item) -> None:
-    resource, stored = bound.draft.resource, writer.held(item)
+    resource, stored = bound.draft.resource, writer.stored_items(item)
     if any(element.id == item.id for element in stored):
         raise writer.taken
     _refuse_duplicate(writer, item)
@@ -312,7 +312,7 @@ def _refuse_duplicate(writer: Writer, item: Item) -> None:
     """Refuse unique values that another item has."""
     unique = _unique(writer.resource, item) if writer.resource.unique else None
     if unique and any(
-        element.id != item.id and _unique(writer.resource, element) == unique for element in writer.held(item)
+        element.id != item.id and _unique(writer.resource, element) == unique for element in writer.stored_items(item)
     ):
         raise writer.taken
 

@@ -1,4 +1,4 @@
-"""Writes items of resources: the one way of requests and of configuration files."""
+"""Writes items of resources, for requests and for configuration files."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ class Writer:
     def store(self) -> Store:
         return store_of(self.resource)
 
-    def held(self, item: Item) -> Sequence[Item]:
+    def stored_items(self, item: Item) -> Sequence[Item]:
         """Return the stored items that have the same parents."""
         return self.store.items(access_of(self.context), self.resource, item.id[: self.resource.parents])
 
     def write(self, before: Item | None, after: Item, event: str = "changed") -> None:
-        """Add a checked item, or change it from what it was before."""
+        """Add a checked item, or replace the item that was stored before."""
         self.complete(before, after)
         self._refuse_values_of_others(after)
         self.put(before, after, event)
@@ -98,7 +98,7 @@ class Writer:
         self._note("added" if before is None else event, after)
 
     def put_origin(self, item: Item) -> None:
-        """Store which of its values a file named, of an item that stays as it is."""
+        """Store which values of an unchanged item a file named."""
         key = unique_key(self.resource, item.id, item.content)
         self.store.change(access_of(self.context), self.resource, item, key)
 
@@ -111,7 +111,7 @@ class Writer:
     def _refuse_values_of_others(self, item: Item) -> None:
         """Raises the refusal of a distinct value that another item has."""
         if any(member.distinct is not None for member in self.resource.members):
-            for _, distinct, _ in equal_values(self.resource, item, self.held(item)):
+            for _, distinct, _ in equal_values(self.resource, item, self.stored_items(item)):
                 raise distinct.refusal
 
     def _note(self, event: str, item: Item) -> None:
@@ -139,7 +139,7 @@ def equal_values(resource: Resource, item: Item, others: Iterable[Item]) -> Iter
 
 
 def unique_key(resource: Resource, item_id: tuple[str, ...], content: Mapping[str, Any]) -> str | None:
-    """Return the digest of the unique values within the parents, folded as the resource says."""
+    """Return the digest of the unique values within the parents, folded by the resource's rules."""
     if not resource.unique:
         return None
     values = [str(look(content, resource.named(name).path, "")) for name in resource.unique]

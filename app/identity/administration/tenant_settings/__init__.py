@@ -1,1 +1,1 @@
-"""Rules of a tenant's settings, forms, domains and themes as resources, beside what their declarations say."""
+"""Rules of a tenant's settings, forms, domains and themes as resources, in addition to their declarations."""

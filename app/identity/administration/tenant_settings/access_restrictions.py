@@ -1,4 +1,4 @@
-"""The rules of locks and of the lists of domains, addresses and networks, beside what their declarations say."""
+"""The rules of locks and of the lists of domains, addresses and networks, in addition to their declarations."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ def _refuse_both(allowed: Iterable[str], denied: Iterable[str]) -> None:
 
 
 RULES: Final = {
-    contract.LOCKS: Rules(given=read_lock_type, shown=show_lock_type),
-    contract.DOMAINS: Rules(given=check_domains),
-    contract.ADDRESSES: Rules(given=check_addresses),
+    contract.LOCKS: Rules(on_input=read_lock_type, on_output=show_lock_type),
+    contract.DOMAINS: Rules(on_input=check_domains),
+    contract.ADDRESSES: Rules(on_input=check_addresses),
     contract.URLS: Rules(powers=powers_of),
 }

@@ -75,5 +75,5 @@ def store_secret(context: Context, before: Item | None, after: Item) -> None:  #
 
 
 RULES: Final = {
-    contract.CAPTCHA: Rules(given=read_provider, shown=show_provider, after_request=store_secret),
+    contract.CAPTCHA: Rules(on_input=read_provider, on_output=show_provider, after_request=store_secret),
 }

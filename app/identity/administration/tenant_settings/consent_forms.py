@@ -158,7 +158,7 @@ def _from_settings(form: dict[str, Any]) -> Item:
 
 
 def _with_status(row: Item, published: dict[tuple[str, int], dict[str, Any]]) -> Item:
-    """Return a form of the table; one that is in force has the content that the settings have."""
+    """Return a form of the table; a published form has its content from the settings."""
     form = published.get(_edition(row.content))
     is_draft = row.content["status"] == DRAFT
     if form is not None and not is_draft:
@@ -169,8 +169,8 @@ def _with_status(row: Item, published: dict[tuple[str, int], dict[str, Any]]) ->
 _STORE: Final = FormStore()
 RULES: Final = {
     contract.FORMS: Rules(
-        given=read_options,
-        shown=show_form,
+        on_input=read_options,
+        on_output=show_form,
         before_write=complete_draft,
         before_delete=refuse_removal,
         actions={"set_status": set_status},

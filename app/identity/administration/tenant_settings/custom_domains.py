@@ -1,7 +1,7 @@
-"""The rules of custom domains: a domain is served once DNS proves that it is the tenant's.
+"""The rules of custom domains: a domain is served once the tenant has verified it by DNS.
 
-A pending domain blocks no tenant: several may add one, and the first that proves it is served. A proven domain moves to
-another tenant that proves it only if the former one no longer does.
+A pending domain blocks no tenant: several may add it, and the first to verify it is served. A verified domain moves to
+another tenant that verifies it only if the records of the former tenant are gone.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _CHECKS: Final = Rate(30, 3600)
 
 
 def powers_of(context: Context, item: Item) -> Iterator[Power]:  # noqa: ARG001 - the hook's signature
-    """Who serves a domain gets what people type and the browser sends there, and may be the issuer."""
+    """The server of a domain receives the input and cookies of its visitors, and may be the issuer."""
     yield Power(ALL, "custom domains")
 
 
@@ -61,7 +61,7 @@ def show_state(context: Context, content: Any, values: dict[str, Any]) -> None:
     }
 
 
-def prove(context: Context, item: Item) -> None:
+def verify(context: Context, item: Item) -> None:
     """Look the proof up, and take the domain from a tenant that no longer has one. Raises BadField, ProviderDomainExists."""
     domain = item.id[0]
     context.spend("custom_domains.verify", _CHECKS)
@@ -158,7 +158,7 @@ def _take_from(context: Context, tenant_id: str, domain: str) -> None:
 
 
 def _passkey_effect(context: Context, domain: str) -> str:
-    """Return what the domain does to passkeys, for the person who is about to verify it (WebAuthn level 3 section 5.11)."""
+    """Return the effect of the domain on passkeys, for the person who is about to verify it (WebAuthn level 3 section 5.11)."""
     if not context.tenant.settings.passkeys:
         return "None: passkeys are off."
     rp_id, chosen = webauthn_origins.rp_id(context), context.tenant.settings.passkey_settings.rp_id
@@ -181,12 +181,12 @@ def _passkey_effect(context: Context, domain: str) -> str:
 
 RULES: Final = {
     contract.DOMAINS: Rules(
-        shown=show_state,
+        on_output=show_state,
         powers=powers_of,
         before_write=refuse_own_names,
         before_delete=refuse_passkey_domain,
         actions={"verify": serve},
-        actions_before_lock={"verify": prove},
+        actions_before_lock={"verify": verify},
         store=DomainStore(),
     ),
 }

@@ -131,7 +131,7 @@ def _write(access: StoreAccess, names: list[str]) -> None:
 
 
 RULES: Final = {
-    contract.CUSTOM_FIELDS: Rules(given=make_key, store=CustomFieldStore()),
-    contract.ON_FORM: Rules(given=read_custom_fields, shown=show_custom_fields),
-    contract.SCHEMA: Rules(given=read_schema, shown=show_schema),
+    contract.CUSTOM_FIELDS: Rules(on_input=make_key, store=CustomFieldStore()),
+    contract.ON_FORM: Rules(on_input=read_custom_fields, on_output=show_custom_fields),
+    contract.SCHEMA: Rules(on_input=read_schema, on_output=show_schema),
 }

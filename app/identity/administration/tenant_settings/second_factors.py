@@ -1,4 +1,4 @@
-"""The rules of the second factors' settings, beside what their declarations say."""
+"""The rules of the second factors' settings, in addition to their declarations."""
 
 from __future__ import annotations
 
@@ -61,5 +61,5 @@ def _is_unsafe(settings: Mapping[str, Any]) -> bool:
 
 RULES: Final = {
     contract.PUSH: Rules(after_request=register_platforms),
-    contract.CONFIG: Rules(given=read_mode, shown=show_mode, before_write=refuse_unverified_addresses),
+    contract.CONFIG: Rules(on_input=read_mode, on_output=show_mode, before_write=refuse_unverified_addresses),
 }

@@ -1,4 +1,4 @@
-"""The rules of passkeys, password policy, lifetimes and authenticator apps, beside what their declarations say."""
+"""The rules of passkeys, password policy, lifetimes and authenticator apps, in addition to their declarations."""
 
 from __future__ import annotations
 
@@ -158,8 +158,8 @@ def show_no_key(context: Context, settings: TenantSettings, values: dict[str, An
 
 
 RULES: Final = {
-    contract.PASSKEYS: Rules(given=read_passkeys, shown=show_passkeys, powers=powers_of),
-    contract.PASSWORDS: Rules(given=read_password_policy, shown=show_password_policy),
-    contract.SESSIONS: Rules(given=read_lifetimes, shown=show_lifetimes),
-    contract.TOTP: Rules(given=refuse_shared_key, shown=show_no_key),
+    contract.PASSKEYS: Rules(on_input=read_passkeys, on_output=show_passkeys, powers=powers_of),
+    contract.PASSWORDS: Rules(on_input=read_password_policy, on_output=show_password_policy),
+    contract.SESSIONS: Rules(on_input=read_lifetimes, on_output=show_lifetimes),
+    contract.TOTP: Rules(on_input=refuse_shared_key, on_output=show_no_key),
 }

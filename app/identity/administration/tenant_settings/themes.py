@@ -41,5 +41,5 @@ def _brand(values: dict[str, Any]) -> Brand:
 
 
 RULES: Final = {
-    contract.THEMES: Rules(shown=show_state, after_request=show_changed, actions={"activate": activate}),
+    contract.THEMES: Rules(on_output=show_state, after_request=show_changed, actions={"activate": activate}),
 }

@@ -30,7 +30,7 @@ from app.kit.web.proxies import is_refused
 
 REAUTHENTICATION_LIFETIME = timedelta(minutes=10)
 HolderCheck = Callable[[Context, TokenHolder, dict[str, Any]], None]
-"""Gets the body's members; raises the refusal."""
+"""Takes the body's members; raises the refusal."""
 
 
 def admit_secret(context: Context) -> None:
@@ -107,11 +107,11 @@ def person_check(operation: AnyOperation) -> Callable[[Context, dict[str, Any]],
 
 
 def proves_sender(operation: AnyOperation) -> HolderCheck:
-    """An access token that is bound to what its sender holds is good for this sender alone."""
+    """Refuses a sender-constrained access token without proof of its key."""
     is_oauth = operation.error_profile is OAUTH
 
     def check(context: Context, holder: TokenHolder, _body: dict[str, Any]) -> None:
-        """Raise 1409 where the request does not prove it; OAuth's errors in its profile."""
+        """Raise 1409 if the request does not authenticate the caller; raise OAuth's errors in its error profile."""
         try:
             token_binding.check(context, holder.token, holder.claims.cnf or {}, holder.client_id)
         except SenderRefused as refusal:
@@ -125,7 +125,7 @@ def proves_sender(operation: AnyOperation) -> HolderCheck:
 
 
 def accepts_policy(operation: AnyOperation) -> HolderCheck | None:
-    """Only an account that has accepted the current privacy policy gets on.
+    """Refuses an account that has not accepted the current privacy policy.
 
     Operations whose error profile lacks 1194, such as the acceptance itself, stay available.
     """
@@ -145,7 +145,7 @@ def _require_accepted_policy(context: Context, holder: TokenHolder, _body: dict[
 
 
 def authenticated_recently(operation: AnyOperation) -> HolderCheck | None:
-    """A sensitive operation needs an authentication of the last ten minutes.
+    """Requires an authentication of the last ten minutes for a sensitive operation.
 
     Applies to tokens of applications, and with `fresh_proof_for_credentials` also to tokens of the interface's sign-ins.
     An impersonation token (operation A22) always raises `access_refused`, because the account holder did not authenticate.
@@ -174,4 +174,4 @@ HOLDER_RULES: tuple[Callable[[AnyOperation], HolderCheck | None], ...] = (
     accepts_policy,
     authenticated_recently,
 )
-"""What the holder of an access token must fulfil besides, by what the operation declares; None: nothing."""
+"""Further checks of the holder of an access token, by the operation's declaration; None for no check."""

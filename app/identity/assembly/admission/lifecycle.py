@@ -29,7 +29,7 @@ CorsHeaders = Callable[[IdentityServices, AnyOperation, Context | None, RawReque
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """What the requests of one operation pass, worked out once from what it declares.
+    """The checks that the requests of one operation pass, derived once from its declaration.
 
     Attributes:
         tenant_of: finds the tenant by host, path, key, token or secret; None: the hub names it.
@@ -44,7 +44,7 @@ class Steps:
 
 
 class IdentityLifecycle:
-    """Admits every caller. What a step needs is loaded by the first operation that has it."""
+    """Admits every caller; imports the modules of a step at the first operation that needs it."""
 
     def __init__(self, services: IdentityServices) -> None:
         self.services = services
@@ -90,8 +90,8 @@ class IdentityLifecycle:
             check(context, body)
 
     def cached_by(self, context: Context) -> object | None:
-        """Return the tenant and its keys; None if these are to be read anew."""
-        keys = self.services.signing_keys.held(context.tenant.tenant_id)
+        """Return the tenant and its keys; None if the keys must be read again."""
+        keys = self.services.signing_keys.cached(context.tenant.tenant_id)
         return (context.tenant, keys) if keys is not None else None
 
     def close(self, context: Context, refusal: Exception | None) -> None:
@@ -139,7 +139,7 @@ class IdentityLifecycle:
 
 
 def _tenant_of(operation: AnyOperation) -> TenantOf | None:
-    """Return what finds the tenant of a request; None for an operation of the hub, which names it."""
+    """Return the function that finds the tenant of a request; None for an operation of the hub, which names it."""
     schemes = operation.admission.auth.schemes()
     if AuthScheme.HUB in schemes:
         return None

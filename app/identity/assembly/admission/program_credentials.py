@@ -1,6 +1,6 @@
 """The calling program of an operation: the tenant that its credentials name, and how they are verified.
 
-What the operation takes is worked out once. A request may bring any of it (tenant-config.md section 1, account.md section 10).
+The accepted credentials are derived once per operation; a request may carry any (tenant-config.md section 1, account.md section 10).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Programs:
         """Whether a request needs more than an API key, which is no secret."""
 
     def tenant_of(self, services: IdentityServices, raw: RawRequest, cost: Cost) -> Tenant:
-        """Return the tenant that path, key, token or secret names; a key that is sent besides must be its own."""
+        """Return the tenant that path, key, token or secret names; an API key that is sent too must be that tenant's."""
         if tenant_resolution.SITE in raw.parameters:
             tenant = tenant_resolution.tenant_of_site(services, raw, cost)
             tenant_resolution.check_key(raw, tenant, is_needed=self._needs_key)

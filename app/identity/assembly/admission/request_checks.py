@@ -1,4 +1,4 @@
-"""What a request must pass before its handler, in one table for every operation and every caller (decision 0369).
+"""Checks requests before their handler, by one table for every operation and every caller (decision 0369).
 
 A rule sees what an operation declares, once for each operation, and returns the checks of its requests. The modules that
 authenticate programs, clients and persons are loaded by the first operation that takes them: a first page needs none of them.
@@ -18,11 +18,11 @@ from app.kit.operations.operation import AnyOperation
 ProgramCheck = Callable[[Context], None]
 """Runs before the body is read; raises the refusal."""
 CallerCheck = Callable[[Context, dict[str, Any]], None]
-"""Gets the body's members, which may hold the credentials; raises the refusal."""
+"""Takes the body's members, which may hold the credentials; raises the refusal."""
 
 
 def program(operation: AnyOperation) -> Sequence[ProgramCheck]:
-    """The tenant's own servers and machines, whether they must or may say who they are."""
+    """Return the checks of the tenant's own servers and machines, with required or optional credentials."""
     schemes = operation.admission.auth.schemes()
     takes_programs = not schemes.isdisjoint(_OF_PROGRAMS) or operation.admission.optional is not None
     if not takes_programs:
@@ -33,7 +33,7 @@ def program(operation: AnyOperation) -> Sequence[ProgramCheck]:
 
 
 def client(operation: AnyOperation) -> Sequence[CallerCheck]:
-    """A client of OAuth."""
+    """Return the checks of an OAuth client."""
     if AuthScheme.CLIENT not in operation.admission.auth.schemes():
         return ()
     from app.identity.assembly.admission import caller_authentication
@@ -42,7 +42,7 @@ def client(operation: AnyOperation) -> Sequence[CallerCheck]:
 
 
 def person(operation: AnyOperation) -> Sequence[CallerCheck]:
-    """The account behind an access token."""
+    """Return the checks of an access token and its account."""
     if AuthScheme.ACCESS_TOKEN not in operation.admission.auth.schemes():
         return ()
     from app.identity.assembly.admission import caller_authentication
@@ -51,7 +51,7 @@ def person(operation: AnyOperation) -> Sequence[CallerCheck]:
 
 
 def visitor(operation: AnyOperation) -> Sequence[CallerCheck]:
-    """The account behind the session of a visit, where the hub calls an operation of programs."""
+    """Return the checks of a visit's session and its account, if the hub calls an operation of programs."""
     if operation.admission.visitor is None:
         return ()
     from app.identity.assembly.admission import visitors

@@ -1,4 +1,4 @@
-"""Who calls: the tenant that host, key or secret names, and the hub. `admission.py` authenticates the rest."""
+"""Finds the tenant that the request's host, key or secret names, and recognizes the hub as caller."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def check_key(raw: RawRequest, tenant: Tenant, *, is_needed: bool) -> None:
 def visit_of(services: IdentityServices, raw: RawRequest) -> VisitorClaims:
     """Return the visit that the hub signed; raises HubRefused, also for a replayed call.
 
-    A call within the process hands the visit over: no request over the network can set `caller`. One that came as a
+    A call within the process passes the visit along: no request over the network can set `caller`. A call that came as a
     request all the same needs no protection from replays.
     """
     if isinstance(raw.caller, VisitorClaims):

@@ -1,4 +1,4 @@
-"""Ends the audit log: deletes rows older than their tenant's `audit_days`, and creates and drops monthly partitions on PostgreSQL.
+"""Deletes old audit entries: rows older than their tenant's `audit_days`, and creates and drops monthly partitions on PostgreSQL.
 
 The runtime role may not create or drop partitions; functions of the table owner do (revision 0018), and decide by
 themselves which are due.

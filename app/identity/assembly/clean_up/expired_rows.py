@@ -138,7 +138,7 @@ def _clean_table(database: Database, table: Table, tenant_id: str, cutoff: datet
     deleted = 0
     keys, is_expired = tuple(table.primary_key.columns), _is_expired(table)
     expired = select(*keys).where(table.c.tenant_id == tenant_id, is_expired).limit(BATCH)
-    if table.name == "applications":  # a use of one that is to be removed waits
+    if table.name == "applications":  # a request that uses an application to be removed waits
         expired = expired.with_for_update()
     while True:
         work = UnitOfWork(database, tenant_id)
@@ -161,7 +161,7 @@ def _clean_table(database: Database, table: Table, tenant_id: str, cutoff: datet
 def push_out_unanswered(database: Database, tenant_id: str, most: int) -> int:
     """Delete the interactions beyond a number, in batches; return how many.
 
-    Each network keeps its newest, as many as all networks can: so a stranger pushes out the stranger's own first.
+    Each network keeps its newest applications, up to the limit for all networks, so that an attacker displaces their own first.
     """
     place = func.row_number().over(partition_by=A.network, order_by=A.created_at.desc())
     placed = (

@@ -1,1 +1,1 @@
-"""Sign-in through other providers: which a tenant offers, and the way there and back."""
+"""Sign-in through other providers: the connections of a tenant, the redirect and the callback."""

@@ -147,7 +147,7 @@ def trusts_email(sender: JwtSender, identity: ProviderIdentity) -> bool:
 
 
 def _end(provider: JwtProvider, claims: Mapping[str, Any]) -> float:
-    """Return until when a token is valid, in seconds since 1970; 0 for one that does not tell and must."""
+    """Return the expiry of a token in seconds since 1970; 0 if it lacks the required claim."""
     exp: Any = claims.get("exp")
     iat: Any = claims.get("iat")
     if exp is None and is_time(iat) and not provider.expiration.is_mandatory:
@@ -158,7 +158,7 @@ def _end(provider: JwtProvider, claims: Mapping[str, Any]) -> float:
 def _matches(
     expected: jwt_apps.Expected | jwt_apps.ExpectedOneOf, values: list[str | None] | list[str], provided: Any
 ) -> bool:
-    """Return whether a claim fulfils what the provider's configuration expects of it."""
+    """Return whether a claim has the value that the provider's configuration expects."""
     if provided is None:
         return not expected.is_mandatory
     named = provided if isinstance(provided, list) else [provided]

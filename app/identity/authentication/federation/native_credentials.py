@@ -1,7 +1,7 @@
-"""Proves whose identity an app presents with what a provider's SDK returned to it (decision 0182).
+"""Verifies the credential that a provider's SDK returned to an app, and returns its identity (decision 0182).
 
-The SDK signed the person in at the provider. What it returned counts only if the provider issued it to the tenant's own client:
-a token of another app, whose operator can present it here, proves nothing.
+A credential is accepted only if the provider issued it to the tenant's own client: the operator of another app could
+present the tokens of its users here.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ _MAX_LIFETIME: Final = timedelta(days=1, minutes=5)
 
 
 @dataclass(frozen=True)
-class Proven:
-    """A proven identity.
+class VerifiedIdentity:
+    """The identity of a verified credential.
 
     `trusts_email`: whether the tenant trusts the provider's claim about the address. `tokens` are the provider's, if it issued
     them to the tenant's client. `id_token` is the signed part of an id_token, which is valid until `valid_until`.
@@ -57,22 +57,22 @@ class Proven:
     valid_until: float = 0
 
 
-def prove(context: Context, req: NativeSignIn) -> Proven:
-    """Return the identity that an app's request proves. The provider is asked outside of a transaction.
+def verify(context: Context, req: NativeSignIn) -> VerifiedIdentity:
+    """Verify the credential of an app's request and return its identity; calls the provider outside of a transaction.
 
     Raises:
         UnknownConnection: no such `nativeProvider`.
-        ConnectionNotConfigured: the tenant has no active connection to it, or it cannot prove what the app presents.
+        ConnectionNotConfigured: the tenant has no active connection to it, or it cannot verify what the app presents.
         BadParameter, ProviderTokenMissing, ProviderTokenSecretMissing: a parameter is missing or malformed.
-        JwtRefused, JwtWithoutSubject: the id_token is not good.
+        JwtRefused, JwtWithoutSubject: the id_token is not valid.
         ProviderFailed: the provider refused, or did not respond.
     """
     name = req.native_provider.lower()
     kind = PROVIDERS.get(name)
     if kind is None:
         raise e.UnknownConnection(f"nativeProvider: one of {', '.join(PROVIDERS)}.")
-    prover = _sender(context, req) if kind == "jwt" else _client(context, kind, req)
-    ask = prover.request(name, req)
+    verifier = _sender(context, req) if kind == "jwt" else _client(context, kind, req)
+    ask = verifier.request(name, req)
     context.work.release_connection()
     try:
         return ask()
@@ -91,8 +91,8 @@ def prove(context: Context, req: NativeSignIn) -> Proven:
         raise e.ProviderFailed(provider_response=connections.provider_response(problem)) from None
 
 
-def prove_by_jwt(context: Context, sender: jwt_providers.JwtSender, text: str) -> Proven:
-    """Return the identity that a JWT of a custom provider proves; a key set is fetched outside of a transaction.
+def verify_jwt(context: Context, sender: jwt_providers.JwtSender, text: str) -> VerifiedIdentity:
+    """Verify a JWT of a custom provider and return its identity; fetches a key set outside of a transaction.
 
     Raises JwtRefused, JwtWithoutSubject.
     """
@@ -106,15 +106,15 @@ def prove_by_jwt(context: Context, sender: jwt_providers.JwtSender, text: str) -
         raise e.JwtRefused from None
 
 
-def use_id_token(context: Context, proven: Proven) -> None:
-    """Record that an id_token signs in, in the transaction of its sign-in. Of concurrent uses one succeeds.
+def use_id_token(context: Context, verified: VerifiedIdentity) -> None:
+    """Record that an id_token signs in, in the transaction of its sign-in. Only one of several concurrent uses succeeds.
 
     Raises JwtRefused: it was used before.
     """
-    if not proven.id_token:
+    if not verified.id_token:
         return
-    text = f"{proven.identity.provider} {proven.id_token}"
-    lifetime = timedelta(seconds=proven.valid_until - context.now.timestamp() + 1)
+    text = f"{verified.identity.provider} {verified.id_token}"
+    lifetime = timedelta(seconds=verified.valid_until - context.now.timestamp() + 1)
     try:
         continuation_tokens.issue(context, ContinuationPurpose.USED_ID_TOKEN, NO_ACCOUNT, lifetime=lifetime, text=text)
     except continuation_tokens.TokenExists:
@@ -128,16 +128,16 @@ class _CredentialSender:
     context: Context
     sender: jwt_providers.JwtSender
 
-    def request(self, _name: str, req: NativeSignIn) -> Callable[[], Proven]:
+    def request(self, _name: str, req: NativeSignIn) -> Callable[[], VerifiedIdentity]:
         text = req.id_token or self.context.raw.bearer() or ""
         if not text:
             raise e.BadParameter.names("id_token")
         return lambda: self.by_jwt(text)
 
-    def by_jwt(self, text: str) -> Proven:
+    def by_jwt(self, text: str) -> VerifiedIdentity:
         identity, valid_until = jwt_providers.verify(self.context, self.sender, text)
         is_trusted = jwt_providers.trusts_email(self.sender, identity)
-        return _with_id_token(self.context, Proven(identity, is_trusted), text, valid_until)
+        return _with_id_token(self.context, VerifiedIdentity(identity, is_trusted), text, valid_until)
 
 
 @dataclass(frozen=True)
@@ -150,11 +150,11 @@ class _Client:
     settings: ConnectionSettings
     secret: str = field(repr=False)
 
-    def request(self, name: str, req: NativeSignIn) -> Callable[[], Proven]:
-        """Return the request that proves the identity. Raises for a missing parameter."""
+    def request(self, name: str, req: NativeSignIn) -> Callable[[], VerifiedIdentity]:
+        """Return the request that verifies the credential. Raises for a missing parameter."""
         return _REQUESTS[name](self, req)
 
-    def by_id_token(self, req: NativeSignIn) -> Callable[[], Proven]:
+    def by_id_token(self, req: NativeSignIn) -> Callable[[], VerifiedIdentity]:
         if not req.id_token:
             raise e.BadParameter.names("id_token")
         if not (self.settings.issuer or self.settings.jwks_endpoint):
@@ -162,45 +162,47 @@ class _Client:
         text = req.id_token
         return lambda: self._verify_id_token(text)
 
-    def by_code(self, req: NativeSignIn) -> Callable[[], Proven]:
+    def by_code(self, req: NativeSignIn) -> Callable[[], VerifiedIdentity]:
         return self._code_request(req.code, req)
 
-    def by_refresh_token(self, req: NativeSignIn) -> Callable[[], Proven]:
+    def by_refresh_token(self, req: NativeSignIn) -> Callable[[], VerifiedIdentity]:
         provider = connections.provider_of(self.context, self.name)
         if not isinstance(provider, OpenIdProvider):
             raise e.ConnectionNotConfigured
         text, now = req.refresh_token or "", self.context.now
-        return lambda: self._proven(provider.redeem_refresh_token(text, now))
+        return lambda: self._verified(provider.redeem_refresh_token(text, now))
 
-    def by_facebook(self, req: NativeSignIn) -> Callable[[], Proven]:
+    def by_facebook(self, req: NativeSignIn) -> Callable[[], VerifiedIdentity]:
         return self._access_token_request("fb_access_token", req.fb_access_token)
 
-    def by_linkedin(self, req: NativeSignIn) -> Callable[[], Proven]:
+    def by_linkedin(self, req: NativeSignIn) -> Callable[[], VerifiedIdentity]:
         return self._access_token_request("ln_access_token", req.ln_access_token)
 
-    def by_google(self, req: NativeSignIn) -> Callable[[], Proven]:
+    def by_google(self, req: NativeSignIn) -> Callable[[], VerifiedIdentity]:
         if req.google_authcode and req.google_access_token:
             raise e.BadParameter("google_authcode: without google_access_token.")
         if req.google_authcode:
             return self._code_request(req.google_authcode, req)
         return self._access_token_request("google_access_token", req.google_access_token)
 
-    def by_foursquare(self, req: NativeSignIn) -> Callable[[], Proven]:
+    def by_foursquare(self, req: NativeSignIn) -> Callable[[], VerifiedIdentity]:
         """Refuse: Foursquare does not tell which app an access token was issued to."""
         if not req.fs_access_token:
             raise e.ProviderTokenMissing("The fs_access_token is a required parameter.")
         raise e.ConnectionNotConfigured("Foursquare does not tell which app an access token was issued to.")
 
-    def by_twitter(self, req: NativeSignIn) -> Callable[[], Proven]:
+    def by_twitter(self, req: NativeSignIn) -> Callable[[], VerifiedIdentity]:
         if not req.tw_access_token:
             raise e.ProviderTokenMissing("The tw_access_token is a required parameter.")
         if not req.tw_token_secret:
             raise e.ProviderTokenSecretMissing("The tw_token_secret is a required parameter.")
         token, now = (req.tw_access_token, req.tw_token_secret), self.context.now
         resolver = self.context.services.provider_metadata.resolver
-        return lambda: self._proven(twitter.read_identity(resolver, self.name, self.settings, self.secret, token, now))
+        return lambda: self._verified(
+            twitter.read_identity(resolver, self.name, self.settings, self.secret, token, now)
+        )
 
-    def _access_token_request(self, parameter: str, access_token: str | None) -> Callable[[], Proven]:
+    def _access_token_request(self, parameter: str, access_token: str | None) -> Callable[[], VerifiedIdentity]:
         if not access_token:
             raise e.ProviderTokenMissing(f"The {parameter} is a required parameter.")
         if not self.settings.introspection_endpoint:
@@ -208,7 +210,7 @@ class _Client:
         text = access_token
         return lambda: self._read_profile(text)
 
-    def _code_request(self, code: str | None, req: NativeSignIn) -> Callable[[], Proven]:
+    def _code_request(self, code: str | None, req: NativeSignIn) -> Callable[[], VerifiedIdentity]:
         if not code:
             raise e.BadParameter.names("code")
         redirect_uri = req.redirect_uri or ""
@@ -216,26 +218,26 @@ class _Client:
             raise e.BadParameter("redirect_uri: an address of the whitelist.")
         return lambda: self._redeem_code(code, redirect_uri)
 
-    def _redeem_code(self, code: str, redirect_uri: str) -> Proven:
+    def _redeem_code(self, code: str, redirect_uri: str) -> VerifiedIdentity:
         tencent = TencentProvider(
             self.name, self.settings, self.secret, self.context.services.provider_metadata.resolver
         )
         if self.kind == "wechat":
-            return self._proven(tencent.redeem_wechat_code(code))
+            return self._verified(tencent.redeem_wechat_code(code))
         if self.kind == "qq":
-            return self._proven(tencent.redeem_qq_code(code, redirect_uri))
+            return self._verified(tencent.redeem_qq_code(code, redirect_uri))
         provider = connections.provider_of(self.context, self.name)
-        return self._proven(*provider.redeem_code(code, redirect_uri, self.context.now))
+        return self._verified(*provider.redeem_code(code, redirect_uri, self.context.now))
 
-    def _read_profile(self, access_token: str) -> Proven:
+    def _read_profile(self, access_token: str) -> VerifiedIdentity:
         resolver = self.context.services.provider_metadata.resolver
         subject = introspection.issued_subject(resolver, self.kind, self.settings, self.secret, access_token)
         identity = connections.provider_of(self.context, self.name).read_identity(access_token)
         if subject is not None and identity.subject != subject:
             raise ProviderUnavailable("the profile is about another subject")
-        return self._proven(identity, ProviderTokens(access_token))
+        return self._verified(identity, ProviderTokens(access_token))
 
-    def _verify_id_token(self, text: str) -> Proven:
+    def _verify_id_token(self, text: str) -> VerifiedIdentity:
         provider, now = connections.provider_of(self.context, self.name), self.context.now
         if isinstance(provider, OpenIdProvider):
             issuer, keys = provider.issuer, provider.id_token_keys()
@@ -249,16 +251,16 @@ class _Client:
             if isinstance(provider, OpenIdProvider)
             else identity_from_claims(self.name, STANDARD_CLAIMS, claims)
         )
-        return _with_id_token(self.context, self._proven(identity), text, claims["exp"] + SKEW_SECONDS)
+        return _with_id_token(self.context, self._verified(identity), text, claims["exp"] + SKEW_SECONDS)
 
     def _keys(self, kid: str | None) -> tuple[Key, ...]:
         return self.context.services.provider_metadata.keys(self.settings.jwks_endpoint or "", kid)
 
-    def _proven(self, identity: ProviderIdentity, tokens: ProviderTokens | None = None) -> Proven:
-        return Proven(identity, bool(self.settings.trusts_email) and identity.gives_email, tokens)
+    def _verified(self, identity: ProviderIdentity, tokens: ProviderTokens | None = None) -> VerifiedIdentity:
+        return VerifiedIdentity(identity, bool(self.settings.trusts_email) and identity.gives_email, tokens)
 
 
-_REQUESTS: Final[Mapping[str, Callable[[_Client, NativeSignIn], Callable[[], Proven]]]] = {
+_REQUESTS: Final[Mapping[str, Callable[[_Client, NativeSignIn], Callable[[], VerifiedIdentity]]]] = {
     "googlejwt": _Client.by_id_token, "facebookjwt": _Client.by_id_token, "applejwt": _Client.by_id_token,
     "applert": _Client.by_refresh_token, "apple": _Client.by_code, "wechat": _Client.by_code, "qq": _Client.by_code,
     "facebook": _Client.by_facebook, "linkedin": _Client.by_linkedin, "google": _Client.by_google,
@@ -291,9 +293,9 @@ def _client(context: Context, kind: Kind, req: NativeSignIn) -> _Client:
     return _Client(context, kind, found[0], configured[found[0]], connections.secret_of(context, found[0]))
 
 
-def _with_id_token(context: Context, proven: Proven, text: str, valid_until: float) -> Proven:
+def _with_id_token(context: Context, verified: VerifiedIdentity, text: str, valid_until: float) -> VerifiedIdentity:
     """Return a proof that is used once. Raises IdTokenRefused for a token that is valid for too long."""
     if valid_until > (context.now + _MAX_LIFETIME).timestamp():
         raise IdTokenRefused("the id_token is valid for more than a day")
     signed_part = text.rpartition(".")[0]  # the signature may be written in more than one form
-    return Proven(proven.identity, proven.trusts_email, proven.tokens, signed_part, valid_until)
+    return VerifiedIdentity(verified.identity, verified.trusts_email, verified.tokens, signed_part, valid_until)

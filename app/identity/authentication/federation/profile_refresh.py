@@ -34,7 +34,7 @@ _UNAUTHORIZED: Final = 401
 def refresh(context: Context, account: Account) -> Account:
     """Read the profile of the current identity again and return the changed account.
 
-    The current identity is the one that the access token's session signed in with, otherwise the one of the profile's
+    The current identity is that of the access token's session, otherwise that of the profile's
     `UpstreamProvider`. The provider is asked outside of the transaction, for at most five seconds per request.
 
     Raises:

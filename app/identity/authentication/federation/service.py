@@ -184,7 +184,7 @@ def _log_broken(name: str, problem: ProviderUnavailable) -> ConnectionBroken:
 
 
 def provider_response(problem: ProviderUnavailable) -> str | None:
-    """Return what the provider answered, in short; None if it did not answer. Its text may contain secrets."""
+    """Return a summary of the provider's response; None if it did not answer. Its text may contain secrets."""
     return problem.error or (f"HTTP {problem.status}" if problem.status is not None else None)
 
 

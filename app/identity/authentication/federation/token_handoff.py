@@ -74,7 +74,7 @@ def request_token(context: Context, account: Account, methods: tuple[str, ...], 
 
 
 def exchange(context: Context, text: str) -> IssuedTokens:
-    """Use up a request token. Of concurrent calls one succeeds. Raises WrongRequestToken, ExpiredRequestToken."""
+    """Use up a request token. Only one of several concurrent calls succeeds. Raises WrongRequestToken, ExpiredRequestToken."""
     token = continuation_tokens.find(context, ContinuationPurpose.REQUEST_TOKEN, text)
     if token is None:
         raise e.WrongRequestToken
@@ -169,7 +169,7 @@ def redeem_sign_in(context: Context, token: ContinuationToken) -> tuple[Account,
 
 
 def spend(context: Context, token: ContinuationToken) -> None:
-    """Use up a finished GUID. Of concurrent calls one succeeds; raises WrongClientGuid."""
+    """Use up a finished GUID. Only one of several concurrent calls succeeds; raises WrongClientGuid."""
     if not continuation_tokens.change_state(context, token, USED, claimed=None):
         raise e.WrongClientGuid
 
@@ -181,7 +181,7 @@ def require_enabled(context: Context) -> None:
 
 
 def _finish(context: Context, guid: str, uid: str, facts: dict[str, Any], *, links: bool) -> bool:
-    """Replace the pending GUID by the finished one. Of concurrent calls one succeeds."""
+    """Replace the pending GUID by the finished one. Only one of several concurrent calls succeeds."""
     token = continuation_tokens.find(context, ContinuationPurpose.CLIENT_GUID, guid)
     if (
         token is None

@@ -1,1 +1,1 @@
-"""Sign-in without a password: by a link or a code from a mail, by a text message, by a yes on another device; and one-touch."""
+"""Sign-in without a password: by a mailed link or code, by a text message, by approval on another device; and one-touch login."""

@@ -1,6 +1,6 @@
 """Cross-device sign-on: a waiting device, and the signed-in phone that approves it (decision 0233).
 
-What the device gets is no more than the phone has: the account's methods, the time of its authentication, and its absolute end.
+The device gets no more than the phone has: the account's methods, the time of its authentication, and its absolute end.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def require_enabled(context: Context) -> None:
 
 
 def begin(context: Context, lifetime: timedelta, *, has_number: bool, **facts: Any) -> ContinuationToken:
-    """Store a waiting device; its text is the code, and the fact `number` what it shows."""
+    """Store a waiting device; its text is the code, its fact `number` the number on its screen."""
     number = smart_login.new_number() if has_number else None
     stored = {"agent": context.agent, "address": context.address[:64], "number": number, **facts}
     return continuation_tokens.issue(
@@ -99,7 +99,7 @@ def mark_opened(context: Context, device: ContinuationToken) -> None:
 
 
 def approve(context: Context, device: ContinuationToken, approver: Approver, typed: str | None) -> bool:
-    """Approve an open device; False where another answer came before. Of concurrent answers one counts.
+    """Approve an open device; False where another answer came before. Only one of several concurrent answers succeeds.
 
     Raises NumberWrong, and TooManyRequests after three wrong numbers: the caller then denies the device.
     """
@@ -108,10 +108,10 @@ def approve(context: Context, device: ContinuationToken, approver: Approver, typ
     number = device.facts.get("number")
     if number is not None and typed_code(typed or "") != number:
         context.audit.record("cross_device.wrong_number", uid=approver.uid)
-        context.spend("cross_device_number", _WRONG_NUMBERS, device.ticket_hash)
+        context.spend("cross_device_number", _WRONG_NUMBERS, device.token_hash)
         raise NumberWrong
     if number is not None:
-        context.demand("cross_device_number", _WRONG_NUMBERS, device.ticket_hash)
+        context.demand("cross_device_number", _WRONG_NUMBERS, device.token_hash)
     facts = {
         "uid": approver.uid,
         "amr": list(approver.methods),
@@ -128,7 +128,7 @@ def approve(context: Context, device: ContinuationToken, approver: Approver, typ
 
 def keep_for_collection(context: Context, device: ContinuationToken) -> None:
     """Let an approval that was given at the end of the code live until its browser asks again."""
-    approved = continuation_tokens.by_hash(context, ContinuationPurpose.CROSS_DEVICE, device.ticket_hash)
+    approved = continuation_tokens.by_hash(context, ContinuationPurpose.CROSS_DEVICE, device.token_hash)
     if approved is not None and approved.expires_at < context.now + COLLECT_LIFETIME:
         continuation_tokens.extend(context, approved, COLLECT_LIFETIME)
 
@@ -142,7 +142,7 @@ def deny(context: Context, device: ContinuationToken, uid: str) -> bool:
 
 
 def redeem(context: Context, device: ContinuationToken) -> Approval | None:
-    """Spend an approval. Of concurrent calls one wins.
+    """Spend an approval. Only one of several concurrent calls succeeds.
 
     None where the phone was signed out meanwhile, or the account may not sign in.
     """

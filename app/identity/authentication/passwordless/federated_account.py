@@ -1,4 +1,4 @@
-"""Which account a provider's address signs in to, on our pages and in apps (decision 0130)."""
+"""Finds the account that an address from a provider signs in to, on our pages and in apps (decision 0130)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import Enum
 from app.contract import errors as e
 from app.contract.registration.form import TERMS
 from app.identity.authentication.passwordless import redemption
-from app.identity.credentials.one_time_tokens.service import NOBODY, OneTimeToken, Purpose
+from app.identity.credentials.one_time_tokens.service import NO_ACCOUNT, OneTimeToken, Purpose
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
@@ -19,7 +19,7 @@ from app.identity.platform.context import Context
 
 
 class AddressUse(Enum):
-    """What the address of an identity that no account has leads to."""
+    """The account that the address of an unlinked identity leads to."""
 
     SIGN_IN = "sign_in"
     """To the account with this address, or to a new one."""
@@ -33,7 +33,7 @@ class AddressUse(Enum):
 
 
 def address_use(context: Context, identity: ProviderIdentity, *, trusts_email: bool, may_register: bool) -> AddressUse:
-    """Return what the address leads to.
+    """Return how the address selects an account.
 
     It is looked up only if the tenant trusts the provider's claim, so that other claims reveal no account.
     """
@@ -61,7 +61,11 @@ def by_address(context: Context, identity: ProviderIdentity, *, links_identity: 
     """
     email = identity.email or ""
     proof = OneTimeToken(
-        Purpose.SIGN_IN, NOBODY, identifiers.normalize(EMAIL, email), {"email": email, "registers": True}, context.now
+        Purpose.SIGN_IN,
+        NO_ACCOUNT,
+        identifiers.normalize(EMAIL, email),
+        {"email": email, "registers": True},
+        context.now,
     )
     return redemption.redeem(context, proof, e.UnknownAccount, identity=identity, links_identity=links_identity)
 

@@ -19,7 +19,7 @@ from app.identity.authentication.verification import service as verification
 from app.identity.credentials.authenticators.protocol import ChallengeOptions
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import MAIL_CODE, NOBODY, SMS_CODE, Purpose
+from app.identity.credentials.one_time_tokens.service import MAIL_CODE, NO_ACCOUNT, SMS_CODE, Purpose
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
 from app.identity.directory.accounts.service import Account
 from app.identity.messaging import service as messaging
@@ -131,7 +131,7 @@ def _by_code(
     is_lock_solved = email_verification.solve_lock(
         context, lookup, locks.LockSolution(req.security_answer, captcha.from_parameters(req))
     )
-    uid, subject = (account.uid, channel) if account else (NOBODY, sending.unknown_subject(lookup.identifier.value))
+    uid, subject = (account.uid, channel) if account else (NO_ACCOUNT, sending.unknown_subject(lookup.identifier.value))
     name = lookup.identifier if lookup.is_hidden else None
     one_time_token = one_time_tokens.spend_code(
         context,

@@ -1,4 +1,4 @@
-"""The account that a typed identifier names, for a passwordless sign-in."""
+"""Looks up the account of a typed identifier, for a passwordless sign-in."""
 
 from __future__ import annotations
 

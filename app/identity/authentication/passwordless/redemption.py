@@ -1,4 +1,4 @@
-"""The account that a redeemed link or code signs in to; the owner of the mailbox claims an unverified account."""
+"""Finds the account that a redeemed link or code signs in to; the owner of the mailbox claims an unverified account."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.identity.authentication.verification import phones
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials import store as credentials
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import NOBODY, OneTimeToken, Purpose
+from app.identity.credentials.one_time_tokens.service import NO_ACCOUNT, OneTimeToken, Purpose
 from app.identity.directory.accounts import identifiers, linked_identities, store
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE
@@ -67,7 +67,7 @@ def redeem(
         ClosedLink, EmailRegistered, PhoneTaken: another account took it concurrently.
     """
     email, phone = str(token.facts.get("email") or ""), str(token.facts.get("phone") or "")
-    if token.uid != NOBODY:
+    if token.uid != NO_ACCOUNT:
         account = store.change(context, token.uid, {})
         if account is None or not is_still_recipient(account, token):
             raise closed_error

@@ -1,4 +1,4 @@
-"""Send links and codes for passwordless sign-in; an unknown identifier costs the same work, and only its mailbox is told."""
+"""Send links and codes for passwordless sign-in; an unknown identifier costs the same work, and its mailbox gets a notice."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from app.contract import errors as e
 from app.contract.messages.models import MailKind, SmsKind
 from app.identity.authentication.recovery.sending import MAIL, SMS, recipient_email, unknown_recipient, unknown_subject
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import NOBODY, Purpose
+from app.identity.credentials.one_time_tokens.service import NO_ACCOUNT, Purpose
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.tenants.addresses import allowed_addresses
@@ -95,7 +95,7 @@ def send_mail(
     address = recipient_email(account, name if form else None) if account else unknown_recipient(name)
     if account is not None and not address:
         raise e.UnknownAccount
-    uid, subject = (account.uid, MAIL) if account else (NOBODY, unknown_subject(name))
+    uid, subject = (account.uid, MAIL) if account else (NO_ACCOUNT, unknown_subject(name))
     facts = {**options.facts, "email": address, **({"ticket": device_hash} if device_hash else {})}
     message_facts = _create_tokens(context, kind, account, uid, subject, facts, options)
     mail_kind = kind.mail
@@ -127,7 +127,7 @@ def send_sms(
     Raises NoSmsConfiguration, VoiceOtpOff, SmsLimitReached, SharedSmsLimitReached.
     """
     sending_context = context if account else context.without_sending()
-    uid, subject = (account.uid, SMS) if account else (NOBODY, unknown_subject(phone))
+    uid, subject = (account.uid, SMS) if account else (NO_ACCOUNT, unknown_subject(phone))
     kind = Purpose.SMART_LOGIN if device_hash else Purpose.SIGN_IN
     facts = {"phone": phone, **({"ticket": device_hash} if device_hash else {})}
     return _send_code_sms(sending_context, SmsKind.SIGN_IN, kind, account, uid, subject, facts, options)
@@ -145,7 +145,7 @@ def send_one_touch_sms(
     """Send a code that signs in the account with the number, or registers a new one. Raises the errors of `send_sms`."""
     stored_facts = SendOptions(registers=True, name=name, interaction_id=interaction_id).facts
     return _send_code_sms(
-        context, SmsKind.ONE_TOUCH, kind, None, NOBODY, unknown_subject(phone), {**stored_facts, "phone": phone}, options
+        context, SmsKind.ONE_TOUCH, kind, None, NO_ACCOUNT, unknown_subject(phone), {**stored_facts, "phone": phone}, options
     )  # fmt: skip
 
 
@@ -159,7 +159,7 @@ def create_link(
 ) -> str:
     """Return the token of a link that a server delivers itself."""
     address = recipient_email(account, name if identifiers.normalize_email(name) else None) if account else name.strip()
-    uid, subject = (account.uid, MAIL) if account else (NOBODY, unknown_subject(name))
+    uid, subject = (account.uid, MAIL) if account else (NO_ACCOUNT, unknown_subject(name))
     facts = {**options.facts, "email": address, **({"ticket": device_hash} if device_hash else {})}
     return one_time_tokens.new_link(
         context, kind.purpose, uid, subject=subject, minutes=link_minutes(context), facts=facts
@@ -176,7 +176,7 @@ def create_code(
     device_hash: str | None = None,
 ) -> tuple[str, int]:
     """Return a code that a server delivers itself, and its lifetime in minutes."""
-    uid, subject = (account.uid, channel) if account else (NOBODY, unknown_subject(name))
+    uid, subject = (account.uid, channel) if account else (NO_ACCOUNT, unknown_subject(name))
     destination = recipient_email(account, None) if account and channel == MAIL else account.phone if account else name
     address = {"email" if channel == MAIL else "phone": destination, **({"ticket": device_hash} if device_hash else {})}
     return one_time_tokens.new_code(
@@ -247,7 +247,7 @@ def _send_code_sms(
 
 def _link(context: Context, kind: SignInMessage, token: str, options: SendOptions) -> str:
     return allowed_addresses.mailed_link(
-        context, kind.page, token, options.url, vtype=kind.vtype, attempt=options.interaction_id
+        context, kind.page, token, options.url, vtype=kind.vtype, interaction_id=options.interaction_id
     )
 
 

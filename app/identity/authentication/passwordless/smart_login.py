@@ -10,7 +10,7 @@ from app.contract import errors as e
 from app.identity.authentication.passwordless import redemption, sending
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens import store as token_store
-from app.identity.credentials.one_time_tokens.service import MAIL_CODE, NOBODY, SMS_CODE, OneTimeToken, Purpose
+from app.identity.credentials.one_time_tokens.service import MAIL_CODE, NO_ACCOUNT, SMS_CODE, OneTimeToken, Purpose
 from app.identity.directory.accounts import store as accounts
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
 from app.identity.directory.accounts.service import Account
@@ -43,7 +43,7 @@ def begin(context: Context, text: str | None, account: Account | None, **facts: 
         "address": context.address,
         **{name: value for name, value in facts.items() if value},
     }
-    uid, lifetime = account.uid if account else NOBODY, timedelta(minutes=sending.link_minutes(context))
+    uid, lifetime = account.uid if account else NO_ACCOUNT, timedelta(minutes=sending.link_minutes(context))
     try:
         return continuation_tokens.issue(
             context, ContinuationPurpose.SMART_LOGIN, uid, lifetime=lifetime, facts=stored, text=text
@@ -64,7 +64,7 @@ def find_device(context: Context, token: OneTimeToken) -> ContinuationToken | No
 
 
 def approve(context: Context, token: OneTimeToken) -> ContinuationToken:
-    """Approve a device by a redeemed one-time token. Of concurrent calls one succeeds.
+    """Approve a device by a redeemed one-time token. Only one of several concurrent calls succeeds.
 
     Raises:
         ExpiredLink: the device expired or was denied.
@@ -131,7 +131,7 @@ def number_matches(context: Context, device: ContinuationToken, typed: str) -> b
     """Return whether the typed number is the device's. Raises TooManyRequests after three wrong ones."""
     is_right = typed_code(typed) == str(device.facts.get("number"))
     count = context.demand if is_right else context.spend
-    count("smart_number", _NUMBER_RATE, device.ticket_hash)
+    count("smart_number", _NUMBER_RATE, device.token_hash)
     return is_right
 
 
@@ -145,7 +145,7 @@ def progress_refusal(device: ContinuationToken) -> ApiError | None:
 def redeem(
     context: Context, device: ContinuationToken, *, template: str | None = None, suppress_webhook: bool = False
 ) -> Account:
-    """Use up an approved device, and return the account to sign in. Of concurrent calls one succeeds.
+    """Use up an approved device, and return the account to sign in. Only one of several concurrent calls succeeds.
 
     Raises:
         UsedSmartLink, WrongClientGuid, and the errors of `redemption.redeem`.
@@ -162,13 +162,13 @@ def spend_code(context: Context, lookup: AccountLookup, channel: str, code: str)
 
     Raises the errors of `one_time_tokens.spend_code`.
     """
-    kind, uid, subject = Purpose.ONE_TOUCH, NOBODY, sending.unknown_subject(lookup.identifier.value)
+    kind, uid, subject = Purpose.ONE_TOUCH, NO_ACCOUNT, sending.unknown_subject(lookup.identifier.value)
     # queried for every account, for equal timing
-    account_uid = lookup.holder.uid if lookup.holder is not None else NOBODY
+    account_uid = lookup.holder.uid if lookup.holder is not None else NO_ACCOUNT
     if token_store.newest_code(context, Purpose.SMART_LOGIN, account_uid, channel) is not None:
         kind, uid, subject = Purpose.SMART_LOGIN, account_uid, channel
     errors = MAIL_CODE if channel == sending.MAIL else SMS_CODE
-    name = lookup.identifier if lookup.is_hidden or uid == NOBODY else None
+    name = lookup.identifier if lookup.is_hidden or uid == NO_ACCOUNT else None
     return one_time_tokens.spend_code(context, kind, uid, code, subject=subject, errors=errors, identifier=name)
 
 

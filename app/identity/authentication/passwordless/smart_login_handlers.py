@@ -17,7 +17,7 @@ from app.identity.authentication.sign_in.pending_sign_in import SUPPRESS_WEBHOOK
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import NOBODY, SMS_CODE, OneTimeToken, Purpose
+from app.identity.credentials.one_time_tokens.service import NO_ACCOUNT, SMS_CODE, OneTimeToken, Purpose
 from app.identity.directory.accounts import identifiers as names
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.login_attempts import account_lookup
@@ -41,10 +41,10 @@ def start(context: Context, req: contract.StartSmartLogin) -> contract.LoginRequ
     device, number = smart_login.begin_for_program(context, req.client_guid, account, welcome=options.welcome_template)
     try:
         if channel == SMS:
-            sending.send_sms(context, account, lookup.identifier.value, req, device_hash=device.ticket_hash)
+            sending.send_sms(context, account, lookup.identifier.value, req, device_hash=device.token_hash)
         else:
             sending.send_mail(
-                context, SMART_LOGIN, account, lookup.identifier.value, options, device_hash=device.ticket_hash
+                context, SMART_LOGIN, account, lookup.identifier.value, options, device_hash=device.token_hash
             )
     except (e.MailLimitReached, e.SmsLimitReached) as reason:
         handlers.raise_unless_hidden(context, lookup, reason)
@@ -115,7 +115,7 @@ def one_touch_mail(context: Context, req: contract.StartOneTouchByEmail) -> cont
     facts = {**options.facts, SUPPRESS_WEBHOOK_FACT: options.suppress_webhook}
     device, number = smart_login.begin_for_program(context, req.client_guid, None, **facts)
     try:
-        sending.send_mail(context, ONE_TOUCH, None, req.email, options, device_hash=device.ticket_hash)
+        sending.send_mail(context, ONE_TOUCH, None, req.email, options, device_hash=device.token_hash)
     except e.MailLimitReached as reason:
         handlers.raise_unless_hidden(context, lookup, reason)
         _, number = smart_login.begin_for_program(context, req.client_guid, None, **facts)
@@ -147,7 +147,7 @@ def one_touch_code(context: Context, req: contract.OneTouchByCode) -> FactorLogi
         raise e.BadParameter.names("otp")
     name, subject = TypedIdentifier("phone", phone), sending.unknown_subject(phone)
     one_time_token = one_time_tokens.spend_code(
-        context, Purpose.ONE_TOUCH, NOBODY, req.otp, subject=subject, errors=SMS_CODE, identifier=name
+        context, Purpose.ONE_TOUCH, NO_ACCOUNT, req.otp, subject=subject, errors=SMS_CODE, identifier=name
     )
     account = redemption.redeem(context, one_time_token, e.ClosedSmsCode, suppress_webhook=req.suppress_webhook)
     return handlers.complete(
@@ -191,7 +191,7 @@ def _approve(context: Context, req: contract.ApproveByLink, one_time_token: OneT
 
 
 def _reload(context: Context, device: ContinuationToken) -> ContinuationToken:
-    return continuation_tokens.by_hash(context, ContinuationPurpose.SMART_LOGIN, device.ticket_hash) or device
+    return continuation_tokens.by_hash(context, ContinuationPurpose.SMART_LOGIN, device.token_hash) or device
 
 
 def _by_code(context: Context, req: contract.ApproveByLink, code: str) -> OneTimeToken:

@@ -1,4 +1,4 @@
-"""Check a new password against the policy, write it, and revoke what the old password protected."""
+"""Check a new password against the policy, write it, and revoke the sessions and tokens of the old password."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def after_change(
 
 
 def _claim_mailbox(context: Context, locked: Account, email: str | None, private: dict[str, Any]) -> dict[str, Any]:
-    """Mark the address of the reset verified, and remove what another person may have stored before (decision 0061)."""
+    """Mark the address of the reset verified, and remove credentials that another person may have stored before (decision 0061)."""
     form = identifiers.normalize_email(email or "")
     if form is None:
         return {}

@@ -1,4 +1,4 @@
-"""The account of a recovery request, and whether a message may reach it."""
+"""Finds the account of a recovery request, and decides whether it may get a message."""
 
 from __future__ import annotations
 

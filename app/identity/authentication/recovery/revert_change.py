@@ -33,7 +33,7 @@ def is_closed(context: Context, account: Account) -> bool:
 
 
 def restore(context: Context, token: str, password_hash: str) -> tuple[Account, OneTimeToken]:
-    """Restrict the account to the mailbox that the security alert was sent to. Of concurrent calls one succeeds.
+    """Restrict the account to the mailbox that the security alert was sent to. Only one of several concurrent calls succeeds.
 
     That address becomes the only one, because the other addresses, the number, the answers and the passkeys may be the
     attacker's, even from before the change. Second factors from before the change stay, because the mailbox alone must not

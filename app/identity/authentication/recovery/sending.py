@@ -10,7 +10,7 @@ from app.contract import errors as e
 from app.contract.messages.models import MailKind, SmsKind
 from app.identity.authentication import channels
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import NOBODY, OneTimeToken, Purpose
+from app.identity.credentials.one_time_tokens.service import NO_ACCOUNT, OneTimeToken, Purpose
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.tenants.addresses import allowed_addresses
@@ -98,7 +98,7 @@ def send(
 def simulate_send(context: Context, name: str, options: ResetOptions, *, reset_kind: ResetKind = PASSWORD) -> None:
     """Do what `send` does for an unknown identifier, without a mail. Raises MailLimitReached."""
     sending_context = context.without_sending()
-    _mail(sending_context, NOBODY, unknown_subject(name), unknown_recipient(name), options, None, reset_kind)
+    _mail(sending_context, NO_ACCOUNT, unknown_subject(name), unknown_recipient(name), options, None, reset_kind)
 
 
 def send_separately(context: Context, account: Account, options: ResetOptions) -> bool:
@@ -180,7 +180,7 @@ def simulate_sms(
     sending_context = context.without_sending()
     minutes = context.tenant.settings.reset_code_minutes
     code = one_time_tokens.new_code(
-        context, reset_kind.purpose, NOBODY, subject=unknown_subject(phone), minutes=minutes
+        context, reset_kind.purpose, NO_ACCOUNT, subject=unknown_subject(phone), minutes=minutes
     )
     facts = {"otp": code, "minutes": str(minutes)}
     return messaging.sms(sending_context, reset_kind.sms, phone, account=None, facts=facts, options=options)
@@ -244,5 +244,5 @@ def _mail(
 
 def _link(context: Context, token: str, options: ResetOptions, reset_kind: ResetKind) -> str:
     return allowed_addresses.mailed_link(
-        context, reset_kind.page, token, options.url, vtype=reset_kind.vtype, attempt=options.interaction_id
+        context, reset_kind.page, token, options.url, vtype=reset_kind.vtype, interaction_id=options.interaction_id
     )

@@ -1,1 +1,1 @@
-"""Registration: how accounts begin, made by people themselves or by the tenant's servers."""
+"""Registration: the creation of accounts by people themselves or by the tenant's servers."""

@@ -1,4 +1,4 @@
-"""The rules that a registration form has for one value (interface tenant-config.md section 4), and the sentences of their refusals."""
+"""Checks one value against the rules of a registration form (interface tenant-config.md section 4), with the messages of refusals."""
 
 from __future__ import annotations
 

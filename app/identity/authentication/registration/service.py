@@ -52,12 +52,14 @@ class RegistrationResult:
     account: Account | None  # or the pending account; None if the address is taken
     may_sign_in: bool = False
     waits_for: str = ""  # email or phone: it must be verified first
-    held: dict[str, Any] = field(default_factory=dict, repr=False)  # the typed data, even if the address is taken
+    pending_columns: dict[str, Any] = field(
+        default_factory=dict, repr=False
+    )  # the typed data, even if the address is taken
 
     @property
     def password_hash(self) -> str:
         """The hash of the typed password."""
-        return str(self.held.get("password_hash") or "")
+        return str(self.pending_columns.get("password_hash") or "")
 
 
 def require_enabled(context: Context) -> None:
@@ -197,7 +199,7 @@ def _register_hidden(
     holders = ((form, accounts.by_email(context, form)) for form in draft.addresses.forms)
     form, holder = next(((form, holder) for form, holder in holders if holder), ("", None))
     if holder is None:  # removed concurrently
-        return RegistrationResult(None, waits_for="email", held=pending_accounts.pending_columns(columns))
+        return RegistrationResult(None, waits_for="email", pending_columns=pending_accounts.pending_columns(columns))
     context.audit.record("register.taken", uid=holder.uid)
     is_replaceable = pending_accounts.is_replaceable(holder) and len(draft.addresses.forms) == 1 and not draft.phone
     account = None
@@ -211,7 +213,7 @@ def _register_hidden(
         context.work.rollback()
         account = None
     _send_sms(context, None, draft.phone, options)
-    return RegistrationResult(account, waits_for="email", held=pending_accounts.pending_columns(columns))
+    return RegistrationResult(account, waits_for="email", pending_columns=pending_accounts.pending_columns(columns))
 
 
 def _federated_refusal(context: Context, draft: AccountDraft) -> e.EmailOfProvider | None:
@@ -247,7 +249,7 @@ def _register_beside_number(
             raise
         context.work.rollback()
         account = None
-    return RegistrationResult(account, waits_for="phone", held=pending_accounts.pending_columns(columns))
+    return RegistrationResult(account, waits_for="phone", pending_columns=pending_accounts.pending_columns(columns))
 
 
 def _original_spelling(holder: Account, form: str) -> str:
@@ -284,7 +286,7 @@ def _send_sms(context: Context, account: Account | None, phone: str | None, opti
     if not phone or not options.message_options.sends_sms:
         return
     try:
-        phones.send(context, account.uid if account else phones.NOBODY, phone, account, options.message_options)
+        phones.send(context, account.uid if account else phones.NO_ACCOUNT, phone, account, options.message_options)
     except _SMS_ERRORS as reason:
         if account is not None and not (account.email or options.hides_taken):  # the number alone identifies it
             raise

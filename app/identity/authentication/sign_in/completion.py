@@ -1,4 +1,4 @@
-"""The end of every API sign-in: a session, or a challenge where a second factor is required."""
+"""Completes every API sign-in: with a session, or with a challenge where a second factor is required."""
 
 from __future__ import annotations
 

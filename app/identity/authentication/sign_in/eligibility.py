@@ -1,4 +1,4 @@
-"""Whether an account may sign in; a sign-in during the grace period of the account's own deletion may revert the deletion."""
+"""Decides whether an account may sign in; a sign-in in the grace period of the account's deletion may revert the deletion."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from app.kit.limits.rate_limits import OverLimit, Rate
 EXPIRED_RETENTION: Final = timedelta(days=3)
 """How long an expired interaction is retained, from which the sign-in restarts: over a weekend."""
 MAX_OF_NETWORK: Final = 10_000
-"""Unanswered interactions that one network may hold; the oldest goes first (decision 0333)."""
+"""The limit of open interactions of one network; the oldest is deleted first (decision 0333)."""
 MAX_AT_ONCE: Final = 500
 """Interactions that one request deletes, of a network that holds too many."""
 _ENDED_LIFETIME: Final = timedelta(minutes=10)
@@ -76,7 +76,7 @@ _GOING = (
 PUSH_OUT: Final = Compiled(
     delete(interactions).where(A.tenant_id == bindparam("tenant"), A.attempt_hash.in_(select(_GOING.c.attempt_hash)))
 )
-"""Deletes what a network has too many of. PostgreSQL executes each part once, whatever it knows about the table's size."""
+"""Deletes the interactions beyond the limit of a network; PostgreSQL executes each part once, for any table size."""
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ def extend(context: Context, interaction: Interaction) -> None:
 
 
 def restart(context: Context, interaction: Interaction, request: dict[str, Any]) -> Interaction:
-    """Begin an expired interaction anew, with the same id: the page that is still open goes on with it.
+    """Restart an expired interaction under the same id, so that an open page can continue it.
 
     Args:
         request: the request alone, without what an earlier visitor of the browser did.
@@ -244,7 +244,7 @@ def mark_signed_in(context: Context, interaction: Interaction, session_id: str) 
 
 
 def add_facts(context: Context, interaction: Interaction, **facts: Any) -> Interaction:
-    """Store facts in the interaction's request; the lifetime of one that has not ended begins anew."""
+    """Store facts in the interaction's request; restart its lifetime unless it has ended."""
     request = {**interaction.request, **facts}
     if interaction.is_done:
         _change(context, interaction, request=request)
@@ -264,7 +264,7 @@ def add_facts_or_begin(
 
 
 def lock(context: Context, interaction: Interaction) -> Interaction:
-    """Return the interaction as it is now, locked until the commit."""
+    """Read the interaction again, and lock it until the commit."""
     same = update(interactions).where(*_where(context, interaction)).values(is_done=A.is_done)
     row = context.work.one(same.returning(A.request, A.is_done, A.created_at, A.expires_at))
     if row is None:

@@ -101,7 +101,7 @@ def begin(context: Context, required: RequiredFactor, authentication: Authentica
     if required.is_risk_based:
         facts[DEMANDED_FACTORS] = list(required.factors.fallback_kinds)
     token = continuation_tokens.issue(context, ContinuationPurpose.SECOND_FACTOR, uid, lifetime=LIFETIME, facts=facts)
-    return PendingSignIn(token, replace(required.factors, sign_in=token.ticket_hash), authentication)
+    return PendingSignIn(token, replace(required.factors, sign_in=token.token_hash), authentication)
 
 
 def resume(context: Context, token: ContinuationToken | None) -> PendingSignIn:
@@ -120,7 +120,7 @@ def resume(context: Context, token: ContinuationToken | None) -> PendingSignIn:
         raise e.UnknownFactorToken  # a new password ends the sign-ins that began with the old one
     authentication = from_facts(token.facts["way"])
     factors = second_factors.account_factors(
-        context, account, sign_in=token.ticket_hash, used_channel=authentication.channel
+        context, account, sign_in=token.token_hash, used_channel=authentication.channel
     )
     if fallback_kinds := token.facts.get(DEMANDED_FACTORS):
         if context.tenant.settings.two_factor != "disabled" and _has_enrolled(context, factors):
@@ -218,7 +218,7 @@ def verify(
         response,
         may_enrol=not authenticator.is_enrolled(pending.person) and can_enrol(context, pending),
         is_lock_solved=opens_lock,
-        keeps_attempt=True,
+        caller_returns_attempt=True,
     )
     if is_enrolled:
         notifications.notify_factor_change(context, MailKind.FACTOR_ADDED, pending.account, kind)
@@ -246,7 +246,7 @@ def _has_enrolled(context: Context, factors: AccountFactors) -> bool:
 
 
 def finish(context: Context, pending: PendingSignIn) -> Account:
-    """Use up the continuation token and record the sign-in. Of concurrent calls one succeeds.
+    """Use up the continuation token and record the sign-in. Only one of several concurrent calls succeeds.
 
     Raises:
         UnknownFactorToken, LockedDuringStep.

@@ -146,7 +146,7 @@ def _notify(context: Context, account: Account, name: str, change: str = "") -> 
 
 def _remembered(context: Context, account: Account) -> dict[str, ContinuationToken]:
     return {
-        token.ticket_hash: token
+        token.token_hash: token
         for token in continuation_tokens.of_account(context, ContinuationPurpose.SEEN, account.uid)
     }
 

@@ -1,4 +1,4 @@
-"""Password sign-in: verify the password, decide whether the account may sign in, and record the outcome."""
+"""Signs in by password: verifies it, decides whether the account may sign in, and records the sign-in or the failure."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ BREACHED_FLAG = "is_password_breached"
 
 @dataclass(frozen=True)
 class PasswordVerified:
-    """An account whose password is right. Where a second factor is `required`, no sign-in is recorded yet."""
+    """An account whose password was verified. If a second factor is `required`, the sign-in is not recorded yet."""
 
     account: Account
     required: RequiredFactor | None = None
@@ -62,7 +62,7 @@ def verify(
 
     Args:
         solution: opens a lock of failed attempts, if the account has one.
-        hides_unknown: answer for an unknown account, or one with an unverified address, as for a known one, locks included.
+        hides_unknown: respond for unknown and unverified accounts as for known ones, locks included.
         options: how to send the verification of an unverified address or number again; None sends nothing.
         suppress_webhook: emit no event.
 
@@ -149,7 +149,7 @@ def notify_sign_in(
 ) -> None:
     """Emit the login event, remember the origin of a complete, recorded sign-in, and let the account join organizations.
 
-    `joined`: those of `joining.lock_joined`.
+    `joined`: the result of `just_in_time_membership.lock_joinable`.
     """
     events.emit(context, "Login", account, suppress_webhook)
     risks.remember_origin(context, account)
@@ -232,7 +232,7 @@ def _current_lock_refusal(context: Context, lookup: AccountLookup, solved: Accou
 
 
 def _wrong_credentials(context: Context, lookup: AccountLookup, solved: AccountLock | None) -> ApiError:
-    """Count the failure and return its error. After the last try a wrong password is refused like a right one."""
+    """Count the failure and return its error. After the last attempt wrong and right passwords get the same refusal."""
     if lookup.account is None and not lookup.is_hidden:
         context.audit.record("sign_in.refused", reason="unknown")
         return e.UnknownAccount()
@@ -267,7 +267,7 @@ def _refuse_ineligible(
 ) -> None:
     """Raise the reason why the account may not sign in with the right password; a concurrent lock comes first.
 
-    970 and 1066 state that a verification was sent, so a program gets the error of a failed one instead.
+    970 and 1066 state that a verification was sent; if sending failed, a program gets that error instead.
     """
     account = lookup.account
     refusal = eligibility.refusal(context, account, lookup.identifier.kind) if account else None

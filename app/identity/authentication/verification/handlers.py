@@ -19,7 +19,7 @@ from app.kit import randomness
 
 @contract.resend.implements
 def resend(context: Context, req: contract.ResendVerification) -> contract.PostedWithId:
-    """Send the mail again; where accounts are hidden, an unknown address is treated as one that awaits verification."""
+    """Send the mail again; where accounts are hidden, an unknown address is treated like an unverified address."""
     _require_enabled(context)
     context.count("verification_mail", context.tenant.settings.limits.sign_in_per_minute_per_address)
     if not req.email or not accounts.is_email(req.email):

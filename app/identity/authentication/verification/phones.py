@@ -9,7 +9,7 @@ from app.contract.messages.models import SmsKind
 from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens import store as sent_codes
-from app.identity.credentials.one_time_tokens.service import NOBODY, SMS_CODE, OneTimeToken, Purpose
+from app.identity.credentials.one_time_tokens.service import NO_ACCOUNT, SMS_CODE, OneTimeToken, Purpose
 from app.identity.directory.accounts import store
 from app.identity.directory.accounts.identifiers import PHONE
 from app.identity.directory.accounts.login_attempts.account_lookup import TypedIdentifier
@@ -42,7 +42,7 @@ def simulate_send(context: Context, phone: str, options: SmsOptions = DEFAULT_SM
     """Do what `send` does for a number without an account, without a message. Raises the errors of `send`."""
     return send(
         context.without_sending(),
-        NOBODY,
+        NO_ACCOUNT,
         phone,
         None,
         options,
@@ -51,7 +51,7 @@ def simulate_send(context: Context, phone: str, options: SmsOptions = DEFAULT_SM
 
 def send_account_exists(context: Context, phone: str, options: SmsOptions = DEFAULT_SMS_OPTIONS) -> str:
     """Text to a number that it has an account, at the cost of `send`. Raises the errors of `send`."""
-    one_time_tokens.new_code(context, Purpose.PHONE, NOBODY, subject=phone)
+    one_time_tokens.new_code(context, Purpose.PHONE, NO_ACCOUNT, subject=phone)
     facts = {"url": f"{context.pages_url}/login"}
     sid = messaging.sms(context, SmsKind.ACCOUNT_EXISTS, phone, account=None, facts=facts, options=options)
     context.audit.record("verification.sent", by="sms")
@@ -240,7 +240,7 @@ def _notify_changed(context: Context, former: Account, changed: Account) -> None
 
 
 __all__ = [
-    "NOBODY",
+    "NO_ACCOUNT",
     "request_change",
     "requested_number",
     "confirm",

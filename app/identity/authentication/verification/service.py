@@ -11,7 +11,7 @@ from app.contract.messages.models import MailKind
 from app.identity.authentication.verification import phones
 from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import NOBODY, OneTimeToken, Purpose
+from app.identity.credentials.one_time_tokens.service import NO_ACCOUNT, OneTimeToken, Purpose
 from app.identity.directory.accounts import identifiers, store
 from app.identity.directory.accounts.account import is_verified
 from app.identity.directory.accounts.identifiers import EMAIL
@@ -104,7 +104,7 @@ def send_account_exists(context: Context, email: str, options: VerificationOptio
 
     Raises MailLimitReached.
     """
-    return _mail(context, NOBODY, email, options, None)
+    return _mail(context, NO_ACCOUNT, email, options, None)
 
 
 def send_after_refusal(
@@ -135,7 +135,7 @@ def find_account(context: Context, email: str) -> Account | None:
     holder = store.by_identifier(context, EMAIL, form)
     if holder is not None and not context.tenant.settings.hide_unknown_accounts:
         return holder
-    account = store.by_uid(context, one_time_tokens.last_recipient(context, KINDS, form) or one_time_tokens.NOBODY)
+    account = store.by_uid(context, one_time_tokens.last_recipient(context, KINDS, form) or one_time_tokens.NO_ACCOUNT)
     pending = [known for known in account.emails if known.get("pending")] if account is not None else []
     requester = account if any(identifiers.normalize_email(known["Value"]) == form for known in pending) else None
     return holder or requester
@@ -307,7 +307,7 @@ def _mail(context: Context, uid: str, email: str, options: VerificationOptions, 
     )
     if link_minutes is not None:
         facts |= {"url": _link(context, token, options, email), "token": token, "minutes": str(link_minutes)}
-    if uid == NOBODY and not holders.has_account:
+    if uid == NO_ACCOUNT and not holders.has_account:
         context = context.without_sending()
     takes_code = options.url is None or context.tenant.settings.email_verification_codes
     has_code = takes_code and (options.interaction_id is not None or not holders.is_contested)
@@ -315,13 +315,13 @@ def _mail(context: Context, uid: str, email: str, options: VerificationOptions, 
         facts |= {"otp": code.text, "otp_minutes": str(code_minutes)}
     messaging.mail(
         context,
-        MailKind.VERIFICATION if uid != NOBODY else MailKind.ACCOUNT_EXISTS,
+        MailKind.VERIFICATION if uid != NO_ACCOUNT else MailKind.ACCOUNT_EXISTS,
         email,
         account=account,
-        facts=facts if uid != NOBODY else {"url": f"{context.pages_url}/login"},
+        facts=facts if uid != NO_ACCOUNT else {"url": f"{context.pages_url}/login"},
         template=template,
         language=language,
-        counted_as=CountedAs(uid=uid if uid != NOBODY else None),  # a pending account has a uid, too
+        counted_as=CountedAs(uid=uid if uid != NO_ACCOUNT else None),  # a pending account has a uid, too
     )
     context.audit.record("verification.sent", uid=account.uid if account else None)
     return code.code_id
@@ -330,7 +330,7 @@ def _mail(context: Context, uid: str, email: str, options: VerificationOptions, 
 def _link(context: Context, token: str, options: VerificationOptions, email: str) -> str:
     more = {"email": email} if context.tenant.settings.email_verification_codes else {}
     return allowed_addresses.mailed_link(
-        context, "/verify", token, options.url, vtype=VTYPE, attempt=options.interaction_id, **more
+        context, "/verify", token, options.url, vtype=VTYPE, interaction_id=options.interaction_id, **more
     )
 
 

@@ -118,7 +118,7 @@ def _find_state(context: Context, factors: AccountFactors, state: str) -> Contin
 
 
 def _binding(factors: AccountFactors) -> dict[str, Any]:
-    """Return what a prompt is bound to: a verification cannot enrol after the factor was removed, nor the reverse."""
+    """Return the binding of a prompt: a verification cannot enrol after the factor was removed, nor the reverse."""
     return {"for": factors.sign_in, "enrols": not factors.enrolled(FactorKind.DUO)}
 
 

@@ -14,7 +14,7 @@ from app.identity.credentials.authenticators.protocol import (
     FactorResponse,
 )
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import MAIL_CODE, NOBODY, Purpose
+from app.identity.credentials.one_time_tokens.service import MAIL_CODE, NO_ACCOUNT, Purpose
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import store as accounts
 from app.identity.directory.accounts.account import Account, is_verified
@@ -165,7 +165,7 @@ def send_to_unknown_address(context: Context, to: str, template: str | None = No
 
     def make_facts() -> dict[str, str]:
         code = one_time_tokens.new_code(
-            context, Purpose.FACTOR_EMAIL, NOBODY, subject=to.strip().lower(), facts={"email": to}
+            context, Purpose.FACTOR_EMAIL, NO_ACCOUNT, subject=to.strip().lower(), facts={"email": to}
         )
         return {"otp": code, "minutes": str(one_time_tokens.CODE_MINUTES)}
 

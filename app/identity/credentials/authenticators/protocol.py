@@ -129,10 +129,10 @@ class Authenticator(Protocol):
         """Start an enrolment or continue a pending one, and return its challenge."""
 
     def enrol(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:
-        """Enrol with a first correct response, in the request's transaction. Of concurrent calls one wins."""
+        """Enrol with a first correct response, in the request's transaction. Only one of several concurrent calls succeeds."""
 
     def challenge(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:
         """Send the challenge if the kind sends one, and return it."""
 
     def verify(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:
-        """Use a response, in the request's transaction. Of concurrent calls one wins."""
+        """Use a response, in the request's transaction. Only one of several concurrent calls succeeds."""

@@ -159,7 +159,7 @@ def _settings(context: Context) -> PushSettings:
 
 
 def _device(factors: AccountFactors) -> Credential | None:
-    """Return the enrolled device, or the one that scanned this sign-in's QR code."""
+    """Return the enrolled device, or the device that scanned this sign-in's QR code."""
     if enrolled := factors.enrolled(FactorKind.PUSH):
         return enrolled[0]
     scanned = [

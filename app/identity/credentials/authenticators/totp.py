@@ -106,7 +106,7 @@ class TotpAuthenticator:
 
 
 def key_uri(secret: str, label: str, issuer: str) -> str:
-    """Return what the QR code says to authenticator apps, by the Key URI Format."""
+    """Return the content of the QR code for authenticator apps, in the Key URI Format."""
     parameters = urlencode({"secret": secret, "issuer": issuer}, quote_via=quote)
     return f"otpauth://totp/{quote(issuer)}:{quote(label)}?{parameters}"
 

@@ -1,1 +1,1 @@
-"""One-time tokens: links and codes that prove access to an email address or a phone number."""
+"""One-time tokens: links and codes that verify access to an email address or a phone number."""

@@ -1,4 +1,4 @@
-"""How long a visitor waits before the next email or text message, the same on every page that offers one."""
+"""Computes how long a visitor waits before the next email or text message, on every page that can resend."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SECONDS: Final = 30  # interface limits.md section 4
 
 
 def seconds_left(context: Context, sent_at: float) -> int:
-    """Return the seconds until a message may follow one that was sent at `sent_at` (seconds since 1970)."""
+    """Return the seconds until the next message after a message of `sent_at` (seconds since 1970)."""
     return max(0, int(sent_at) + SECONDS - int(context.now.timestamp()))
 
 

@@ -1,4 +1,4 @@
-"""One-time links and codes that prove access to an address. They are stored as digests and work once.
+"""One-time links and codes that verify access to an address. They are stored as digests and work once.
 
 The link and the code of one message are spent together, and a newer message of the same kind, account and subject replaces both.
 
@@ -24,7 +24,7 @@ from app.identity.credentials.one_time_tokens.codes import DIGITS, MAIL_CODE, SM
 from app.identity.credentials.one_time_tokens.store import NewOneTimeToken, Purpose, StoredToken
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts import store as accounts_store
-from app.identity.directory.accounts.identifiers import NOBODY
+from app.identity.directory.accounts.identifiers import NO_ACCOUNT
 from app.identity.directory.accounts.login_attempts import account_lookup, login_records
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, TypedIdentifier
 from app.identity.directory.accounts.login_attempts.login_records import AccountLock
@@ -170,11 +170,11 @@ def find_link(context: Context, kind: Purpose, token: str) -> OneTimeToken | Non
 def spend_link(context: Context, kind: Purpose, token: str) -> OneTimeToken:
     """Use a link in the request's transaction, so a later error leaves it unused, and the code of its message.
 
-    Of concurrent calls for one message one wins. Raises as `peek_link` does.
+    Only one of several concurrent calls for one message succeeds. Raises as `peek_link` does.
     """
     stored = _find_open_link(context, kind, token)
     accounts_store.change(context, stored.uid, {})  # lock order: the account, then its tokens
-    if not store.mark_used(context, stored.proof_id, kind, stored.uid, stored.subject):
+    if not store.mark_used(context, stored.token_id, kind, stored.uid, stored.subject):
         raise e.UsedLink
     context.give_back_attempts()
     return _one_time_token(stored)
@@ -193,7 +193,7 @@ def spend_code(
 ) -> OneTimeToken:
     """Use a code in the request's transaction, and the link of its message. Call it before any write.
 
-    Of concurrent calls for one message one wins. Wrong codes leave the link usable.
+    Only one of several concurrent calls for one message succeeds. Wrong codes leave the link usable.
 
     The attempt is counted in a separate transaction. The code may have digits of any script, spaces and dashes.
 
@@ -236,11 +236,11 @@ def check_code(
     if stored is None:
         if identifier is not None:  # the same statement as for an existing code, for the same duration
             with context.work.separate_transaction() as transaction:
-                store.count_attempt(transaction, NOBODY, context.now, MAX_ATTEMPTS)
+                store.count_attempt(transaction, NO_ACCOUNT, context.now, MAX_ATTEMPTS)
         raise _count_failure(context, lookup, errors)
     with context.work.separate_transaction() as transaction:
-        tries = store.count_attempt(transaction, stored.proof_id, context.now, MAX_ATTEMPTS)
-    hashes = _code_hashes(context, stored.proof_id, typed_code(code))
+        tries = store.count_attempt(transaction, stored.token_id, context.now, MAX_ATTEMPTS)
+    hashes = _code_hashes(context, stored.token_id, typed_code(code))
     is_right = any(hmac.compare_digest(code_hash, stored.code_hash or "") for code_hash in hashes)
     if tries is None and identifier is not None and not is_right:
         raise _count_failure(context, lookup, errors)
@@ -249,17 +249,17 @@ def check_code(
     if not is_right:
         if tries >= MAX_ATTEMPTS:
             with context.work.separate_transaction() as transaction:
-                store.void(transaction, stored.proof_id)
+                store.void(transaction, stored.token_id)
         raise _count_failure(context, lookup, errors)
     with context.work.separate_transaction() as transaction:
-        store.uncount_attempt(transaction, stored.proof_id)
+        store.uncount_attempt(transaction, stored.token_id)
     return _one_time_token(stored)
 
 
 def spend_checked_code(
     context: Context, token: OneTimeToken, *, errors: CodeErrors, is_lock_solved: bool = False
 ) -> None:
-    """Use a code that `check_code` accepted. Of concurrent calls for its message one wins; raises errors.used, expired, closed.
+    """Use a code that `check_code` accepted. Only one concurrent call for its message succeeds; raises errors.used, expired, closed.
 
     It resets the count of failures only if the tenant has neither second factors nor risk rules: else each code from a stolen
     mailbox would give its reader new attempts at the second factor.
@@ -345,7 +345,7 @@ def _counted_lookup(context: Context, uid: str, identifier: TypedIdentifier | No
     if identifier is None:
         return AccountLookup(context, TypedIdentifier("email", uid), accounts.by_uid(context, uid), is_hidden=False)
     lookup = account_lookup.find(context, identifier, is_hidden=True)
-    if uid == NOBODY or (lookup.holder is not None and lookup.holder.uid == uid):
+    if uid == NO_ACCOUNT or (lookup.holder is not None and lookup.holder.uid == uid):
         return lookup
     return replace(lookup, holder=accounts.by_uid(context, uid) or lookup.holder)
 
@@ -381,7 +381,7 @@ def _count_failure(context: Context, lookup: AccountLookup, errors: CodeErrors) 
 
 def _one_time_token(stored: StoredToken) -> OneTimeToken:
     return OneTimeToken(
-        Purpose(stored.kind), stored.uid, stored.subject, stored.facts, stored.expires_at, stored.proof_id
+        Purpose(stored.kind), stored.uid, stored.subject, stored.facts, stored.expires_at, stored.token_id
     )
 
 
@@ -393,7 +393,7 @@ def _code_hashes(context: Context, token_id: str, code: str) -> list[str]:
 
 
 __all__ = [
-    "CODE_MINUTES", "LINK_MINUTES", "MAIL_CODE", "NOBODY", "RESET_MINUTES", "SMS_CODE", "OneTimeCode", "CodeErrors", "OneTimeToken",
+    "CODE_MINUTES", "LINK_MINUTES", "MAIL_CODE", "NO_ACCOUNT", "RESET_MINUTES", "SMS_CODE", "OneTimeCode", "CodeErrors", "OneTimeToken",
     "Purpose", "last_recipient", "check_code", "close", "close_addressed", "close_later",
     "has_link_form", "is_code", "issue", "purpose_of_newest_code", "find_link", "find_code", "new_code", "new_link", "peek_link",
     "refuse_locked", "spend_server_supplied", "spend_checked_code", "spend_code", "spend_link", "find_used_link",

@@ -5,7 +5,7 @@ The open tokens of one purpose, account and subject are one message: `add` repla
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -69,7 +69,7 @@ class Purpose(StrEnum):
 class StoredToken:
     """One link or code with its state."""
 
-    proof_id: str
+    token_id: str
     kind: str
     uid: str
     subject: str
@@ -81,7 +81,10 @@ class StoredToken:
     expires_at: datetime
 
 
-_COLUMNS = tuple(P[name] for name in StoredToken.__dataclass_fields__)
+_COLUMNS = (
+    P.proof_id, P.kind, P.uid, P.subject, P.code_hash, P.facts, P.state, P.tries, P.created_at, P.expires_at
+)  # fmt: skip
+"""In the order of the fields of `StoredToken`."""
 
 
 @dataclass(frozen=True)
@@ -159,7 +162,7 @@ def sent_since(context: Context, kinds: Collection[str], uid: str, since: dateti
     """Return the tokens sent to an account after `since` that are neither used nor replaced, the oldest first."""
     where = (P.tenant_id == context.tenant.tenant_id, P.uid == uid, P.kind.in_(kinds), P.created_at > since)
     rows = context.work.all(select(*_COLUMNS).where(*where, P.state.in_((OPEN, VOID))).order_by(P.created_at))
-    return [StoredToken(**row._mapping) for row in rows]
+    return [_stored(row) for row in rows]
 
 
 def count_attempt(work: UnitOfWork, token_id: str, now: datetime, max_attempts: int) -> int | None:
@@ -180,7 +183,7 @@ def void(work: UnitOfWork, token_id: str) -> None:
 
 
 def mark_used(context: Context, token_id: str, kind: str, uid: str, subject: str) -> bool:
-    """Spend a token and whatever was sent with it, in the request's transaction. Of concurrent calls for one message one returns True."""
+    """Spend a token and the link or code of the same message, in the request's transaction; return True for the first use only."""
     presented = {"presented": token_id, "now": context.now}
     return bool(context.work.all(_SPEND, _message(context, kind, uid, subject) | presented))
 
@@ -268,4 +271,8 @@ def _same_recipient(context: Context, kind: str, uid: str, subject: str) -> tupl
 
 
 def _token(row: Row[Any] | None) -> StoredToken | None:
-    return StoredToken(**row._mapping) if row is not None else None
+    return _stored(row) if row is not None else None
+
+
+def _stored(row: Iterable[Any]) -> StoredToken:
+    return StoredToken(*row)

@@ -1,1 +1,1 @@
-"""Passkeys (WebAuthn level 3): the two ceremonies, and what is kept of a credential."""
+"""Passkeys (WebAuthn level 3): the two ceremonies, and the stored credentials."""

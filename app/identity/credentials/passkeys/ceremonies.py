@@ -144,7 +144,7 @@ def verify_registration(
 
 
 def add_passkey(context: Context, passkey: NewPasskey, uid: str, kind: str = store.SIGN_IN, **facts: Any) -> Credential:
-    """Store a passkey and spend its challenge. Of concurrent calls one wins. Raises PasskeyRefused, PasskeyMisconfigured.
+    """Store a passkey and spend its challenge. Only one of several concurrent calls succeeds. Raises PasskeyRefused, PasskeyMisconfigured.
 
     Lock order: the account, then its credentials and continuation tokens.
     """
@@ -171,7 +171,7 @@ def add_passkey(context: Context, passkey: NewPasskey, uid: str, kind: str = sto
 def verify_authentication(
     context: Context, use: CeremonyUse, credential: PresentedCredential, uid: str | None = None
 ) -> VerifiedPasskey:
-    """Verify a passkey, record its use and spend its challenge. Of concurrent calls one wins.
+    """Verify a passkey, record its use and spend its challenge. Only one of several concurrent calls succeeds.
 
     Args:
         uid: the account that must own it; None for any account.

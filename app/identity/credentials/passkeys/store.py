@@ -155,4 +155,4 @@ def encode_base64url(raw: bytes) -> str:
 
 def decode_base64url(text: str) -> bytes:
     """Return the bytes of base64url, with or without padding. Raises ValueError."""
-    return urlsafe_b64decode(f"{text}===")  # ignores padding beyond what it needs
+    return urlsafe_b64decode(f"{text}===")  # ignores surplus padding

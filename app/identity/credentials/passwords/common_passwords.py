@@ -1,4 +1,4 @@
-"""Common passwords: a short list of words, recognized with the usual substitutions, digits and signs."""
+"""Common passwords: a short list of words, recognized with common substitutions, digits and signs."""
 
 from __future__ import annotations
 

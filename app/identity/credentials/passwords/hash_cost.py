@@ -1,4 +1,4 @@
-"""What a password hash of any format costs, as a multiple of our own: argon2id with 19 MiB and two iterations, 16 to 20 ms.
+"""Estimates the cost of a password hash of any format, as a multiple of our own: argon2id with 19 MiB and two iterations, 16 to 20 ms.
 
 The numbers were measured beside it on one core, and rounded so that no format is estimated as cheaper than it is.
 """

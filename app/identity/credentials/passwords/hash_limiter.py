@@ -1,4 +1,4 @@
-"""Bounds how many password hashes run at once: places that tenants take in turn, and one place apart for expensive hashes."""
+"""Bounds how many password hashes run at once: slots that tenants take in turn, and one separate slot for expensive hashes."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class HashLimiter:
 
     def _take(self, tenant_id: str) -> None:
         with self._lock:
-            if self._free > 0:  # then nobody waits: a place that is given back goes to who waits
+            if self._free > 0:  # then the queue is empty: a released slot goes to a waiting request first
                 self._free -= 1
                 return
             if not may_wait.get():

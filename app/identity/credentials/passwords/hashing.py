@@ -1,7 +1,7 @@
 """Password hashing with argon2id, and verification of the hashes that other systems made (`imported_hashes.py`).
 
-A bounded number of hashes run at once; tenants take turns. One that costs more than ten of ours (`hash_cost.py`) runs in a lane
-of its own, so that no ordinary one waits for it.
+A bounded number of hashes run at once; tenants take turns. A hash that costs more than ten of ours (`hash_cost.py`) runs in a
+separate lane, so that no ordinary hash waits for it.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ def normalize(answer: str) -> str:
 def hash_answers(context: Context, answers: Mapping[str, str]) -> dict[str, str]:
     """Return hashes of the answers by question id. Costs one hash each; release the connection before.
 
-    Raises BadParameter for a blank answer, which anybody would guess.
+    Raises BadParameter for a blank answer.
     """
     normal = {question: normalize(text) for question, text in answers.items()}
     if not all(normal.values()):

@@ -80,6 +80,6 @@ def find_session(context: Context, text: str | None) -> ContinuationToken:
 
 
 def spend_session(context: Context, session: ContinuationToken) -> None:
-    """Use a session. Of concurrent calls one wins. Raises UnknownSessionToken."""
+    """Use a session. Only one of several concurrent calls succeeds. Raises UnknownSessionToken."""
     if not continuation_tokens.spend(context, session):
         raise e.UnknownSessionToken

@@ -108,7 +108,7 @@ def _find_open_request(context: Context, token: str) -> tuple[ContinuationToken,
 
 
 def _set_state(context: Context, request: ContinuationToken, state: str) -> None:
-    """Set the state of a request. Of concurrent answers one counts."""
+    """Set the state of a request. Only one of several concurrent answers succeeds."""
     if not continuation_tokens.change_state(context, request, state):
         raise e.PushAnswered
 

@@ -183,7 +183,7 @@ def verify_or_enrol(
     may_enrol: bool,
     is_lock_solved: bool = False,
     replaces: bool = False,
-    keeps_attempt: bool = False,
+    caller_returns_attempt: bool = False,
 ) -> bool:
     """Verify a response in the request's transaction. Call it before any write. Return whether it enrolled the factor.
 
@@ -193,7 +193,7 @@ def verify_or_enrol(
         may_enrol: whether the response may enrol a factor that is not enrolled.
         is_lock_solved: whether the caller just solved a lock of the account.
         replaces: whether it enrols in place of an enrolled factor.
-        keeps_attempt: whether the caller takes the counted attempt back, as `counts_attempts` says, by recording the sign-in.
+        caller_returns_attempt: whether the caller takes the counted attempt back, as `counts_attempts` says, by recording the sign-in.
 
     Raises:
         LockedForAWhile, LockedForCaptcha, LockedForSecurityQuestion, AccountBlocked: the account is locked, or this
@@ -225,7 +225,7 @@ def verify_or_enrol(
         _refuse_concurrent_enrolment(context, factors, authenticator)
     if attempt is None:
         login_records.reset_failures(context.work, factors.account.uid, is_lock_solved=is_lock_solved)
-    elif not keeps_attempt:
+    elif not caller_returns_attempt:
         attempt_limit.record_success(context, factors.account)
     event = "second_factor.enrolled" if is_new else "second_factor.passed"
     context.audit.record(event, uid=factors.account.uid, kind=kind)

@@ -88,4 +88,4 @@ def _is_of_current_password(token: ContinuationToken, account: Account) -> bool:
 
 def _browser_id(token: ContinuationToken) -> str:
     """Return the id of a browser in lists: part of a digest, useless as a cookie."""
-    return token.ticket_hash[:_ID_LENGTH]
+    return token.token_hash[:_ID_LENGTH]

@@ -23,14 +23,14 @@ from app.kit.operations.operation import AnyOperation
 
 @dataclass(frozen=True, kw_only=True)
 class TokenGrant:
-    """What tokens are issued for, and how long they are valid."""
+    """The subject, client, claims and lifetimes of new tokens."""
 
     uid: str | None  # None: a client's own token
     claims: TokenClaims
     """Stored with both tokens; `ends_at`, the absolute end of the family, is set if absent."""
     client_id: str | None = None  # None: a token of the API's own sign-ins
     session_id: str | None = None
-    """The session with which they end; tokens that outlive a session have it as their claim `sid` instead."""
+    """The session with which the tokens end; tokens that outlive a session have it as their claim `sid` instead."""
     session_ends_at: datetime | None = None
     """No token expires later than this, or than the family."""
     scope: str = ""
@@ -56,7 +56,7 @@ class IssuedTokens:
 
 @dataclass(frozen=True)
 class SpentRefreshToken:
-    """A valid refresh token with its grant: just spent, or kept."""
+    """The grant of a valid refresh token, which was spent or stays valid."""
 
     uid: str | None
     client_id: str | None
@@ -104,7 +104,7 @@ def issue(context: Context, grant: TokenGrant) -> IssuedTokens:
 
 
 def _store_refresh(context: Context, row: dict[str, Any], retained: str | None) -> str:
-    """Store a new refresh token, or extend the one that is kept, and return its text."""
+    """Store a new refresh token, or extend the existing one, and return its text."""
     if retained is not None:
         store.extend_refresh(context.work, randomness.digest(retained), row["expires_at"])
         return retained
@@ -118,7 +118,7 @@ def absolute_end(context: Context, claims: TokenClaims, since: datetime | None =
 
     Args:
         claims: of one of its tokens; NO_CLAIMS for a new family.
-        since: when a token without `ends_at` is issued, or was by an earlier version; now where it is not given.
+        since: the issue time of a token without `ends_at`; by default now.
     """
     if claims.ends_at is not None:
         return datetime.fromtimestamp(claims.ends_at, UTC)
@@ -170,7 +170,7 @@ def may_use(context: Context, holder: TokenHolder) -> bool:
 
 
 def rotate(context: Context, refresh_token: str, *, client_id: str | None, reuse_seconds: int) -> SpentRefreshToken:
-    """Spend a refresh token. Of concurrent calls one wins, and within the reuse interval a few others.
+    """Spend a refresh token. Only one of several concurrent calls succeeds, and a few reuses within the reuse interval.
 
     Raises RefreshRefused. Any other reuse of a token revokes its whole family, even though the request fails.
     """
@@ -192,16 +192,16 @@ def rotate(context: Context, refresh_token: str, *, client_id: str | None, reuse
     raise RefreshRefused
 
 
-def keep(context: Context, refresh_token: str, *, client_id: str) -> SpentRefreshToken:
+def retain(context: Context, refresh_token: str, *, client_id: str) -> SpentRefreshToken:
     """Return the grant of a refresh token that stays valid. Raises RefreshRefused."""
-    row = store.keep_refresh(context.work, randomness.digest(refresh_token), client_id, context.now)
+    row = store.lock_refresh(context.work, randomness.digest(refresh_token), client_id, context.now)
     if row is None:
         raise RefreshRefused
     return _spent(row)
 
 
 def record_repeated(context: Context, spent: SpentRefreshToken) -> None:
-    """Record that a further pair was issued for a replaced refresh token; called once nothing refuses it any more."""
+    """Record that a further pair was issued for a replaced refresh token; called after the last check."""
     if spent.is_repeated:
         context.audit.record("refresh_token.repeated", uid=spent.uid, client_id=spent.client_id, family=spent.family_id)
 
@@ -219,7 +219,7 @@ def slide(context: Context, holder: TokenHolder) -> datetime:
 def find(context: Context, token: str) -> TokenHolder | None:
     """Return the holder of an access token, expired or not; None also if the token may not be used at this operation.
 
-    A token that is bound to its sender is found only where it authenticated the request, because nothing proves it elsewhere.
+    A sender-constrained token is found only if it authenticated the request; in a parameter its sender is not verified.
     """
     holder = store.access(context.work, randomness.digest(token))
     if holder is None or not holder.uid or not may_use(context, holder) or not is_member(context, holder):

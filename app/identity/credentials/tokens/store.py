@@ -234,7 +234,7 @@ def reuse_refresh(
     return work.one(_REUSE_REFRESH, parameters)
 
 
-def keep_refresh(work: UnitOfWork, token_hash: str, client_id: str, now: datetime) -> Row[Any] | None:
+def lock_refresh(work: UnitOfWork, token_hash: str, client_id: str, now: datetime) -> Row[Any] | None:
     """Return a valid refresh token of this client and lock it, so that a revocation waits until its tokens are issued."""
     where = (R.tenant_id == work.tenant_id, R.token_hash == token_hash, R.used_at.is_(None), R.expires_at > now)
     locked = update(refresh_tokens).where(*where, R.client_id == client_id).values(expires_at=R.expires_at)

@@ -64,7 +64,7 @@ class Account:
     sessions_allowed: int  # concurrent sessions, by the account's or the tenant's limit; 0: unlimited
     has_organizations: bool | None = None
     organizations: Callable[[], ProfileOrganizations] = field(default=no_organizations, compare=False)
-    """Reads what the profile shows of the organizations; makes a query only for an account that joined one."""
+    """Reads the organizations of a profile; makes a query only for an account that joined one."""
 
     @property
     def security_answers(self) -> dict[str, str]:

@@ -20,7 +20,7 @@ _MAX_EMAIL_LENGTH = 254  # RFC 5321 section 4.5.3.1.3
 _UID = re.compile(r"[A-Za-z0-9_-]{1,50}\Z")
 _DIALLED = re.compile(r"\+?[0-9()./]+\Z")
 _TWO_ZEROS = re.compile(r"^\+?00")
-NOBODY = "nobody"
+NO_ACCOUNT = "nobody"
 """The account id of one-time tokens for unknown identifiers, which must look like any other; no account has it."""
 _RESERVED_SEGMENTS = (
     "identities", "uid", "sott", "role", "rolecontext", "forgot", "verify", "vtoken", "emailtoken", "smsotp", "access_token",
@@ -118,8 +118,8 @@ def is_well_formed_uid(text: str) -> bool:
 
 
 def is_allowed_uid(text: str) -> bool:
-    """Return whether a custom account id is well-formed and not reserved by a path or by NOBODY (error 1200)."""
-    return is_well_formed_uid(text) and text.lower() not in (NOBODY, *_RESERVED_SEGMENTS)
+    """Return whether a custom account id is well-formed and not reserved by a path or by NO_ACCOUNT (error 1200)."""
+    return is_well_formed_uid(text) and text.lower() not in (NO_ACCOUNT, *_RESERVED_SEGMENTS)
 
 
 def normal_form(kind: str, text: str) -> str | None:

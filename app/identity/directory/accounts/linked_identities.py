@@ -216,7 +216,7 @@ def provider_name(account: Account) -> str:
 
 
 def providers_of(account: Account) -> list[str]:
-    """Return what the account signs in with, each once: Email for its password, then its providers, oldest link first."""
+    """Return the distinct sign-in providers of the account: Email for its password, then its providers, oldest link first."""
     own = [OWN_PROVIDER] if account.password_hash else []
     return list(dict.fromkeys([*own, *(identity.provider for identity in of(account))]))
 
@@ -249,7 +249,7 @@ def _reread(item: Identity, latest: Identity, *, is_partial: bool) -> Identity:
 def _save(
     context: Context, fresh: Account, linked: Collection[Identity], signed_in: ProviderIdentity | None = None
 ) -> Account:
-    """Store the identities, and the provider's tokens of the one that signed in or is linked now."""
+    """Store the identities, and the provider's tokens of the identity that signed in or is linked now."""
     private = provider_tokens.without_unlinked(fresh.private, [item.key for item in linked])
     if signed_in is not None:
         private = provider_tokens.adopt(context, private, signed_in)

@@ -1,4 +1,4 @@
-"""Tokens of providers, kept encrypted beside an account's linked identities where the connection says so (decision 0132).
+"""Stores the tokens of providers, encrypted, with an account's linked identities, if the connection is set so (decision 0132).
 
 They are in the account's `private` document: by connection, then by a digest of the subject. Until an identity is linked, its
 tokens wait encrypted in a continuation token, which the link spends.
@@ -58,7 +58,7 @@ class StoredTokens:
 def client_of(settings: TenantSettings, provider: str) -> str | None:
     """Return the client whose tokens a connection keeps; None if it keeps none.
 
-    It names the provider's addresses, so that a token is never sent to another server than the one that issued it.
+    It names the provider's addresses, so that a token is sent only to the server that issued it.
     """
     configured = settings.connections.get(provider)
     if configured is None or not configured.keep_provider_tokens:

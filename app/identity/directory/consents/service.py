@@ -1,4 +1,4 @@
-"""Rules of consent forms: which forms an account must answer, what a valid answer is, and what is stored and logged."""
+"""Rules of consent forms: required forms, valid answers, and the stored and logged consents."""
 
 from __future__ import annotations
 

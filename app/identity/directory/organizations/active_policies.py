@@ -1,4 +1,4 @@
-"""The policies that apply to an account: of the tenant and of its active organizations, the stricter rule holds.
+"""The policies of an account: the stricter of the rules of the tenant and of the account's active organizations.
 
 All questions of a request together take one statement for an account that joined an organization, and none for any other.
 """
@@ -116,7 +116,7 @@ def password_expires_at(context: Context, account: Account) -> datetime | None:
 def shortest_lifetimes(
     context: Context, account: Account | None, access_seconds: int | None = None, refresh_seconds: int | None = None
 ) -> tuple[int | None, int | None]:
-    """Return the lifetimes of an access and a refresh token, shortened by the account's organizations; None: as the tenant says."""
+    """Return the lifetimes of an access and a refresh token, shortened by the account's organizations; None: the tenant's lifetime."""
     settings = context.tenant.settings
     found = active(context, account) if account is not None else ()
     if not found:

@@ -1,4 +1,4 @@
-"""The looks of organizations on the pages of a sign-in (decision 0196)."""
+"""The branding of organizations on the pages of a sign-in (decision 0196)."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ class OrganizationRecord:
     name: str
     display: dict[str, Any]  # by the interface's names
     metadata: dict[str, Any]
-    policies: dict[str, Any]  # by the interface's names, only what is set
+    policies: dict[str, Any]  # by the interface's names; only the policies that are set
     is_active: bool
     created_at: datetime
     modified_at: datetime

@@ -12,8 +12,7 @@ from app.contract.organizations.operations import CreateOrganization, UpdateOrga
 from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import names, service, store
-from app.identity.directory.organizations.memberships import just_in_time_membership
-from app.identity.directory.organizations.memberships import management as member_management
+from app.identity.directory.organizations.memberships import just_in_time_membership, managed_organization
 from app.identity.directory.organizations.memberships import service as memberships
 from app.identity.directory.organizations.memberships import store as member_store
 from app.identity.directory.organizations.organization import OWN, Membership, OrganizationRecord
@@ -111,7 +110,7 @@ def is_name_of(organization: OrganizationRecord, text: str) -> bool:
 
 def _owned(context: Context, actor: Account, org_id: str) -> OrganizationRecord:
     """Return the organization, locked. Raises UnknownOrganization, OwnersOnly."""
-    scope = member_management.managed(context, actor, org_id, for_change=True)
+    scope = managed_organization.load(context, actor, org_id, for_change=True)
     if not scope.is_owner:
         raise e.OwnersOnly
     return scope.organization

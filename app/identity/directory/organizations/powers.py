@@ -1,4 +1,4 @@
-"""Powers of roles and connections, and of what gives roles: memberships, invitations, policies (decision 0316)."""
+"""Powers of roles and connections, and of the items that give roles: memberships, invitations, policies (decision 0316)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MANAGES: Final = ("invitation:create", "role:delete")
 _OF_PERMISSIONS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {MANAGE: _MANAGES, OWN: (*_MANAGES, "organization:update", "organization:delete")}
 )
-"""The scopes of what the permissions of this service allow within an organization."""
+"""The scopes that correspond to this service's permissions within an organization."""
 _MAX_INVITATIONS: Final = 1_000
 CONNECTION: Final = Power(ALL, "connections of organizations")
 """Who answers for a connection signs in as the people of its domain."""
@@ -84,7 +84,7 @@ def of_addresses(context: Context, forms: Collection[str]) -> Iterator[Power]:
     """Yield the powers of a new account with these verified addresses: it joins organizations by them, and accepts invitations."""
     if not forms or not context.tenant.settings.organizations.enabled:
         return
-    joined = membership_domains.of_tenant(context).joined
+    joined = membership_domains.of_tenant(context).automatic
     for domain in {form.rpartition("@")[2] for form in forms} & joined.keys():
         yield from of_new_members(context, joined[domain])
     invitations = invitation_store.open_to(context, forms, _MAX_INVITATIONS)

@@ -57,7 +57,7 @@ def require_active(context: Context, org_id: str) -> OrganizationRecord:
 
 
 def lock_active(context: Context, org_id: str, *, is_alone: bool = False) -> OrganizationRecord:
-    """Return the organization, which stays as it is until the commit. Raises as `require_active` does.
+    """Return the organization, locked against changes until the commit. Raises as `require_active` does.
 
     `is_alone`: it is about to be changed. Two requests that share the lock would each wait for the other's end.
     """

@@ -15,9 +15,7 @@ organizations = tenant_table(
     Column("name_key", String(400), nullable=False),  # normalized, for comparison
     Column("display", Json, nullable=False),
     Column("metadata", Json, nullable=False),
-    Column(
-        "policies", Json, nullable=False
-    ),  # by the interface's names; what is absent is as the tenant's settings say
+    Column("policies", Json, nullable=False),  # by the interface's names; the tenant's settings replace absent values
     Column("is_active", Boolean, nullable=False),
     Column("created_at", Instant, nullable=False),
     Column("modified_at", Instant, nullable=False),

@@ -1,4 +1,4 @@
-"""Powers of the tenant's roles, and of what gives accounts their permissions (decision 0316)."""
+"""Powers of the tenant's roles, and of the items that give accounts permissions (decision 0316)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules of roles: the tenant's roles, the roles and contexts of accounts, and what an account may do by them."""
+"""Rules of roles: the tenant's roles, the roles and contexts of accounts, and the resulting permissions."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def add_permissions(context: Context, name: str, permissions: Iterable[str]) -> 
 
 
 def remove_permissions(context: Context, name: str, permissions: Iterable[str]) -> list[str]:
-    """Take permissions from a role, and return those that it keeps. Raises UnknownRoleName, UnknownPermission."""
+    """Take permissions from a role, and return the remaining ones. Raises UnknownRoleName, UnknownPermission."""
     before, taken = set(_locked_role(context, name)), set(permissions)
     if not taken <= before:
         raise e.UnknownPermission
@@ -244,7 +244,7 @@ def accounts_in(context: Context, name: str, cursor: str | None) -> tuple[list[t
 
 
 def access_of(context: Context, account: Account) -> AccountAccess:
-    """Return what an account may do now. An expired context counts for nothing."""
+    """Return the current permissions of an account; expired contexts give none."""
     contexts = [row for row in store.contexts_of(context.work, account.uid) if not _is_expired(context, row)]
     assigned = {*(account.roles or ()), *(name for row in contexts for name in row.roles)}
     permissions = set(store.permissions_of(context.work, assigned)) if assigned else set()

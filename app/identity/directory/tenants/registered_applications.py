@@ -89,15 +89,15 @@ def add(
 
 def replace(
     work: UnitOfWork,
-    held: RegisteredApplication,
+    registration: RegisteredApplication,
     settings: ApplicationSettings,
     *,
     secret: Mapping[str, Any],
     token_hash: str,
 ) -> bool:
-    """Replace settings, token and the columns of the secret that change. Return whether the token was still the one of `held`."""
+    """Replace settings, token and the columns of the secret that change. Return whether the token was still the one of `registration`."""
     values = {**secret, "registration_token_hash": token_hash}
-    where = (*_where(work, held.client_id), A.registration_token_hash == held.token_hash)
+    where = (*_where(work, registration.client_id), A.registration_token_hash == registration.token_hash)
     stored = tenant_writes.stored_settings(settings)
     return work.run(update(applications).where(*where).values(**values, settings=stored)).rowcount == 1
 

@@ -29,9 +29,9 @@ def as_schema(settings: TenantSettings) -> list[Json]:
 
 
 def from_element(settings: TenantSettings, elements: Sequence[Mapping[str, Any]], number: int) -> Json:
-    """Return a field of a form as the settings state it, without what is derived from other settings.
+    """Return a field of a form as the settings state it, without values that derive from other settings.
 
-    The field keeps its labels in other languages. Raises ValueError for a rule, with what is expected.
+    The field keeps its labels in other languages. Raises ValueError with the expected form of a rule.
     """
     element = elements[number]
     name = _name(element["name"])

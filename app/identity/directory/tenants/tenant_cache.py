@@ -1,4 +1,4 @@
-"""Caches tenants and their applications by version: a change is visible at once in this process, within 5 s elsewhere."""
+"""Caches tenants and their applications by version: a change is visible at once in this process, within 5 s in other processes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from app.settings import Settings
 
 _GLANCE_SECONDS = 0.2
 """How long a request waits for the current version of a tenant that is cached; the cached one serves it while the database hangs."""
-FRESH_SECONDS = 2.5  # the hub keeps what it reads for 2.5 s more: together within the 5 s that a change may take
+FRESH_SECONDS = 2.5  # the hub caches responses for 2.5 s more: together within the 5 s that a change may take
 _NAME, _CUSTOM_HOST = _HOSTS = ("name", "custom host")  # kinds of cache keys that are no credentials
 _MAX_TENANTS = 2_000
 _MAX_APPLICATIONS = 20_000
@@ -105,7 +105,7 @@ class CachedTenantDirectory:
         return found
 
     def _confirm(self, key: tuple[str, str], tag: str, asked_at: float) -> None:
-        """Take over what the store said of a tenant: what is cached is as new as that, or is read again."""
+        """Mark the cached tenant as checked if the store has its version; else expire or drop it."""
         cached = self._tenants.peek(key)
         if cached is None:
             return
@@ -130,7 +130,7 @@ class CachedTenantDirectory:
                 if is_profile_client
                 else store.application(work, client_id=client_id, name=name)
             )
-            # One that registered itself changes without a new version of the tenant.
+            # An application that registered itself changes without a new version of the tenant.
             if cached is not None and not cached.is_self_registered:
                 self._applications.put(key, cached, work, applications)
         return cached

@@ -158,7 +158,7 @@ def configured_applications(work: UnitOfWork) -> Sequence[ApplicationRow]:
 
 
 def is_named(work: UnitOfWork, client_id: str) -> bool:
-    """Return whether another application names this one: as who may act for its people, or as an audience of its tokens."""
+    """Return whether another application names this one: as an actor for its users, or as an audience of its tokens."""
     mentions = cast(A.settings, Text).contains(json.dumps(client_id), autoescape=True)  # the lists are read below
     rows = work.all(select(A.settings).where(A.tenant_id == work.tenant_id, A.client_id != client_id, mentions))
     names = ("may_act", "exchange_audiences", "resources")

@@ -73,12 +73,12 @@ def is_harmful_style(style: str) -> bool:
 
 
 def loads_file(name: str) -> bool:
-    """Return whether mail programs load what an attribute names. A link's own `href` is opened only when it is clicked."""
+    """Return whether mail programs load the address in an attribute. A link's own `href` is opened only when it is clicked."""
     return name.rpartition(":")[2] in _ADDRESSES and not name.startswith("xmlns:")
 
 
 def refused_meta(attributes: Mapping[str, str]) -> str | None:
-    """Return what a `<meta>` has that mails may not have, or None."""
+    """Return the forbidden part of a `<meta>`, or None."""
     kind, name = attributes.get("http-equiv"), attributes.get("name")
     if name is not None and name.lower() not in META_NAMES:
         return f"name={name}"

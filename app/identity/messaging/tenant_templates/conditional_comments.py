@@ -1,6 +1,6 @@
 """Conditional comments: parts of a mail for Outlook for Windows alone, or for all programs but that one.
 
-`<!--[if mso]>…<![endif]-->` is a comment to everybody else; what stands between `<!--[if !mso]><!-->` and `<!--<![endif]-->`
+`<!--[if mso]>…<![endif]-->` is a comment to all other programs; what stands between `<!--[if !mso]><!-->` and `<!--<![endif]-->`
 is hidden from Outlook alone.
 """
 

@@ -26,7 +26,7 @@ from app.kit.text.languages import Language
 MAX_SMS_LENGTH = 1_000
 
 Problems = list[tuple[str, str]]
-"""Pairs of a member's name and what is expected of it."""
+"""Pairs of a member's name and its expected value."""
 
 
 @dataclass(frozen=True)

@@ -113,13 +113,13 @@ def _read_type(
 
 RULES: Final = {
     contract.MAILS: Rules(
-        given=read_mail,
-        shown=show_mail,
+        on_input=read_mail,
+        on_output=show_mail,
         problems=check_placeholders,
         powers=powers_of,
         store=store.TemplateStore(store.MAIL),
     ),
     contract.SMS: Rules(
-        given=read_text_message, problems=check_placeholders, powers=powers_of, store=store.TemplateStore(store.SMS)
+        on_input=read_text_message, problems=check_placeholders, powers=powers_of, store=store.TemplateStore(store.SMS)
     ),
 }

@@ -1,4 +1,4 @@
-"""Sanitizes the HTML of a tenant's own mail: parses it strictly, refuses what is not known to be harmless, and serializes the
+"""Sanitizes the HTML of a tenant's own mail: parses it strictly, refuses everything outside the allowed HTML, and serializes the
 result again, so that mail programs see only what was checked."""
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ def _require_second_factor(
         second_factors.account_factors(context, account), second_factors.kinds_of_account(context, account, channel)
     )
     pending = pending_sign_in.begin(context, required, Authentication(session.methods, channel=channel))
-    step_up = {complete_first_factor.KEY: pending.token.ticket_hash, complete_first_factor.STEP_UP: session.session_id}
+    step_up = {complete_first_factor.KEY: pending.token.token_hash, complete_first_factor.STEP_UP: session.session_id}
     interactions.add_facts(context, interaction, **step_up)
     return StepResponse(step=SecondFactorStep(), interaction_id=interaction.interaction_id)
 

@@ -1,4 +1,4 @@
-"""The data that are stored about an account, as one document for its owner, without secrets (docs/own-data.md)."""
+"""Exports the stored data of an account as one document for its owner, without secrets (docs/own-data.md)."""
 
 from __future__ import annotations
 

@@ -171,13 +171,13 @@ def _entry(account: Account, form: str | None) -> dict[str, Any] | None:
 
 
 def _sent_to(context: Context, entry: dict[str, Any], address: str, seconds: int) -> SentTo:
-    """Return what the code page shows of a mail to an address of the account, or to one that it no longer has."""
+    """Return the data of the code page for a mail to a current or former address of the account."""
     carried = _carried(context, is_asked=bool(entry.get("pending", True)))
     return SentTo(sent_to=address, resend_in_seconds=seconds, carries=carried)
 
 
 def _carried(context: Context, *, is_asked: bool) -> Carries:
-    """Return what the mail contains that is sent to a pending address, or to one of the account that is not verified."""
+    """Return whether the mail to a pending or unverified address carries a link, a code or both."""
     kind = MailKind.ADD_EMAIL if is_asked else MailKind.VERIFICATION
     carried = messaging.carries(context, kind, account=None, language=notifications.page_language(context))
     return carried or "both"

@@ -1,4 +1,4 @@
-"""Passkeys on our pages: sign-in by button and autofill, the account page, the offer after a sign-in, recovery."""
+"""The account page of passkeys: list, add, rename."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PINs on our pages: set at sign-in, set or changed on the account page, reset by a mailed link."""
+"""PINs on our pages: set at sign-in or on the account page, reset by security answers or a mailed link."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The start of the account pages: the profile of the signed-in account, and the end of its sessions."""
+"""The first account page: the profile of the signed-in account; and the operation that ends one of its sessions."""
 
 from __future__ import annotations
 

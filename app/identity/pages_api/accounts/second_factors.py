@@ -128,7 +128,7 @@ def make_backup_codes(context: Context, req: WithPassword) -> factor_pages.NewBa
 
 @factor_pages.save_backup_codes.implements
 def save_backup_codes(context: Context, req: factor_pages.SaveBackupCodesRequest) -> StepResponse:
-    """Put the saved codes into use and continue the sign-in; one that requires them does not continue without."""
+    """Activate the saved backup codes and continue the sign-in; a sign-in that requires them does not continue without."""
     session, account = signed_in_account.require_session(context)
     interaction = interactions.find_open(context, req.interaction_id)
     if req.batch and not account_factors.save(context, account, req.batch):
@@ -190,7 +190,7 @@ def _one(context: Context, session: BrowserSession, account: Account, kind: Fact
 
 
 def _pending(context: Context, factors: AccountFactors, *, keeps: bool = False) -> PendingSignIn:
-    """Return the begun enrolment; `keeps` stores a new one."""
+    """Return the begun enrolment; `keeps` stores it."""
     uid = factors.account.uid
     tokens = continuation_tokens.of_account(context, ContinuationPurpose.OWN_FACTOR, uid)
     if tokens:

@@ -1,4 +1,4 @@
-"""The security check-up: how much of what its tenant offers an account uses, and the most urgent thing that it lacks."""
+"""The security check-up: the protections that an account uses and lacks, and the most urgent of the missing ones."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def view(context: Context, factors: AccountFactors) -> CheckupView:
 
 
 def _steps(context: Context, factors: AccountFactors) -> Iterator[tuple[Improvement, bool]]:
-    """Yield what the tenant offers, and whether the account has it, the most urgent first."""
+    """Yield each protection that the tenant offers, and whether the account has it, the most urgent first."""
     settings = context.tenant.settings
     if settings.two_factor != "disabled":
         enrolled = set(second_factors.enrolled_kinds(settings, factors)) - APART

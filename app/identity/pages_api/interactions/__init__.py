@@ -1,1 +1,1 @@
-"""An interaction between two requests: what it keeps, its next step, and how a passed first factor completes it."""
+"""Interactions of the hosted pages: their stored state, their next step, and the completion after a first factor."""

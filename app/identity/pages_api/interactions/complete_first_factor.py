@@ -1,4 +1,4 @@
-"""The end of every sign-in on our pages after the first factor: a second factor, a new password, or the session."""
+"""Completes every sign-in on our pages after its first factor: with a second factor, a new password, or the session."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def try_sign_in(
     except e.TwoFactorOn:
         return None
     if required is not None and required.must_enrol and authentication.is_taken_over:
-        return None  # who enrols a factor shows a first one in this browser
+        return None  # enrolment requires a first factor in this browser
     can_proceed = sign_in.try_complete_sign_in if required is None else eligibility.can_sign_in
     if not can_proceed(context, account, authentication.kind):
         return None
@@ -117,7 +117,7 @@ def continue_sign_in(
         required.kinds,
         ChallengeOptions(interaction_id=interaction_id),
     )
-    facts = {KEY: pending.token.ticket_hash, STEP_UP: None}
+    facts = {KEY: pending.token.token_hash, STEP_UP: None}
     if open_one is not None:
         interactions.add_facts(context, open_one, **facts)
         return StepResponse(step=SecondFactorStep(), interaction_id=interaction_id)
@@ -151,7 +151,7 @@ def begin_session(
     )
     if renewed is not None:
         context.audit.record("step_up.passed", uid=account.uid, by="sign-in")
-    is_more = account_choice.wants_another(interaction) and renewed is None
+    is_more = account_choice.requests_another(interaction) and renewed is None
     session, text = renewed or sessions.start(
         context, account.uid, authentication.methods, authentication.remember, keeps_current=is_more
     )
@@ -169,11 +169,11 @@ def _take_over_session(
     authentication: Authentication,
     step: _FirstStep | None,
 ) -> StepResponse:
-    """Begin a session that is no more than the other device's: not authenticated later, ending no later.
+    """Begin a session with the authentication time and the end of the other device's session.
 
-    It links no identity, offers no passkey and sets no password: whoever uses this browser showed nothing here.
+    It links no identity, offers no passkey and sets no password: the person at this browser has not authenticated here.
     """
-    is_more = account_choice.wants_another(interaction)
+    is_more = account_choice.requests_another(interaction)
     session, text = sessions.start(
         context,
         account.uid,
@@ -184,9 +184,7 @@ def _take_over_session(
         ends_at=datetime.fromtimestamp(authentication.ends_at or 0, UTC),
     )
     cookie = _cookie(context, session, text, is_more=is_more)
-    if (
-        interaction is not None
-    ):  # older than the interaction, so only the choice says that the person wants this account
+    if interaction is not None:  # authenticated before the interaction: only the explicit choice selects this account
         facts = account_choice.facts_of_choice(session.session_id)
         interaction = interactions.add_facts(context, interaction, **facts)
     return _continue_with(context, interaction, session, step).model_copy(update=cookie)

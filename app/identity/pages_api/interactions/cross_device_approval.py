@@ -1,4 +1,4 @@
-"""The phone's part of a sign-in by QR code: the interaction that asks its person, after their own sign-in (decision 0241)."""
+"""The phone's part of a sign-in by QR code: the interaction that asks for approval after the phone's own sign-in (decision 0241)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _KEY: Final = "approves"
 
 def facts(device: ContinuationToken) -> dict[str, str]:
     """Return the request of the phone's interaction."""
-    return {_KEY: device.ticket_hash}
+    return {_KEY: device.token_hash}
 
 
 def is_of(interaction: Interaction) -> bool:
@@ -36,7 +36,7 @@ def device_of(context: Context, interaction: Interaction) -> ContinuationToken |
 
 
 def step(context: Context, interaction: Interaction) -> StepResponse:
-    """Return the question: which application, which browser, from where; without the number, which the person types.
+    """Return the approval step with application, browser and place, but without the number, which the person types.
 
     Applications that registered themselves are not named: an attacker chooses such a name and logo for the question.
     """

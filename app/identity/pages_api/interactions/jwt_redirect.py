@@ -26,7 +26,7 @@ _FRAGMENT, _POST = "fragment", "post"
 
 @dataclass(frozen=True)
 class JwtRequest:
-    """What an app asked for."""
+    """An app's request for a JWT."""
 
     app: str
     redirect_uri: str
@@ -39,7 +39,7 @@ def to_facts(request: JwtRequest) -> dict[str, object]:
 
 
 def request_for(interaction: Interaction) -> JwtRequest | None:
-    """Return what an app asked for in this interaction, if one did."""
+    """Return the app's JWT request in this interaction, if there is one."""
     stored = interaction.request.get(_KEY)
     return JwtRequest(**stored) if stored else None
 

@@ -1,7 +1,7 @@
 """Hand a sign-in back to the page that waits for an emailed link, when the link is opened in another browser.
 
-The waiting page shows a number of two digits. Typed where the link is opened, it proves that both browsers are in front of one
-person; a click alone continues nothing there, because anyone can request a message for any address.
+The waiting page shows a number of two digits. The person types it where the link is opened, which shows that both browsers
+belong to one person; a click alone does not continue the sign-in, because anyone can request a message for any address.
 """
 
 from __future__ import annotations
@@ -109,9 +109,9 @@ def approve(context: Context, interaction: Interaction, account: Account) -> Non
 
 
 def take(context: Context, interaction: Interaction, purpose: Purpose) -> tuple[Account | None, Interaction]:
-    """Return the account that the page may continue as, once, and the interaction as it is then; None until the person typed the number.
+    """Return the account that the page may continue as, and the changed interaction; None until the person typed the number.
 
-    Of concurrent calls one gets it. A password set after the approval ends it.
+    Only one of several concurrent calls gets it. A password that is set after the approval voids it.
     """
     uid = (interaction.request.get(KEY) or {}).get("account")
     if not uid or not store.lock(context, uid):  # the account first, as every request does, against deadlocks

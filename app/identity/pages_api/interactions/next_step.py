@@ -1,4 +1,4 @@
-"""The next step of a visitor: the identity service decides it, the hub shows the page."""
+"""Decides the next step of a visitor, whose page the hub shows."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def advance(context: Context, interaction: Interaction, session: BrowserSession 
 
 
 def _with_person(context: Context, response: StepResponse, session: BrowserSession | None) -> StepResponse:
-    """Return a step whose page shows whose sign-in it is, with the account."""
+    """Add the account to a step whose page shows it."""
     step = response.step
     if (
         not isinstance(step, RequiredAction | ApproveSignInStep | ApproveProgramStep)

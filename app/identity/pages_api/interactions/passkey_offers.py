@@ -25,7 +25,7 @@ _PROGRESSIVE, _LOCAL, _DATE = "ProgressiveFlag", "LocalEnrollmentFlag", "Progres
 def is_due(context: Context, account: Account, authentication: Authentication) -> bool:
     """Return whether a passkey is offered after a sign-in by password. Costs one query if the tenant offers passkeys.
 
-    An account whose organization requires one that it lacks is asked at each sign-in.
+    An account that lacks a passkey which its organization requires gets the offer at each sign-in.
     """
     settings = context.tenant.settings
     if settings.passkeys and account.email and allowed_methods.needs_passkey(context, account, authentication.methods):

@@ -40,7 +40,7 @@ class PendingVerification:
     """The address or number that the interaction awaits."""
 
     email: str  # the address as typed, or the number
-    uid: str  # NOBODY where there is nothing to verify
+    uid: str  # NO_ACCOUNT where there is nothing to verify
     sent_at: int = 0  # seconds since 1970
     password_hash: str = ""  # of the password that was typed in this browser, so that it need not be typed again
     remember: bool = False
@@ -69,7 +69,7 @@ def pending_for(context: Context, interaction: Interaction) -> PendingVerificati
 
 
 def is_recent(context: Context, state: PendingVerification) -> bool:
-    """Return whether what this browser gave before the message was sent still counts: the page may wait for hours."""
+    """Return whether the credentials that this browser gave before the message are still accepted: the page may wait for hours."""
     return context.now.timestamp() <= state.sent_at + _FIRST_FACTOR_SECONDS
 
 
@@ -169,7 +169,7 @@ def _send(context: Context, interaction: Interaction, state: PendingVerification
         verification.resend(
             context, state.uid, state.email, VerificationOptions(interaction_id=interaction.interaction_id)
         )
-    elif state.uid != one_time_tokens.NOBODY:
+    elif state.uid != one_time_tokens.NO_ACCOUNT:
         phones.send(context, state.uid, state.subject, store.by_uid(context, state.uid))
     elif store.by_identifier(context, PHONE, state.subject) is not None:
         phones.send_account_exists(context, state.subject)

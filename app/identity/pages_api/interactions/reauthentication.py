@@ -1,4 +1,4 @@
-"""Reauthentication of a signed-in user: when it is required, and the methods that the account offers."""
+"""Reauthentication of a signed-in user: when it is required, and the methods of the account."""
 
 from __future__ import annotations
 

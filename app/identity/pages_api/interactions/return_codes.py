@@ -33,7 +33,7 @@ def issue(context: Context, session: BrowserSession) -> str:
 
 @contract.exchange_code.implements
 def exchange(context: Context, req: contract.ReturnCode) -> Token:
-    """Use up a code. Of concurrent calls one succeeds. The token ends with the browser session; a code without its session is void."""
+    """Use up a code. Only one concurrent call succeeds. The token ends with the browser session; a code without its session is void."""
     code = continuation_tokens.find(context, ContinuationPurpose.RETURN_CODE, req.code)
     if code is None:
         raise e.WrongRequestToken

@@ -1,4 +1,4 @@
-"""The page that chooses an account, of those that the browser is signed in to."""
+"""The page that chooses one of the accounts of the browser."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def read_accounts(context: Context, req: InteractionRequest) -> StepResponse:
     interaction, session = interactions.find(context, req.interaction_id), sessions.current(context)
     if interaction is None or not account_choice.may_choose(interaction):
         return next_step.START_AGAIN if interaction is None else next_step.after_end(session)
-    if account_choice.wants_another(interaction) and not account_choice.is_fresh(interaction, session, context.now):
+    if account_choice.requests_another(interaction) and not account_choice.is_fresh(interaction, session, context.now):
         return authorize.offer_accounts(context, interaction)
     return next_step.advance(context, interaction, session)
 

@@ -7,7 +7,7 @@ from app.contract.jwt import sign_on as contract
 from app.contract.step_reasons import RefusedPart
 from app.contract.steps import LoginStep, RefusedStep, StepResponse
 from app.identity.authentication.federation import jwt_providers, native_credentials
-from app.identity.authentication.federation.native_credentials import Proven
+from app.identity.authentication.federation.native_credentials import VerifiedIdentity
 from app.identity.authentication.federation.offered_connections import OfferedConnection
 from app.identity.authentication.sign_in import interactions, required_actions
 from app.identity.authentication.sign_in.sessions import browser_sessions
@@ -56,18 +56,20 @@ def access(context: Context, req: contract.JwtAccess) -> StepResponse:
     Raises JwtRefused, JwtWithoutSubject.
     """
     context.count("jwt_access", context.tenant.settings.limits.federation_starts_per_minute_per_address)
-    proven, sender = _proven(context, {name.lower(): text for name, text in req.parameters}, req.bearer)
-    identity, session = proven.identity, sessions.current(context)
+    verified, sender = _verified(context, {name.lower(): text for name, text in req.parameters}, req.bearer)
+    identity, session = verified.identity, sessions.current(context)
     holder = linked_identities.find_account(context, identity.provider, identity.subject)
     signed_in = (
         {session.uid} if session is not None else {item.session.uid for item in browser_sessions.all_sessions(context)}
     )
     if signed_in and (holder is None or holder.uid not in signed_in):
         raise e.JwtRefused("This browser is signed in to another account.")
-    native_credentials.use_id_token(context, proven)
+    native_credentials.use_id_token(context, verified)
     facts = {"return_url": req.return_url} if req.return_url else {}
     interaction, binding = interactions.begin(context, next_step.RETURN, facts)
-    connection = OfferedConnection(sender.name, sender.provider.app_name, proven.trusts_email, can_reauthenticate=False)
+    connection = OfferedConnection(
+        sender.name, sender.provider.app_name, verified.trusts_email, can_reauthenticate=False
+    )
     step = federated_login.sign_in_or_register(
         context, interaction, connection, identity, registers=context.tenant.settings.registration
     )
@@ -77,12 +79,14 @@ def access(context: Context, req: contract.JwtAccess) -> StepResponse:
     return step.model_copy(update={"binding": step.binding or binding}) if step.interaction_id else step
 
 
-def _proven(context: Context, parameters: dict[str, str], bearer: str | None) -> tuple[Proven, jwt_providers.JwtSender]:
+def _verified(
+    context: Context, parameters: dict[str, str], bearer: str | None
+) -> tuple[VerifiedIdentity, jwt_providers.JwtSender]:
     """Return the identity by the first provider that signed the token."""
     refusal: e.JwtRefused | e.JwtWithoutSubject = e.JwtRefused()
     for sender, text in jwt_providers.named_by(context, parameters, bearer):
         try:
-            return native_credentials.prove_by_jwt(context, sender, text), sender
+            return native_credentials.verify_jwt(context, sender, text), sender
         except e.JwtWithoutSubject as problem:
             refusal = problem
         except e.JwtRefused:

@@ -1,4 +1,4 @@
-"""Ends a session of this browser, and names the frames that tell its applications."""
+"""Ends a session of this browser, and returns the frames of its front-channel logout."""
 
 from __future__ import annotations
 

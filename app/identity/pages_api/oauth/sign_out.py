@@ -25,8 +25,8 @@ def sign_out(context: Context, req: sign_out_pages.SignOutRequest) -> StepRespon
     response = rp_initiated.open(context, req, session)
     if isinstance(response.step, ConfirmSignOutStep) and session is not None:
         account = accounts.by_uid(context, session.uid)
-        asked = ConfirmSignOutStep(person=oauth_views.person(account) if account else None)
-        return response.model_copy(update={"step": asked})
+        question = ConfirmSignOutStep(person=oauth_views.person(account) if account else None)
+        return response.model_copy(update={"step": question})
     reason: LogoutReason = "rp_logout" if response.relying_party is not None else "idp_logout"
     ended = session_end.end(context, session, reason) if session is not None else []
     if isinstance(response.step, SignedOutStep) and req.return_url and is_allowed(context, req.return_url):

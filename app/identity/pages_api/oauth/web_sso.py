@@ -1,7 +1,7 @@
 """The browser's session at the hub, which sites of the tenant share (interface federation.md section 11, decision 0232).
 
-Only sites of the whitelist, and only where the tenant switched it on: a site learns who is signed in, gets an access token of the
-session, brings one, or ends the session.
+For sites of the whitelist, if the tenant enabled it: a site reads the signed-in account, gets an access token of the session,
+begins a session by an access token, or ends the session.
 """
 
 from __future__ import annotations

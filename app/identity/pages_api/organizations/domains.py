@@ -13,8 +13,8 @@ from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations.domains import service as domains
 from app.identity.directory.organizations.domains import verification as domain_verification
 from app.identity.directory.organizations.domains.service import OrganizationDomain
-from app.identity.directory.organizations.memberships import management as member_management
-from app.identity.directory.organizations.memberships.management import ManagedMember
+from app.identity.directory.organizations.memberships import managed_organization
+from app.identity.directory.organizations.memberships.managed_organization import ManagedOrganization
 from app.identity.pages_api import signed_in_account
 from app.identity.pages_api.organizations import views as organization_views
 from app.identity.platform.context import Context
@@ -67,14 +67,14 @@ def remove(context: Context, req: contract.RemoveDomainRequest) -> SessionRenewa
     return signed_in_account.renew_session(context, confirmed)
 
 
-def _owned(context: Context, account: Account, org_id: str, *, for_change: bool = False) -> ManagedMember:
-    """Return an organization that the account owns, while the tenant lets organizations prove domains.
+def _owned(context: Context, account: Account, org_id: str, *, for_change: bool = False) -> ManagedOrganization:
+    """Return an organization that the account owns, while the tenant lets organizations verify domains.
 
     `for_change` lets no other request that asks for it change the organization meanwhile.
 
     Raises UnknownOrganization, also for managers who are no owners.
     """
-    scope = member_management.managed(context, account, org_id, for_change=for_change)
+    scope = managed_organization.load(context, account, org_id, for_change=for_change)
     if not scope.is_owner or not context.tenant.settings.organizations.dns:
         raise e.UnknownOrganization
     return scope

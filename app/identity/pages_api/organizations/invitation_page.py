@@ -67,7 +67,7 @@ def go_on(context: Context, req: contract.ContinueInvitation) -> StepResponse:
 
 @contract.decline.implements
 def decline(context: Context, req: contract.InvitationReference) -> InvitationView:
-    """Decline for the owner of the mailbox, which the token proves; the interaction of a browser is not enough."""
+    """Decline for the owner of the mailbox, whom the token authenticates; the interaction of a browser is not enough."""
     if not context.tenant.settings.organizations.enabled:
         raise e.ClosedInvitation
     invitation, _ = invitations.require_open(context, req.token)
@@ -88,7 +88,7 @@ def _first_step(
 
 
 def _token_hash(context: Context, req: contract.InvitationReference) -> str:
-    """Return the hash of the token of a link, or of the one that began this browser's interaction; empty if there is none."""
+    """Return the hash of a link's token, else of the token that began this browser's interaction; empty if there is none."""
     if req.token:
         return randomness.digest(req.token)
     return accept_invitation.token_hash_of(

@@ -1,4 +1,4 @@
-"""What an invitation, by email or by link, is for the visitor of its page: state, organization, inviter, roles."""
+"""Builds the view of an invitation for its page: state, organization, inviter, roles."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DETAILED = (InvitationState.OPEN, InvitationState.READY, InvitationState.OTHER,
 
 
 def view(context: Context, found: Found | None, account: Account | None) -> InvitationView:
-    """Return what the page shows to the signed-in account, or to a visitor without one."""
+    """Return the view for the signed-in account, or for a visitor who is not signed in."""
     if found is None:
         return InvitationView(state=InvitationState.UNKNOWN)
     invitation, organization = found

@@ -9,7 +9,7 @@ from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations.membership_requests import store as join_request_store
 from app.identity.directory.organizations.membership_requests.membership_request import OPEN, JoinOffer
-from app.identity.directory.organizations.memberships import management as member_management
+from app.identity.directory.organizations.memberships import managed_organization
 from app.identity.pages_api import signed_in_account
 from app.identity.pages_api.organizations import views as organization_views
 from app.identity.platform.context import Context
@@ -24,14 +24,14 @@ def ask(context: Context, req: contract.AskToJoin) -> JoinableOrganization:
     session, account = signed_in_account.require_account(context)
     sessions.touch(context, session)
     _, organization = service.ask(context, account, req.organization)
-    return organization_choice.joinable(JoinOffer(organization, is_asked=True))
+    return organization_choice.joinable(JoinOffer(organization, is_requested=True))
 
 
 @contract.read.implements
 def read(context: Context, req: contract.RequestsRequest) -> contract.RequestsResponse:
     session, account = signed_in_account.require_account(context)
     sessions.touch(context, session)
-    scope, size = member_management.managed(context, account, req.organization), contract.REQUESTS_PER_PAGE
+    scope, size = managed_organization.load(context, account, req.organization), contract.REQUESTS_PER_PAGE
     found = join_request_store.page(context, req.organization, (size + 1, (req.page - 1) * size), OPEN)
     return contract.RequestsResponse(
         organization=organization_views.own(context, account, [scope.actor])[0],
@@ -54,7 +54,7 @@ def decide(context: Context, req: contract.DecideRequest) -> contract.Decided:
     confirmed = signed_in_account.reauthenticate(context, req) if req.is_approved else None
     session, account = signed_in_account.require_account(context)
     sessions.touch(context, session)
-    member_management.managed(context, account, req.organization, for_change=True)
+    managed_organization.load(context, account, req.organization, for_change=True)
     decision = service.approve if req.is_approved else service.decline
     try:
         _, other = decision(context, req.organization, req.request, account.uid)

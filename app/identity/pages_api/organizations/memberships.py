@@ -1,4 +1,4 @@
-"""The account pages of organizations: those of the account, leaving one, and the members of those that it manages."""
+"""The account pages of organizations: memberships, departure, and the members of managed organizations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.directory.organizations import owned_organizations
 from app.identity.directory.organizations.invitations import received_invitations
 from app.identity.directory.organizations.membership_changes import managed_members
-from app.identity.directory.organizations.memberships import management as member_management
+from app.identity.directory.organizations.memberships import managed_organization
 from app.identity.directory.organizations.memberships import service as memberships
 from app.identity.pages_api import signed_in_account
 from app.identity.pages_api.organizations import views as organization_views
@@ -44,8 +44,8 @@ def leave(context: Context, req: account_organizations.LeaveOrganizationRequest)
 def list_members(context: Context, req: contract.MembersRequest) -> contract.MembersResponse:
     session, account = signed_in_account.require_account(context)
     sessions.touch(context, session)
-    scope, size = member_management.managed(context, account, req.organization), contract.MEMBERS_PER_PAGE
-    found = member_management.page(context, req.organization, req.search, size + 1, (req.page - 1) * size)
+    scope, size = managed_organization.load(context, account, req.organization), contract.MEMBERS_PER_PAGE
+    found = managed_organization.page(context, req.organization, req.search, size + 1, (req.page - 1) * size)
     return contract.MembersResponse(
         organization=organization_views.own(context, account, [scope.actor])[0],
         members=[organization_views.member(scope, account, item) for item in found[:size]],
@@ -57,7 +57,7 @@ def list_members(context: Context, req: contract.MembersRequest) -> contract.Mem
 @contract.member.implements
 def read_member(context: Context, req: contract.MemberRequest) -> contract.MemberResponse:
     session, account = signed_in_account.require_account(context)
-    scope = member_management.managed(context, account, req.organization)
+    scope = managed_organization.load(context, account, req.organization)
     member = organization_views.member_of(context, scope, account, req.uid)
     own = set(member.role_ids)
     return contract.MemberResponse(
@@ -70,7 +70,7 @@ def read_member(context: Context, req: contract.MemberRequest) -> contract.Membe
                 description=role.role.description,
                 can_change=role.role.role_id in own or scope.can_give(role.permissions),  # each role can be taken
             )
-            for role in member_management.offered_roles(context, req.organization)
+            for role in managed_organization.offered_roles(context, req.organization)
         ],
         **organization_views.account_view(context, session, account),
     )

@@ -16,7 +16,7 @@ from app.identity.directory.organizations.domains import service as domains
 from app.identity.directory.organizations.invitations import store as invitation_store
 from app.identity.directory.organizations.membership_changes import ownership_transfer
 from app.identity.directory.organizations.membership_changes.ownership_transfer import Transferred
-from app.identity.directory.organizations.memberships import management as member_management
+from app.identity.directory.organizations.memberships import managed_organization
 from app.identity.messaging import service as messaging
 from app.identity.pages_api import signed_in_account
 from app.identity.pages_api.organizations import views as organization_views
@@ -37,7 +37,7 @@ def create(context: Context, req: contract.CreateOwnOrganization) -> contract.Cr
 def read(context: Context, req: contract.OrganizationSettingsRequest) -> contract.OrganizationSettingsView:
     session, account = signed_in_account.require_account(context)
     sessions.touch(context, session)
-    scope, org_id = member_management.managed(context, account, req.organization), req.organization
+    scope, org_id = managed_organization.load(context, account, req.organization), req.organization
     stored = scope.organization
     return contract.OrganizationSettingsView(
         organization=organization_views.own(context, account, [scope.actor])[0],
@@ -77,7 +77,7 @@ def delete(context: Context, req: contract.DeleteOwnOrganization) -> SessionRene
 @contract.read_transfer.implements
 def read_transfer(context: Context, req: contract.TransferRequest) -> contract.TransferView:
     session, account = signed_in_account.require_account(context)
-    scope = member_management.managed(context, account, req.organization)
+    scope = managed_organization.load(context, account, req.organization)
     if not scope.is_owner:
         raise e.OwnersOnly
     return contract.TransferView(
@@ -98,7 +98,7 @@ def transfer(context: Context, req: contract.TransferOwnership) -> SessionRenewa
 
 
 def _mail(context: Context, actor: Account, done: Transferred, *, steps_down: bool) -> None:
-    """Tell the new owner, and the actor what changed; nothing where the owners stay the same."""
+    """Notify the new owner and the actor of a change of owners."""
     facts = {
         "url": f"{context.pages_url}{_PAGE}",
         "organization": done.organization.display_name,

@@ -11,9 +11,9 @@ from app.identity.directory.organizations.invitations import service as invitati
 from app.identity.directory.organizations.invitations import store as invitation_store
 from app.identity.directory.organizations.invitations.invitation import InvitationRecord
 from app.identity.directory.organizations.invitations.invitation_link import InvitationLinkRecord
-from app.identity.directory.organizations.memberships import management as member_management
+from app.identity.directory.organizations.memberships import managed_organization
 from app.identity.directory.organizations.memberships import service as memberships
-from app.identity.directory.organizations.memberships.management import ManagedMember, OfferedRole
+from app.identity.directory.organizations.memberships.managed_organization import ManagedOrganization, OfferedRole
 from app.identity.directory.organizations.organization import OWN
 from app.identity.pages_api import signed_in_account
 from app.identity.pages_api.organizations import views as organization_views
@@ -36,8 +36,8 @@ _PROBLEMS: dict[type[ApiError], str] = {
 def read(context: Context, req: contract.OrganizationInvitationsRequest) -> contract.OrganizationInvitations:
     session, account = signed_in_account.require_account(context)
     sessions.touch(context, session)
-    scope, size = member_management.managed(context, account, req.organization), contract.INVITATIONS_PER_PAGE
-    organization, offered = scope.organization, member_management.offered_roles(context, req.organization)
+    scope, size = managed_organization.load(context, account, req.organization), contract.INVITATIONS_PER_PAGE
+    organization, offered = scope.organization, managed_organization.offered_roles(context, req.organization)
     found, links = _found(context, req)
     default = memberships.default_role_ids(context, organization)
     provided = _Given(scope, {item.role.role_id: item for item in offered}, default)
@@ -93,7 +93,7 @@ def create_link(context: Context, req: contract.CreateLinkRequest) -> contract.L
         max_uses=req.max_uses,
         domains=req.domains,
     )
-    scope = member_management.managed(context, confirmed.account, req.organization)
+    scope = managed_organization.load(context, confirmed.account, req.organization)
     renewal = signed_in_account.renew_session(context, confirmed)
     return contract.LinkCreated(
         organization=scope.organization.display_name,
@@ -113,7 +113,7 @@ def revoke_link(context: Context, req: contract.ManagedInvitationRequest) -> con
 def _found(
     context: Context, req: contract.OrganizationInvitationsRequest
 ) -> tuple[list[InvitationRecord], list[InvitationLinkRecord]]:
-    """Return the open invitations of the page, one more than it shows, and the active links; or the one that is asked for."""
+    """Return one page of open invitations, with one extra to detect a next page, and the active links; or the requested item."""
     if not req.invitation:
         size = contract.INVITATIONS_PER_PAGE
         found = invitation_store.open_page(context, req.organization, size + 1, (req.page - 1) * size)
@@ -128,7 +128,7 @@ def _found(
 class _Given:
     """The roles that invitations give, as the manager of the organization sees them; without a statement for each."""
 
-    def __init__(self, scope: ManagedMember, offered: dict[str, OfferedRole], default: list[str]) -> None:
+    def __init__(self, scope: ManagedOrganization, offered: dict[str, OfferedRole], default: list[str]) -> None:
         self.scope, self.offered, self.default = scope, offered, default
 
     def invitation(self, context: Context, item: InvitationRecord) -> contract.PendingInvitation:

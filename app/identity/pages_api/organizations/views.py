@@ -9,10 +9,10 @@ from app.contract.organizations.pages import account_organizations
 from app.contract.organizations.pages import members as contract
 from app.identity.authentication.sign_in.sessions.service import BrowserSession
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.organizations.memberships import management as member_management
+from app.identity.directory.organizations.memberships import managed_organization
 from app.identity.directory.organizations.memberships import service as memberships
 from app.identity.directory.organizations.memberships import store as member_store
-from app.identity.directory.organizations.memberships.management import ManagedMember
+from app.identity.directory.organizations.memberships.managed_organization import ManagedOrganization
 from app.identity.directory.organizations.organization import OWN, MemberRecord, Membership
 from app.identity.pages_api import views
 from app.identity.pages_api.interactions import reauthentication
@@ -33,7 +33,7 @@ def account_view(context: Context, session: BrowserSession, account: Account) ->
 def own(context: Context, account: Account, found: list[Membership]) -> list[account_organizations.OwnOrganization]:
     """Return organizations as the account's pages show them, in a fixed number of statements."""
     ids = [item.organization.org_id for item in found]
-    people, owners = memberships.count_people(context, ids), member_management.owners_of(context, ids)
+    people, owners = memberships.count_people(context, ids), managed_organization.owners_of(context, ids)
     since = member_store.joined_at(context, account.uid, ids)
     return [
         account_organizations.OwnOrganization(
@@ -52,7 +52,7 @@ def own(context: Context, account: Account, found: list[Membership]) -> list[acc
     ]
 
 
-def member_of(context: Context, scope: ManagedMember, account: Account, uid: str) -> contract.MemberView:
+def member_of(context: Context, scope: ManagedOrganization, account: Account, uid: str) -> contract.MemberView:
     """Return a member as `account` sees it. Raises NotAMember."""
     org_id = scope.organization.org_id
     stored = member_store.of_account(context, uid, org_id)
@@ -67,7 +67,7 @@ def member_of(context: Context, scope: ManagedMember, account: Account, uid: str
     return member(scope, account, MemberRecord(uid, oauth_views.person(other).label, since, tuple(names.get(uid, ()))))
 
 
-def member(scope: ManagedMember, account: Account, item: MemberRecord) -> contract.MemberView:
+def member(scope: ManagedOrganization, account: Account, item: MemberRecord) -> contract.MemberView:
     """Return a member as `account` sees it."""
     return contract.MemberView(
         uid=item.uid,

@@ -64,7 +64,7 @@ class PendingRecovery:
     """A recovery message that the interaction awaits."""
 
     name: str  # as typed
-    uid: str  # NOBODY if no account has the identifier
+    uid: str  # NO_ACCOUNT if no account has the identifier
     by: str = MAIL
     sent_at: int = 0  # seconds since 1970
     of: str = PASSWORD.name
@@ -75,7 +75,7 @@ class PendingRecovery:
 
     @property
     def subject(self) -> str:
-        return self.by if self.uid != one_time_tokens.NOBODY else sending.unknown_subject(self.name)
+        return self.by if self.uid != one_time_tokens.NO_ACCOUNT else sending.unknown_subject(self.name)
 
 
 @contract.forgot.implements
@@ -184,7 +184,7 @@ def _signed_in(
 ) -> StepResponse | None:
     """Sign in after a reset; None if the tenant turned that off, or one factor does not suffice.
 
-    None, too, in a browser where another account is signed in: a link that a stranger sent must not switch the account.
+    None, too, in a browser where another account is signed in: a link from another person must not switch the account.
     """
     session = sessions.current(context)
     is_step = one_time_token.facts.get("reason") == complete_first_factor.EXPIRED
@@ -233,7 +233,7 @@ def _begin(
     else:
         lookup = AccountLookup(context, identifier, account, is_hidden=True)
     account = pin_handlers.reachable_account(lookup, by) if of is PIN else recipient.reachable_account(lookup, by)
-    uid = account.uid if account else one_time_tokens.NOBODY
+    uid = account.uid if account else one_time_tokens.NO_ACCOUNT
     state, previous = PendingRecovery(name, uid, by, of=of.name), _of(interaction) if interaction is not None else None
     if previous is not None and (previous.subject, previous.uid, previous.of) == (state.subject, uid, of.name):
         state = replace(state, sent_at=previous.sent_at)

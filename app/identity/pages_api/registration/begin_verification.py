@@ -1,4 +1,4 @@
-"""Begins the verification of an address or number in an interaction: what it keeps, and the step that asks for it."""
+"""Begins the verification of an address or number in an interaction: stores it, sends the message, and returns the step."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def begin(
     password_hash: str = "",
     remember: bool = False,
     by: str = MAIL,
-    held: dict[str, Any] | None = None,
+    registration: dict[str, Any] | None = None,
     passkey: str = "",
     methods: Sequence[str] = (),
 ) -> StepResponse:
@@ -45,22 +45,30 @@ def begin(
         account: the account that has or will have the address; None where there is nothing to verify.
         is_sent: whether the message was sent already; otherwise it is sent, unless one was just sent.
         password_hash: of the password that was typed in this browser, even if it belongs to no account.
-        held: the registration of this browser.
+        registration: the pending registration of this browser.
         passkey: the WebAuthn id of the passkey that was created or used instead of a password; `methods` is its `amr`.
     """
     binding = None
     if interaction is None:
         interaction, binding = interactions.begin(context, next_step.RETURN, {})
-    uid = account.uid if account else one_time_tokens.NOBODY
+    uid = account.uid if account else one_time_tokens.NO_ACCOUNT
     state = PendingVerification(
-        pending_verification.display(email, by), uid, 0, password_hash, remember, by, held or {}, passkey, list(methods)
+        pending_verification.display(email, by),
+        uid,
+        0,
+        password_hash,
+        remember,
+        by,
+        registration or {},
+        passkey,
+        list(methods),
     )
     previous = pending_verification.pending_for(context, interaction)
     if previous is not None and previous.subject == state.subject:
         state = replace(state, sent_at=previous.sent_at)
         if previous.uid == uid:
             credentials = (passkey, state.methods) if methods else (previous.passkey, previous.methods)
-            state = replace(state, held=held or previous.held, passkey=credentials[0], methods=credentials[1])
+            state = replace(state, held=registration or previous.held, passkey=credentials[0], methods=credentials[1])
     if is_sent or not pending_verification.seconds_left(context, state):
         state = pending_verification.send_if_due(context, interaction, state, is_sent=is_sent)
     return step(context, pending_verification.store_pending(context, interaction, state), state).model_copy(

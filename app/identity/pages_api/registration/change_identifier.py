@@ -69,7 +69,7 @@ def _changed(context: Context, interaction: Interaction, state: PendingVerificat
     changed = replace(
         state,
         email=pending_verification.display(destination.shown, state.by),
-        uid=account.uid if account is not None else one_time_tokens.NOBODY,
+        uid=account.uid if account is not None else one_time_tokens.NO_ACCOUNT,
         sent_at=int(context.now.timestamp()),
     )
     return begin_verification.step(context, pending_verification.store_pending(context, latest, changed), changed)

@@ -252,21 +252,19 @@ def _await_verification(
         return StepResponse(step=RedirectStep(address=address))
     if result.waits_for == "email":
         credential = replacement or PasswordReplacement(())
-        password_hash, stored = result.password_hash, result.held
         return begin_verification.begin(
-            context, interaction, typed.value_of("email"), result.account, is_sent=True, password_hash=password_hash, held=stored,
-            passkey=credential.passkey, methods=credential.methods,
+            context, interaction, typed.value_of("email"), result.account, is_sent=True,
+            password_hash=result.password_hash, registration=result.pending_columns, passkey=credential.passkey, methods=credential.methods,
         )  # fmt: skip
     if result.waits_for == "phone":
-        number, account, password_hash, stored = typed.phone_id or "", result.account, result.password_hash, result.held
         return begin_verification.begin(
             context,
             interaction,
-            number,
-            account,
+            typed.phone_id or "",
+            result.account,
             is_sent=True,
-            password_hash=password_hash,
+            password_hash=result.password_hash,
             by=pending_verification.SMS,
-            held=stored,
+            registration=result.pending_columns,
         )
     return StepResponse(step=LoginStep(), interaction_id=interaction.interaction_id if interaction else None)

@@ -1,4 +1,4 @@
-"""Verification of an address or number on our pages, by a link or a code, and the sign-in that it continues.
+"""Verifies an address or number on our pages by a link or a code, and continues the sign-in or registration.
 
 The interaction stores the same for every address, so that pages and responses do not reveal which accounts exist.
 """
@@ -119,7 +119,7 @@ def enter_code(context: Context, req: contract.OptionalCodeRequest) -> StepRespo
         if state.by == SMS:
             return _verify_by_sms(context, interaction, state, req.code)
         if not req.code:
-            return _verified_elsewhere(context, interaction, state, session)
+            return _after_verified_link(context, interaction, state, session)
         token = one_time_tokens.spend_code(
             context, Purpose.EMAIL, state.uid, req.code, subject=state.subject, errors=MAIL_CODE,
             identifier=TypedIdentifier(EMAIL, state.email),
@@ -178,7 +178,7 @@ def _confirmed(
     *,
     is_shown: bool = False,
 ) -> Account:
-    """Verify the address; the credentials stay if this browser has the password or a session of the account."""
+    """Verify the address; keep the credentials only if this browser has the password or a session of the account."""
     session = sessions.current(context)
     is_own = session is not None and session.uid == token.uid
     has_first_factor = (
@@ -217,7 +217,7 @@ def _hash_of(context: Context, account: Account | None, uid: str) -> str | None:
 def _is_contested(
     context: Context, interaction: Interaction | None, account: Account | None, token: OneTimeToken
 ) -> bool:
-    """Return whether several accounts registered with the address, and this browser may belong to neither."""
+    """Return whether several accounts registered with the address, and this browser identifies none of them."""
     if token.kind is not Purpose.EMAIL or not pending_accounts.is_contested(context, token.subject):
         return False
     return not _has_first_factor(context, interaction, token, _hash_of(context, account, token.uid))
@@ -243,7 +243,7 @@ def _is_password_given(
     return True
 
 
-def _verified_elsewhere(
+def _after_verified_link(
     context: Context, interaction: Interaction, state: PendingVerification, session: BrowserSession | None
 ) -> StepResponse:
     """Continue after the link was opened in this browser, or in another browser with this page's number; else ask to sign in."""

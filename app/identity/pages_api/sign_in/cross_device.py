@@ -67,14 +67,14 @@ def read_state(context: Context, req: InteractionOnly) -> StepResponse:
     _spend_read(context, interaction)
     session, device = sessions.current(context), _device(context, interaction)
     is_newer = session is not None and device is not None and session.created_at >= device.created_at
-    if is_newer and not account_choice.wants_another(interaction):
+    if is_newer and not account_choice.requests_another(interaction):
         return StepResponse(step=ProfileStep())  # signed in in another tab: this page's next request goes on
     return _step(context, interaction)
 
 
 @contract.finish.implements
 def finish(context: Context, req: InteractionOnly) -> StepResponse:
-    """Take over the phone's sign-in; of concurrent calls one does. The tenant's and the organizations' rules hold as at any sign-in here.
+    """Take over the phone's sign-in, once; the tenant's and the organizations' rules apply as at any sign-in here.
 
     Raises the reason why the account may not sign in, which only the phone's person sees.
     """
@@ -133,7 +133,7 @@ def open_code(context: Context, req: LinkLookup) -> StepResponse:
 
 @contract.decide.implements
 def decide(context: Context, req: contract.ApprovalDecision) -> StepResponse:
-    """Approve or deny, for good; three wrong numbers deny."""
+    """Approve or deny finally; three wrong numbers deny."""
     cross_device.require_enabled(context)
     interaction, session = interactions.find(context, req.interaction_id), sessions.current(context)
     if interaction is None:
@@ -144,8 +144,8 @@ def decide(context: Context, req: contract.ApprovalDecision) -> StepResponse:
     interaction = interactions.lock(context, interaction)
     response = next_step.advance(context, interaction, session)
     step, device = response.step, cross_device_approval.device_of(context, interaction)
-    is_asked = isinstance(step, ApproveSignInStep) and step.outcome is None
-    if not is_asked or session is None or device is None or req.account != session.uid:
+    awaits_answer = isinstance(step, ApproveSignInStep) and step.outcome is None
+    if not awaits_answer or session is None or device is None or req.account != session.uid:
         return response  # not asked yet, not any more, or the page asked another account
     if not req.allow:
         return _deny(context, interaction, device, session)
@@ -195,7 +195,7 @@ def _step_after_sign_in(
 
 
 def _with_code(context: Context, interaction: Interaction, req: contract.CodeStart) -> Interaction:
-    """Return the interaction with a code: the one that it has, unless that is to be renewed and not approved yet."""
+    """Return the interaction with a code; replace an existing code only for a renewal before its approval."""
     if _KEY in interaction.request and not req.renews:
         return interaction
     interaction = interactions.lock(context, interaction)
@@ -209,8 +209,8 @@ def _with_code(context: Context, interaction: Interaction, req: contract.CodeSta
     client_id = interaction.request.get("client_id")
     device = cross_device.begin(context, cross_device.LIFETIME, has_number=True, client_id=client_id)
     context.audit.record("cross_device.begun", client_id=client_id)
-    code = context.services.encryption.encrypt(device.text.encode(), _associated_data(context, device.ticket_hash))
-    facts = {"ticket": device.ticket_hash, "code": base64.urlsafe_b64encode(code).decode()}
+    code = context.services.encryption.encrypt(device.text.encode(), _associated_data(context, device.token_hash))
+    facts = {"ticket": device.token_hash, "code": base64.urlsafe_b64encode(code).decode()}
     return interactions.add_facts(context, interaction, **{_KEY: facts})
 
 
@@ -219,7 +219,7 @@ def _step(context: Context, interaction: Interaction) -> StepResponse:
     shown = QrCodeStep(state=_state(context, interaction))
     if device is not None and shown.state in (QrCodeState.WAITS, QrCodeState.OPENED):
         encrypted = base64.urlsafe_b64decode(str(stored["code"]))
-        code = context.services.encryption.decrypt(encrypted, _associated_data(context, device.ticket_hash))
+        code = context.services.encryption.decrypt(encrypted, _associated_data(context, device.token_hash))
         shown = QrCodeStep(state=shown.state, number=str(device.facts["number"]), code=code.decode())
     return StepResponse(step=shown, interaction_id=interaction.interaction_id)
 
@@ -252,7 +252,7 @@ def _spend_read(context: Context, interaction: Interaction) -> None:
 
 
 def _needs_password(context: Context, account: Account, device: ContinuationToken) -> bool:
-    """Return whether the password expired, which who replaces it shows in this browser, or the phone's methods are unknown."""
+    """Return whether this browser must authenticate itself: the password has expired, or the phone's methods are unknown."""
     expires_at = active_policies.password_expires_at(context, account)
     return not device.facts["amr"] or (expires_at is not None and expires_at <= context.now)
 
@@ -267,7 +267,7 @@ def _with_password(interaction: Interaction, account: Account) -> StepResponse:
 def _refused(
     context: Context, interaction: Interaction, account: Account, authentication: Authentication
 ) -> StepResponse:
-    """Raise why the account may not sign in; else it needs a second factor that it has to enrol with its password."""
+    """Raise the reason why the account may not sign in, else that it must enrol a second factor with its password."""
     one_time_tokens.refuse_locked(context, account)
     if (refusal := eligibility.refusal(context, account, authentication.kind)) is not None:
         raise refusal

@@ -103,7 +103,7 @@ def decide_handoff(context: Context, req: InteractionDecision) -> StepResponse:
 
 @contract.finish.implements
 def finish(context: Context, req: contract.ConnectionCallback) -> StepResponse:
-    """Handle the callback. Of several callbacks with one state one succeeds; the others get the interaction's next step."""
+    """Handle the callback. Only one of several callbacks with one state succeeds; the others get the interaction's next step."""
     interaction, session = interactions.find(context, req.state.rpartition(".")[0]), sessions.current(context)
     if interaction is None:
         return next_step.START_AGAIN

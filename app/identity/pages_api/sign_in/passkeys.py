@@ -1,4 +1,4 @@
-"""Sign-in with a passkey on the pages, by button and autofill, and the offer of one after a sign-in."""
+"""Sign-in with a passkey on the pages, by button and autofill, and the offer of a passkey after a sign-in."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.authentication.sign_in.sessions.service import BrowserSession
 from app.identity.credentials.one_time_tokens import resend_delay
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import MAIL_CODE, NOBODY, SMS_CODE, Purpose
+from app.identity.credentials.one_time_tokens.service import MAIL_CODE, NO_ACCOUNT, SMS_CODE, Purpose
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts.account_lookup import TypedIdentifier
 from app.identity.pages_api.interactions import complete_first_factor, link_handoff, next_step, pending_verification
@@ -51,7 +51,7 @@ class PendingPasswordless:
 
     name: str  # as typed
     by: str
-    uid: str = NOBODY
+    uid: str = NO_ACCOUNT
     subject: str = ""  # the subject of the code
     kind: str = "email"  # of the identifier
     value: str = ""
@@ -137,7 +137,7 @@ def begin(
     if by not in methods.enabled_methods(context):
         raise e.PasswordlessOff
     identifier, account, registers = lookup.resolve(context, name, by)
-    uid, subject = (account.uid, by) if account else (NOBODY, sending.unknown_subject(identifier.value))
+    uid, subject = (account.uid, by) if account else (NO_ACCOUNT, sending.unknown_subject(identifier.value))
     state = PendingPasswordless(name, by, uid, subject, identifier.kind, identifier.value, remember=remember)
     previous = _of(interaction) if interaction is not None else None
     if previous is not None and previous.is_same(state):
@@ -197,8 +197,8 @@ def _send(
     if state.by == DEVICE:
         number = smart_login.new_number()
         device = smart_login.begin(context, None, account, number=number, attempt=interaction_id)
-        sending.send_mail(context, SMART_LOGIN, account, state.value, options, device_hash=device.ticket_hash)
-        state = replace(state, ticket=device.ticket_hash, number=number)
+        sending.send_mail(context, SMART_LOGIN, account, state.value, options, device_hash=device.token_hash)
+        state = replace(state, ticket=device.token_hash, number=number)
     elif state.by == MAIL:
         sending.send_mail(context, SIGN_IN, account, state.value, options)
     elif registers:
@@ -214,7 +214,7 @@ def _simulate_send(context: Context, state: PendingPasswordless) -> PendingPassw
     if state.by != DEVICE or state.ticket:
         return state
     number = smart_login.new_number()
-    return replace(state, ticket=smart_login.begin(context, None, None, number=number).ticket_hash, number=number)
+    return replace(state, ticket=smart_login.begin(context, None, None, number=number).token_hash, number=number)
 
 
 def _step(context: Context, interaction: Interaction, state: PendingPasswordless) -> StepResponse:

@@ -1,4 +1,4 @@
-"""Opens and resumes interactions: the next step of one whose page is loaded again, restarted or reopened."""
+"""Opens and resumes interactions whose page is loaded again, restarted or reopened."""
 
 from __future__ import annotations
 

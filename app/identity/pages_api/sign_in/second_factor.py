@@ -151,7 +151,7 @@ def _is_only_factor(interaction: Interaction | None, pending: PendingSignIn) -> 
 
 
 def _confirmed(context: Context, interaction: Interaction, pending: PendingSignIn) -> StepResponse:
-    """Continue the session after its reauthentication; of concurrent calls one succeeds."""
+    """Continue the session after its reauthentication; only one of several concurrent calls succeeds."""
     session = sessions.current(context)
     is_same = session is not None and session.session_id == interaction.request[STEP_UP]
     if session is None or not is_same or session.uid != pending.account.uid:

@@ -1,4 +1,4 @@
-"""The interface of a sender: the message that it receives, and the error for one that was not delivered."""
+"""The protocol of senders: the message that a sender receives, and the error of a failed delivery."""
 
 from __future__ import annotations
 

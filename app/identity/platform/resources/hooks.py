@@ -16,38 +16,38 @@ from app.kit.resources.values import ItemInput
 
 OnItem = Callable[[Context, Item], None]
 OnChange = Callable[[Context, Item | None, Item], None]
-"""Gets the item as it was, None for a new one, and as it is to be."""
+"""Takes the stored item, or None before a creation, and the item to write."""
 Act = Callable[[Context, Item, Any], Item | Wire | None]
-"""Returns the changed item, a response, or nothing."""
+"""Runs an action; returns the changed item, a response, or nothing."""
 
 
 @dataclass(frozen=True)
 class Rules:
-    """What an area adds to a resource; a resource without rules has none of them."""
+    """The functions that an area adds to a resource; each is optional."""
 
-    given: Callable[[Context, ItemInput], None] | None = None
+    on_input: Callable[[Context, ItemInput], None] | None = None
     """Changes or refuses a request's values before validation."""
     from_file: OnChange | None = None
-    """Completes an item of a configuration file before validation: a file may leave out what a request must have."""
-    shown: Callable[[Context, Any, dict[str, Any]], None] | None = None
+    """Completes an item of a configuration file before validation: a file may omit values that a request must send."""
+    on_output: Callable[[Context, Any, dict[str, Any]], None] | None = None
     """Changes a response's values, by field name; gets the content as its model."""
     problems: Callable[[Any, TenantSettings | None], Iterable[tuple[str, str]]] | None = None
     """Yields (key, expected value) for invalid content of requests and configuration files."""
     warnings: Callable[[Item], Iterable[str]] | None = None
-    """Yields what is allowed and risky about an item that a tenant of a configuration file has."""
+    """Yields a warning for each risky value of an item in a configuration file."""
     powers: Callable[[Context, Item], Iterable[Power]] | None = None
-    """Yields what a program needs to write an item (decision 0315); asked before and after each change."""
+    """Yields the powers that a program needs to write an item (decision 0315); called for the item before and after each change."""
     before_lock: OnChange | None = None
-    """Asks other systems, which may take time, for a request."""
+    """Calls other systems for a request, before the tenant is locked; the calls may take time."""
     before_write: OnChange | None = None
-    """Completes an item, or refuses it; the tenant is locked. It writes nothing that a dry run must not."""
+    """Completes or refuses an item while the tenant is locked; writes nothing, because a dry run calls it too."""
     after_request: OnChange | None = None
-    """What a request's write entails elsewhere, in its transaction; a configuration file states all of it itself."""
+    """Writes the dependent values of other areas, in the request's transaction; a configuration file states those values itself."""
     before_delete: OnItem | None = None
-    """Refuses to delete an item; the tenant is locked."""
+    """Refuses to delete an item, while the tenant is locked."""
     actions: Mapping[str, Act] = field(default_factory=dict)
     actions_before_lock: Mapping[str, OnItem] = field(default_factory=dict)
-    """What an action asks of other systems before the tenant is locked."""
+    """Calls other systems for an action, before the tenant is locked."""
     store: Store | None = None
     """The resource's own store, if it does not use the shared table."""
 
@@ -67,5 +67,5 @@ class Rules:
 
 
 def may_lack_secrets(context: Context) -> bool:
-    """Return whether a configuration file is applied: it may leave out secrets, and the item works once a program gives them."""
+    """Return whether a configuration file is applied: it may omit secrets, which a program sets later."""
     return context.operation is None

@@ -123,7 +123,7 @@ def _associated_data(tenant_id: str, kind: str, item_id: str) -> str:
 def items_of(context: Context, resource: Resource) -> Mapping[tuple[str, ...], Item]:
     """Return a resource's items by id, with their secrets, cached for each version of the tenant.
 
-    A change is visible at once in this process and within 5 seconds elsewhere, as for the tenant itself. Raises TypeError for a
+    A change is visible at once in this process and within 5 seconds in others, as for the tenant itself. Raises TypeError for a
     resource that the shared table does not have.
     """
     if not isinstance(resource.backing, InTable):

@@ -33,7 +33,7 @@ _TABLES = {
 
 
 class BackupRefused(Exception):
-    """A backup was not made or is not complete; the text says why."""
+    """A backup was not made or is not complete; the text has the reason."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
-"""Statements that are built where they run, as the driver takes them: others of the same form share its SQL (decision 0268).
+"""Statements that are built for each execution; statements of one form share their SQL (decision 0268).
 
-They run as compiled ones do. What the form keeps is SQL, names and types; each statement brings its own values.
+They run like compiled statements. The form has SQL, names and types; each statement has its own values.
 """
 
 from __future__ import annotations
@@ -64,7 +64,9 @@ class BuiltStatements:
             return _ONLY_SQLALCHEMY
         if compiled.insert_prefetch or compiled.update_prefetch or any(bind.callable for bind in key.bindparams):
             return _ONLY_SQLALCHEMY
-        if compiled.effective_returning and not statement._returning:  # SQLAlchemy asks for keys that nobody reads
+        if (
+            compiled.effective_returning and not statement._returning
+        ):  # SQLAlchemy adds RETURNING for keys that are not read
             return _ONLY_SQLALCHEMY
         copies, _ = compiled._cache_key_bind_match or ({}, {})  # an insert compiles copies of its values
         names = compiled.bind_names

@@ -1,7 +1,7 @@
 """Statements that are compiled once and run on the driver's cursor (decision 0268).
 
-SQLAlchemy states, compiles and types them; only what it does around each execution is left out, which takes several times
-as long as the execution. `UnitOfWork` runs them as it runs others.
+SQLAlchemy builds, compiles and types them; they skip its work around each execution, which takes several times as long as
+the execution. `UnitOfWork` runs them as it runs others.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Compiled:
 def insert_row(table: Table, *returned: ColumnElement[Any]) -> Compiled:
     """Return the insert of one row, or of several; the parameters are its columns.
 
-    A column that is not given gets its default value, or NULL where it may be empty; one whose default is computed must be given.
+    A column without a value gets its default, or NULL if it is nullable; a column whose default is computed needs a value.
 
     Args:
         returned: columns that the insert of one row returns.
@@ -116,7 +116,7 @@ class Form:
     """A statement as one driver takes it.
 
     Args:
-        given: parameters that each execution gives; another one may have the value that the statement was compiled with.
+        given: parameters of each execution; any other parameter may keep the value that the statement was compiled with.
     """
 
     def __init__(self, compiled: SQLCompiler, dialect: Dialect, values: Collection[str] = ()) -> None:

@@ -1,6 +1,6 @@
 """Open connections that units of work borrow.
 
-SQLAlchemy's pool opens them and bounds their number. Only its checkout for each unit of work is left out: with what it does
+SQLAlchemy's pool opens them and bounds their number. Only its checkout for each unit of work is skipped: with its work
 around a connection it takes as long as three compiled statements (decision 0286).
 """
 

@@ -47,7 +47,7 @@ class StoreUnavailable(Exception):
 
 
 class DiskFull(StoreUnavailable):
-    """The disk is full: the database is read, not written. Its `DiskWatch` has been told."""
+    """The disk is full: the database is read, not written. Its `DiskWatch` records that."""
 
 
 class StoreContended(StoreUnavailable):
@@ -96,7 +96,7 @@ class Database:
         return self.idle.take()
 
     def _admit(self) -> None:
-        """Raise StoreUnavailable where PostgreSQL need not be asked: the circuit is open, or the request has no time left."""
+        """Raise StoreUnavailable without a query if the circuit is open or the request has no time left."""
         if self.is_sqlite:
             return
         if self._circuit.is_open:
@@ -262,7 +262,7 @@ def translate(problem: DBAPIError, engine: Engine) -> Exception:
 
 
 def unavailable(error: object, engine: Engine, otherwise: str = "The database isn't responding") -> StoreUnavailable:
-    """Return what an error of the driver means for an operator: DiskFull where a full disk refused a write."""
+    """Return the exception for an error of the driver: DiskFull if a full disk refused a write."""
     said = str(error).splitlines()[0] if str(error) else type(error).__name__
     sentence = _write_fault(error, engine) or f"{otherwise}: {said}"
     if not _is_full(error, engine):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 HEAD = "0035"
 """The newest revision, checked by a unit test, so that a start need not load the revisions."""
 OLDEST_SCHEMA = HEAD
-"""The oldest schema that this code can serve: later revisions only remove what it no longer uses."""
+"""The oldest schema that this code can serve: later revisions only remove columns and tables that it no longer uses."""
 _SCRIPTS = Path(__file__).parent / "migrations"
 _ROLE = re.compile(r"[A-Za-z_][A-Za-z0-9_$-]{0,62}\Z")
 _BYPASSES_RLS = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"

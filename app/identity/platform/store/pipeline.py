@@ -100,7 +100,7 @@ class Pipelines:
         return written, self._values.types, self._values.formats
 
     def _send(self, written: list[tuple[bytes, Any, Any, Any]]) -> list[_Prepared | None]:
-        """Send statements; return for each result what is prepared then, or None where a statement is executed."""
+        """Send statements; return for each result the name that it prepares, or None for an execution."""
         sent: list[_Prepared | None] = []
         new: dict[_Key, bytes] = {}
         for sql, values, types, formats in written:
@@ -158,7 +158,7 @@ class Pipelines:
             return result
         error = error_from_result(result)
         if isinstance(error, InvalidSqlStatementName):
-            self._connection.close()  # something has deallocated what it prepared
+            self._connection.close()  # its prepared statements were deallocated
         raise error
 
 

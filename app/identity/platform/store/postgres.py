@@ -30,7 +30,7 @@ _ANSWER_SHARE: Final = 0.8
 _IDLE_SECONDS: Final = 10
 _SETTINGS: Final = b"""SELECT set_config('gatehouse.tenant', $1, true), set_config('statement_timeout', $2, true),
 set_config('idle_in_transaction_session_timeout', $3, true)"""
-"""Sets what holds until the transaction ends; local settings also work through PgBouncer."""
+"""Sets values that last until the transaction ends; local settings also work through PgBouncer."""
 _BEGIN: Final = Statement(b"BEGIN")
 _PARAMETERS: Final[dict[str, Any]] = {
     "connect_timeout": 2,
@@ -47,7 +47,7 @@ _PARAMETERS: Final[dict[str, Any]] = {
 class NoAnswer(psycopg.OperationalError):
     """The server did not respond in time. The connection is closed, because its state is unknown.
 
-    `is_hang` distinguishes a server that sends nothing from one that is only too slow for this request.
+    `is_hang` distinguishes a silent server from a server that is only too slow for this request.
     """
 
     is_hang = False
@@ -104,7 +104,7 @@ class BoundedConnection(psycopg.Connection[Any]):
         return sum(result.command_tuples or 0 for result in results)
 
     def _beginning(self, first: FirstStatement | None) -> tuple[Statement, ...]:
-        """Return what begins a transaction. Without `begins`, the pipeline is one, until its end."""
+        """Return the statements that begin a transaction; without `begins`, the pipeline itself is one."""
         if first is None:
             return ()
         settings = self._settings(first.tenant_id)

@@ -16,7 +16,7 @@ _EXCLUDED = frozenset({"audit", "tenants"})
 def delete_account_rows(work: UnitOfWork, uid: str, *, keep_tables: Collection[str] = ()) -> None:
     """Delete an account with its sessions, tokens, codes, consents and identifiers, except from `keep_tables`.
 
-    The account goes first: an operation that has locked it adds its rows before, and one that waits for it finds none.
+    The account is deleted first: an operation that has locked it adds its rows before, and an operation that waits finds none.
     """
     for name, table in sorted(all_tables().items(), key=lambda item: item[0] != "accounts"):
         if "uid" in table.c and name not in _EXCLUDED and name not in keep_tables:

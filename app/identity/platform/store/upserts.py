@@ -1,4 +1,4 @@
-"""Statements that insert a row unless it is there, which each database states with words of its own."""
+"""Inserts that do nothing if the row exists, in the SQL of each database."""
 
 from __future__ import annotations
 

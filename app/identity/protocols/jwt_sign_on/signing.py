@@ -101,7 +101,7 @@ def _claims(context: Context, client: JwtClient, account: Account, nonce: str | 
 
 
 def _value(account: Account, profile: Mapping[str, Any], name: str) -> Any:
-    """Return what a mapped field holds; an address or a number only where the account proved it."""
+    """Return the value of a mapped field; an address or a number only if it is verified."""
     if name == "Email":
         return account.email if account.email_verified else None
     if name == "PhoneId":

@@ -1,4 +1,4 @@
-"""Rich authorization requests (RFC 9396): what an application may do, in structured form, checked against the tenant's types."""
+"""Rich authorization requests (RFC 9396): requested permissions in structured form, checked against the tenant's types."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def parse(context: Context, client: Application, text: str) -> tuple[Detail, ...
 
 
 def narrow(granted: Sequence[Detail], narrower: StatedDetails | None) -> tuple[Detail, ...]:
-    """Return what a token request selects of the granted details: each object equals a granted one (RFC 9396 section 6.1).
+    """Return the granted details that a token request selects; each must equal a granted object (RFC 9396 section 6.1).
 
     Raises:
         InvalidAuthorizationDetails: malformed, or more than was granted.
@@ -133,7 +133,7 @@ def _check(declared: Mapping[str, AuthorizationDetailsType], client: Application
 
 
 def _bound(detail: Detail) -> None:
-    """Refuse objects that are too deep or too large, and characters that nobody sees."""
+    """Refuse objects that are too deep or too large, and invisible characters."""
     waiting: list[tuple[Any, int]] = [(detail, 1)]
     count = 0
     while waiting:

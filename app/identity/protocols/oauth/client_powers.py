@@ -1,4 +1,4 @@
-"""Powers of OAuth clients: what a program reaches that can sign in as one (decision 0315)."""
+"""Powers of OAuth clients: the rights of a program that can authenticate as the client (decision 0315)."""
 
 from __future__ import annotations
 

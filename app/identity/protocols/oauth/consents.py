@@ -1,4 +1,4 @@
-"""Consents: the scopes that an account granted to a client, and the optional ones that it left out."""
+"""Consents: the scopes that an account granted to a client, and the optional scopes that it declined."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OF_ACCOUNT = Compiled(
 
 @dataclass(frozen=True)
 class Consent:
-    """An account's consent to a client: the granted scopes, and the optional ones that it left out."""
+    """An account's consent to a client: the granted scopes, and the declined optional ones."""
 
     client_id: str
     scopes: tuple[str, ...]

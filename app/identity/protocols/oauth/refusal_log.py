@@ -1,7 +1,7 @@
-"""What a refused OAuth request says about itself: in its log line, and in the line for developers on an error page.
+"""Describes a refused OAuth request, for its log line and for the developers' line of an error page.
 
-Both repeat what the request sent, which can be anybody's: printable ASCII without spaces, a bounded length, and of an address
-neither user names nor query nor fragment, which can hold secrets.
+Both repeat untrusted values of the request: as printable ASCII without spaces, of bounded length; of an address neither user
+names nor query nor fragment, which can hold secrets.
 """
 
 from __future__ import annotations

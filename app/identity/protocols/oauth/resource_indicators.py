@@ -20,7 +20,7 @@ def is_known(context: Context, client: Application, resource: str) -> bool:
 
 
 def known_as(context: Context, client: Application, requested: str) -> str | None:
-    """Return the resource that a client requests, as it is registered; None for one that it may not have.
+    """Return the resource that a client requests, as it is registered; None if the client may not request it.
 
     It is one of its `resources`, of the tenant's for applications that registered themselves if it is one of them, or this API if it has
     `interface_access`. Addresses below the API's address are audiences of machine tokens, never resources of a client.
@@ -67,7 +67,7 @@ def resolve(context: Context, client: Application, granted: object, requested: s
 def narrow_scope(
     context: Context, client: Application, scope: tuple[str, ...], resource: str | None
 ) -> tuple[str, ...]:
-    """Return what of a scope the client (still) has; account access only if the token is for this API."""
+    """Return the part of a scope that the client has now; account access only if the token is for this API."""
     scope = tuple(name for name in scope if name in client.scopes or name == _OFFLINE)
     if _OF_THIS_API.isdisjoint(scope):
         return scope

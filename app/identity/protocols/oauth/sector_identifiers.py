@@ -23,7 +23,7 @@ def is_checked(before: ApplicationSettings | None, after: ApplicationSettings) -
 
 
 def problem_of(resolver: Resolver, settings: ApplicationSettings, *, is_untrusted: bool = False) -> str:
-    """Fetch the document, and return what is expected of it; an empty text if it lists every redirect URI.
+    """Fetch the document, and return the expected content; an empty text if it lists every redirect URI.
 
     Args:
         is_untrusted: whether anyone can name the address.
@@ -32,7 +32,7 @@ def problem_of(resolver: Resolver, settings: ApplicationSettings, *, is_untruste
 
 
 def fetch(resolver: Resolver, address: str, *, is_untrusted: bool = False) -> Any:
-    """Return the document, or the exception that says why there is none."""
+    """Return the document, or the exception with the reason why there is none."""
     try:
         return outbound.get_json(resolver, address, is_untrusted=is_untrusted)
     except ProviderUnavailable as problem:
@@ -40,7 +40,7 @@ def fetch(resolver: Resolver, address: str, *, is_untrusted: bool = False) -> An
 
 
 def problem_with(document: Any, settings: ApplicationSettings) -> str:
-    """Return what is expected of a fetched document; an empty text if it lists every redirect URI."""
+    """Return the expected content of a fetched document; an empty text if it lists every redirect URI."""
     if isinstance(document, ProviderUnavailable):
         return f"an address with a JSON array; {document}"
     if not isinstance(document, list):

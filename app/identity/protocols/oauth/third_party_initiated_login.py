@@ -44,7 +44,7 @@ def start_address(
 
 
 def login_hint(context: Context, client: Application, account: Account, scopes: Iterable[str]) -> str:
-    """Return what names the account to an application with these scopes: nothing that it does not know already."""
+    """Return the `login_hint` for an application with these scopes: only identifiers that it may know."""
     return (account.email if _EMAIL in scopes else None) or subjects.of(context, client, account.uid)
 
 

@@ -87,7 +87,7 @@ def _smart_login_email(context: Context, req: contract.EmailTokenRequest) -> tup
         raise e.SmartLoginOff
     account = require_account(context, req)
     one_time_tokens.spend_server_supplied(context, account.uid, is_code=False)
-    device_hash = smart_login.begin(context, _guid(req.client_guid), account).ticket_hash
+    device_hash = smart_login.begin(context, _guid(req.client_guid), account).token_hash
     return account, _link_or_code(
         context, SMART_LOGIN, account, req.email or account.email or "", SendOptions(), device_hash
     )
@@ -108,7 +108,7 @@ def _one_touch_email(context: Context, req: contract.EmailTokenRequest) -> tuple
         context, account.uid if account else sending.unknown_subject(req.email), is_code=False
     )
     options = SendOptions(registers=True, name=req.name or "")
-    device_hash = smart_login.begin(context, _guid(req.client_guid), None, **options.facts).ticket_hash
+    device_hash = smart_login.begin(context, _guid(req.client_guid), None, **options.facts).token_hash
     return account, _link_or_code(context, ONE_TOUCH, None, req.email, options, device_hash)
 
 
@@ -138,7 +138,7 @@ def _smart_login_sms(context: Context, req: contract.SmsCodeRequest) -> tuple[Ac
     if not context.tenant.settings.smart_login:
         raise e.SmartLoginOff
     account = _account_with_verified_phone(context, req)
-    device_hash = smart_login.begin(context, _guid(req.client_guid), account).ticket_hash
+    device_hash = smart_login.begin(context, _guid(req.client_guid), account).token_hash
     return account, sending.create_code(context, Purpose.SMART_LOGIN, account, "", SMS, SendOptions(), device_hash)[0]
 
 

@@ -1,1 +1,1 @@
-"""Sign-in of apps with what the SDK of another provider returned."""
+"""Sign-in of apps by the credential that a provider's SDK returned."""

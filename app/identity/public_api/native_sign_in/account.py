@@ -1,4 +1,4 @@
-"""The account that a proven identity signs in to, under the rules of a sign-in through a provider on our pages."""
+"""Signs in to the account of a verified identity, by the rules of a sign-in through a provider on our pages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from app.contract import errors as e
 from app.contract.second_factors.challenge import FactorLogin
 from app.identity.authentication.federation import native_credentials
 from app.identity.authentication.federation import service as connections
-from app.identity.authentication.federation.native_credentials import Proven
+from app.identity.authentication.federation.native_credentials import VerifiedIdentity
 from app.identity.authentication.passwordless import federated_account, redemption
 from app.identity.authentication.passwordless.federated_account import AddressUse
 from app.identity.authentication.registration import requirements
@@ -22,7 +22,7 @@ from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.platform.context import Context
 
 _CONFLICTS = (IdentifierTaken, linked_identities.NotLinked, e.EmailRegistered, e.ClosedLink, e.UnknownAccount)
-"""A concurrent request changed who has the identity or the address."""
+"""A concurrent request linked the identity or the address to another account."""
 _REFUSALS = {
     AddressUse.LINKING_OFF: e.AccountLinkingOff,
     AddressUse.SHARED: e.NotLinkable,
@@ -39,7 +39,9 @@ class _Found:
     is_linked: bool
 
 
-def sign_in(context: Context, proven: Proven, authentication: Authentication) -> tuple[FactorLogin, Account]:
+def sign_in(
+    context: Context, verified: VerifiedIdentity, authentication: Authentication
+) -> tuple[FactorLogin, Account]:
     """Sign in to the account of the identity, and return it too; link it by a verified address, or register it.
 
     After a conflict with a concurrent request, such as the first sign-in of the same person, it is tried once more.
@@ -48,22 +50,24 @@ def sign_in(context: Context, proven: Proven, authentication: Authentication) ->
     """
     position = context.audit.position()
     try:
-        return _sign_in(context, proven, authentication)
+        return _sign_in(context, verified, authentication)
     except _CONFLICTS:
         context.work.rollback()
         context.audit.drop_since(position)
     try:
-        return _sign_in(context, proven, authentication)
+        return _sign_in(context, verified, authentication)
     except (IdentifierTaken, linked_identities.NotLinked):
         raise e.IdentityTaken from None
 
 
-def _sign_in(context: Context, proven: Proven, authentication: Authentication) -> tuple[FactorLogin, Account]:
-    native_credentials.use_id_token(context, proven)
-    identity = proven.identity
-    if proven.tokens is not None:
-        identity = provider_tokens.store_pending(context, identity, proven.tokens)
-    found = _find(context, identity) or _find_by_address(context, identity, trusts_email=proven.trusts_email)
+def _sign_in(
+    context: Context, verified: VerifiedIdentity, authentication: Authentication
+) -> tuple[FactorLogin, Account]:
+    native_credentials.use_id_token(context, verified)
+    identity = verified.identity
+    if verified.tokens is not None:
+        identity = provider_tokens.store_pending(context, identity, verified.tokens)
+    found = _find(context, identity) or _find_by_address(context, identity, trusts_email=verified.trusts_email)
     login = completion.complete(context, found.account, authentication)
     # As on our pages, an account with a second factor gets an identity only after that.
     if not found.is_linked and login.second_factor_authentication is None:

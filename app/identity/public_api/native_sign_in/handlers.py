@@ -29,9 +29,9 @@ def sign_in(context: Context, req: contract.NativeSignIn) -> NativeToken:
         context.count("native_sign_in", context.tenant.settings.limits.native_sign_in_per_minute_per_address)
     _refuse_unknown_references(context, req)
     found = _invitation(context, req)
-    proven = native_credentials.prove(context, req)
-    authentication = Authentication((FEDERATED,), proven.identity.provider)
-    login, signed_in = account.sign_in(context, proven, authentication)
+    verified = native_credentials.verify(context, req)
+    authentication = Authentication((FEDERATED,), verified.identity.provider)
+    login, signed_in = account.sign_in(context, verified, authentication)
     if found is not None and login.second_factor_authentication is None:
         invitations.accept(context, found[0], signed_in, randomness.digest(str(req.invitation_token)))
     return _token(context, login)

@@ -1,4 +1,4 @@
-"""Verifies the domains of organizations, and notifies the owners whose domain is lost, contested or verified elsewhere."""
+"""Verifies the domains of organizations, and notifies the owners whose domain is lost, contested, or verified by another organization."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def peek(context: Context, token: str) -> OneTimeToken:
 
 
 def confirm(context: Context, token: str) -> Account:
-    """Spend a link and delete its account; of concurrent uses one succeeds. Raises WrongDeleteToken, UsedLink, ExpiredLink."""
+    """Spend a link and delete its account; only one of several concurrent uses succeeds. Raises WrongDeleteToken, UsedLink, ExpiredLink."""
     link_token = peek(context, token)
     fresh = store.change(context, link_token.uid, {})
     if fresh is not None and not sending.is_still_recipient(fresh, link_token):

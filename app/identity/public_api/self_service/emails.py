@@ -151,7 +151,7 @@ def make_primary(context: Context, account: Account, email: str) -> Account:
 def _free(context: Context, account: Account, new: NewEmail) -> tuple[str, Account | None]:
     """Return the normalized address and another account that has it; raises as `ask` does.
 
-    The account is locked, so that neither a confirmation nor another new address comes between this and what is added.
+    The account is locked until the address is added, against a concurrent confirmation or another new address.
     """
     form = identifiers.normalize_email(new.email)
     if form is None or confusables.has_invisible_character(form):

@@ -17,7 +17,7 @@ from app.kit.outbound.address_resolver import Resolver
 
 API: Final = "https://api.bigcommerce.com"
 _ALGORITHM: Final = "HS256"
-"""The only one that the Customer Login API knows."""
+"""The only value that the Customer Login API accepts."""
 
 
 @dataclass(frozen=True)

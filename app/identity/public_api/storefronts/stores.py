@@ -1,4 +1,4 @@
-"""What the storefronts share: the store of a request, the account's address, and where the browser goes after the sign-on."""
+"""Shared functions of the storefronts: the store of a request, the account's address, and where the browser goes after the sign-on."""
 
 from __future__ import annotations
 

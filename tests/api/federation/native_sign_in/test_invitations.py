@@ -42,15 +42,15 @@ def test_first_sign_in_joins_the_organization(app: AppServer, one: Inviting) -> 
 @pytest.fixture
 def meanwhile(monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], Any]]:
     """Return a list of calls that run while the sign-in asks the provider."""
-    calls, prove = list[Callable[[], Any]](), native_credentials.prove
+    calls, verify = list[Callable[[], Any]](), native_credentials.verify
 
     def delayed(context: Context, req: NativeSignIn) -> Any:
-        proven = prove(context, req)
+        verified = verify(context, req)
         for call in calls:
             call()
-        return proven
+        return verified
 
-    monkeypatch.setattr(native_credentials, "prove", delayed)
+    monkeypatch.setattr(native_credentials, "verify", delayed)
     return calls
 
 

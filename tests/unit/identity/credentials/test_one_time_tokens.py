@@ -139,7 +139,7 @@ def test_link_and_code_of_a_message_are_spent_together(holder: Holder, kind: Pur
 @pytest.mark.both_databases
 @pytest.mark.parametrize("is_known", [True, False], ids=["an account", "no account"])
 def test_raced_link_and_code_of_a_message_have_one_winner(holder: Holder, is_known: bool) -> None:
-    holder.uid = holder.uid if is_known else one_time_tokens.NOBODY
+    holder.uid = holder.uid if is_known else one_time_tokens.NO_ACCOUNT
     for _ in range(3):
         link, code = holder.message()
         results = holder.outcomes([partial(holder.opens, link), partial(holder.types, code)] * 10)

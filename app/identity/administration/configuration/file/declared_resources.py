@@ -1,4 +1,4 @@
-"""What is wrong with the items of resources that a configuration file declares."""
+"""Validates the resource items of a configuration file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What pydantic found, said as what was expected. Values of secret keys are never shown."""
+"""Turns pydantic's errors into messages that name the expected value; never shows the values of secret keys."""
 
 from __future__ import annotations
 

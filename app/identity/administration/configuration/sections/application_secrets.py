@@ -1,4 +1,4 @@
-"""What becomes of an application's secret when a configuration file changes how it authenticates (decision 0210)."""
+"""Sets or removes an application's secret when a configuration file changes how it authenticates (decision 0210)."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ class ApplicationPass:
             tenant_writes.add_application(self.run.work, client_id, settings, self.run.now, **columns)
 
     def _secret(self, declared: ApplicationFile) -> str:
-        """Return the secret in the file, or a generated one that the plan shows once."""
+        """Return the secret in the file, or a generated secret, which the plan shows once."""
         secret = declared.client_secret or randomness.token()
         if declared.client_secret is None:
             self.run.plan.made.append(

@@ -23,7 +23,7 @@ _KEY = "initial_access_tokens"
 
 
 def exported(work: UnitOfWork) -> list[dict[str, Any]]:
-    """Return the tenant's tokens as in a file, without digests: applied elsewhere, new tokens are made."""
+    """Return the tenant's tokens as in a file, without digests; applying the file to another tenant makes new tokens."""
     return [
         {"name": row.name, "max_uses": row.max_uses, "expires_at": iso(row.expires_at)}
         for row in store.all_tokens(work)
@@ -67,7 +67,7 @@ class TokenPass:
             self.run.refuse((*path, "token_sha256"), "is already used by another token of this tenant")
 
     def _add(self, declared: InitialAccessTokenFile) -> Change:
-        """Add a token; one that has ended would only be deleted again, as the clean-up had done."""
+        """Add a token unless it has expired: the clean-up would delete it again."""
         expires_at = instant(declared.expires_at)
         if expires_at <= self.run.now:
             return self._noted(ChangeAction.UNCHANGED, declared.name, f"expired on {declared.expires_at}")

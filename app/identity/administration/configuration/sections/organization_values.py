@@ -63,7 +63,7 @@ def policies(requested: OrganizationPolicies, role_id: str | None) -> Policies:
 
 
 def stored_policies(after: Policies) -> dict[str, Any]:
-    """Return policies as the store has them: only what is set."""
+    """Return policies as the store has them: only the values that are set."""
     dumped = after.model_dump(by_alias=True, exclude_none=True)
     return {name: members for name, members in dumped.items() if members}
 

@@ -49,7 +49,7 @@ class ExpectedIdToken:
 
     Args:
         nonce: None where this service requested none.
-        access_token: the one that came with the id_token; None where none did, so that `at_hash` proves nothing.
+        access_token: the token that came with the id_token; None if none came, and `at_hash` is not checked.
         has_any_party: accept any `azp` in a token for this client alone, as Google issues it to other apps of a client's project.
     """
 

@@ -1,6 +1,6 @@
-"""Whether an access token that an app presents was issued to the tenant's client, as the provider itself says.
+"""Asks a provider whether it issued an access token, which an app presents, to the tenant's client.
 
-An access token alone proves nothing: any other app's token for the same person would sign in (RFC 9700 section 4.10.2).
+An access token alone does not authenticate: any other app's token for the same person would sign in (RFC 9700 section 4.10.2).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""X, formerly Twitter: an access token of OAuth 1.0a (RFC 5849), proven by a request that the tenant's consumer key signs."""
+"""X, formerly Twitter: an access token of OAuth 1.0a (RFC 5849), verified by a request that the tenant's consumer key signs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def read_identity(
 ) -> ProviderIdentity:
     """Return the identity of an access token and its secret.
 
-    X refuses a token with another consumer key than the one that it was issued to. It names an address only if it verified it.
+    X refuses a token under another consumer key than it was issued to. It names an address only if it verified it.
 
     Raises ProviderUnavailable.
     """

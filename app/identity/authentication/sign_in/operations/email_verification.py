@@ -94,10 +94,10 @@ def _refuse_contested(context: Context, token: OneTimeToken, refusal: type[ApiEr
 
 
 def _pending_uid(lookup: AccountLookup) -> str | None:
-    """Return the uid of the account with this unverified address; NOBODY where there is none and that is hidden."""
+    """Return the uid of the account with this unverified address; NO_ACCOUNT where there is none and that is hidden."""
     account = lookup.holder
     if lookup.is_hidden and (account is None or verification.is_verified(account, lookup.identifier.value)):
-        return one_time_tokens.NOBODY
+        return one_time_tokens.NO_ACCOUNT
     return account.uid if account else None
 
 

@@ -156,7 +156,7 @@ def check_code(
     uid, subject = (
         (account.uid, channel)
         if account
-        else (one_time_tokens.NOBODY, sending.unknown_subject(lookup.identifier.value))
+        else (one_time_tokens.NO_ACCOUNT, sending.unknown_subject(lookup.identifier.value))
     )
     identifier = lookup.identifier if lookup.is_hidden else None
     try:
@@ -205,7 +205,7 @@ def reset_with_code(
 def reset_with_link(
     context: Context, text: str, password: str, *, suppress_webhook: bool = False, template: str | None = None
 ) -> tuple[Account, OneTimeToken]:
-    """Set a new password by a link; a refused password leaves the link unused. Of concurrent calls one succeeds.
+    """Set a new password by a link; a refused password leaves the link unused. Only one of several concurrent calls succeeds.
 
     A link opens a lock of failed attempts, because it cannot be guessed and its holder reads the mailbox. It does not
     unblock an account.

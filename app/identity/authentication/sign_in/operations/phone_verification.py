@@ -59,7 +59,7 @@ def _verify_without_session(context: Context, phone: str, holder: Account | None
     is_lock_solved = email_verification.solve_lock(
         context, lookup, locks.LockSolution(req.security_answer, captcha.from_parameters(req))
     )
-    uid = lookup.holder.uid if lookup.holder is not None else phones.NOBODY
+    uid = lookup.holder.uid if lookup.holder is not None else phones.NO_ACCOUNT
     token = phones.spend_code(
         context, uid, phone, req.otp or "", is_lock_solved=is_lock_solved, name=lookup.identifier if is_hidden else None
     )

@@ -63,7 +63,7 @@ def end_session(context: Context, req: contract.EndPinSession) -> Posted:
 
 @contract.set_first.implements
 def set_first(context: Context, req: contract.SetPinAtLogin) -> Login:
-    """Continue a sign-in that requires a PIN; a refused PIN leaves the token unused. Of concurrent calls one succeeds."""
+    """Continue a sign-in that requires a PIN; a refused PIN leaves the token unused. Only one of several concurrent calls succeeds."""
     service.refuse_disabled(context.tenant.settings)
     if not req.pin_auth_token:
         raise e.BadParameter.names("pinauthtoken")
@@ -123,7 +123,7 @@ def reset_by_token(context: Context, req: contract.ResetPinByToken) -> Posted:
 
 
 def reset_with_link(context: Context, token: str, new: str, *, suppress_webhook: bool = False) -> Account:
-    """Set a new PIN by a link; a refused PIN leaves the link unused. Of concurrent calls one succeeds.
+    """Set a new PIN by a link; a refused PIN leaves the link unused. Only one of several concurrent calls succeeds.
 
     Raises:
         UnknownLink, UsedLink, ExpiredLink, AccountBlocked, NoPin, BadParameter.

@@ -48,7 +48,7 @@ def add_factor(context: Context, account: Account, credential: PresentedCredenti
 
 
 def replace_all(context: Context, account: Account, new_passkey: NewPasskey) -> Credential:
-    """Replace all sign-in passkeys by one that a mailed link created; call it with the account locked.
+    """Replace all sign-in passkeys by a passkey that a mailed link created; call it with the account locked.
 
     Second-factor passkeys stay, because the mailbox is no second factor. Where the account has a second factor, the
     new passkey counts as one factor. Sign-in passkeys that are the account's only second factor remain second factors, and no

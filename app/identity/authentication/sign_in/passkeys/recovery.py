@@ -17,7 +17,7 @@ from app.identity.authentication.sign_in.passkeys import management
 from app.identity.authentication.sign_in.passkeys.sign_in import require_enabled
 from app.identity.credentials.authenticators.passkey import user_entity
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import NOBODY, OneTimeToken, Purpose
+from app.identity.credentials.one_time_tokens.service import NO_ACCOUNT, OneTimeToken, Purpose
 from app.identity.credentials.passkeys import ceremonies, store
 from app.identity.credentials.passkeys.ceremonies import CeremonyUse
 from app.identity.credentials.passkeys.options import DEFAULT_PREFERENCES, CreationPreferences
@@ -101,7 +101,7 @@ def begin_with_link(
 
 
 def finish_with_link(context: Context, token: str, credential: PresentedCredential) -> Account:
-    """Replace all sign-in passkeys by a new one, and end every session and token. Of concurrent calls one succeeds."""
+    """Replace all sign-in passkeys by a new one, and end every session and token. Only one of several concurrent calls succeeds."""
     require_enabled(context)
     password_reset.spend_limit(context)
     account, link_token = peek(context, token)
@@ -154,7 +154,7 @@ def send(context: Context, account: Account | None, name: str, options: Recovery
 
     Raises MailLimitReached unless accounts are hidden.
     """
-    uid, subject = (account.uid, sending.MAIL) if account else (NOBODY, sending.unknown_subject(name))
+    uid, subject = (account.uid, sending.MAIL) if account else (NO_ACCOUNT, sending.unknown_subject(name))
     sending_context = context if account else context.without_sending()
     facts = {"attempt": options.interaction_id, "email": name.strip() if account is None else _spelling(account, name)}
     try:
@@ -187,7 +187,7 @@ def send(context: Context, account: Account | None, name: str, options: Recovery
 def _recipient(context: Context, lookup: AccountLookup) -> Account | None:
     """Return the account if it has passkeys to replace and its owner verified the mailbox."""
     account = recipient.reachable_account(lookup, sending.MAIL)
-    passkeys = store.by_account(context, account.uid if account else NOBODY)
+    passkeys = store.by_account(context, account.uid if account else NO_ACCOUNT)
     is_verified = account is not None and bool(account.email) and not first_verification.is_first_verification(account)
     return account if passkeys and is_verified else None
 
@@ -200,7 +200,7 @@ def _spelling(account: Account, email: str) -> str:
 
 def _link(context: Context, token: str, options: RecoveryOptions) -> str:
     return allowed_addresses.mailed_link(
-        context, "/passkeys/reset", token, options.url, vtype=VTYPE, attempt=options.interaction_id
+        context, "/passkeys/reset", token, options.url, vtype=VTYPE, interaction_id=options.interaction_id
     )
 
 

@@ -72,7 +72,7 @@ def register(
     result = service.register(context, replace(draft, uid=new_passkey.challenge_token.uid, has_own_uid=False), options)
     if result.account is None:
         pending_accounts.add(
-            context, pending_accounts.unverifiable_identifier(new_passkey.challenge_token.uid), result.held
+            context, pending_accounts.unverifiable_identifier(new_passkey.challenge_token.uid), result.pending_columns
         )
     ceremonies.add_passkey(context, new_passkey, new_passkey.challenge_token.uid)
     return result

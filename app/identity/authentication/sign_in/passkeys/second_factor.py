@@ -51,7 +51,7 @@ def begin(context: Context, req: ChallengeToken) -> LoginBegin:
 
 
 @contract.prove.implements
-def prove(context: Context, req: contract.PasskeyVerification) -> FactorLogin:
+def verify(context: Context, req: contract.PasskeyVerification) -> FactorLogin:
     pending = _pending(context, req.second_factor_authentication_token)
     if not factors.enabled_authenticator(context, KIND).is_enrolled(pending.person):
         raise e.PasskeyFactorNotEnrolled

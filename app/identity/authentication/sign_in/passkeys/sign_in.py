@@ -13,7 +13,7 @@ from app.identity.authentication.sign_in import completion, eligibility, identif
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials.authenticators.protocol import ChallengeOptions
-from app.identity.credentials.one_time_tokens.service import NOBODY
+from app.identity.credentials.one_time_tokens.service import NO_ACCOUNT
 from app.identity.credentials.passkeys import ceremonies, options, store
 from app.identity.credentials.passkeys.ceremonies import CeremonyUse, VerifiedPasskey
 from app.identity.directory.accounts import service as accounts
@@ -151,7 +151,7 @@ def _padded_passkeys(context: Context, lookup: AccountLookup) -> list[dict[str, 
 
     Number, order and transports are the same for accounts with and without passkeys and for unknown identifiers.
     """
-    passkeys = store.by_account(context, lookup.account.uid if lookup.account else NOBODY)
+    passkeys = store.by_account(context, lookup.account.uid if lookup.account else NO_ACCOUNT)
     known_ids = {store.raw_id(item) for item in passkeys}
     decoys = (
         _decoy_id(context, f"{lookup.name_hash} passkey {n}") for n in range(max(0, _MIN_LISTED - len(known_ids)))

@@ -1,4 +1,4 @@
-"""When the account behind a token last authenticated."""
+"""Returns when the account of a token last authenticated."""
 
 from __future__ import annotations
 

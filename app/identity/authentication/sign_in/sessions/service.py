@@ -264,7 +264,7 @@ def _insert(
 def renew(
     context: Context, session: BrowserSession, methods: tuple[str, ...], remember: bool
 ) -> tuple[BrowserSession, str] | None:
-    """Continue a session after a reauthentication, and return it with its new cookie; None where it ended meanwhile.
+    """Continue a session after a reauthentication, and return it with its new cookie; None if it has ended since.
 
     It lasts as long as a new one. Its public id stays, because relying parties know the session by it.
     """

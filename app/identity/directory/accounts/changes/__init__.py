@@ -1,1 +1,1 @@
-"""Changes of an account: what its owner or the servers of the tenant change, and its deletion."""
+"""Changes of an account by its owner or the tenant's servers, and its deletion."""

@@ -35,7 +35,7 @@ class AccountChange:
     pin_info: PinInfo | None = field(default=None, repr=False)
     pin_hash: str | None = field(default=None, repr=False)
     is_own: bool = False  # requested by the account's owner: an address counts once it is verified
-    known_hash: str | None = field(default=None, repr=False)  # of the password that the owner proved to know
+    known_hash: str | None = field(default=None, repr=False)  # of the current password, which the owner typed
 
     @property
     def has_secret(self) -> bool:

@@ -79,7 +79,7 @@ def _name_hashes(context: Context, kind: str, form: str) -> list[str]:
 
 
 def lock_of(context: Context, lookup: AccountLookup) -> AccountLock | None:
-    """Return the current lock. If existence is hidden, query both tables, so that the response time tells nothing."""
+    """Return the current lock. If existence is hidden, query both tables, so that the response time does not reveal the account."""
     account_lock = login_records.lock_of(lookup.account) if lookup.account else None
     identifier_lock = unknown_identifiers.lock_of(context, lookup.name_hashes) if lookup.is_hidden else None
     return account_lock if lookup.account else identifier_lock

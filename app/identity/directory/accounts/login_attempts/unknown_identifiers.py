@@ -28,7 +28,7 @@ _RETENTION = timedelta(days=7)  # accounts stay locked longer, so after a week t
 
 
 def find(context: Context, kind: str, value: str, name_hashes: Sequence[str]) -> Account | None:
-    """Return the account with this normalized identifier, and read ahead what `lock_of` asks of the identifier.
+    """Return the account with this normalized identifier, and read ahead the identifier's counters for `lock_of`.
 
     One statement for both, whether there is an account or not.
     """

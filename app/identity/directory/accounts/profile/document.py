@@ -39,7 +39,7 @@ def claimable_of(account: Account) -> dict[str, Any]:
 
 
 def entered_of(account: Account) -> dict[str, Any]:
-    """Return the part of the profile that the account's own pages show: what its owner entered. What is absent has no value."""
+    """Return the part of the profile that the account pages show: the values that its owner entered; absent members have no value."""
     profile = dict(account.profile)
     profile.update(_identifiers(account))
     profile["PIN"] = _pin(account.pin)

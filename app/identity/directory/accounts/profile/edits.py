@@ -80,7 +80,7 @@ def read(
 def canonical_members(provided: Mapping[str, Any]) -> dict[str, Any]:
     """Return the known members under their canonical names; the exact spelling wins over other letter cases.
 
-    Checks that run before the write must use this too, so that they check what is stored.
+    Checks that run before the write must use this too, so that they check the value to be stored.
     """
     members = {name: value for name, value in provided.items() if name in FIELDS}
     for name, value in provided.items():

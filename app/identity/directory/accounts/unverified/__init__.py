@@ -1,1 +1,1 @@
-"""Accounts and identifiers that nobody has verified yet."""
+"""Accounts and identifiers that are not verified yet."""

@@ -239,7 +239,7 @@ class Holders(NamedTuple):
 
 
 def holders(context: Context, email: str) -> Holders:
-    """Return who has the normalized address or phone number."""
+    """Return the account and the registrations with the normalized address or phone number."""
     parameters = {"tenant": context.tenant.tenant_id, "held_as": _kind(email), "held": email, "now": context.now}
     row = context.work.run(_HOLDERS, parameters).one()
     return Holders(bool(row.has_account), int(row.pending))

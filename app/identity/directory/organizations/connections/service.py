@@ -228,7 +228,7 @@ def _content(
 
 
 def _complete_saml(context: Context, content: dict[str, Any], provided: dict[str, Any]) -> dict[str, Any]:
-    """Read what the metadata states, if its address is new, and check the certificate. Raises BadField."""
+    """Read the metadata, if its address is new, and check the certificate. Raises BadField."""
     if provided.get("idp_metadata_url"):
         context.work.release_connection()
         try:

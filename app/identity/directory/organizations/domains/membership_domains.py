@@ -9,12 +9,12 @@ from app.identity.directory.organizations import store
 from app.identity.directory.organizations.tables import organization_domains, organizations
 from app.identity.directory.tenants import tenant_writes
 from app.identity.platform.context import Context
-from app.identity.platform.services import JoinedDomains
+from app.identity.platform.services import MembershipDomains
 
 O, D = organizations.c, organization_domains.c  # noqa: E741 - short names of columns, as in all stores
 
 
-def of_tenant(context: Context) -> JoinedDomains:
+def of_tenant(context: Context) -> MembershipDomains:
     """Return the verified domains of active organizations that accounts join, or ask to join. Usually makes no query."""
     key = (context.tenant.tenant_id, context.tenant.version)
     cached = context.services.joined_domains.get(key)
@@ -29,15 +29,15 @@ def uses_domains(policy: JitPolicy) -> bool:
     return bool(policy.enabled or policy.require_approval)
 
 
-def _read(context: Context) -> JoinedDomains:
+def _read(context: Context) -> MembershipDomains:
     joined = organization_domains.join(organizations, (O.tenant_id == D.tenant_id) & (O.org_id == D.org_id))
     where = (D.tenant_id == context.tenant.tenant_id, D.verified_domain.is_not(None), O.is_active)
     rows = context.work.all(select(D.verified_domain, D.org_id, O.policies).select_from(joined).where(*where))
-    found = JoinedDomains({}, {})
+    found = MembershipDomains({}, {})
     for row in rows:
         policy = Policies.model_validate(row.policies).jit_policy
         if uses_domains(policy):
-            (found.asked if policy.require_approval else found.joined)[row.verified_domain] = row.org_id
+            (found.by_request if policy.require_approval else found.automatic)[row.verified_domain] = row.org_id
     return found
 
 

@@ -1,6 +1,6 @@
 """Domains of organizations: their names, and the claims that organizations make to them.
 
-Several organizations may claim a domain; the first that proves it owns it, and the claims of the others stay unverified.
+Several organizations may claim a domain; the first to verify it owns it, and the claims of the others stay unverified.
 """
 
 from __future__ import annotations

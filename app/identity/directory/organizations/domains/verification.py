@@ -1,6 +1,6 @@
 """Verifies the domains of organizations by DNS (RFC 1035 TXT records), and the mail servers of new domains.
 
-The first proof wins. A proof that is gone is noticed at the next verification: of the organization, or of another one that proves the
+The first verified claim wins. A removed record is noticed at the next verification: of the organization, or of another that verifies the
 domain and takes it over. Every organization whose claim changed by that has the reason in `problem`, and its owners are notified.
 """
 
@@ -67,7 +67,7 @@ def verify(
         DomainVerified: it was verified before, and its proof is still there or was an administrator's.
         DomainNotProven: the record is missing, DNS does not answer, or the tenant does not ask DNS. A domain that the record
             verified before is no longer verified.
-        DomainTaken: another organization has verified it and still proves it.
+        DomainTaken: another organization has verified it, and its record is still there.
     """
     if domain.is_verified and (domain.strategy == domains.MANUAL or not context.tenant.settings.organizations.dns):
         raise e.DomainVerified
@@ -109,7 +109,7 @@ def _locked_claims(context: Context, domain: OrganizationDomain) -> list[Organiz
 
 
 def _record_unproven(context: Context, domain: OrganizationDomain, notify: Notify, by: str | None) -> e.DomainNotProven:
-    """Record that the proof is missing, and return the error, which keeps what was written."""
+    """Record that the DNS record is missing, and return the error, which commits that change."""
     is_lost = domain.is_verified or domain.problem == DomainProblem.RECORD_LOST
     _fail(context, domain, DomainProblem.RECORD_LOST if is_lost else DomainProblem.RECORD_MISSING)
     event = "organization.domain_lost" if domain.is_verified else "organization.domain_not_proven"
@@ -125,7 +125,7 @@ def _record_unproven(context: Context, domain: OrganizationDomain, notify: Notif
 def _take(
     context: Context, domain: OrganizationDomain, others: list[OrganizationDomain], texts: list[str], notify: Notify
 ) -> OrganizationDomain:
-    """Give the domain to the organization that proved it, unless another one still does."""
+    """Give the domain to the organization that verified it, unless the record of another organization is still there."""
     owner = next((item for item in others if item.is_verified), None)
     if owner is not None and (owner.strategy == domains.MANUAL or PREFIX + owner.token in texts):
         _fail(context, domain, DomainProblem.VERIFIED_ELSEWHERE)

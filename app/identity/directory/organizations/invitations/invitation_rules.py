@@ -1,4 +1,4 @@
-"""What invitations by email and by link have in common: locks, roles, inviters, seats."""
+"""The rules that invitations by email and by link share: locks, roles, inviters, seats."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import names
 from app.identity.directory.organizations.invitations.invitation import AnyInvitation
 from app.identity.directory.organizations.invitations.invitation_link import InvitationLinkRecord
-from app.identity.directory.organizations.memberships import management as member_management
+from app.identity.directory.organizations.memberships import managed_organization
 from app.identity.directory.organizations.memberships import service as memberships
 from app.identity.directory.organizations.memberships import store as member_store
 from app.identity.directory.organizations.organization import OrganizationRecord
@@ -48,13 +48,13 @@ def inviter_can_grant(context: Context, organization: OrganizationRecord, invita
     if account is None or not account.is_active or account.login_disabled:
         return False
     try:
-        scope = member_management.managed(context, account, organization.org_id)
+        scope = managed_organization.load(context, account, organization.org_id)
     except e.UnknownOrganization:
         return False
     role_ids = remaining_roles(context, organization, invitation.role_ids)
     if isinstance(invitation, InvitationLinkRecord):
-        return all(member_management.can_share_role(context, scope, role_id) for role_id in role_ids)
-    return member_management.can_give_roles(context, scope, role_ids)
+        return all(managed_organization.can_share_role(context, scope, role_id) for role_id in role_ids)
+    return managed_organization.can_give_roles(context, scope, role_ids)
 
 
 def require_inviter_rights(context: Context, organization: OrganizationRecord, invitation: AnyInvitation) -> None:

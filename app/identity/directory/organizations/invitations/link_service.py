@@ -1,4 +1,4 @@
-"""The rules of invitation links: who may create one, and who may join by it (decision 0197)."""
+"""The rules of invitation links: their creation, and joining by them (decision 0197)."""
 
 from __future__ import annotations
 

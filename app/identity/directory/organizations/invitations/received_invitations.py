@@ -1,4 +1,4 @@
-"""The open invitations to an account's verified email addresses, which prove its mailbox instead of the emailed link."""
+"""The open invitations to an account's verified email addresses, which stand in for the emailed link."""
 
 from __future__ import annotations
 

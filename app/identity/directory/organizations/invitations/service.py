@@ -1,4 +1,4 @@
-"""The rules of invitations: who may be invited, and who may accept (decision 0190).
+"""The rules of invitations by email: creation, renewal, acceptance (decision 0190).
 
 `public_api/organizations/invitations` sends the emails.
 """
@@ -47,7 +47,7 @@ class InvitationRequest:
 
 @dataclass(frozen=True)
 class ValidInvitation:
-    """An invitation that may be made: what is stored of it, and the account that has the address."""
+    """A valid invitation: its stored values, and the account with the address."""
 
     organization: OrganizationRecord
     email: str
@@ -59,7 +59,7 @@ class ValidInvitation:
 
 
 class InvitationRules:
-    """Checks new invitations to an organization, which must be locked alone. What they read is read once for all of them."""
+    """Checks new invitations to a locked organization; reads the shared data once for all of them."""
 
     def __init__(self, context: Context, organization: OrganizationRecord, emails: Iterable[str]) -> None:
         keys = {key for email in emails if (key := _key_of(email)) is not None}

@@ -1,1 +1,1 @@
-"""How memberships change and end: departures, changes by managers, and transfers of ownership."""
+"""Changes of memberships: departures, changes by managers, and transfers of ownership."""

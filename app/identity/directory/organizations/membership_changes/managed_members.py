@@ -1,4 +1,4 @@
-"""The rules by which members leave their organizations, and managers change and remove members."""
+"""Ends the membership of an account, and changes and removes members for a manager."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Collection
 from app.contract import errors as e
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations.membership_changes import departures
+from app.identity.directory.organizations.memberships import managed_organization
 from app.identity.directory.organizations.memberships import service as memberships
 from app.identity.directory.organizations.memberships import store as member_store
-from app.identity.directory.organizations.memberships.management import (
-    ManagedMember,
-    managed,
+from app.identity.directory.organizations.memberships.managed_organization import (
+    ManagedOrganization,
     owners_in,
     permissions_of_roles,
     require_membership,
@@ -68,9 +68,9 @@ def set_roles(context: Context, actor: Account, org_id: str, uid: str, role_ids:
     )
 
 
-def _member(context: Context, actor: Account, org_id: str, uid: str) -> tuple[ManagedMember, Account]:
+def _member(context: Context, actor: Account, org_id: str, uid: str) -> tuple[ManagedOrganization, Account]:
     """Return the organization, locked, and the account of a member that the actor may change."""
-    scope = managed(context, actor, org_id, for_change=True)
+    scope = managed_organization.load(context, actor, org_id, for_change=True)
     if not member_store.of_account(context, uid, org_id):
         raise e.NotAMember
     if not scope.can_change(uid):

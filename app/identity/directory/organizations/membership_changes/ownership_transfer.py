@@ -8,10 +8,10 @@ from app.contract import errors as e
 from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account, can_sign_in
 from app.identity.directory.organizations.membership_changes import departures
-from app.identity.directory.organizations.memberships import management as member_management
+from app.identity.directory.organizations.memberships import managed_organization
 from app.identity.directory.organizations.memberships import service as memberships
 from app.identity.directory.organizations.memberships import store as member_store
-from app.identity.directory.organizations.memberships.management import ManagedMember
+from app.identity.directory.organizations.memberships.managed_organization import ManagedOrganization
 from app.identity.directory.organizations.organization import OWN, MemberRole, OrganizationRecord
 from app.identity.directory.organizations.roles import store as role_store
 from app.identity.platform.context import Context
@@ -26,7 +26,7 @@ class Transferred:
     is_new: bool
 
 
-def roles_after(context: Context, scope: ManagedMember) -> list[MemberRole]:
+def roles_after(context: Context, scope: ManagedOrganization) -> list[MemberRole]:
     """Return the roles of an owner who steps down: its others, else the role of new members; empty: it leaves."""
     owning = _owning(context, [role.role_id for role in scope.actor.roles])
     remaining = [role for role in scope.actor.roles if role.role_id not in owning]
@@ -68,9 +68,9 @@ def transfer(context: Context, actor: Account, org_id: str, uid: str, *, steps_d
 
 def _may_transfer(
     context: Context, actor: Account, org_id: str, uid: str, *, for_change: bool = False
-) -> ManagedMember:
+) -> ManagedOrganization:
     """Return the organization of which the actor may make this member an owner. Raises UnknownOrganization, NotAMember, OwnersOnly."""
-    scope = member_management.managed(context, actor, org_id, for_change=for_change)
+    scope = managed_organization.load(context, actor, org_id, for_change=for_change)
     if not scope.is_owner:
         raise e.OwnersOnly
     if uid == actor.uid or not member_store.of_account(context, uid, org_id):
@@ -78,7 +78,7 @@ def _may_transfer(
     return scope
 
 
-def _step_down(context: Context, actor: Account, scope: ManagedMember, owning: list[str]) -> None:
+def _step_down(context: Context, actor: Account, scope: ManagedOrganization, owning: list[str]) -> None:
     after = [role.role_id for role in roles_after(context, scope)]
     if not after:
         departures.leave(context, actor, scope.organization)

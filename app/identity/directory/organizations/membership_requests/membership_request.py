@@ -1,4 +1,4 @@
-"""A request to join an organization as an immutable value, and what an account may ask for."""
+"""Requests to join an organization, and offers to request it, as immutable values."""
 
 from __future__ import annotations
 
@@ -49,5 +49,5 @@ class JoinOffer:
     """An organization that an account may ask to join. `until`: when it can ask again, after a declined request."""
 
     organization: OrganizationRecord
-    is_asked: bool = False
+    is_requested: bool = False
     until: datetime | None = None

@@ -39,7 +39,7 @@ def offers(context: Context, account: Account) -> list[JoinOffer]:
     """
     if not context.tenant.settings.organizations.enabled:
         return []
-    by_request = membership_domains.of_tenant(context).asked
+    by_request = membership_domains.of_tenant(context).by_request
     requested = (
         {by_request[domain] for domain in just_in_time_membership.verified_domains(account) if domain in by_request}
         if by_request

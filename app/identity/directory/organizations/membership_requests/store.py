@@ -49,7 +49,7 @@ def page(
 
 
 def open_(context: Context, uid: str, org_id: str, domain: str) -> JoinRequestRecord:
-    """Open the account's request, anew if there is a decided one. The caller has locked the account."""
+    """Open the account's request, or reopen a decided one. The caller has locked the account."""
     values = {"domain": domain, "status": OPEN, "created_at": context.now, "decided_at": None, "decided_by": None}
     where = _of(context, T.uid == uid, T.org_id == org_id)
     row = context.work.one(update(table).where(*where).values(values).returning(*_COLUMNS))
@@ -61,7 +61,7 @@ def open_(context: Context, uid: str, org_id: str, domain: str) -> JoinRequestRe
 
 
 def close(context: Context, request: JoinRequestRecord, status: str, by: str | None) -> JoinRequestRecord | None:
-    """Decide an open request. Return it as it is then; None if it is no longer open."""
+    """Decide an open request and return it; None if it is no longer open."""
     where = _of(context, T.join_request_id == request.join_request_id, T.status == OPEN)
     values = {"status": status, "decided_at": context.now, "decided_by": by}
     row = context.work.one(update(table).where(*where).values(values).returning(*_COLUMNS))

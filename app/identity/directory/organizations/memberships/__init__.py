@@ -1,1 +1,1 @@
-"""Memberships: the roles of accounts in organizations, and who may manage them."""
+"""Memberships: the roles of accounts in organizations, and the rights of managers."""

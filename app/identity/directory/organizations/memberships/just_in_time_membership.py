@@ -25,7 +25,7 @@ def lock_joinable(context: Context, account: Account) -> list[OrganizationRecord
     """
     if not context.tenant.settings.organizations.enabled:
         return []
-    joined = membership_domains.of_tenant(context).joined
+    joined = membership_domains.of_tenant(context).automatic
     requested = {joined[domain] for domain in verified_domains(account) if domain in joined} if joined else set()
     if requested and account.has_organizations:
         requested -= {member.org_id for member in member_store.of_account(context, account.uid)}
@@ -67,7 +67,7 @@ def sees_organizations(context: Context, account: Account) -> bool:
     """Return whether the account joined an organization at some time, or may ask to join one. Usually makes no query."""
     if account.has_organizations or not context.tenant.settings.organizations.enabled:
         return bool(account.has_organizations)
-    by_request = membership_domains.of_tenant(context).asked
+    by_request = membership_domains.of_tenant(context).by_request
     return bool(by_request) and not verified_domains(account).isdisjoint(by_request)
 
 

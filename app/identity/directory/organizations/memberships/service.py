@@ -1,4 +1,4 @@
-"""The rules of memberships: an account is a member of an organization while it has a role there."""
+"""Reads and adds memberships: an account is a member of an organization while it has a role there."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def require_account(context: Context, uid: str) -> Account:
 
 
 def require_removable(context: Context, uid: str) -> Account:
-    """Return an account that can lose roles, also one that is being deleted: reverting the deletion must not bring them back.
+    """Return an account that can lose roles, deleted accounts in the grace period included: a revert must not restore the roles.
 
     Raises UserIdMissing, UnknownMember.
     """
@@ -156,7 +156,7 @@ def require_removable(context: Context, uid: str) -> Account:
 def _prepare(
     context: Context, account: Account, organization: OrganizationRecord, role_ids: Collection[str]
 ) -> list[RoleRecord]:
-    """Lock what a new role depends on, in the order of all writers, and return the roles."""
+    """Lock the rows on which a new role depends, in the lock order of all writers, and return the roles."""
     locked = service.lock_active(context, organization.org_id, is_alone=True)  # two at once would take the last seat
     if is_full(context, locked) and not member_store.of_account(context, account.uid, organization.org_id):
         raise e.NoSeatLeft  # before the first write: some callers go on without the membership

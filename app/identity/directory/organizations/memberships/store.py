@@ -152,7 +152,7 @@ def with_accounts(context: Context) -> Sequence[Row[Any]]:
 
 
 def profile_entries(context: Context, uid: str) -> ProfileOrganizations:
-    """Return what a profile shows of the account's organizations, the oldest organization first."""
+    """Return the account's organizations for its profile, the oldest first."""
     rows = context.work.all(_JOINED, {"tenant": context.tenant.tenant_id, "account": uid})
     found = sorted(map(store.organization, rows), key=attrgetter("created_at", "org_id"))
     entries = [{"Id": row.org_id, "Name": row.display_name, "LogoURL": row.logo_url} for row in found]

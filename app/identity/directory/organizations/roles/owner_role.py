@@ -63,7 +63,7 @@ def _ensure_permission(context: Context, name: str) -> str:
 
 
 def _add(context: Context, table: Table, name: str, **values: Any) -> bool:
-    """Add a row unless there is one of this name, also one that another transaction adds. Return whether it was added."""
+    """Add a row unless a row of this name exists or a concurrent transaction adds it; return whether it was added."""
     row = {
         "tenant_id": context.tenant.tenant_id,
         "name": name,

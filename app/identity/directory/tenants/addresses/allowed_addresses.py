@@ -128,7 +128,7 @@ def mailed_link(
     own_page: str | None,
     *,
     vtype: str,
-    attempt: str | None = None,
+    interaction_id: str | None = None,
     **more: str,
 ) -> str:
     """Return the link of an email: to the application's own page, else to our `page`.
@@ -138,13 +138,13 @@ def mailed_link(
     """
     if own_page:
         return with_query(own_page, vtype=vtype, vtoken=token, **more)
-    return own_link(context, page, token, attempt)
+    return own_link(context, page, token, interaction_id)
 
 
-def own_link(context: Context, page: str, token: str, attempt: str | None = None) -> str:
+def own_link(context: Context, page: str, token: str, interaction_id: str | None = None) -> str:
     """Return the link to a page of the hub: the page's letter and the token, such as `/r/TOKEN` (decision 0179)."""
     address = f"{context.pages_url}{SHORT_PATHS[page]}/{token}"
-    return f"{address}?attempt={quote(attempt)}" if attempt else address
+    return f"{address}?attempt={quote(interaction_id)}" if interaction_id else address
 
 
 def with_query(address: str, **parameters: str) -> str:

@@ -49,7 +49,7 @@ _KINDS: Final[Mapping[SigningAlgorithm, Algorithm]] = {
 }
 ALGORITHMS: Final[Mapping[str, Algorithm]] = {name: _KINDS[name] for name in SERVED}
 """Each algorithm has keys of its own: one RSA key for both paddings would let a weakness of one affect the other (RFC 8017
-section 8), and `alg` of a published key then names what it is for (RFC 7517 section 4.4)."""
+section 8), and `alg` of a published key then names its use (RFC 7517 section 4.4)."""
 DEFAULT: Final = DEFAULT_ALGORITHM
 """Of applications that name no other, of machine tokens, and of tenants before there were others."""
 

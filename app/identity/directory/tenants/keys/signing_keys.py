@@ -30,7 +30,7 @@ from app.kit.limits import time_budget
 OVERLAP = timedelta(days=2)  # longer than the lifetime of any token
 LEAD = timedelta(minutes=20)  # time between publication and first use: longer than clients cache the JWKS
 _FRESH_SECONDS = 300.0
-"""How long a key set is kept; a change of the tenant drops it, and one whose keys change by the clock is made anew then."""
+"""How long a key set is cached; a change of the tenant drops it, and it is rebuilt when a key starts to sign or ends."""
 _GLANCE_SECONDS = 0.2
 """How long verifiers wait for a newer key set than the cached one."""
 _LOCK_SECONDS = 30.0
@@ -42,7 +42,7 @@ _K = signing_keys.c
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """A cached key set: when it was read, of which rows, and between which instants it says what the clock demands."""
+    """A cached key set: its read time, its rows, and the instants between which it is valid."""
 
     read_at: float
     mark: str
@@ -72,12 +72,12 @@ class StoredSigningKeys:
 
     def current(self, work: UnitOfWork, *algorithms: str) -> KeySet:
         """Return the tenant's key set; creates the first key of RS256 and of these algorithms, in a separate transaction."""
-        stored = self.held(work.tenant_id)
+        stored = self.cached(work.tenant_id)
         if stored is not None and stored.has(algorithms):
             return stored
         return self._refresh(work, self._cached.get(work.tenant_id), {DEFAULT, *algorithms})
 
-    def held(self, tenant_id: str) -> KeySet | None:
+    def cached(self, tenant_id: str) -> KeySet | None:
         """Return the tenant's key set if the cached one is current. Makes no query."""
         cached = self._cached.get(tenant_id)
         is_current = cached is not None and monotonic() - cached.read_at < _FRESH_SECONDS
@@ -151,7 +151,7 @@ class StoredSigningKeys:
     def _create_missing(self, work: UnitOfWork, requested: set[str]) -> list[Any]:
         """Create the keys that no process has created meanwhile, and return all rows.
 
-        In a separate transaction, unless this one has written: then other processes see the keys with what it wrote.
+        Uses a separate transaction, unless this transaction has written: other processes then see its writes and the keys together.
         """
         created: dict[tuple[str, str], Key] = {}
         with nullcontext(work) if work.is_writing else work.separate_transaction() as transaction:
@@ -191,7 +191,7 @@ class StoredSigningKeys:
         return kid
 
     def revoke(self, work: UnitOfWork, kid: str | None = None) -> RevokedKey:
-        """Withdraw a published key, by default the one that signs RS256.
+        """Withdraw a published key, by default the current RS256 key.
 
         The next published key of its algorithm signs early; without one a new key signs, which no application has fetched yet.
         Raises LookupError for an unknown key.

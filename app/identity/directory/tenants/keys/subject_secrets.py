@@ -24,7 +24,7 @@ def associated_data(tenant_id: str) -> str:
 def of(services: IdentityServices, work: UnitOfWork) -> bytes:
     """Return the tenant's secret; creates it.
 
-    Only a committed secret is cached: one that is rolled back would give identifiers that nobody can repeat.
+    Only a committed secret is cached: after a rollback the identifiers of an uncommitted secret could not be computed again.
     """
     cached = services.subject_secrets.get(work.tenant_id)
     if cached is not None:

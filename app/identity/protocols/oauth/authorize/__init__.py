@@ -93,10 +93,10 @@ def open(context: Context, protocol: str, app: str | None, parameters: list[tupl
 
 
 def _first_step(context: Context, client: Application, request: Authorization) -> StepResponse:
-    """Return the first step for the browser's current session, or for another one that the request names by a hint.
+    """Return the first step for the browser's current session, or for another of its sessions that a hint names.
 
-    Any site can send a browser here with a hint. So the session that it names serves this response only: the current one
-    stays current, and where a page must be shown, the person chooses the account first (decision 0238).
+    Any site can send a browser here with a hint. The hinted session serves this response only: the current session
+    stays current, and the person chooses the account before any page (decision 0238).
     """
     session, named = sessions.current(context), account_choice.hinted(context, client, request)
     if named is not None and (session is None or named.session.uid != session.uid):
@@ -140,7 +140,7 @@ def answer_consent(
     """Store the user's answer and return the next step; the session is checked again.
 
     Args:
-        refused: scopes that the user left out; those that are not optional for the client are granted all the same.
+        refused: scopes that the user declined; scopes that are not optional for the client are granted all the same.
     """
     request, client = _load(context, interaction)
     if client is None:
@@ -155,24 +155,24 @@ def answer_consent(
     if not allow:
         context.audit.record("consent.refused", uid=session.uid, client_id=client.client_id)
         return decision.refuse(RefusedByRedirect("access_denied", "The user denied access."))
-    left_out = decision.optional.intersection(refused)
-    agreed = [name for name in request.agreed if name not in left_out]
-    consents.grant(context, session.uid, client.client_id, agreed, left_out)
+    declined = decision.optional.intersection(refused)
+    agreed = [name for name in request.agreed if name not in declined]
+    consents.grant(context, session.uid, client.client_id, agreed, declined)
     facts: dict[str, Any] = {"scope": " ".join(agreed)}
-    facts |= {"refused": " ".join(sorted(left_out))} if left_out else {}
+    facts |= {"refused": " ".join(sorted(declined))} if declined else {}
     facts |= (
         {"types": [detail["type"] for detail in request.authorization_details]} if request.authorization_details else {}
     )
     context.audit.record("consent.given", uid=session.uid, client_id=client.client_id, **facts)
-    return replace(decision).finish(session)  # which reads the consent again
+    return replace(decision).finish(session)  # `replace` drops the cached consent
 
 
 def choose_organization(
     context: Context, interaction: Interaction, session: BrowserSession | None, org_id: str
 ) -> StepResponse:
-    """Store the organization that the user chose (empty: the personal account) and return the next step.
+    """Store the chosen organization (empty: the personal account) and return the next step.
 
-    A choice that the account does not have shows the page again; a different choice after the end starts again.
+    An organization without a membership of the account shows the page again; a different choice after the end starts again.
     """
     interaction = interactions.lock(context, interaction)
     if interaction.is_done:
@@ -189,14 +189,14 @@ def choose_organization(
 
 
 def to_restart(interaction: Interaction) -> dict[str, Any]:
-    """Return the request of an expired interaction, without what an earlier visitor of the browser did and chose."""
+    """Return the request of an expired interaction, without the choices of an earlier visitor."""
     if interaction.kind != KIND:
         return interaction.request
     return Authorization.model_validate(interaction.request).model_copy(update=_NOTHING_CHOSEN).to_store()
 
 
 def opened(context: Context, interaction: Interaction) -> dict[str, Any]:
-    """Return what every page of the interaction shows of its request."""
+    """Return the data of the request that every page of the interaction shows."""
     if interaction.kind != KIND:
         return {}
     request, client = _known(context, interaction)
@@ -230,7 +230,7 @@ def _load(context: Context, interaction: Interaction) -> tuple[Authorization, Ap
 
 
 def _known(context: Context, interaction: Interaction) -> tuple[Authorization, Application | None]:
-    """Return the interaction's request and its client; None for one that is inactive."""
+    """Return the interaction's request and its client; None for an inactive client."""
     request = Authorization.model_validate(interaction.request)
     client = context.application(client_id=request.client_id)
     return request, client if client is not None and client.settings.is_active else None

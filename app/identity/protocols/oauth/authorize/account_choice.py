@@ -1,4 +1,4 @@
-"""Which of the accounts that this browser is signed in to a request is for (OpenID Connect Core section 3.1.2.1, `select_account`)."""
+"""Selects the account of a request among the accounts of the browser (OpenID Connect Core section 3.1.2.1, `select_account`)."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from app.identity.protocols.oauth.authorize.openid_parameters import login_hint
 from app.identity.protocols.oauth.authorize.request import Authorization
 from app.identity.protocols.oauth.claims import subjects
 
-CHOSEN, ANOTHER, _WANTS = "account_chosen", "another_account", "wants_accounts"
-"""Members of an interaction's request: the id of the chosen session; since when the person signs in to one more account; since when
-the person wants the page with the accounts."""
+CHOSEN, ANOTHER, _REQUESTED = "account_chosen", "another_account", "wants_accounts"
+"""Members of an interaction's request: the id of the chosen session; when the person requested to add one more account; when
+the person requested the page with the accounts."""
 _KINDS = ("authorize", "device")
 _FRESH: Final = timedelta(minutes=10)
-"""How long a sign-in counts as made for the request, whose page may stay open for hours, also in another tab (decision 0334)."""
+"""The time after a sign-in in which it counts as a response to the request (decision 0334)."""
 
 
 def may_choose(interaction: Interaction) -> bool:
@@ -32,31 +32,31 @@ def may_choose(interaction: Interaction) -> bool:
     return interaction.kind in _KINDS and not interaction.is_done
 
 
-def is_wanted(interaction: Interaction | None, session: BrowserSession) -> bool:
-    """Return whether the person wants the page with the browser's accounts, and has not signed in since."""
-    since = interaction.request.get(_WANTS) if interaction is not None else None
+def is_requested(interaction: Interaction | None, session: BrowserSession) -> bool:
+    """Return whether the person requested the page with the browser's accounts, and has not signed in since."""
+    since = interaction.request.get(_REQUESTED) if interaction is not None else None
     return isinstance(since, float) and session.authenticated_at.timestamp() < since
 
 
 def facts_of_request(context: Context) -> dict[str, Any]:
     """Return the facts of an interaction whose page a person leaves for the page with the accounts."""
-    return {_WANTS: context.now.timestamp(), CHOSEN: None, ANOTHER: None}
+    return {_REQUESTED: context.now.timestamp(), CHOSEN: None, ANOTHER: None}
 
 
 def facts_of_answer(context: Context, chosen: SessionAccount | None) -> dict[str, Any]:
     """Return the facts of a chosen session; None: the person signs in to one more account."""
     if chosen is not None:
         return facts_of_choice(chosen.session.session_id)
-    return {_WANTS: None, CHOSEN: None, ANOTHER: context.now.timestamp()}
+    return {_REQUESTED: None, CHOSEN: None, ANOTHER: context.now.timestamp()}
 
 
 def facts_of_choice(session_id: str) -> dict[str, Any]:
     """Return the facts of a session that the person chose, on the page with the accounts or by a phone."""
-    return {_WANTS: None, CHOSEN: session_id, ANOTHER: None}
+    return {_REQUESTED: None, CHOSEN: session_id, ANOTHER: None}
 
 
 def is_fresh(interaction: Interaction | None, session: BrowserSession | None, now: datetime) -> bool:
-    """Return whether the person authenticated in the interaction, just now, and after the wish for one more account."""
+    """Return whether the person authenticated in the interaction, recently, and after requesting one more account."""
     if session is None or interaction is None or session.authenticated_at < interaction.created_at:
         return False
     if now - session.authenticated_at > _FRESH:
@@ -70,7 +70,7 @@ def is_chosen(interaction: Interaction | None, session: BrowserSession) -> bool:
     return interaction is not None and interaction.request.get(CHOSEN) == session.session_id
 
 
-def wants_another(interaction: Interaction | None) -> bool:
+def requests_another(interaction: Interaction | None) -> bool:
     """Return whether the person signs in to one more account, beside those of the browser."""
     return interaction is not None and bool(interaction.request.get(ANOTHER))
 

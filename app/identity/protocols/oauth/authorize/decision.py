@@ -54,9 +54,9 @@ _NOT_IN_CODE = {
 
 @dataclass(frozen=True)
 class Decision:
-    """A checked request and what its next step depends on.
+    """A checked request with the session and interaction on which its next step depends.
 
-    `session` is None where the browser is signed out, `interaction` where no page was shown yet.
+    `session` is None if the browser is signed out, `interaction` if no page was shown yet.
     """
 
     context: Context
@@ -77,7 +77,7 @@ class Decision:
         session = self.session
         if session is None:
             return self._login()
-        if account_choice.is_wanted(self.interaction, session):
+        if account_choice.is_requested(self.interaction, session):
             return self.offer_accounts()
         if not self._is_fresh:
             if not self._is_sufficient(session):
@@ -87,7 +87,7 @@ class Decision:
         return self._second_factor(session) or self._required_action(session) or self._select_organization(session)
 
     def finish(self, session: BrowserSession) -> StepResponse:
-        """Respond with a code; a second submit of the same form, which finds the interaction ended, gets one too."""
+        """Respond with a code, also to a second submit of the same form, which finds the interaction ended."""
         if not pushed.use_up(self.context, self.request.pushed, self.interaction):
             return self._refuse("invalid_request_uri", "The request_uri was used.")
         if self.interaction is None or interactions.finish(self.context, self.interaction, uid=session.uid):
@@ -96,9 +96,9 @@ class Decision:
         return Decision(self.context, self.request, self.client, session, stored).repeat()
 
     def repeat(self) -> StepResponse:
-        """Respond again for an ended interaction: of two submits of one form the browser follows only the last response.
+        """Respond again for an ended interaction, because the browser follows only the last response to two submits of a form.
 
-        The code is a new one, because each is good for one exchange. It gives nothing that the session would not get at
+        Issues a new code, since a code is valid for one exchange. It grants nothing that the session would not get at
         the authorization endpoint: the session must have ended the interaction, still be sufficient and still have consent.
         An interaction that ended with a refusal repeats the refusal.
         """
@@ -111,7 +111,7 @@ class Decision:
         return self._respond(session)
 
     def refuse(self, problem: RefusedByRedirect) -> StepResponse:
-        """Return the error response and end the interaction; before any page, it may be a page (RFC 9700 section 4.11.2)."""
+        """End the interaction and return the error response, or an error page if no page was shown yet (RFC 9700 section 4.11.2)."""
         if self.interaction is not None:
             interactions.finish(self.context, self.interaction, problem=[problem.error, problem.description])
         pushed.use_up(self.context, self.request.pushed)
@@ -139,7 +139,7 @@ class Decision:
     def _is_sufficient(self, session: BrowserSession) -> bool:
         """Return whether a session that is older than this request satisfies it."""
         request = self.request
-        if not _can_sign_in(self._account) or account_choice.wants_another(self.interaction):
+        if not _can_sign_in(self._account) or account_choice.requests_another(self.interaction):
             return False
         if request.acr is not None or request.prompt & {prompt.LOGIN, prompt.CREATE}:
             return False
@@ -153,7 +153,7 @@ class Decision:
 
     @property
     def _is_expected_account(self) -> bool:
-        """Whether the session's account is the one of `id_token_hint` and `login_hint`, where they are given."""
+        """Whether the session's account matches `id_token_hint` and `login_hint`, if the request has them."""
         account, hint = self._account, self.request.login_hint
         if account is None or not self.request.accepts(account.uid) or self._is_for_another:
             return False
@@ -175,7 +175,7 @@ class Decision:
         return (is_own_sign_in or self._is_sufficient(session)) and (not needs_consent or self._has_consent)
 
     def _second_factor(self, session: BrowserSession) -> StepResponse | None:
-        """Return the second-factor step where the request asks for two factors and the session has one.
+        """Return the second-factor step if the request requires two factors and the session has one.
 
         A voluntary `acr` (OpenID Connect Core section 5.5.1.1) lets an account without a second factor continue; an essential
         one is refused.
@@ -195,7 +195,7 @@ class Decision:
         return account is not None and bool(second_factors.kinds_of_account(self.context, account, channel))
 
     def _required_action(self, session: BrowserSession) -> StepResponse | None:
-        """Return the step of an action that the tenant still requires of the account; None where there is none."""
+        """Return the step of an action that the tenant still requires of the account; None if there is none."""
         step = required_actions.next_step(self.context, session, None if self._is_fresh else self._account)
         if step is None or (isinstance(step, PinStep) and step.can_skip and prompt.NONE in self.request.prompt):
             return None
@@ -219,7 +219,7 @@ class Decision:
 
     @cached_attribute
     def _organization(self) -> Membership | OrganizationChoice | None:
-        """The membership that the tokens are for, or the choice that is still to be made; None: the personal account.
+        """The membership that the tokens are for, or the choice that the user must make; None: the personal account.
 
         Raises RefusedByRedirect.
         """
@@ -229,23 +229,23 @@ class Decision:
         if prompt.CONSENT in self.request.prompt:
             return True
         if self.request.authorization_details:
-            return True  # asked each time: what was allowed once says nothing about the next
-        if self._may_be_posed_as:
+            return True  # consent is required each time: an earlier grant does not cover other details
+        if self._can_be_impersonated:
             return True
         return self._requires_consent and not self._has_consent
 
     @property
-    def _may_be_posed_as(self) -> bool:
-        """Whether any program of the device could be sending the request in this application's name (RFC 8252 section 8.6)."""
-        is_unproved = self.client.is_self_registered and self.client.settings.is_public
-        return is_unproved and not self.request.redirect_uri.startswith("https://")
+    def _can_be_impersonated(self) -> bool:
+        """Whether another program of the device could impersonate this application (RFC 8252 section 8.6)."""
+        is_unauthenticated = self.client.is_self_registered and self.client.settings.is_public
+        return is_unauthenticated and not self.request.redirect_uri.startswith("https://")
 
     @property
     def _requires_consent(self) -> bool:
-        """Whether the application may not go on without consent: offline access needs it (OpenID Connect Core section 11)."""
+        """Whether the application needs consent, as offline access does (OpenID Connect Core section 11)."""
         settings = self.client.settings
-        is_asked_offline = settings.refresh_tokens == OFFLINE and OFFLINE in self.request.scope
-        return settings.require_consent or self.client.is_self_registered or is_asked_offline
+        requests_offline = settings.refresh_tokens == OFFLINE and OFFLINE in self.request.scope
+        return settings.require_consent or self.client.is_self_registered or requests_offline
 
     @cached_attribute
     def consent(self) -> consents.Consent | None:
@@ -254,13 +254,13 @@ class Decision:
 
     @property
     def optional(self) -> frozenset[str]:
-        """The requested scopes that the person may leave out."""
+        """The requested scopes that the person may decline."""
         named = self.client.settings.optional_scopes
         return frozenset(named).intersection(self.request.agreed) if named else frozenset()
 
     @property
     def _has_consent(self) -> bool:
-        """Whether the account answered for each scope: granted, or left out where it is optional."""
+        """Whether the account answered for each scope: granted it, or declined an optional one."""
         stored = self.consent
         return stored is not None and {*stored.scopes, *self.optional.intersection(stored.refused)}.issuperset(
             self.request.agreed
@@ -271,7 +271,7 @@ class Decision:
             return self._refuse("login_required", "The user must sign in.")
         if self._offers_accounts and (options := account_choice.options(self.context)):
             return self._shown(SelectAccountStep(accounts=options))
-        is_another = account_choice.wants_another(self.interaction)
+        is_another = account_choice.requests_another(self.interaction)
         is_same = not is_another and _can_sign_in(self._account) and self._is_expected_account
         person = self._person if is_same else None
         reauthentication = ReauthenticationOptions(person=person) if person is not None else None
@@ -286,11 +286,11 @@ class Decision:
     def _offers_accounts(self) -> bool:
         """Whether the page with the browser's accounts comes before the sign-in page."""
         request, visit = self.request, self.context.visit
-        if account_choice.wants_another(self.interaction) or request.prompt & {prompt.LOGIN, prompt.CREATE}:
+        if account_choice.requests_another(self.interaction) or request.prompt & {prompt.LOGIN, prompt.CREATE}:
             return False
         if self.session is not None:
-            is_asked = prompt.SELECT in request.prompt or self._is_for_another
-            return is_asked and not account_choice.is_chosen(self.interaction, self.session)
+            requests_selection = prompt.SELECT in request.prompt or self._is_for_another
+            return requests_selection and not account_choice.is_chosen(self.interaction, self.session)
         is_named = request.subject is not None or request.login_hint is not None
         return bool(visit and visit.others) and (
             prompt.SELECT in request.prompt or not is_named or self._is_for_another
@@ -309,7 +309,7 @@ class Decision:
         return self._shown(ConsentStep(person=self._person, scopes=scopes, details=details))
 
     def _respond(self, session: BrowserSession) -> StepResponse:
-        """Return the response with what the response type names: a code, tokens, or both."""
+        """Return the response by its response type: with a code, tokens, or both."""
         request = self._narrowed
         acr = acr_values.met(request, session.methods) if request.demanded_acr else request.acr
         if request.demanded_acr and acr is None:
@@ -338,14 +338,14 @@ class Decision:
         return step if browser_state is None else step.model_copy(update={"browser_state": browser_state})
 
     def _browser_state(self, session: BrowserSession) -> str | None:
-        """Return the session's state for Session Management (section 2); None where it is off, or the request is none of OpenID."""
+        """Return the session's state for Session Management (section 2); None if it is off, or for a request without `openid`."""
         is_on = self.context.tenant.settings.session_management and OPENID in self.request.scope
         return sessions.browser_state(self.context, session) if is_on else None
 
     def _sent(
         self, request: Authorization, session: BrowserSession, facts: dict[str, Any], membership: Membership | None
     ) -> dict[str, str | None]:
-        """Issue the code and the tokens. Raises RefusedByRedirect where the session ended meanwhile."""
+        """Issue the code and the tokens. Raises RefusedByRedirect if the session has ended since."""
         family_id = randomness.token(18)
         code = None
         if CODE in request.response_type.split():
@@ -363,16 +363,16 @@ class Decision:
 
     @property
     def _narrowed(self) -> Authorization:
-        """The request without the optional scopes that the person left out, and without their claims."""
+        """The request without the optional scopes that the person declined, and without their claims."""
         refused = self.optional.intersection(self.consent.refused) if self.optional and self.consent else frozenset()
         return self.request.without(refused) if refused else self.request
 
     def _refuse_after_end(self, problem: RefusedByRedirect) -> StepResponse:
-        """Return the error response where the interaction may have ended before; only the response is an error."""
+        """Return the error response without ending the interaction again."""
         return Decision(self.context, self.request, self.client, self.session, None).refuse(problem)
 
     def _shown(self, step: AnyStep, login_hint: str | None = None) -> StepResponse:
-        """Return the step with what every page of this request shows and carries on."""
+        """Return the step with the data that every page of this request shows."""
         return StepResponse(
             step=step,
             interaction_id=self.interaction.interaction_id if self.interaction is not None else None,

@@ -55,7 +55,7 @@ def issue(context: Context, client: Application, req: DeviceRequest) -> DeviceRe
     device = continuation_tokens.issue(
         context, ContinuationPurpose.DEVICE_CODE, NO_ACCOUNT, lifetime=lifetime, facts=facts, text=text
     )
-    named = {"device": device.ticket_hash}
+    named = {"device": device.token_hash}
     continuation_tokens.issue(
         context, ContinuationPurpose.USER_CODE, NO_ACCOUNT, lifetime=lifetime, facts=named, text=user_code
     )
@@ -100,7 +100,7 @@ def written(user_code: str) -> str:
 
 
 def request_of(device: ContinuationToken) -> Authorization:
-    """Return what the device asked for."""
+    """Return the request of the device."""
     facts = device.facts
     return Authorization(
         client_id=facts["client_id"],
@@ -113,7 +113,7 @@ def request_of(device: ContinuationToken) -> Authorization:
 
 
 def still_holds(context: Context, client: Application, device: ContinuationToken) -> bool:
-    """Return whether the client may still ask for what its device asked for (decision 0314)."""
+    """Return whether the client may still send the request of its device (decision 0314)."""
     request = request_of(device)
     is_registered = client.settings.is_active and DEVICE_GRANT in client.settings.grant_types
     return is_registered and all(check.still_holds(context, client, request) for check in _CHECKS)
@@ -164,7 +164,7 @@ def redeem(context: Context, client: Application, issuer: Issuer, text: str) -> 
 
 
 def _still_waiting(context: Context, device: ContinuationToken) -> OAuthError:
-    """Return the error of a poll before the answer, and remember when it came; an answer at the same moment wins."""
+    """Return the error of a poll before the answer and record its time, unless the answer is stored concurrently."""
     now, interval = int(context.now.timestamp()), int(device.facts["interval"])
     is_early = now < int(device.facts.get("polled_at", 0)) + interval
     interval += SLOWER_SECONDS if is_early else 0

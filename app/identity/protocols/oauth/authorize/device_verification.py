@@ -1,4 +1,4 @@
-"""The person's part of a device authorization (RFC 8628 section 3.3): sign-in, then always a question, then the answer."""
+"""The person's part of a device authorization (RFC 8628 section 3.3): sign-in, then approval in every case, then the response."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class DeviceAuthorizationDecision(Decision):
         )
 
     def facts(self, session: BrowserSession) -> dict[str, object]:
-        """Return what the tokens will say about this sign-in. Raises RefusedByRedirect if the membership ended."""
+        """Return the facts of this sign-in for the tokens. Raises RefusedByRedirect if the membership ended."""
         membership = self._organization
         chosen = None if isinstance(membership, OrganizationChoice) else membership
         return {
@@ -90,14 +90,14 @@ def start(context: Context, typed: str, session: BrowserSession | None) -> StepR
         context.audit.record("device.code_refused")
         return _WRONG
     context.give_back_attempts()
-    stored = {**device_codes.request_of(device).to_store(), _TICKET: device.ticket_hash}
+    stored = {**device_codes.request_of(device).to_store(), _TICKET: device.token_hash}
     interaction, binding = interactions.begin(context, KIND, stored)
     response = advance(context, interaction, session)
     return response.model_copy(update={"interaction_id": interaction.interaction_id, "binding": binding})
 
 
 def advance(context: Context, interaction: Interaction, session: BrowserSession | None) -> StepResponse:
-    """Return the next step: sign-in and what the tenant requires, then the question; DEVICE_DONE after its end."""
+    """Return the next step: sign-in and required actions, then the approval; DEVICE_DONE after its end."""
     device = _device(context, interaction)
     client = _client(context, device) if device is not None else None
     if interaction.is_done or device is None or client is None or device.state != OPEN:
@@ -158,6 +158,6 @@ def _device(context: Context, interaction: Interaction) -> ContinuationToken | N
 
 
 def _client(context: Context, device: ContinuationToken) -> Application | None:
-    """Return the client of a device, None where it may no longer ask for what the device asked for."""
+    """Return the client of a device; None if it may no longer send the device's request."""
     client = context.application(client_id=device.facts["client_id"])
     return client if client is not None and device_codes.still_holds(context, client, device) else None

@@ -28,7 +28,7 @@ PERSONAL: Final = ""
 
 
 class Offers:
-    """The ways of an account to an organization that it does not have yet; each is read when it is first asked for."""
+    """The organizations that an account could join or create; each member is read on first use."""
 
     def __init__(self, context: Context, account: Account | None) -> None:
         self._context, self._account = context, account
@@ -39,18 +39,18 @@ class Offers:
 
     @cached_property
     def joinable(self) -> list[JoinOffer]:
-        """Those that the account may ask to join."""
+        """The organizations that the account may request to join."""
         return join_requests.offers(self._context, self._account) if self._account is not None else []
 
     @cached_property
     def invitations(self) -> list[ReceivedInvitation]:
-        """Those that the account can answer."""
+        """The invitations that the account can answer."""
         return received_invitations.pending(self._context, self._account) if self._account is not None else []
 
 
 @dataclass(frozen=True)
 class OrganizationChoice:
-    """What the account may choose from."""
+    """The options of the choice."""
 
     memberships: tuple[Membership, ...]
     allows_personal: bool
@@ -72,8 +72,8 @@ def resolve(
     usage = client.settings.organization_usage
     if request.organization is not None:
         return _named(context, request.organization, account if usage != "deny" else None)
-    is_asked = prompt.SELECT_ORGANIZATION in request.prompt or usage == "prompt"
-    if usage == "deny" or (usage != "require" and not is_asked):
+    requests_choice = prompt.SELECT_ORGANIZATION in request.prompt or usage == "prompt"
+    if usage == "deny" or (usage != "require" and not requests_choice):
         return None
     found = tuple(memberships.of(context, account)) if account is not None else ()
     offers = Offers(context, account)
@@ -104,7 +104,7 @@ def step(
 
 
 def _options(context: Context, choice: OrganizationChoice, uid: str, client_id: str) -> list[OrganizationOption]:
-    """Return the organizations as the page shows them, the one that was used last first."""
+    """Return the organizations as the page shows them, the last used first."""
     ids = [membership.organization.org_id for membership in choice.memberships]
     people, last = memberships.count_people(context, ids), last_used_organization.read(context, uid, client_id)
     shown = [
@@ -133,7 +133,7 @@ def joinable(offer: JoinOffer) -> JoinableOrganization:
         id=stored.org_id,
         name=stored.display_name,
         logo=stored.logo_url,
-        is_asked=offer.is_asked,
+        is_asked=offer.is_requested,
         until=iso(offer.until),
     )
 
@@ -157,7 +157,7 @@ def _named(context: Context, text: str, account: Account | None) -> Membership:
 def _chosen(
     request: Authorization, account: Account | None, choice: OrganizationChoice
 ) -> Membership | OrganizationChoice | None:
-    """Return what this account chose on the page, if it still may."""
+    """Return the account's choice on the page, if it is still allowed."""
     if account is None or request.org_id is None or request.org_uid != account.uid:
         return choice
     if request.org_id == PERSONAL:

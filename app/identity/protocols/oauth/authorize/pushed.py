@@ -30,7 +30,7 @@ PREFIX: Final = "urn:ietf:params:oauth:request_uri:"
 _HELD: Final = timedelta(days=1)
 """How long a request that was begun is known: longer than any sign-in takes."""
 _UNTIL: Final = "until"
-"""The fact that says until when a request that was begun can be begun again, in seconds since 1970."""
+"""The fact with the time until which a begun request can be begun again, in seconds since 1970."""
 _SIGNED: Final = "is_signed"
 _KIND: Final = ContinuationPurpose.PUSHED_REQUEST
 _NOT_STORED = {"app", "client_secret", "client_assertion_type", "client_assertion"}
@@ -88,7 +88,7 @@ def read(request: UncheckedRequest, address: str) -> dict[str, str]:
     expected = {"client_id": request.client.client_id, "issuer": request.issuer.url}
     if token is None or not expected.items() <= token.facts.items() or _is_late(token, request.context.now):
         raise RefusedByRedirect("invalid_request_uri", "The request_uri has expired or was used.")
-    request.accepted.update({"pushed": token.ticket_hash, _SIGNED: token.facts.get(_SIGNED, False)})
+    request.accepted.update({"pushed": token.token_hash, _SIGNED: token.facts.get(_SIGNED, False)})
     return dict(token.facts["parameters"])
 
 

@@ -61,7 +61,7 @@ class Authorization(BaseModel):
     wants_two: bool = False  # two factors, where the account has them
     demanded_acr: tuple[str, ...] = ()  # the response has one of these, or is an error
     organization: str | None = None  # id or name of the organization to sign in to
-    connection: str | None = None  # the identity provider to go straight to
+    connection: str | None = None  # the identity provider to redirect to at once
     org_id: str | None = None  # chosen on the page; PERSONAL: none
     org_uid: str | None = None  # the account that chose it
     subject: str | None = None  # the uid that must be signed in (id_token_hint, or `sub` of claims)
@@ -109,7 +109,7 @@ class Authorization(BaseModel):
 
 @dataclass
 class UncheckedRequest:
-    """The request during its checks: each check reads `values` and writes what it accepts into `accepted`."""
+    """The request during its checks: each check reads `values` and writes accepted parameters into `accepted`."""
 
     context: Context
     protocol: str

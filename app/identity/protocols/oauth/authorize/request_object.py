@@ -83,7 +83,7 @@ def _demand(client: Application, *, is_pushed: bool, is_signed: bool) -> None:
 
 
 def unverified(request: UncheckedRequest, name: str) -> str | None:
-    """Return a member of a refused request object, although nothing proves who wrote it.
+    """Return a member of a refused request object without verifying its signature.
 
     Only for where and how the refusal is sent: a client may state `redirect_uri`, `state` and `response_mode` in its object
     alone, and the caller that sends the browser here could state them beside it as well.
@@ -150,7 +150,7 @@ def _parameters(request: UncheckedRequest, text: str) -> dict[str, str]:
 
 
 def _check_claims(request: UncheckedRequest, claims: dict[str, Any]) -> None:
-    """Check what the object says about itself, where it does; an id_token or a client assertion is none (section 10.8)."""
+    """Check the object's claims about itself, if present; refuse an id_token or a client assertion (section 10.8)."""
     client_id, now = request.client.client_id, request.context.now.timestamp()
     audience = claims.get("aud")
     audiences = audience if isinstance(audience, list) else [audience]

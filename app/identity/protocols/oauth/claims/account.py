@@ -152,7 +152,7 @@ def userinfo(context: Context, app: str | None) -> Document:
     account = accounts.by_uid(context, holder.uid)
     if account is None or not account.is_active or account.is_deleted:
         raise InvalidToken
-    scopes = [scope for scope in scopes if scope in client.scopes]  # what it may have now (decision 0331)
+    scopes = [scope for scope in scopes if scope in client.scopes]  # the scopes that the client has now (decision 0331)
     requested = registered(client, holder.claims.userinfo_claims or ())
     mapping = client.settings.claims_mapping.userinfo
     payload = {

@@ -28,7 +28,7 @@ def read(account: Account | None, mapping: Mapping[str, str], withheld: Collecti
 
 
 def of_token(account: Account | None, mapping: Mapping[str, str], withheld: Collection[str]) -> dict[str, Any]:
-    """Return the mapped claims as a token has them: the first ones that fit, each complete or absent."""
+    """Return the mapped claims of a token: as many as fit, in their order, each complete or absent."""
     found: dict[str, Any] = {}
     size = 0
     for claim, value in read(account, mapping, withheld).items():

@@ -21,7 +21,7 @@ _PERMISSIONS: Final = "permissions"
 
 
 def membership_of(context: Context, uid: str | None, org_id: str | None) -> Membership | None:
-    """Return the membership that a token is for, as it is now; None where it ended, and for tokens without an organization."""
+    """Return the current membership of a token; None if it has ended, and for tokens without an organization."""
     return memberships.of_uid(context, uid, org_id) if uid is not None and org_id is not None else None
 
 

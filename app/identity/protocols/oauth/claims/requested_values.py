@@ -1,4 +1,4 @@
-"""Claims that a request wants with a certain value, or one of several (OpenID Connect Core section 5.5.1)."""
+"""Compares claims with the values that a request requires (OpenID Connect Core section 5.5.1)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def matching(claims: Mapping[str, Any], requested: Mapping[str, Any] | None) -> 
     """Return the claims without those that have none of their wanted values.
 
     Args:
-        wanted: the wanted values by claim; None if the request wanted no values.
+        wanted: the required values by claim; None if the request requires no values.
     """
     limits = requested or {}
     return {name: value for name, value in claims.items() if name not in limits or is_among(value, limits[name])}

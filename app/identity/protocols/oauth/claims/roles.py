@@ -19,7 +19,7 @@ SCOPES: Final[Mapping[str, tuple[str, ...]]] = {"roles": ("roles", "role_context
 MAX_TOKEN_BYTES: Final = 3_000
 """JSON bytes of these claims in one token. The token is 4/3 of its claims, and fits in the 8 KiB that servers accept as headers."""
 _ORDER: Final = ("roles", "permissions", "role_contexts")
-"""A token has the first ones that fit."""
+"""By priority: a token has as many of the claims as fit."""
 _SOURCE: Final = "userinfo"
 
 

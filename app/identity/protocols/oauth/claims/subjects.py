@@ -1,7 +1,7 @@
 """Identifiers of accounts and sessions as an application gets them (OpenID Connect Core section 8).
 
 Public: the Uid. Pairwise (section 8.1): the Uid encrypted for the application's sector, so that applications of two sectors cannot
-compare what they know. AES-SIV (RFC 5297) gives the same identifier each time, and lets this service alone read it again.
+correlate their users. AES-SIV (RFC 5297) gives the same identifier each time, and only this service can decrypt it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the address of a request says about the client that calls it."""
+"""Compares the address of a request with the client that calls it."""
 
 from app.identity.platform.tenant import Application
 from app.kit.operations.request_parsing import RawRequest
@@ -14,5 +14,5 @@ def is_addressed_by(client: Application, raw: RawRequest) -> bool:
 
 
 def is_tenant_wide(raw: RawRequest) -> bool:
-    """Return whether the address is one of the standard's: it names no application, and is not one of machine tokens."""
+    """Return whether the address is the standard endpoint, without an application and not for machine tokens."""
     return "app" not in raw.parameters and not raw.path.lower().startswith("/service/oauth/")

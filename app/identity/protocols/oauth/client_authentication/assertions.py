@@ -36,7 +36,7 @@ class ClientAssertionRefused(InvalidClient):
 
 
 def subject(text: str) -> str:
-    """Return the client that an assertion names, although nothing proves it yet (RFC 7521 section 4.2). Raises AssertionRefused."""
+    """Return the client that an unverified assertion names (RFC 7521 section 4.2). Raises AssertionRefused."""
     try:
         named = _part(text, 1).get("sub")
     except PARSE_ERRORS:
@@ -88,7 +88,7 @@ def _is_for_us(context: Context, client: Application, audience: Any) -> bool:
 
 
 def _endpoints(context: Context, client: Application) -> set[str]:
-    """Return the addresses that an assertion may name: the token endpoint, and the one that is called (RFC 9126 section 2)."""
+    """Return the addresses that an assertion may name: the token endpoint, and the requested endpoint (RFC 9126 section 2)."""
     token_endpoint = issuers.at(context, client).token_endpoint
     called = f"{context.called_at}{context.raw.path}"
     return {token_endpoint, token_endpoint.partition("?")[0], called}
@@ -112,7 +112,7 @@ def _has_begun(start: Any, now: float) -> bool:
 
 
 def _use_up(context: Context, client: Application, claims: dict[str, Any]) -> None:
-    """Record the `jti` for as long as the assertion is valid (RFC 7523 section 3, rule 7); of concurrent uses one succeeds.
+    """Record the `jti` for as long as the assertion is valid (RFC 7523 section 3, rule 7); only one of several concurrent uses succeeds.
 
     It is used up even if the request is refused later.
     """

@@ -24,7 +24,7 @@ class Carrier(Enum):
 
 @dataclass(frozen=True)
 class ClientCredentials:
-    """The credentials of a request, and what carried them.
+    """The credentials of a request, and the part of the request that contained them.
 
     There are several candidate secrets where the header's encoding is ambiguous.
     """

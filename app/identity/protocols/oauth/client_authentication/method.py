@@ -1,4 +1,4 @@
-"""What each method of client authentication declares."""
+"""The declaration of a method of client authentication."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Verify = Callable[[Context, Application, ClientCredentials], None]
 
 @dataclass(frozen=True)
 class Method:
-    """One way to authenticate.
+    """A method of client authentication.
 
     Args:
         name: of the registration and of the metadata (RFC 7591 section 2).

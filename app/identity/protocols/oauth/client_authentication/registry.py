@@ -1,4 +1,4 @@
-"""The methods of client authentication: what a client may be registered for, what is accepted, and what the metadata names."""
+"""Lists the methods of client authentication, for registration, for requests and for the metadata."""
 
 from __future__ import annotations
 

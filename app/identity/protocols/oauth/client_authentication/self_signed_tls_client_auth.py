@@ -12,7 +12,7 @@ from app.identity.protocols.oauth.sender_constraints import client_certificates,
 
 
 def verify(context: Context, client: Application, presented: ClientCredentials) -> None:  # noqa: ARG001 - of a method
-    """Check that the certificate is registered; who signed it has no meaning. Raises InvalidClient."""
+    """Check that the certificate is registered; its issuer is not checked. Raises InvalidClient."""
     certificate = client_certificates.of(context)
     if certificate is None:
         raise InvalidClient("This client must present its certificate.")

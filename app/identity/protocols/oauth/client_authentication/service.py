@@ -66,7 +66,7 @@ def authenticate(context: Context, raw: RawRequest, body: dict[str, Any]) -> App
 
 
 def has_secret(context: Context, client: Application | None, secret: str) -> bool:
-    """Return whether this is a secret that the client may send, in the same time whether or not there is such a client."""
+    """Return whether the client may send this secret; the time does not reveal whether the client exists."""
     is_right = shared_secrets.is_right(context, client, (secret,))
     return client is not None and _registered(client).is_secret_sent and is_right
 
@@ -84,7 +84,7 @@ def _registered(client: Application) -> Method:
 
 
 def _method(client: Application, presented: ClientCredentials, raw: RawRequest) -> Method:
-    """Return the method of the request. Raises InvalidClient for one that the client may not use (decision 0147)."""
+    """Return the method of the request. Raises InvalidClient if the client may not use it (decision 0147)."""
     registered = _registered(client)
     if registered.carrier is presented.carrier:
         return registered

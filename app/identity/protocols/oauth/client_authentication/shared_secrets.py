@@ -27,7 +27,7 @@ def verify(context: Context, client: Application, presented: ClientCredentials) 
 
 
 def is_right(context: Context, client: Application | None, secrets: tuple[str, ...]) -> bool:
-    """Return whether one of these is a secret of the client, in the same time whether or not there is such a client."""
+    """Return whether one of these is a secret of the client; the time does not reveal whether the client exists."""
     stored = client.secret_hashes(context.now) if client is not None else ()
     expected = [element.encode() for element in stored or (_DUMMY_HASH,)]
     digests = [randomness.digest(secret).encode() for secret in secrets or ("",)]

@@ -49,5 +49,5 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         raise InvalidAuthorizationDetails("This grant has no authorization_details.")
     if name == password.NAME and client.settings.is_fapi:  # FAPI 2.0 Security Profile section 5.3.2.1
         raise UnauthorizedClient("This client may not use this grant.")
-    token_binding.prove(context, client)
+    token_binding.confirm_sender(context, client)
     return grant(context, client, issuer, req)

@@ -74,7 +74,7 @@ def _take(context: Context, client: Application, refresh_token: str, *, is_retai
     settings, of_tenant = client.settings, context.tenant.settings.refresh_token_reuse_seconds
     try:
         if is_retained:
-            return tokens.keep(context, refresh_token, client_id=client.client_id)
+            return tokens.retain(context, refresh_token, client_id=client.client_id)
         interval = settings.reuse_seconds(of_tenant, is_public=settings.is_public)
         return tokens.rotate(context, refresh_token, client_id=client.client_id, reuse_seconds=interval)
     except RefreshRefused:

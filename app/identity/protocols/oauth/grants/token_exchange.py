@@ -38,7 +38,7 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     """Issue one token alone, for the subject of the presented token (RFC 8693 section 2.2).
 
     Raises:
-        InvalidRequest: a token is not valid or not one that the client may present (RFC 8693 section 2.2.2).
+        InvalidRequest: a token is not valid, or the client may not present it (RFC 8693 section 2.2.2).
         InvalidTarget: the client may not request this audience.
         InvalidScope: the scope is wider than the presented token's.
     """
@@ -148,7 +148,7 @@ def _act(context: Context, client: Application, req: TokenRequest, subject: Subj
 
 
 def _may_be_actor(context: Context, client: Application, presented: SubjectToken, subject: SubjectToken) -> bool:
-    """Return whether a client may become the actor: the one that presents it, or one that the subject's application names."""
+    """Return whether a client may become the actor: the presenting client, or a client that the subject's application names."""
     actor = presented.client_id
     return actor == client.client_id or subject_tokens.may_act(context, actor, subject)
 

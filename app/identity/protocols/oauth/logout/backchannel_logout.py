@@ -56,7 +56,7 @@ def _by_client(ending: Ending) -> dict[str, list[EndedSession]]:
 def _logout_claims(
     context: Context, client: Application, sessions: Sequence[EndedSession], *, is_complete: bool
 ) -> Iterator[dict[str, Any]]:
-    """Yield what each token says of the session: `iss`, `sub` and `sid`."""
+    """Yield the session claims of each token: `iss`, `sub` and `sid`."""
     if is_complete and len(sessions) > _MAX_SESSIONS and not client.settings.backchannel_logout_session_required:
         for issuer in dict.fromkeys(_issuer(context, client, session) for session in sessions):
             yield {"iss": issuer, "sub": subjects.of(context, client, sessions[0].uid)}

@@ -1,4 +1,4 @@
-"""Who may register an application: anyone, or who has an initial access token (RFC 7591 section 3)."""
+"""Decides who may register an application: any caller, or holders of an initial access token (RFC 7591 section 3)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.identity.protocols.oauth.registration import initial_access_tokens
 from app.kit.limits.rate_limits import Rate
 
 _REFUSED: Final = "registration"
-"""Stands for the client in the limits of refusals: nobody knows the client yet."""
+"""Replaces the client's id in the limits of refusals, before the client has one."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ def admit(context: Context) -> RegistrationAdmission:
     """Check the request before its metadata are read and addresses in them are fetched.
 
     Raises:
-        RegistrationClosed: the tenant lets nobody register applications.
+        RegistrationClosed: the tenant does not allow the registration of applications.
         InvalidToken: the initial access token is missing, or not usable any more.
         SlowDown: too many registrations of this network, or too many wrong tokens.
     """

@@ -1,4 +1,4 @@
-"""What people know an application by that registered itself: once it is another, they are asked again (decision 0332)."""
+"""The name and addresses that identify a self-registered application to people; a change asks for consent again (decision 0332)."""
 
 from __future__ import annotations
 

@@ -20,9 +20,9 @@ from app.kit.text.input_filter import is_dangerous
 from app.kit.web.web_addresses import is_web_address, parse_address
 
 GRANTS: Final = ("authorization_code", "refresh_token", DEVICE_GRANT, "implicit")
-"""Grants in which a person consents. An application gets no others by itself: no password, no token of its own."""
+"""Grants in which a person consents, the only ones that an application can register itself: no password, no token of its own."""
 SCOPES: Final = ("openid", "profile", "email", "phone", "address", "offline_access")
-"""Scopes that an application gets by itself: none of the tenant's, and none of our interface."""
+"""Scopes that an application can register itself: none of the tenant's, and none of our interface."""
 _MAX_BYTES: Final = 60_000
 _MAX_ADDRESS_LENGTH: Final = 2_000
 _LED_TO: Final = (
@@ -54,7 +54,7 @@ def read(
 
     Args:
         schemes: private-use schemes that the tenant lists.
-        own_addresses: those of the tenant, which are nobody else's: browsers bring its cookies there.
+        own_addresses: the tenant's addresses, which no client may use, because browsers send its cookies there.
 
     Raises:
         InvalidRedirectUri: a redirect URI is malformed or not allowed.
@@ -93,7 +93,7 @@ def read(
 
 
 def keep(settings: ApplicationSettings, before: ApplicationSettings) -> ApplicationSettings:
-    """Return new settings with what the tenant set, which no registration may state: whether the application is active, lifetimes …
+    """Return new settings with the tenant's own values, which no registration may state: whether the application is active, lifetimes …
 
     Powers are not kept: they were given to the application with its former metadata (decision 0315).
 
@@ -153,7 +153,7 @@ def _localized(members: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def _complete(provided: dict[str, Any], protocol: str) -> None:
-    """Add the defaults and what the members imply (RFC 7591 sections 2 and 2.1).
+    """Add the defaults and the implied values (RFC 7591 sections 2 and 2.1).
 
     Grants and response types are made to agree; scopes that an application cannot have are left out, as the section on
     substituted values allows (RFC 7591 section 3.2.1).

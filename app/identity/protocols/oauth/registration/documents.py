@@ -97,7 +97,7 @@ def _read(
 
 
 def _settings(context: Context, client_id: str, members: dict[str, Any], *, allows_http: bool) -> ApplicationSettings:
-    """Check what the document says about itself (section 4.1)."""
+    """Check the document's claims about itself (section 4.1)."""
     if members.get("client_id") != client_id:
         raise InvalidClientMetadata("client_id: expected the address of the document.")
     method = members.get("token_endpoint_auth_method", "none")

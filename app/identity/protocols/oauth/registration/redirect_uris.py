@@ -1,7 +1,7 @@
 """redirect_uris of a registration, by its application_type (OpenID Connect Registration section 2, RFC 8252 section 7).
 
 A web application has https addresses; a native one has addresses of this device, a scheme of its own or https addresses. Its own scheme is
-in reverse domain order or one that the tenant lists (decision 0328).
+in reverse domain order, or in the tenant's list (decision 0328).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def check(uris: object, application_type: str, schemes: Collection[str], *, allo
         allows_http: in development, a web application may be on this machine.
 
     Raises:
-        InvalidRedirectUri: not a list of different addresses, or one that the type does not allow.
+        InvalidRedirectUri: not a list of different addresses, or an address that the type does not allow.
     """
     if not isinstance(uris, list) or len(uris) > MAX_REDIRECT_URIS or len(set(map(str, uris))) < len(uris):
         raise InvalidRedirectUri(f"redirect_uris: expected a list of at most {MAX_REDIRECT_URIS} different addresses.")
@@ -53,7 +53,7 @@ def check(uris: object, application_type: str, schemes: Collection[str], *, allo
 
 
 def scheme_problem(uri: str, schemes: Collection[str]) -> str:
-    """Return what is expected in place of an address whose scheme such an application cannot have; empty for any other."""
+    """Return the expected form in place of an address whose scheme such an application cannot have; empty for any other."""
     if is_registrable(uri, schemes):
         return ""
     return f"{_OWN_SCHEME}, or one of: {', '.join(schemes)}" if schemes else _OWN_SCHEME
@@ -87,7 +87,7 @@ def _is_loopback(uri: str) -> bool:
 
 
 def _parts(uri: str) -> tuple[str, str]:
-    """Return the scheme and the host of an address that nobody has checked; empty ones for a web address that is none."""
+    """Return the scheme and the host of an unchecked address; empty ones if it is malformed."""
     parts, address = split_address(uri), parse_address(uri)
     if address is not None:
         return address.scheme, address.host

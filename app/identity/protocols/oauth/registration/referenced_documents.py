@@ -1,4 +1,4 @@
-"""What a registration names by address: its keys, its sector and its logo. All are fetched before the registration is stored."""
+"""Fetches the documents that a registration names by address, before it is stored: its keys, its sector and its logo."""
 
 from __future__ import annotations
 

@@ -98,7 +98,10 @@ def replace(context: Context, client_id: str, members: Mapping[str, Any]) -> Reg
     settings = _read(context, stated, name=before.name, protocol=before.protocol)
     logo = _fetch(context, stated, settings)
     context.work.begin()
-    token, stored = randomness.token(), _authenticate(context, client_id, locks=True)  # nobody replaced it meanwhile
+    token, stored = (
+        randomness.token(),
+        _authenticate(context, client_id, locks=True),
+    )  # locked, so that the token was not replaced since
     _refuse_powerful(context, stored)
     settings = client_metadata.keep(settings, stored.settings)
     if changed_identity.is_another(stored, settings, logo):
@@ -119,7 +122,7 @@ def replace(context: Context, client_id: str, members: Mapping[str, Any]) -> Reg
 
 
 def _fetch(context: Context, members: Mapping[str, Any], settings: ApplicationSettings) -> Logo | None:
-    """Check what the metadata name by address, and return a copy of the logo. Raises SlowDown for a network that names many."""
+    """Check the documents that the metadata reference, and return a copy of the logo. Raises SlowDown for a network that names many."""
     if referenced_documents.ADDRESSES & members.keys():
         rate_limits.spend(context, "oauth.registration_fetches", _FETCHES_OF_NETWORK, context.network)
     return referenced_documents.check(context, settings)
@@ -128,7 +131,7 @@ def _fetch(context: Context, members: Mapping[str, Any], settings: ApplicationSe
 def _secret_of(
     context: Context, stored: RegisteredApplication, settings: ApplicationSettings
 ) -> tuple[str | None, dict[str, Any]]:
-    """Return a new secret, where the method needs one that is not held, and the columns that change (decision 0210)."""
+    """Return a new secret, if the method needs one and none is stored, and the changed columns (decision 0210)."""
     signs = settings.token_endpoint_auth_method == SECRET_JWT
     if not settings.has_secret:
         return None, dict(client_secrets.NONE)

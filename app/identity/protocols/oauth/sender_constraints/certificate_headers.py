@@ -63,5 +63,5 @@ FORMATS: Final[Mapping[str, Reader]] = {"client-cert": byte_sequence, "x-forward
 
 
 def reader_of(header: str) -> Reader:
-    """Return what reads the header that the operator named."""
+    """Return the reader of the configured header."""
     return FORMATS.get(header.lower(), escaped_pem)

@@ -1,6 +1,6 @@
 """The certificate that a client presented in TLS (RFC 8705), as a trusted proxy sends it.
 
-The TLS handshake at the proxy proves that the client has its key. `raw.client_certificate` is empty unless the operator named the
+The TLS handshake at the proxy verifies that the client has its key. `raw.client_certificate` is empty unless the operator named the
 header and the request came from a trusted proxy (`app/kit/web/proxies.py`).
 """
 
@@ -58,7 +58,7 @@ def are_verified(settings: Settings) -> bool:
 
 
 def of(context: Context) -> ClientCertificate | None:
-    """Return the certificate of the request; None without one that can be read."""
+    """Return the certificate of the request; None if there is no readable one."""
     text, settings = context.raw.client_certificate, context.services.settings
     if not text or len(text) > _MAX_LENGTH or not is_configured(settings):
         return None

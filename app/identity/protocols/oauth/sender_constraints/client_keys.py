@@ -53,7 +53,7 @@ def of(context: Context, client: Application) -> Keys:
 def has_certificate(context: Context, client: Application, thumbprint: str) -> bool:
     """Return whether a certificate is an `x5c` of the client (RFC 8705 section 2.2). Raises ProviderUnavailable.
 
-    One that is unknown reads the `jwks_uri` again, as an unknown `kid` does.
+    An unknown key causes a new fetch of the `jwks_uri`, as an unknown `kid` does.
     """
     settings = client.settings
     if settings.jwks is not None:

@@ -36,7 +36,7 @@ SKEW_SECONDS: Final = 60
 NONCE_SECONDS: Final = 60
 """A nonce is good in the period that it names, the one before, for an instance whose clock is behind, and the one after."""
 REPLAY_SECONDS: Final = 3 * NONCE_SECONDS
-"""How long a used proof is remembered: no proof is good for longer."""
+"""How long a used proof is remembered: the longest validity of a proof."""
 _TYPE: Final = "dpop+jwt"
 _MAX_LENGTH: Final = 8_000
 _RSA_BITS: Final = range(2_048, 8_193)
@@ -53,7 +53,7 @@ class DpopProofRefused(Exception):
 
 @dataclass(frozen=True)
 class ExpectedDpop:
-    """What a proof must fit besides the request: the token that it comes with, the algorithms, and whether it needs a nonce."""
+    """The further expectations of a proof: the token that it comes with, the algorithms, and whether it needs a nonce."""
 
     access_token: str | None = None
     algorithms: tuple[str, ...] = ALGORITHMS
@@ -100,7 +100,7 @@ def nonce(context: Context, *, period: int = 0, secret: bytes | None = None) -> 
 
 @dataclass(frozen=True)
 class _DpopSender:
-    """What the header of a proof says: the public key, its thumbprint, and how the signature is verified."""
+    """The header of a proof: the public key, its thumbprint, and how the signature is verified."""
 
     key: Key
     thumbprint: str
@@ -116,7 +116,7 @@ def _sender_of(dpop_proof: str, algorithms: tuple[str, ...]) -> _DpopSender:
 
 @lru_cache(maxsize=1_000)
 def _read_header(text: str, algorithms: tuple[str, ...]) -> _DpopSender:
-    """Return what the header says. All proofs of a sender have the same one, with its public key and nothing of the request."""
+    """Return the parsed header. All proofs of a sender have the same header, with its public key and no value of the request."""
     registry = _registry(algorithms)
     try:
         header = jws.extract_compact(f"{text}..".encode(), registry=registry).headers()

@@ -1,8 +1,7 @@
-"""Tokens that are bound to what their sender holds (RFC 7800): the key of a DPoP proof (RFC 9449), or of a TLS
-certificate (RFC 8705).
+"""Binds tokens to the key of their sender (RFC 7800): of a DPoP proof (RFC 9449), or of a TLS certificate (RFC 8705).
 
-`context.confirmation` is what the sender of a client's request proved; the tokens that it gets have it as their claim `cnf`, and a
-request with such a token must prove the same again.
+`context.confirmation` names the verified keys of the sender; its tokens have them as their claim `cnf`, and each request with
+such a token must show the same keys.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ X5T: Final = "x5t#S256"
 
 
 class SenderRefused(Exception):
-    """The request does not prove that its sender may use the token; the response has the challenge (RFC 9449 section 7.1)."""
+    """The sender of the request does not hold the key of the token; the response has the challenge (RFC 9449 section 7.1)."""
 
     def __init__(self, error: str, reason: str) -> None:
         super().__init__(reason)
@@ -33,8 +32,8 @@ class SenderRefused(Exception):
         self.reason = reason
 
 
-def prove(context: Context, client: Application) -> None:
-    """Set what the sender of a token request proves (RFC 9449 section 5, RFC 8705 section 3).
+def confirm_sender(context: Context, client: Application) -> None:
+    """Set `context.confirmation` by the proof and certificate of a token request (RFC 9449 section 5, RFC 8705 section 3).
 
     Raises:
         InvalidRequest: there is no certificate to which the client's tokens must be bound.
@@ -55,14 +54,14 @@ def prove(context: Context, client: Application) -> None:
 def pushed_key(context: Context, client: Application, requested: str | None) -> str | None:
     """Return the key that the code of a pushed request is bound to: `dpop_jkt`, or that of its proof (RFC 9449 section 10.1).
 
-    Raises InvalidDpopProof, also where both are given and differ, and UseDpopNonce.
+    Raises InvalidDpopProof, also if both are present and differ, and UseDpopNonce.
     """
     if not dpop.is_sent(context.raw):
         return requested
-    proved = _endpoint_key(context, client)
-    if requested not in (None, proved):
+    confirmed = _endpoint_key(context, client)
+    if requested not in (None, confirmed):
         raise InvalidDpopProof("The dpop_jkt is not the key of the DPoP proof.")
-    return proved
+    return confirmed
 
 
 def token_type(context: Context) -> str:
@@ -95,15 +94,15 @@ def check_refresh(context: Context, client: Application, claims: TokenClaims) ->
     Raises InvalidGrant.
     """
     for name, bound in (claims.cnf or {}).items():
-        proved = context.confirmation.get(name)
-        if proved is None or (client.settings.is_public and proved != bound):
+        confirmed = context.confirmation.get(name)
+        if confirmed is None or (client.settings.is_public and confirmed != bound):
             raise InvalidGrant("The refresh_token is bound to a key that the request does not prove.")
 
 
 def check_presented(context: Context, client: Application, claims: TokenClaims, *, is_refresh: bool) -> None:
-    """Check that the client holds what a token is bound to that it presents for an exchange (RFC 9449 section 5, RFC 8705 section 3).
+    """Check that the client holds the key of a token that it presents for an exchange (RFC 9449 section 5, RFC 8705 section 3).
 
-    The tokens that it gets are bound to the same, so an exchange never makes a bearer token of a bound one.
+    Its new tokens are bound to the same key, so an exchange never turns a bound token into a bearer token.
 
     Raises InvalidGrant.
     """
@@ -112,14 +111,14 @@ def check_presented(context: Context, client: Application, claims: TokenClaims, 
         return
     bound = claims.cnf or {}
     certificate = client_certificates.of(context) if X5T in bound else None
-    proved = {JKT: context.confirmation.get(JKT), X5T: certificate.thumbprint if certificate else None}
-    if any(proved.get(name) != value for name, value in bound.items()):
+    confirmed = {JKT: context.confirmation.get(JKT), X5T: certificate.thumbprint if certificate else None}
+    if any(confirmed.get(name) != value for name, value in bound.items()):
         raise InvalidGrant("The token is bound to a key that the request does not prove.")
     context.confirmation.update(bound)
 
 
 def check(context: Context, token: str, cnf: Mapping[str, str], client_id: str | None) -> None:
-    """Check that the sender of a request holds what its access token is bound to (RFC 9449 section 7.1).
+    """Check that the sender of a request holds the key of its access token (RFC 9449 section 7.1).
 
     A bound token is not taken as a bearer token, nor a bearer token with the scheme DPoP (RFC 9449 section 7.2).
 
@@ -139,10 +138,10 @@ def check(context: Context, token: str, cnf: Mapping[str, str], client_id: str |
         raise _refused(context, "invalid_token", "This access token needs the scheme DPoP and a proof.")
     client = context.application(client_id=client_id) if client_id is not None else None
     try:
-        proved = dpop.verify(context, _expected(client, token))
+        confirmed = dpop.verify(context, _expected(client, token))
     except DpopProofRefused as refusal:
         raise _refused(context, refusal.error, refusal.reason) from None
-    if proved != bound:
+    if confirmed != bound:
         raise _refused(context, "invalid_token", "The access token is bound to another key.")
 
 

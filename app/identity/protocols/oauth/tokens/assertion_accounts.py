@@ -30,7 +30,7 @@ from app.identity.protocols.oauth import rate_limits
 from app.kit.operations.errors import ApiError
 
 CONFLICTS = (IdentifierTaken, e.EmailRegistered, e.ClosedLink, e.UnknownAccount)
-"""A concurrent request changed who has the identity or the address."""
+"""A concurrent request linked the identity or the address to another account."""
 
 
 class AccountRefused(Exception):
@@ -39,7 +39,7 @@ class AccountRefused(Exception):
 
 @dataclass(frozen=True)
 class Named:
-    """An account; `identity` is what it gets once the sign-in is complete."""
+    """An account, and the `identity` to link once the sign-in is complete."""
 
     account: Account
     identity: ProviderIdentity | None = None
@@ -71,7 +71,7 @@ def find(context: Context, client: Application, trusted: TrustedIssuer, claims: 
 
 
 def _find_or_create(context: Context, client: Application, trusted: TrustedIssuer, claims: Mapping[str, Any]) -> Named:
-    """Return a new account, or the one that a concurrent assertion created since: its address would be refused as another's."""
+    """Return a new account, or the account that a concurrent assertion created: a second one would be refused for its address."""
     try:
         return _create(context, client, trusted, claims)
     except AccountRefused:
@@ -110,7 +110,7 @@ def _by_address(context: Context, trusted: TrustedIssuer, identity: ProviderIden
 
 
 def _without(context: Context, identity: ProviderIdentity) -> Named:
-    """Return a new account with the identity alone: nobody trusted has verified an address."""
+    """Return a new account with the identity alone, because no trusted party has verified an address."""
     registration.require_enabled(context)
     requirements.refuse_without_identifiers(context.tenant.settings)
     return Named(redemption.register(context, identity=identity, links_identity=True))

@@ -33,7 +33,7 @@ _TYPES: Final = (None, "jwt")
 
 
 class AssertionRefused(Exception):
-    """The assertion is not valid for this client now. The text names what is wrong."""
+    """The assertion is not valid for this client now. The text names the reason."""
 
 
 def verify(context: Context, client: Application, text: str) -> tuple[TrustedIssuer, dict[str, Any]]:
@@ -88,13 +88,13 @@ def _is_id(value: object) -> bool:
 
 
 def _is_ours(context: Context, client: Application, issuer: TrustedIssuer, audience: str) -> bool:
-    """Return whether an `aud` names this server: its issuer, its token endpoint, or what the tenant registered."""
+    """Return whether an `aud` names this server: its issuer, its token endpoint, or an audience that the tenant registered."""
     endpoint = issuers.at(context, client).token_endpoint.partition("?")[0]
     return audience in (issuer.audience, endpoint) or issuers.is_issuer_of(context, audience, client)
 
 
 def _spend(context: Context, issuer: TrustedIssuer, claims: Mapping[str, Any]) -> None:
-    """Remember the assertion until it has expired; of concurrent uses one succeeds."""
+    """Remember the assertion until it has expired; only one of several concurrent uses succeeds."""
     until = datetime.fromtimestamp(claims["exp"] + _SKEW, UTC)
     try:
         continuation_tokens.issue(
@@ -109,7 +109,7 @@ def _spend(context: Context, issuer: TrustedIssuer, claims: Mapping[str, Any]) -
 
 
 def _keys(context: Context, issuer: TrustedIssuer) -> id_tokens.Keys:
-    """Return the look-up of the issuer's keys, which raises ProviderUnavailable. The connection is returned meanwhile."""
+    """Return the look-up of the issuer's keys, which raises ProviderUnavailable and releases the connection."""
     if issuer.jwks is not None:
         stated = json.dumps(issuer.jwks, sort_keys=True)
         return lambda kid: with_id(_imported(stated), kid)

@@ -1,4 +1,4 @@
-"""Authorization codes: good for 50 seconds, once, for one client (RFC 6749 section 4.1.2)."""
+"""Authorization codes: valid for 50 seconds, one use and one client (RFC 6749 section 4.1.2)."""
 
 from __future__ import annotations
 

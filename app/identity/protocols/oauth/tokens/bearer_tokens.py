@@ -1,4 +1,4 @@
-"""How an access token reaches an endpoint of OAuth (RFC 6750 section 2, RFC 9449 section 7.1); the interface is more lenient."""
+"""Reads the access token of a request to an OAuth endpoint (RFC 6750 section 2, RFC 9449 section 7.1); the API is more lenient."""
 
 from __future__ import annotations
 

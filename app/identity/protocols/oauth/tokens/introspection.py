@@ -100,7 +100,7 @@ def _unused_refresh_token(context: Context, client: Application, token: str) -> 
 
 
 def _actors(context: Context, holder: TokenHolder, issued_to: Application | None) -> Actor | None:
-    """Return who acts for the subject, the present actor first (RFC 8693 section 4.1)."""
+    """Return the actors for the subject, the present actor first (RFC 8693 section 4.1)."""
     if holder.claims.act is not None:
         return Actor.model_validate(subjects.actors_of(context, issued_to, holder.claims.act))
     return Actor(sub=holder.actor) if holder.actor else None
@@ -124,7 +124,7 @@ def _describe(
     *,
     identifier: str,
 ) -> IntrospectionResponse:
-    """Return what a valid token is; its subject as the client knows it that the token was issued to."""
+    """Return the members of a valid token, with its subject in the form of the client to which it was issued."""
     claims = holder.claims
     issued = int(holder.issued_at.timestamp())
     details = list(claims.authorization_details) if claims.authorization_details is not None else None

@@ -1,4 +1,4 @@
-"""Introspection responses as signed JWTs (RFC 9701), which a resource server may keep as evidence of what it was told."""
+"""Introspection responses as signed JWTs (RFC 9701), which a resource server may keep as evidence."""
 
 from __future__ import annotations
 

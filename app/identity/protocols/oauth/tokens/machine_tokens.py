@@ -139,7 +139,7 @@ def _claims(
 
 
 def _known_audiences(client: Application) -> str:
-    """Return what the authenticated client may ask for, in place of an audience that it may not."""
+    """Return the audiences that the authenticated client may request, for the refusal of another audience."""
     names = sorted(client.settings.audience_scopes)[:_MAX_NAMED]
     return (
         f"Its audience_scopes have: {', '.join(map(refusal_log.shown, names))}"

@@ -31,11 +31,11 @@ MAX_ACTORS: Final = 4
 """How long a chain of actors may be."""
 _MAX_LENGTH: Final = 8_000
 _RETAINED: Final = ("auth_time", "amr", "acr", "org_id", "act")
-"""What an exchange keeps of the subject token."""
+"""The claims that an exchange copies from the subject token."""
 
 
 class SubjectTokenRefused(Exception):
-    """The token is unknown, not valid now, or not one that this client may present."""
+    """The token is unknown or not valid now, or this client may not present it."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def depth(act: object) -> int:
 def read(context: Context, client: Application, text: str, kind: str) -> SubjectToken:
     """Return a token that the client presents, by the type that it states (RFC 8693 section 3).
 
-    Raises TokenRefused; also for a sender-constrained token whose key the request does not prove (RFC 9449 section 7).
+    Raises TokenRefused; also for a sender-constrained token without proof of its key (RFC 9449 section 7).
     """
     if len(text) > _MAX_LENGTH:
         raise SubjectTokenRefused
@@ -133,11 +133,11 @@ def _may_present(context: Context, client: Application, token: SubjectToken) -> 
 
 
 def may_act(context: Context, client_id: str, token: SubjectToken) -> bool:
-    """Return whether the application of a token names a client as one that may act for its users (RFC 8693 section 4.4)."""
+    """Return whether the application of a token names a client that may act for its users (RFC 8693 section 4.4)."""
     issued_to = context.application(client_id=token.client_id)
     return issued_to is not None and issued_to.settings.is_active and client_id in issued_to.settings.may_act
 
 
 def retained_claims(token: SubjectToken) -> TokenClaims:
-    """Return what an exchanged token takes over; it ends no later than the presented one."""
+    """Return the claims that an exchanged token takes over; it ends no later than the presented token."""
     return replace(token.claims.only(*_RETAINED), ends_at=int(token.ends_at.timestamp()))

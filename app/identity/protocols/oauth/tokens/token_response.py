@@ -297,7 +297,7 @@ def _audience(client: Application) -> str | list[str]:
 
 
 def _authentication(stored: TokenClaims) -> dict[str, Any]:
-    """Return how and when the user authenticated, as far as it is known (Core section 2, RFC 9068 section 2.2.1)."""
+    """Return the known claims on how and when the user authenticated (Core section 2, RFC 9068 section 2.2.1)."""
     known: dict[str, Any] = {"auth_time": stored.auth_time} if stored.auth_time is not None else {}
     if stored.amr is not None:
         acr = stored.acr or (_TWO_FACTORS if _MFA in stored.amr else _ONE_FACTOR)

@@ -17,8 +17,8 @@ from app.identity.directory.organizations.invitations.invitation import Invitati
 from app.identity.directory.organizations.invitations.invitation_link import InvitationLinkRecord
 from app.identity.directory.organizations.invitations.link_service import InvitationLinkRequest
 from app.identity.directory.organizations.invitations.service import InvitationRequest
-from app.identity.directory.organizations.memberships import management as member_management
-from app.identity.directory.organizations.memberships.management import ManagedMember
+from app.identity.directory.organizations.memberships import managed_organization
+from app.identity.directory.organizations.memberships.managed_organization import ManagedOrganization
 from app.identity.directory.organizations.roles import service as roles
 from app.identity.platform.context import Context
 from app.identity.public_api.organizations.invitations import send_invitation
@@ -37,7 +37,7 @@ def invite(context: Context, actor: Account, org_id: str, emails: Sequence[str],
     Raises UnknownOrganization, OwnersOnly for a role that the actor cannot give, MalformedRoleId, RoleOfOtherOrganization,
     TooManyRequests.
     """
-    _require_role(context, member_management.managed(context, actor, org_id, for_change=True), role_id)
+    _require_role(context, managed_organization.load(context, actor, org_id, for_change=True), role_id)
     _spend_limits(context, actor, org_id, len(emails))
     requested = [InvitationRequest(email, [role_id], actor.uid, is_managed=True) for email in emails]
     return send_invitation.create_many(context, org_id, requested)
@@ -74,7 +74,7 @@ def create_link(
     Raises UnknownOrganization, OwnersOnly also for a role of owners, MalformedRoleId, RoleOfOtherOrganization, BadParameter for a
     malformed domain, TooManyInvitationLinks.
     """
-    scope = member_management.managed(context, actor, org_id, for_change=True)
+    scope = managed_organization.load(context, actor, org_id, for_change=True)
     _require_role(context, scope, role_id, is_shared=True)
     requested = InvitationLinkRequest(
         org_id, [role_id], actor.uid, domains, max_uses, lifetime=timedelta(days=days), is_managed=True
@@ -85,7 +85,7 @@ def create_link(
 
 def revoke_link(context: Context, actor: Account, org_id: str, link_id: str) -> InvitationLinkRecord:
     """Turn a link off. Raises UnknownOrganization, UnknownOrganizationInvitation, OwnersOnly, ClosedInvitation."""
-    scope = member_management.managed(context, actor, org_id)
+    scope = managed_organization.load(context, actor, org_id)
     link = link_store.by_id(context, link_id) if names.is_id(names.INVITATION, link_id) else None
     if link is None or link.org_id != org_id:
         raise e.UnknownOrganizationInvitation
@@ -99,16 +99,18 @@ def _spend_limits(context: Context, actor: Account, org_id: str, count: int = 1)
     context.spend("invitations_of_person", _OF_PERSON, actor.uid, count=count)
 
 
-def can_change(context: Context, scope: ManagedMember, invitation: InvitationRecord | InvitationLinkRecord) -> bool:
+def can_change(
+    context: Context, scope: ManagedOrganization, invitation: InvitationRecord | InvitationLinkRecord
+) -> bool:
     """Return whether the member may resend or revoke it: what gives no more than the member could give."""
     role_ids = invitation_rules.remaining_roles(context, scope.organization, invitation.role_ids)
-    return member_management.can_give_roles(context, scope, role_ids)
+    return managed_organization.can_give_roles(context, scope, role_ids)
 
 
 def _invitation(
     context: Context, actor: Account, org_id: str, invitation_id: str
-) -> tuple[ManagedMember, InvitationRecord]:
-    scope = member_management.managed(context, actor, org_id)
+) -> tuple[ManagedOrganization, InvitationRecord]:
+    scope = managed_organization.load(context, actor, org_id)
     is_id = names.is_id(names.INVITATION, invitation_id)
     invitation = invitation_store.by_id(context, invitation_id) if is_id else None
     if invitation is None or invitation.org_id != org_id:
@@ -118,9 +120,9 @@ def _invitation(
     return scope, invitation
 
 
-def _require_role(context: Context, scope: ManagedMember, role_id: str, *, is_shared: bool = False) -> None:
+def _require_role(context: Context, scope: ManagedOrganization, role_id: str, *, is_shared: bool = False) -> None:
     """Raise OwnersOnly for a role that the member cannot give, or cannot give to everyone who has a link."""
     roles.for_members(context, scope.organization.org_id, [role_id])
-    can_give = member_management.can_share_role if is_shared else member_management.can_give_role
+    can_give = managed_organization.can_share_role if is_shared else managed_organization.can_give_role
     if not can_give(context, scope, role_id):
         raise e.OwnersOnly

@@ -1,4 +1,4 @@
-"""authorization_details: what the client asks to do, as JSON of registered types (RFC 9396 sections 2 and 5)."""
+"""authorization_details: the requested permissions, as JSON of registered types (RFC 9396 sections 2 and 5)."""
 
 from app.contract.oauth.errors import InvalidAuthorizationDetails
 from app.identity.platform.context import Context

@@ -33,7 +33,7 @@ def check(request: UncheckedRequest) -> None:
 
 
 def _unregistered(client: Application, uri: str) -> str:
-    """Return what to mend. A name that its own registrant chose is not repeated, nor are the registered addresses."""
+    """Return the advice for developers, without self-registered names and without the registered addresses."""
     if uri in client.settings.redirect_uris:
         return _SCHEME
     named = "" if client.is_self_registered else f"{refusal_log.shown(client.settings.name)}, "
@@ -63,7 +63,7 @@ def is_readable(uri: str) -> bool:
 
 
 def may_lead_to(context: Context, client: Application, uri: str) -> bool:
-    """Return whether the scheme is one that the client may have, by the tenant's present settings (decision 0328)."""
+    """Return whether the tenant's present settings allow the client this scheme (decision 0328)."""
     if not is_readable(uri):
         return False
     if not client.is_self_registered:

@@ -1,6 +1,6 @@
 """acr: the authentication context class that the client requests.
 
-`acr_values`, or `acr` as a voluntary claim, is a wish (OpenID Connect Core sections 3.1.2.1 and 5.5.1.1): `2` requests two
+`acr_values`, or `acr` as a voluntary claim, is voluntary (OpenID Connect Core sections 3.1.2.1 and 5.5.1.1): `2` requests two
 factors where the account has them; one class reauthenticates and is echoed in `acr` (federation.md section 4). As an
 essential claim it is mandatory: the response has one of the values, or is an error.
 """
@@ -17,13 +17,13 @@ _REAUTHENTICATE = re.compile(r"[A-Za-z0-9_-]{1,40}:nist:level:1:re-auth")
 
 
 def check(request: UncheckedRequest) -> None:
-    """Accept the wish of the request, or else the client's `default_acr_values` (OpenID Connect Registration section 2)."""
+    """Accept the requested values, else the client's `default_acr_values` (OpenID Connect Registration section 2)."""
     text = request.values.get("acr_values")
     prefer(request, text.split(" ") if text is not None else request.client.settings.default_acr_values)
 
 
 def prefer(request: UncheckedRequest, requested: Sequence[str]) -> None:
-    """Accept a wish for one of these values, the first of those that are known here."""
+    """Accept a voluntary request for one of these values, the first supported one."""
     request.accepted["acr"] = next((name for name in requested if _REAUTHENTICATE.fullmatch(name)), None)
     request.accepted["wants_two"] = next((name for name in requested if name in (ONE, TWO)), ONE) == TWO
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from app.identity.directory.accounts.identifiers import NOBODY
+from app.identity.directory.accounts.identifiers import NO_ACCOUNT
 from app.identity.protocols.oauth.authorize.openid_parameters import acr_values
 from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, UncheckedRequest
 from app.identity.protocols.oauth.claims import account as account_claims
@@ -47,16 +47,16 @@ def check(request: UncheckedRequest) -> None:
         _read_subject(request, requested[place].get("sub", ClaimRequest()).values)
 
 
-def _read_subject(request: UncheckedRequest, subjects_asked: list[Any] | None) -> None:
+def _read_subject(request: UncheckedRequest, requested_subjects: list[Any] | None) -> None:
     """Accept the accounts of which one must be signed in: the `sub` values, as the client knows them (section 3.1.2.2).
 
     They are those that the other member and `id_token_hint` name too; there must be one.
     """
-    if subjects_asked is None:
+    if requested_subjects is None:
         return
-    if not all(isinstance(item, str) for item in subjects_asked):
+    if not all(isinstance(item, str) for item in requested_subjects):
         raise _refusal()
-    known_here = [subjects.uid_of(request.context, request.client, item) or NOBODY for item in subjects_asked]
+    known_here = [subjects.uid_of(request.context, request.client, item) or NO_ACCOUNT for item in requested_subjects]
     named = (request.accepted.get("subject"), *request.accepted.get("other_subjects", ()))
     uids = [uid for uid in dict.fromkeys(known_here) if named[0] is None or uid in named]
     if not uids:
@@ -68,7 +68,7 @@ def _read_subject(request: UncheckedRequest, subjects_asked: list[Any] | None) -
 def _read_acr(request: UncheckedRequest, acr: ClaimRequest) -> None:
     """Accept a request for one of the values of `acr` (section 5.5.1.1).
 
-    An essential one is a demand. A voluntary one is a wish, as `acr_values` is, which counts where both are given.
+    An essential value must be met. A voluntary value need not, as in `acr_values`, which takes precedence.
     """
     values = acr.values or []
     if not all(isinstance(name, str) for name in values):

@@ -1,6 +1,6 @@
-"""connection, provider: go straight to one of the tenant's identity providers (federation.md section 4).
+"""connection, provider: skip the sign-in page and redirect to one of the tenant's identity providers (federation.md section 4).
 
-A name that the tenant does not have, or has switched off, is no error: the sign-in page shows what there is.
+A name that the tenant does not have, or has switched off, is no error: the sign-in page is shown.
 """
 
 from app.contract.federation.connections import can_sign_in

@@ -22,5 +22,5 @@ def check(request: UncheckedRequest) -> None:
 
 
 def demanded(client: Application, requested: Set[str]) -> frozenset[str]:
-    """Return the values with what the client demands of each of its requests."""
+    """Return the values, and those that the client requires of each of its requests."""
     return frozenset({*requested, LOGIN} if client.settings.force_reauthentication else requested)

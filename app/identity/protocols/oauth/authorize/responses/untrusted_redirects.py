@@ -1,4 +1,4 @@
-"""Errors that no person saw coming stay on a page of ours where the tenant does not vouch for the redirect URI.
+"""Shows errors on our page instead of an immediate redirect, if the tenant does not vouch for the redirect URI.
 
 The person who registers an application chooses its redirect URI; an error that is sent there at once would make this host an open
 redirector (RFC 9700 section 4.11.2). An account that remembers its consent knows the application, so silent renewal works.

@@ -1,4 +1,4 @@
-"""The account pages: profile, username, password, security answers, deletion; and the reauthentication before changes."""
+"""Changes of the profile and the security answers, and the sign-in steps for the privacy policy and missing fields."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules by which members leave their organizations, and manage the members of those where they have the permission."""
+"""Authorizes managers of organizations: the organizations, members and roles that an account may manage."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from app.identity.platform.context import Context
 
 
 @dataclass(frozen=True)
-class ManagedMember:
+class ManagedOrganization:
     """An organization that an account manages, and its owners."""
 
     organization: OrganizationRecord
@@ -40,7 +40,7 @@ class ManagedMember:
         return self.is_owner or uid not in self.owners.uids
 
     def can_give(self, permissions: Collection[str]) -> bool:
-        """Return whether the account may give a role with these permissions: owners any, others only what they have themselves."""
+        """Return whether the account may give a role with these permissions: owners any, others only permissions of their own."""
         return self.is_owner or self.actor.permissions.issuperset(permissions)
 
     def is_last_owner(self, uid: str) -> bool:
@@ -56,7 +56,7 @@ class OfferedRole:
     permissions: frozenset[str]
 
 
-def managed(context: Context, account: Account, org_id: str, *, for_change: bool = False) -> ManagedMember:
+def load(context: Context, account: Account, org_id: str, *, for_change: bool = False) -> ManagedOrganization:
     """Return an organization that the account manages; `for_change` lets no other change of its owners happen meanwhile.
 
     Raises UnknownOrganization, also where it exists and the account does not manage it.
@@ -64,7 +64,7 @@ def managed(context: Context, account: Account, org_id: str, *, for_change: bool
     found = require_membership(context, account, org_id, for_change=for_change)
     if not found.is_administrator:
         raise e.UnknownOrganization
-    return ManagedMember(found.organization, found, owners_in(context, org_id))
+    return ManagedOrganization(found.organization, found, owners_in(context, org_id))
 
 
 def page(context: Context, org_id: str, search: str, limit: int, offset: int) -> list[MemberRecord]:
@@ -79,18 +79,18 @@ def offered_roles(context: Context, org_id: str) -> list[OfferedRole]:
     return [OfferedRole(role, permissions[role.role_id]) for role in found]
 
 
-def can_give_roles(context: Context, scope: ManagedMember, role_ids: Collection[str]) -> bool:
+def can_give_roles(context: Context, scope: ManagedOrganization, role_ids: Collection[str]) -> bool:
     """Return whether the account may give each of these roles."""
     permissions = permissions_of_roles(context, role_ids)
     return all(scope.can_give(permissions[role_id]) for role_id in role_ids)
 
 
-def can_give_role(context: Context, scope: ManagedMember, role_id: str) -> bool:
+def can_give_role(context: Context, scope: ManagedOrganization, role_id: str) -> bool:
     """Return whether the account may give a role."""
     return can_give_roles(context, scope, [role_id])
 
 
-def can_share_role(context: Context, scope: ManagedMember, role_id: str) -> bool:
+def can_share_role(context: Context, scope: ManagedOrganization, role_id: str) -> bool:
     """Return whether the account may give a role to everyone who has a link: not one of owners."""
     permissions = permissions_of_roles(context, [role_id])[role_id]
     return scope.can_give(permissions) and OWN not in permissions

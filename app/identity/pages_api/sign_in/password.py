@@ -1,4 +1,4 @@
-"""Operations of the hosted pages: sign-in, consent, sign-out, sessions; each response is the visitor's next step."""
+"""Password sign-in on our pages, and its captcha."""
 
 from __future__ import annotations
 
