@@ -21,6 +21,7 @@ pytest_plugins = [
     "tests.support.plugins.durations",
     "tests.support.plugins.examples",
     "tests.support.plugins.network",
+    "tests.support.plugins.log_fields",
     "tests.support.plugins.translations",
     "tests.support.services.real_services",
     "tests.support.database.audit_trails",
