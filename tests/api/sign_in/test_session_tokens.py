@@ -13,6 +13,7 @@ from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit import randomness
 from tests.support.oauth.relying_party import Person, RelyingParty, moved
 from tests.support.oauth.world import World
+from tests.support.operation_cases.cases import account_holder
 from tests.support.tenants.tenant_server import MANAGE, NewTenantServer, TenantServer, answered, refused
 from tests.support.visitors.plain_client import PlainClient
 
@@ -293,3 +294,14 @@ def test_refresh_token_is_valid_for_60_days_by_default(new_tenant_server: NewTen
         answered(tenant.send("GET", REFRESH, refresh_token=in_time))
     with moved(tenant.services, days=60, seconds=1):
         assert refused(tenant.send("GET", REFRESH, refresh_token=expired)) == (403, 1217)
+
+
+@pytest.mark.parametrize("services", ["sqlite"], indirect=True)
+def test_both_spellings_of_member_names_are_returned(new_tenant_server: NewTenantServer) -> None:
+    who = account_holder(new_tenant_server)
+    answered(who.logs_in())
+    listed = answered(who.tenant.send("GET", "/api/v2/access_token/activesession", accountid=who.uid))
+    assert (listed["nextcursor"], listed["nextCursor"]) == (0, 0)
+    access_token = listed["data"][0]["AccessToken"]
+    invalidated = answered(who.tenant.send("GET", "/api/v2/access_token/invalidate", access_token=access_token))
+    assert invalidated == {"IsPosted": True, "isPosted": True}
