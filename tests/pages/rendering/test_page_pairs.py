@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
@@ -13,9 +12,6 @@ from werkzeug.test import Client
 
 from app.hub.forms import tenant_forms
 from app.hub.rendering import environment
-from app.identity.directory.tenants import tenant_writes
-from app.identity.directory.tenants.addresses import custom_hosts
-from app.identity.platform.store.unit_of_work import UnitOfWork
 from tests.support.oauth.world import NewWorld, World
 from tests.support.visitors.comparable_pages import ComparableAnswer
 from tests.support.visitors.plain_client import PlainClient
@@ -115,11 +111,6 @@ def of_applications(world: World, hub: Flask) -> Iterator[tuple[str, ComparedVis
 def visits(new_world: NewWorld, hub_app: Flask) -> dict[str, ComparedVisit]:
     world, other = new_world(**_settings()), new_world(**_settings())
     other.change_brand(display_name="Other Winter", color="#8a3b12")
-    domain = f"login.{secrets.token_hex(5)}.example"
-    with UnitOfWork(world.services.database, world.tenant_id).separate_transaction() as work:
-        custom_hosts.add(work, domain, world.services.clock.now())
-        tenant_writes.change(work)
-    world.services.directory.clear_cache()
     settings = world.services.settings
     home = settings.hub_url(world.name)
     found = {name: ComparedVisit(home, headers=headers) for name, headers in HEADERS.items()}
@@ -129,7 +120,7 @@ def visits(new_world: NewWorld, hub_app: Flask) -> dict[str, ComparedVisit]:
         "capitals": ComparedVisit(home.replace(world.name, world.name.upper())),
     }
     found |= {
-        "custom domain": ComparedVisit(settings.custom_url(domain)),
+        "custom domain": ComparedVisit(settings.custom_url(world.add_custom_domain())),
         "tenant": ComparedVisit(settings.hub_url(other.name)),
     }
     found |= {"German, tenant": ComparedVisit(settings.hub_url(other.name), headers=HEADERS["German"])}

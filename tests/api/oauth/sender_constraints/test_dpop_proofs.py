@@ -15,14 +15,11 @@ import pytest
 from joserfc import jws
 from joserfc.errors import SecurityWarning
 from joserfc.jwk import ECKey, OctKey, OKPKey, RSAKey
-from sqlalchemy import insert
 from werkzeug.test import Client as WsgiClient
 from werkzeug.test import TestResponse
 
 from app.identity import create_app, create_service, create_services
-from app.identity.directory.tenants.tables import custom_hosts
 from app.identity.platform.services import IdentityServices
-from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.identity.protocols.oauth.sender_constraints import dpop
 from app.kit.limits.nonces import Nonces
 from app.kit.operations.request_parsing import RawRequest
@@ -209,17 +206,9 @@ def test_forwarded_host_is_not_trusted(browser: Browser, ada: Person, prover: Pr
     assert outcome(answer) == (400, "invalid_dpop_proof")
 
 
-def test_dpop_proof_names_the_custom_domain_of_its_request(
-    services: IdentityServices, world: World, prover: Prover
-) -> None:
+def test_dpop_proof_names_the_custom_domain_of_its_request(world: World, prover: Prover) -> None:
     """(RFC 9449 section 4.3)"""
-    host = f"id-{secrets.token_hex(4)}.example.com"
-    with UnitOfWork(services.database, world.tenant_id).separate_transaction() as work:
-        work.run(
-            insert(custom_hosts), {"host": host, "tenant_id": world.tenant_id, "verified_at": services.clock.now()}
-        )
-    world.change_settings()
-    base = services.settings.custom_url(host)
+    base = world.services.settings.custom_url(world.add_custom_domain())
     form = {"grant_type": "authorization_code", "code": "x", "redirect_uri": "x", **prover.client.client_credentials()}
 
     def error(address: str) -> str:
