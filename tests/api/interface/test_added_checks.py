@@ -262,7 +262,7 @@ def test_every_operation_passes_an_added_check(
         monkeypatch.setattr(request_checks, table, (*getattr(request_checks, table), added.rule))
     lifecycle: Any = create_service(world.services).lifecycle
     for operation in CATALOGUE:
-        steps = lifecycle._steps_of(operation)
+        steps = lifecycle.steps_of(operation)
         assert (steps.before_body[-1], steps.with_body[-1]) == (added.admit, added.admit), operation.name
 
 

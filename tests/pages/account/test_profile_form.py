@@ -28,7 +28,7 @@ def without_fresh_values(page: VisitedPage) -> str:
 def held_fragments(app: Flask) -> str:
     """Return what the application holds of pages, and by what."""
     stored: fragments.FragmentCache = app.extensions["gatehouse.fragments"]
-    return repr(list(stored._entries.items()))
+    return repr(stored.items())
 
 
 def test_each_person_edits_their_own_values(new_visitor: NewVisitor, world: World, hub_app: Flask) -> None:

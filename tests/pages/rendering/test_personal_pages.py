@@ -37,7 +37,7 @@ def signed_in(visitor: Visitor, person: Person) -> Visitor:
 def held_fragments(app: Flask) -> str:
     """Return what the application holds of pages, and by what."""
     stored: fragments.FragmentCache = app.extensions["gatehouse.fragments"]
-    return repr(list(stored._entries.items()))
+    return repr(stored.items())
 
 
 def without_nonce(page: VisitedPage) -> str:

@@ -176,7 +176,7 @@ def test_added_check_of_the_visit_refuses_every_request(
     def refuse_visit(_: object) -> None:
         raise TooManyRequests
 
-    monkeypatch.setattr(visit_opening, "_refuse_shed", refuse_visit)
+    monkeypatch.setattr(visit_opening, "refuse_shed", refuse_visit)
     for method in ("GET", "POST", "HEAD"):
         for path in addresses(hub_app, method):
             for headers in (page.headers, {"Accept-Encoding": "gzip"}):
@@ -187,7 +187,7 @@ def test_added_check_of_the_visit_refuses_every_request(
 def test_added_header_is_in_every_response(
     scripted: ScriptedHub, hub_app: Flask, page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(security_headers, "_HEADERS", (*security_headers._HEADERS, ("X-Added", "1")))
+    monkeypatch.setattr(security_headers, "HEADERS", (*security_headers.HEADERS, ("X-Added", "1")))
     for method in ("GET", "POST", "DELETE", "OPTIONS"):
         for path in (*addresses(hub_app, "GET"), "/nowhere", "/login?attempt=unknown", "/login", "/login"):
             answer = scripted.get(None, path, method=method, headers=page.headers)

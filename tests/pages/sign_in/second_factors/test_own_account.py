@@ -26,7 +26,7 @@ def world(new_world: NewWorld) -> World:
 def held_fragments(app: Flask) -> str:
     """Return what the application holds of pages, and by what."""
     stored: fragments.FragmentCache = app.extensions["gatehouse.fragments"]
-    return repr(list(stored._entries.items()))
+    return repr(stored.items())
 
 
 def challenged(visitor: Visitor, person: Person, shop: RelyingParty | None = None) -> VisitedPage:
