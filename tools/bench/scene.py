@@ -181,7 +181,7 @@ class Scene:
     def password(self, visitor: BenchVisitor, number: int) -> MeasuredResponse:
         """The page, and its form with a password."""
         form = form_of(visitor.get("/login").expect(200), "current-password")
-        sent = form.filled(username=email(number), current_password=PASSWORD)
+        sent = form.with_values(username=email(number), current_password=PASSWORD)
         return visitor.post(form.action, sent).expect(302, 303)
 
     def answers(self, visitor: BenchVisitor, challenge: MeasuredResponse) -> MeasuredResponse:

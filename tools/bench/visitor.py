@@ -141,7 +141,7 @@ class BenchForm:
     carried: dict[str, str] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
 
-    def filled(self, **values: str) -> dict[str, str]:
+    def with_values(self, **values: str) -> dict[str, str]:
         """What is sent; `values` go by the field's autocomplete or type, `current_password="..."`."""
         provided = {self._name(key): value for key, value in values.items()}
         return {**self.carried, **provided}

@@ -101,8 +101,8 @@ def test_issuer_of_a_new_client_reads_no_account(acme: TenantServer, robber: str
         "CreatesAccounts": True,
         "TrustsEmail": True,
     }
-    ways: list[dict[str, Any]] = [{"Subject": "uid"}, {"Subject": "email"}, connected]
-    for number, how in enumerate(ways):
+    subjects: list[dict[str, Any]] = [{"Subject": "uid"}, {"Subject": "email"}, connected]
+    for number, how in enumerate(subjects):
         body = {
             "AppName": f"Evil{number}",
             "GrantTypes": [JWT_BEARER],

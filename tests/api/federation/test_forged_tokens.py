@@ -113,6 +113,6 @@ def test_invalid_provider_response_is_refused(
     answer = fake_provider.signs_in(address)
     with pytest.raises(ConnectionBroken):
         finished(acme, answer)
-    assert fake_provider.asked_for("/else") == 0
+    assert fake_provider.requests_to("/else") == 0
     assert reason in caplog.text
     assert not any(secret in caplog.text for secret in (SECRET, answer["code"], answer["state"], "eyJ"))

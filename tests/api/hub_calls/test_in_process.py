@@ -61,7 +61,7 @@ def any_request(operation: AnyOperation, filler: str = "x") -> Wire:
     return made
 
 
-def outcome_of(client: Client, operation: AnyOperation, req: Wire) -> tuple[Any, ...]:
+def result_of(client: Client, operation: AnyOperation, req: Wire) -> tuple[Any, ...]:
     """Return what the hub learns from a call."""
     try:
         return "answer", type(client(operation, req))
@@ -83,7 +83,7 @@ def test_both_transports_answer_every_operation_alike(world: World, identity_app
     differing = {}
     for operation in OPERATIONS:
         req = any_request(operation)
-        results = [outcome_of(client_of(world, identity_app, transport), operation, req) for transport in TRANSPORTS]
+        results = [result_of(client_of(world, identity_app, transport), operation, req) for transport in TRANSPORTS]
         if results[0] != results[1]:
             differing[operation.name] = results
     assert differing == {}
@@ -99,7 +99,7 @@ def test_control_characters_are_refused_in_every_operation(
         req = any_request(operation, f"x{character}")
         if (
             f"x{character}" in vars(req).values()
-            and outcome_of(client, operation, req)[0] is not operation.error_profile.dangerous
+            and result_of(client, operation, req)[0] is not operation.error_profile.dangerous
         ):
             taken.append(operation.name)
     assert taken == []
@@ -109,7 +109,7 @@ def test_control_characters_are_refused_in_every_operation(
 def test_unsigned_call_is_refused_by_every_operation(world: World, identity_app: OperationServer) -> None:
     for caller in (None, {"host": world.name}, world.name):
         outsider = LocalClient(identity_app, Host.INSIDE, caller)
-        refused = [outcome_of(outsider, operation, any_request(operation))[0] for operation in OPERATIONS]
+        refused = [result_of(outsider, operation, any_request(operation))[0] for operation in OPERATIONS]
         assert {(kind.code, kind.status) for kind in refused} == {(e.HubRefused.code, e.HubRefused.status)}
 
 

@@ -37,7 +37,7 @@ from tests.support.credentials.passkey_rows import (
 from tests.support.credentials.passkeys import LOGIN, OWN, A, PasskeyHolder, passkey_holder_of
 from tests.support.operation_cases.cases import PAGE, STRANGE_PAGE, AccountHolder, Answer, Ask, Refusal, once, refusals
 from tests.support.operation_cases.expected_operations import NOT_RAISED, ROWS
-from tests.support.operation_cases.shapes import DELETED, POSTED, ListOf, Whole
+from tests.support.operation_cases.shapes import DELETED, POSTED, ExactObject, ListOf
 from tests.support.operation_cases.shapes import LOGIN as SESSION
 from tests.support.operation_cases.variants import Refusals, Variants, every_refusal, every_variant
 from tests.support.tenants.tenant_server import NewTenantServer
@@ -185,7 +185,7 @@ NOT_HERE: dict[tuple[str, int], str] = {
     ("M37", 1121): "the address names the factor",
 }
 
-CREATION = Whole(
+CREATION = ExactObject(
     frozenset(
         str.split(
             "rp user challenge pubKeyCredParams timeout excludeCredentials authenticatorSelection attestation hints extensions"
@@ -194,7 +194,7 @@ CREATION = Whole(
 )
 REQUEST = frozenset(["challenge", "rpId", "timeout", "userVerification", "extensions"])
 MADE = {"RegisterBeginCredential": {"publicKey": CREATION}}
-NAMED = {"LoginBeginCredential": {"publicKey": Whole(REQUEST | {"allowCredentials"})}}
+NAMED = {"LoginBeginCredential": {"publicKey": ExactObject(REQUEST | {"allowCredentials"})}}
 LISTED = {"Id": str, "Authenticator": str, "Identifier": str, "CreatedAt": str}
 ALL = {"Credentials": ListOf(LISTED)}
 FACTORED = {**SESSION, "SecondFactorAuthentication": None}
@@ -270,7 +270,7 @@ ANSWERS = [
            events=("Register", "Login")),
     Answer("M50", lambda who: Ask(None, {"identifier": keyed_first(who).email}), NAMED, ON),
     Answer("M51", shows(f"{LOGIN}/begin"), FACTORED, ON, is_flat=False, events=("Login",)),
-    Answer("M52", lambda _: Ask(), {"LoginBeginCredential": {"publicKey": Whole(REQUEST)}}, ON),
+    Answer("M52", lambda _: Ask(), {"LoginBeginCredential": {"publicKey": ExactObject(REQUEST)}}, ON),
     Answer("M53", shows(f"{LOGIN}/autofill/begin", bare=True), FACTORED, ON, is_flat=False, events=("Login",)),
     Answer("M54", lambda who: Ask({"email": keyed_first(who).email}, {"resetpasskeyurl": PAGE}), POSTED, ON),
     Answer("M55", lambda who: Ask(None, {"vtoken": link(who)}), MADE, ON),

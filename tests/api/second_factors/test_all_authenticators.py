@@ -29,8 +29,8 @@ in_the_strictest = pytest.mark.parametrize("lockout", [NO_LOCK, BLOCK], ids=["no
 
 
 @pytest.fixture(autouse=True)
-def elsewhere(driver: Driver, services: IdentityServices) -> Iterator[None]:
-    with driver.elsewhere(services):
+def external_services(driver: Driver, services: IdentityServices) -> Iterator[None]:
+    with driver.external_services(services):
         yield
 
 

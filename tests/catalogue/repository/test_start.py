@@ -44,7 +44,7 @@ def is_folder(package: Path) -> bool:
     return init.is_file() and len(ast.parse(init.read_text(encoding="utf-8")).body) <= 1
 
 
-def late_modules() -> list[str]:
+def deferred_modules() -> list[str]:
     rules = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["ruff"]["lint"]["flake8-tidy-imports"]
     names: list[str] = rules["banned-module-level-imports"]
     return names
@@ -111,7 +111,7 @@ in_all = sorted(sys.modules)
 
 def test_plain_start_loads_no_late_module(plain_start: Start) -> None:
     assert "app.identity.assembly.handler_modules" in plain_start.in_all
-    assert [name for name in late_modules() if name in plain_start.in_all] == []
+    assert [name for name in deferred_modules() if name in plain_start.in_all] == []
     assert len(with_code(plain_start.in_all)) < MAX_IN_ALL
 
 

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 from werkzeug.test import Client as WsgiClient
 
-from tests.support.accounts.stored_tokens import encrypted_texts, entries, whole_database
+from tests.support.accounts.stored_tokens import encrypted_texts, entries, stored_rows
 from tests.support.fakes.identity_provider import FakeProvider
 from tests.support.journeys.federated_sign_in import ADA, FederatedPageUser
 from tests.support.oauth.world import World
@@ -77,7 +77,7 @@ def test_program_refreshes_profile_after_each_sign_in(
         user.visitor.forget("session")
     assert (len(uids), len(tokens)) == (1, 2)
     answered(server.send("DELETE", f"{AUTH}/socialidentity", {"provider": "globex", "providerid": "1"}, bearer=bearer))
-    everything = whole_database(server)
+    everything = stored_rows(server)
     assert not any(text in everything for text in tokens)
 
 

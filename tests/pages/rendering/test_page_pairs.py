@@ -42,7 +42,7 @@ QUERIES = (
     "attempt=unknown",
     "login_hint=eve@evil.example",
 )
-ASKED: Mapping[str, Mapping[str, str]] = {
+AUTHORIZATION_PARAMETERS: Mapping[str, Mapping[str, str]] = {
     "application": {},
     "pop-up": {"display": "popup"},
     "languages": {"ui_locales": "ar"},
@@ -99,7 +99,7 @@ def of_applications(world: World, hub: Flask) -> Iterator[tuple[str, ComparedVis
         world.application("two", client_name="Shop", redirect_uris=["com.example.two:/cb"], application_type="native"),
     ]
     for shop in shops:
-        for name, item in ASKED.items():
+        for name, item in AUTHORIZATION_PARAMETERS.items():
             visitor = Visitor(PlainClient(hub), home)
             query = urlsplit(visitor.authorize(shop, **item).address).query
             stored = (visitor.client._cookies or {}).values()

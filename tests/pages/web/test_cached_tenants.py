@@ -54,7 +54,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Time:
 
 
 @pytest.fixture
-def elsewhere(services: IdentityServices) -> Iterator[list[IdentityServices]]:
+def other_processes(services: IdentityServices) -> Iterator[list[IdentityServices]]:
     """Two other processes of the identity service, over the same database."""
     made = [make_services(services.settings) for _ in range(2)]
     yield made
@@ -63,8 +63,8 @@ def elsewhere(services: IdentityServices) -> Iterator[list[IdentityServices]]:
 
 
 @pytest.fixture
-def hub(elsewhere: list[IdentityServices], clock: Time) -> HubProcess:
-    return HubProcess([create_service(item) for item in elsewhere], clock)
+def hub(other_processes: list[IdentityServices], clock: Time) -> HubProcess:
+    return HubProcess([create_service(item) for item in other_processes], clock)
 
 
 @pytest.mark.both_databases
@@ -108,9 +108,9 @@ def test_copy_of_the_service_counts_with_its_age(hub: HubProcess, world: World) 
 
 
 def test_process_that_answers_a_round_sends_no_older_tenant(
-    elsewhere: list[IdentityServices], clock: Time, world: World
+    other_processes: list[IdentityServices], clock: Time, world: World
 ) -> None:
-    alone = HubProcess([create_service(elsewhere[0])], clock)
+    alone = HubProcess([create_service(other_processes[0])], clock)
     host, brand = host_of(world), CHANGES["brand"]
     alone.visit(host)
     world.change_brand(display_name="Winter")
@@ -140,10 +140,10 @@ def test_late_round_confirms_no_tenant_that_changed_meanwhile(hub: HubProcess, w
 
 @pytest.mark.parametrize(("seconds", "calls"), [(LIMIT_SECONDS, 1), (READING_AGE_SECONDS, 2)], ids=["busy", "idle"])
 def test_one_visit_reads_a_tenant_for_all_visits(
-    elsewhere: list[IdentityServices], clock: Time, world: World, seconds: float, calls: int
+    other_processes: list[IdentityServices], clock: Time, world: World, seconds: float, calls: int
 ) -> None:
     """Else the visits of a busy tenant all wait for the service at once, and no thread is left for other tenants."""
-    alone = HubProcess([create_service(elsewhere[0])], clock)
+    alone = HubProcess([create_service(other_processes[0])], clock)
     host, brand, meanwhile = host_of(world), CHANGES["brand"], list[HubTenant | None]()
     alone.visit(host)
     brand.change(world)

@@ -111,7 +111,7 @@ def test_unsupported_language_is_ignored(visitor: Visitor) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "found"),
+    ("tag", "found"),
     [
         ("de-CH-1996", "de"),
         ("DE", "de"),
@@ -124,8 +124,8 @@ def test_unsupported_language_is_ignored(visitor: Visitor) -> None:
         ("d", None),
     ],
 )
-def test_tag_is_looked_up_by_prefix(wanted: str, found: str | None) -> None:
-    assert lookup(wanted, LANGUAGES) == found
+def test_tag_is_looked_up_by_prefix(tag: str, found: str | None) -> None:
+    assert lookup(tag, LANGUAGES) == found
 
 
 def test_accept_language_drops_q_zero_and_sorts() -> None:

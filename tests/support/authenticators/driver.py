@@ -50,7 +50,7 @@ class Driver:
         made = {"second_factors": switches, "sending": {**sending, "mails_in_all": SENT_FREELY}, **self.settings}
         return {**made, **more}
 
-    def elsewhere(self, services: IdentityServices) -> AbstractContextManager[Any]:
+    def external_services(self, services: IdentityServices) -> AbstractContextManager[Any]:
         """Run what it needs of others, for as long as a test takes."""
         return nullcontext()
 

@@ -35,7 +35,7 @@ class Phoned(SecondFactorHolder):
 
     def challenged(self, **query: Any) -> dict[str, Any]:
         challenge = super().challenged(**query)
-        if requested := self.device.asked():
+        if requested := self.device.received_messages():
             self.requests[str(challenge["SecondFactorAuthenticationToken"])] = requested[-1]
         return challenge
 

@@ -37,13 +37,13 @@ PAGE, STRANGE_PAGE = "https://shop.example/back", "https://evil.example/back"
 class AccountHolder(Customer):
     """An account with a verified address, a username, a number, security answers and an access token."""
 
-    held: str = ""
+    stored_token: str = ""
 
     @property
     def bearer(self) -> str:
         """An access token of theirs."""
-        self.held = self.held or str(self.tenant.tokens(self.uid)["access_token"])
-        return self.held
+        self.stored_token = self.stored_token or str(self.tenant.tokens(self.uid)["access_token"])
+        return self.stored_token
 
     def own(self, row: str, body: Any = None, *, at: Mapping[str, str] | None = None, **query: Any) -> TestResponse:
         """Ask a row with the access token; `at` fills the path."""

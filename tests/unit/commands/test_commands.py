@@ -25,14 +25,14 @@ from tests.support.services.servers import Postgres, PostgresUrls
 def test_every_sms_sender_starts(tmp_path: Path) -> None:
     """As docs/configuration.md writes them; only those that call read codes out."""
     twilio = "twilio://AccountSid:AuthToken@api.twilio.com?from=+15550100"
-    ways = {
+    senders = {
         "inbox:": True,
         twilio: False,
         f"{twilio}&voice=+15550101": True,
         "https://:token@gateway.example/send": False,
     }
     environ = {"GATEHOUSE_SECRET_KEY": SECRETS[0]}
-    for url, speaks in ways.items():
+    for url, speaks in senders.items():
         assert settings.read({**environ, "GATEHOUSE_SMS_URL": url}, tmp_path).sms_speaks is speaks
 
 

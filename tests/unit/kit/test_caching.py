@@ -44,10 +44,10 @@ def test_long_texts_of_clients_are_not_cached(function: Callable[[Any], object],
     try:
         for number in range(1, 101):
             call(number)
-        held_bytes, _ = tracemalloc.get_traced_memory()
+        traced_bytes, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert held_bytes < 20 * LONG
+    assert traced_bytes < 20 * LONG
 
 
 def test_short_texts_are_read_once() -> None:

@@ -113,7 +113,7 @@ def test_max_age_puts_the_time_of_sign_in_into_the_id_token(
 
 
 @pytest.mark.parametrize(
-    ("asked", "passed_on"),
+    ("requested", "passed_on"),
     [
         ("de en", "de en"),
         ("x" * 41 + " fr-CA", "fr-CA"),
@@ -126,9 +126,9 @@ def test_max_age_puts_the_time_of_sign_in_into_the_id_token(
     ],
 )
 def test_ui_locales_keeps_whole_language_tags(
-    shop: RelyingParty, browser: Browser, asked: str, passed_on: str | None
+    shop: RelyingParty, browser: Browser, requested: str, passed_on: str | None
 ) -> None:
-    assert browser.authorize(shop.authorization_parameters(ui_locales=asked)).ui_locales == passed_on
+    assert browser.authorize(shop.authorization_parameters(ui_locales=requested)).ui_locales == passed_on
 
 
 @pytest.mark.parametrize("display", ["page", "popup", "touch", "wap"])

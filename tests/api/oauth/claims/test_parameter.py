@@ -54,16 +54,16 @@ def received(client: RelyingParty, step: AnsweredStep) -> dict[str, dict[str, An
 def test_response_is_never_about_another_account(
     shop: RelyingParty, browser: Browser, ada: Person, grace: Person, place: str, member: str
 ) -> None:
-    def wanted(person: Person) -> dict[str, Any]:
+    def subject_claims(person: Person) -> dict[str, Any]:
         return {place: {"sub": {member: person.uid if member == "value" else [person.uid]}}}
 
     browser.signed_in(ada)
-    assert subject(shop, ask(browser, shop, wanted(ada), prompt="none")) == ada.uid
-    assert error(ask(browser, shop, wanted(grace), prompt="none")) == "login_required"
-    step = ask(browser, shop, wanted(grace))
+    assert subject(shop, ask(browser, shop, subject_claims(ada), prompt="none")) == ada.uid
+    assert error(ask(browser, shop, subject_claims(grace), prompt="none")) == "login_required"
+    step = ask(browser, shop, subject_claims(grace))
     assert (step.kind, step.person, step.reauthentication is not None) == (LoginStep, None, False)
     assert error(browser.sign_in(step.interaction_id, ada.email, ada.password)) == "login_required"
-    step = ask(browser, shop, wanted(grace))
+    step = ask(browser, shop, subject_claims(grace))
     assert subject(shop, browser.sign_in(step.interaction_id, grace.email, grace.password)) == grace.uid
 
 

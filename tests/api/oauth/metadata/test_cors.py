@@ -16,7 +16,7 @@ from tests.support.oauth.world import NewWorld, World
 
 PAGE, OTHER, INSPECTOR = "https://app.example", "https://other.example", "http://localhost:6274"
 EVIL = "https://evil.example"
-NOBODY = (
+OTHER_ORIGINS = (
     EVIL,
     "https://app.example.evil.example",
     "http://app.example",
@@ -131,7 +131,7 @@ def test_preflight_is_for_origins_of_clients(
                 requested = preflight(spa, path, origin, headers="authorization,content-type")
                 assert (requested.status_code, allowed(requested), requested.headers["Vary"]) == (204, origin, "Origin")
                 assert "POST" in requested.headers["Access-Control-Allow-Methods"]
-        for origin in (*NOBODY, "https://gone.example"):
+        for origin in (*OTHER_ORIGINS, "https://gone.example"):
             with subtests.test(f"{path} {origin}"):
                 assert allowed(preflight(spa, path, origin)) is None
         with subtests.test(f"{path} at another tenant"):
@@ -155,7 +155,7 @@ def test_token_is_for_the_origins_of_its_client(
         (PAGE, PAGE),
         (OTHER, OTHER),
         ("https://web.example", None),
-        *((item, None) for item in NOBODY),
+        *((item, None) for item in OTHER_ORIGINS),
     ):
         with subtests.test(origin):
             answer = spa.back("token", token_request(spa, browser, ada), headers={"Origin": origin})

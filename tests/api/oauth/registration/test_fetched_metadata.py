@@ -118,7 +118,7 @@ class TestFetched:
         signed = Signer(client, "RS256", key(1)).request_object()
         step = registrar.world.browser().authorize({"client_id": client.client_id, "request": signed})
         assert step.kind is LoginStep
-        assert [fake_provider.asked_for(path) for path in named.values()] == [1, 2, 1]
+        assert [fake_provider.requests_to(path) for path in named.values()] == [1, 2, 1]
 
     def test_fetches_of_one_network_are_limited(self, registrar: Registrar, fake_provider: FakeProvider) -> None:
         """An initial access token, or a registration that is replaced again and again, fetches no more than that."""
@@ -131,7 +131,7 @@ class TestFetched:
         assert set(answers) == {400}
         assert registrar.manage(made, "PUT", body).status_code == 429
         assert registrar.register(members, token=token).status_code == 429
-        assert fake_provider.asked_for("/nothing") == 30
+        assert fake_provider.requests_to("/nothing") == 30
         registrar.address = "203.0.113.99"
         assert registrar.manage(made, "PUT", body).status_code == 400
 

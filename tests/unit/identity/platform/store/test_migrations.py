@@ -161,13 +161,13 @@ def test_second_upgrade_changes_nothing(database_url: str, engine: Engine) -> No
     with UnitOfWork(database, "acme").separate_transaction() as work:
         work.run(insert(outbox).values(**queued_message("acme")))
     database.dispose()
-    before = whole(engine)
+    before = schema_and_rows(engine)
     assert before["rows"]["outbox"]
     migrate.upgrade(database_url)
-    assert whole(engine) == before
+    assert schema_and_rows(engine) == before
 
 
-def whole(engine: Engine) -> dict[str, Any]:
+def schema_and_rows(engine: Engine) -> dict[str, Any]:
     """Return everything that a migration could change, as tenant acme's rows show it."""
     is_postgres = engine.dialect.name == "postgresql"
     of_tables = (
