@@ -150,7 +150,7 @@ def test_pages_are_answered_while_all_threads_but_one_write(serving: Callable[..
 
 
 def test_clients_that_read_nothing_hold_no_thread(serving: Callable[..., Served]) -> None:
-    """A response that states its length is held, and its thread is free, although nobody reads."""
+    """A response that states its length is held, and its thread is free, although the client does not read."""
     served = serving(threads=2)
     lazy = []
     for _ in range(6):

@@ -1,4 +1,4 @@
-"""A file sets the values that it names and resets the ones that it no longer names; values set by operations stay (decision 0162)."""
+"""A file sets the values that it names and resets those that it no longer names; values set by operations stay (decision 0162)."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def test_response_has_shape(new_tenant_server: NewTenantServer, variants: Varian
     variants.check(new_tenant_server, subtests)
 
 
-# What is read and stored.
+# The values read and stored.
 
 
 def test_refresh_stores_and_answers_profile_of_provider(

@@ -1,4 +1,4 @@
-"""A tenant's program sets up social providers; nobody signs in with those that Gatehouse only stores."""
+"""A tenant's program sets up social providers; those that Gatehouse only stores sign no account in."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def client_of(world: World, server: OperationServer, transport: str, **visit: An
 
 
 def any_request(operation: AnyOperation, filler: str = "x") -> Wire:
-    """Return a request that states what the operation requires, for nobody; the service has to refuse or to answer it."""
+    """Return a request with the operation's required members, for no account; the service has to refuse or to answer it."""
     values = {
         name: filler for name, info in operation.request.model_fields.items() if info.default is PydanticUndefined
         and info.default_factory is None

@@ -1,4 +1,4 @@
-"""JSON of strangers that is nested too deeply is refused as malformed, wherever it is read."""
+"""JSON of unauthenticated callers that is nested too deeply is refused as malformed, wherever it is read."""
 
 from __future__ import annotations
 

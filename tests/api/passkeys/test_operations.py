@@ -181,7 +181,7 @@ _OF_U01 = "the model is that of U01, whose rows raise it"
 _RAISED = {refusal.code for refusal in REFUSALS if refusal.row == "M49"}
 NOT_HERE: dict[tuple[str, int], str] = {
     **{("M49", code): _OF_U01 for code in ROWS["M49"].codes - _RAISED - set(NOT_RAISED)},
-    ("M49", 1324): "who begins without an address is told there: M48",
+    ("M49", 1324): "M48 answers a caller without an address",
     ("M37", 1121): "the address names the factor",
 }
 

@@ -68,7 +68,7 @@ def block_and_unblock(who: AccountHolder) -> None:
 def test_approved_login_ends_with_a_new_password_or_block(
     new_tenant_server: NewTenantServer, secure: Callable[[AccountHolder], None]
 ) -> None:
-    """Whoever approved a login from a stolen mailbox loses it when the account is secured."""
+    """A login approved from a stolen mailbox ends when the account is secured."""
     who = account_holder(new_tenant_server, **SMART)
     client_guid, link = begun_smart_login(who)
     answered(click(who, link))

@@ -227,8 +227,8 @@ NOT_HERE: dict[tuple[str, int], str] = {
     ): "only our pages show a number that can be the wrong one: tests/pages/sign_in/second_factors/test_push_and_duo.py",
     ("M13", 1311): "two polls in one moment: tests/api/second_factors/test_all_authenticators.py",
     ("M26", 1334): "the first prompt enrols",
-    ("M35", 1121): "what is not there is named by its own code",
-    ("M36", 1121): "what is not there is named by its own code",
+    ("M35", 1121): "a missing item has an error code of its own",
+    ("M36", 1121): "a missing item has an error code of its own",
 }
 VALID = {"SecondFactorValidationToken": str, "ExpireIn": str}
 Prepare = Callable[[AccountHolder], Ask]

@@ -49,7 +49,7 @@ _UNCHANGED: dict[int, Caller] = {}
 def new_caller(services: IdentityServices, new_tenant_server: NewTenantServer, identity_app: Flask) -> NewCaller:
     """Return a function that gives a caller at a tenant that no request has changed.
 
-    What is refused changes nothing, and neither does a GET, but for the token: such a tenant serves the next operation too.
+    A refused request changes nothing, and neither does a GET, but for the token: such a tenant serves the next operation too.
     """
 
     def unchanged() -> Caller:

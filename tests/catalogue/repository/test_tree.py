@@ -19,7 +19,7 @@ from tools import syntax
 pytestmark = pytest.mark.usefixtures("sources_last")
 
 MAX_MODULES = 20
-"""Of one folder, without `__init__.py` and without what is in folders below."""
+"""Of one folder, without `__init__.py` and without folders below."""
 
 
 def test_no_folder_has_too_many_modules() -> None:

@@ -284,7 +284,7 @@ def test_two_ids_of_one_verified_email_stay_two_people(name: str, tenant: World,
 
 
 def test_account_in_use_with_another_id_is_refused(tenant: World, tmp_path: Path) -> None:
-    """It was “kept”, and applications that know the person by the old ID met somebody else."""
+    """It was “kept”, and applications that know the person by the old ID met another person."""
     person = tenant.person("ada@example.com", "the password here 1")
     (done,) = imported(tenant, tmp_path, "keycloak", keycloak(KEYCLOAK["argon2"]))
     assert done.outcome is ImportOutcome.REFUSED

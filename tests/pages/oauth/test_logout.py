@@ -63,7 +63,7 @@ def test_plan_no_state(visitor: Visitor, hint: str) -> None:
 
 
 def test_plan_no_id_token_hint(visitor: Visitor, hint: str) -> None:
-    """Without a client nobody registered the address: people are asked, and stay here."""
+    """Without a client the address is not registered: the page asks, and the browser stays here."""
     page = leave(visitor, post_logout_redirect_uri=BYE, state="s")
     assert page.heading == QUESTION
     assert page.press("Sign out").heading == SIGNED_OUT

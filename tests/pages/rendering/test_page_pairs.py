@@ -59,7 +59,7 @@ class ComparedVisit:
     headers: Mapping[str, str] = field(default_factory=dict)
 
     def open(self, hub: Flask, path: str) -> tuple[int, list[tuple[str, str]], str]:
-        """Return the answer without what is fresh in every visit, and without what it cost."""
+        """Return the response without the values of this visit and its cost."""
         client = Client(hub, use_cookies=False)
         answer = client.get(path, query_string=self.query, base_url=self.base_url, headers=dict(self.headers))
         status, headers, text = ComparableAnswer(answer).comparable

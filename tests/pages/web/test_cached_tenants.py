@@ -156,7 +156,7 @@ def test_one_visit_reads_a_tenant_for_all_visits(
     alone.during_call = visit_meanwhile
     alone.calls.clear()
     assert brand.is_seen(alone.visit(host))
-    assert [brand.is_seen(item) for item in meanwhile] == [calls > 1], "an old one is shown to nobody"
+    assert [brand.is_seen(item) for item in meanwhile] == [calls > 1], "no visitor sees the old page"
     assert [name for name, _ in alone.calls] == ["hub.tenant"] * calls
 
 
@@ -379,6 +379,6 @@ def watchers() -> set[Thread]:
 def test_process_that_serves_has_the_thread(world: World) -> None:
     before = watchers()
     app = create_both(world.services.settings)
-    assert watchers() <= before, "not one that serves nobody"
+    assert watchers() <= before, "no watcher of an unused tenant is left"
     assert Visitor(PlainClient(app), world.services.settings.hub_url(world.name)).open("/login").status == 200
     assert len(watchers() - before) == 1

@@ -23,7 +23,7 @@ def visitor_at(world: World, app: Flask) -> Visitor:
 
 
 def plain(html: str) -> str:
-    """Leave out what is fresh in each visit."""
+    """Leave out the values of each visit."""
     return re.sub(r"[\w-]{16,}", "", html)
 
 

@@ -51,7 +51,7 @@ class Driver:
         return {**made, **more}
 
     def external_services(self, services: IdentityServices) -> AbstractContextManager[Any]:
-        """Run what it needs of others, for as long as a test takes."""
+        """Run the external services that it needs, for the duration of a test."""
         return nullcontext()
 
     def equipped(self, who: SecondFactorHolder) -> SecondFactorHolder:

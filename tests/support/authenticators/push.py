@@ -1,4 +1,4 @@
-"""Approval on another device. What is approved lies with the service: who polls shows nothing but the challenge's token."""
+"""Approval on another device. The service keeps the approval: the poll sends nothing but the challenge's token."""
 
 from __future__ import annotations
 

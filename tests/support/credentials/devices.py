@@ -68,7 +68,7 @@ class Phone:
         return self.tenant.send("POST", "/identity/v2/auth/push/device", body, with_secret=False, **query)
 
     def received_messages(self) -> list[dict[str, Any]]:
-        """What it was sent, the oldest first; the outbox has it before the worker sends it on."""
+        """The messages sent to it, the oldest first; the outbox has it before the worker sends it on."""
         sent = sent_messages(self.tenant.services, self.tenant.tenant_id, "push")
         return [message["data"] for message in sent if message["device_token"] == self.token]
 

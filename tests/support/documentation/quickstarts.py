@@ -201,14 +201,14 @@ def with_secrets(script: str, secrets: dict[str, str]) -> str:
 
 
 def put(block: Block, path: Path) -> str:
-    """Return the commands that write the file of a block, whose text is kept elsewhere until then."""
+    """Return the commands that write the file of a block, whose text is kept outside until then."""
     path.write_text(block.code)
     name = shlex.quote(block.file)
     return f"mkdir -p $(dirname {name})\ncat {path} {'>>' if block.is_appended else '>'} {name}\n"
 
 
 def without_installs(script: str) -> str:
-    """Return the commands without those that install, after a check that what they install is there."""
+    """Return the commands without those that install, after a check that the packages are installed."""
     for line in script.splitlines():
         check_installed(line)
     return INSTALLING.sub("", script)

@@ -1,4 +1,4 @@
-"""Amazon SNS elsewhere: a real HTTP server that speaks what is used of its query API, signatures included."""
+"""A fake of Amazon SNS: a real HTTP server that speaks the used part of its query API, signatures included."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SHOWN = re.compile(
 
 @dataclass
 class Topic:
-    """What it knows, and what it was asked."""
+    """Its registered devices, and the received requests."""
 
     key: Mapping[str, str]
     url: str = ""
@@ -32,7 +32,7 @@ class Topic:
         return [item for item in self.received if item["Action"] == "Publish"]
 
     def endpoint(self, created: Mapping[str, str]) -> str:
-        """What it calls a device."""
+        """Its name of a device."""
         name = hashlib.sha256(created["Token"].encode()).hexdigest()[:12]
         return created["PlatformApplicationArn"].replace(":app/", ":endpoint/") + f"/{name}"
 

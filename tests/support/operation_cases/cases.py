@@ -90,7 +90,7 @@ Act = Callable[[AccountHolder], TestResponse]
 
 @dataclass(frozen=True)
 class Refusal:
-    """One (row, code) pair: what is done, and the tenant in which it is done."""
+    """One pair of operation and code: the action, and the tenant in which it happens."""
 
     row: str
     code: int
@@ -146,7 +146,7 @@ def refusals(row: str, *lines: tuple[Any, ...]) -> list[Refusal]:
 
 @dataclass(frozen=True)
 class Ask:
-    """What is sent."""
+    """The request."""
 
     body: Mapping[str, Any] | None = None
     query: Mapping[str, Any] = field(default_factory=dict)
@@ -155,7 +155,7 @@ class Ask:
 
 
 def once(done: object, requested: Ask) -> Ask:
-    """Return what is asked once something is done."""
+    """Return the request that follows an action."""
     assert done
     return requested
 

@@ -40,7 +40,7 @@ WRITES = ("POST", "PUT", "DELETE", "PATCH")
 OperationTest = Callable[..., None]
 MAX_IN_A_CASE = 15
 METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH")
-# A limit would answer in place of what is asked.
+# A limit would answer in place of the operation.
 UNLIMITED = {"limits": dict.fromkeys(RequestLimits.model_fields, 0), "lockout": {"type": "none"}}
 
 

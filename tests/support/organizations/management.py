@@ -21,7 +21,7 @@ NO_UID = "0" * 32
 
 @dataclass
 class Business:
-    """A tenant with organizations; what is not asked for is not created."""
+    """A tenant with organizations; only the requested parts are created."""
 
     tenant: TenantServer
 
@@ -83,7 +83,7 @@ Act = Callable[[Business], TestResponse]
 
 @dataclass(frozen=True)
 class RefusedCall:
-    """A refusal: what is done at which operation, and the error that it gets."""
+    """A refusal: the action, the operation, and its error."""
 
     operation: str
     code: int

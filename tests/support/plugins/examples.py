@@ -53,7 +53,7 @@ class Recorder:
             self.names_by_test.setdefault(example["made_by"], []).append(name)
 
     def note(self, operation: AnyOperation, raw: RawRequest, answer: server.Answer, context: Any) -> None:
-        """Keep a successful call if somebody asks for it."""
+        """Keep a successful call whose example is to be recorded."""
         is_recorded = self.records_all or operation.name in self.names_by_test.get(self.test, ())
         if not is_recorded or not operation.documentation.is_public:
             return

@@ -1,4 +1,4 @@
-"""People and machines at a captcha: a person reads the question, a browser works. Beside them a provider elsewhere."""
+"""People and machines at a captcha: a person reads the question, a browser works. Beside them a provider's server."""
 
 from __future__ import annotations
 

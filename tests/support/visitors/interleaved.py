@@ -73,7 +73,7 @@ class Model:
         assert self._changed() == [], "a look changed a password"
 
     def pressed(self, browser: PageBrowser, page: VisitedPage, form: Form, button: str, typing: int) -> None:
-        """Press a button, except one that confirms an address which the person never registered."""
+        """Press a button, except to confirm an address which the person never registered."""
         typed = self._typed(browser.owner, form, typing)
         if links_in(page.address) and not self._is_own(browser.owner, page):
             return

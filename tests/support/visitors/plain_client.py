@@ -115,7 +115,7 @@ def _encoded(members: Mapping[str, Any]) -> str:
 
 @cache
 def _place(base_url: str) -> WSGIEnvironment:
-    """Return what is the same for all requests to a host."""
+    """Return the variables that all requests to a host share."""
     address = urlsplit(base_url)
     host, _, port = address.netloc.partition(":")
     return {

@@ -48,7 +48,7 @@ def test_index_names_every_page() -> None:
 
 
 def written(node: ast.expr) -> str:
-    """Return a text of the source, with "…" for each value in it and for a text that is made elsewhere."""
+    """Return a text of the source, with "…" for each value in it and for a text that another function makes."""
     if isinstance(node, ast.Constant):
         return str(node.value)
     parts = node.values if isinstance(node, ast.JoinedStr) else ()

@@ -1,4 +1,4 @@
-"""What proves nothing signs nobody in: forged, foreign, expired and used credentials of providers (decision 0182)."""
+"""Forged, foreign, expired and used credentials of providers sign no account in (decision 0182)."""
 
 from __future__ import annotations
 

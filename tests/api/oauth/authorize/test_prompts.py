@@ -163,7 +163,7 @@ def test_login_hint_of_another_account_shows_sign_in(
 def test_login_hint_of_another_form_leaves_the_session_alone(
     shop: RelyingParty, browser: Browser, ada: Person, hint: str
 ) -> None:
-    """It is no identifier with which people sign in here, so it cannot be somebody else's."""
+    """It is no identifier with which people sign in here, so it cannot be another account's."""
     parameters = shop.authorization_parameters(login_hint=hint)
     assert browser.authorize(parameters).kind is LoginStep
     assert "code" in parameters_of(browser.signed_in(ada).authorize(parameters))

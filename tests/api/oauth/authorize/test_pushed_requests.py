@@ -210,7 +210,7 @@ def test_client_that_must_push_is_refused_without(world: World, browser: Browser
 
 
 def test_signed_request_object_can_be_pushed(world: World, browser: Browser, ada: Person) -> None:
-    """RFC 9126 section 3: only what is signed counts."""
+    """RFC 9126 section 3: only signed parameters count."""
     client = world.application("signing", jwks=public_jwks(client_key("ES256")), require_signed_request_object=True)
     assert status_and_error(client.push()) == (400, "invalid_request")
     taken = pushed(client, request=Signer(client).request_object(state="signed"), state="beside")

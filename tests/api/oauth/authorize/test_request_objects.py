@@ -56,7 +56,7 @@ def test_signed_request_object_is_honoured(
 def test_parameters_beside_the_object_do_not_count(
     signing: RelyingParty, signer: Signer, browser: Browser, ada: Person
 ) -> None:
-    """RFC 9101 section 6.3: only what is signed counts, even if the same parameter is in the query."""
+    """RFC 9101 section 6.3: only signed parameters count, even if the same parameter is in the query."""
     beside = {"scope": "openid", "state": "unsigned", "nonce": "unsigned", "prompt": "login", "max_age": "x"}
     claims = {"claims": {"id_token": {"email": None}}}
     step = browser.signed_in(ada).authorize(requesting(signing, signer.request_object(**claims), **beside))
@@ -232,7 +232,7 @@ class TestByReference:
     def test_fragment_is_no_word_for_the_signature(
         self, world: World, client: RelyingParty, fake_provider: FakeProvider, address: str, browser: Browser
     ) -> None:
-        """Whoever may write the file, but lacks the client's key, gets nothing by its hash."""
+        """A writer of the file who lacks the client's key gets nothing by its hash."""
         forged = Signer(client, key=client_key("ES256", "another")).request_object()
         world.change(client, request_uris=[named := f"{address}#{randomness.digest(forged)}"])
         fake_provider.answers["/request.jwt"] = (200, {}, forged.encode())
@@ -339,7 +339,7 @@ class LaterRequestObject:
 def test_text_that_no_database_stores_is_ignored(
     signing: RelyingParty, signer: Signer, browser: Browser, ada: Person, state: str
 ) -> None:
-    """In an object that nobody signed, and in one that the client signed."""
+    """In an unsigned object, and in an object that the client signed."""
     stated = {**signing.authorization_parameters(), "state": state}
     unsigned = f"{part({'alg': 'none'})}.{part(stated)}."
     step = browser.authorize({"client_id": signing.client_id, "request": unsigned})

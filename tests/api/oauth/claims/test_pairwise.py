@@ -1,4 +1,4 @@
-"""Pairwise identifiers (OpenID Connect Core section 8.1): applications of two sectors cannot compare what they know of a person."""
+"""Pairwise identifiers (OpenID Connect Core section 8.1): applications of two sectors cannot compare the identifiers of a person."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def test_registered_method_is_enforced_at_tenant_wide_addresses(
 
 
 def test_application_without_a_named_method_may_use_either(world: World, basic_client: RelyingParty) -> None:
-    """It was registered before the method was enforced, or by somebody who does not mind."""
+    """It was registered before the method was enforced, or by a client that accepts it."""
     world.forget_setting(basic_client, "token_endpoint_auth_method")
     assert status_and_error(basic_client.back("token", {**GRANT, **basic_client.client_credentials()})) == (
         400,
@@ -102,7 +102,7 @@ def test_wrong_secret_has_error_of_each_endpoint(shop: RelyingParty, legacy: Rel
 
 
 UNAUTHORIZED: dict[tuple[str, str], tuple[int, str]] = {
-    # The interface says 403 where it documents the error: at its token endpoints, for a wrong secret also elsewhere.
+    # The interface says 403 where it documents the error: at its token endpoints, for a wrong secret also at other endpoints.
     ("a grant", "token"): (403, "unauthorized_client"),
     ("a grant", "{app}/token"): (403, "unauthorized_client"),
     ("a grant", "/service/oauth/token"): (403, "unauthorized_client"),

@@ -127,7 +127,7 @@ def test_unusable_key_set_is_refused(client: RelyingParty, publish: Publish, con
 def test_slow_key_server_is_given_up(
     client: RelyingParty, fake_provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One that drips would otherwise hold a thread for as long as it likes."""
+    """A server that drips would otherwise hold a thread for as long as it likes."""
     monkeypatch.setattr("app.identity.platform.outbound.bounded_transport.TIMEOUT_SECONDS", 0.3)
     fake_provider.drip_seconds = 0.05
     assert ask(client).status_code == 401

@@ -313,7 +313,7 @@ def test_redirect_goes_to_registered_addresses_only(bank: FapiBank, browser: Bro
 
 
 def test_no_bound_token_comes_through_the_browser(world: World, browser: Browser, ada: Person) -> None:
-    """(RFC 9449 section 5): nobody is known there to whom it could be bound."""
+    """(RFC 9449 section 5): no client is known there to which it could be bound."""
     types, grants = ["code", "code token"], ["authorization_code", "implicit"]
     client = world.application("odd", response_types=types, grant_types=grants, dpop_bound_access_tokens=True)
     parameters = client.authorization_parameters(response_type="code token", nonce="n")

@@ -68,7 +68,7 @@ class TestIdTokens:
     def test_actors_of_an_exchanged_id_token_stay(
         self, world: World, frontend: RelyingParty, orders: RelyingParty, ada: Person
     ) -> None:
-        """A pairwise client knows an actor by an identifier of its own, and so does nobody else (OpenID Connect Core section 8.1)."""
+        """A pairwise client knows an actor by an identifier that no other client knows (OpenID Connect Core section 8.1)."""
         bob = world.person("bob@example.test")
         world.change(orders, subject_type="pairwise", sector_identifier_uri="https://orders.example/s.json")
         actor = signed_in(world, frontend, bob)["access_token"]
@@ -112,7 +112,7 @@ class TestIdTokens:
 
 
 class TestExchangedBoundTokens:
-    """A token with `cnf` is exchanged by whoever proves its key, and what it becomes is bound to the same key."""
+    """A token with `cnf` is exchanged by the holder of its key, and the new token is bound to the same key."""
 
     @pytest.fixture
     def shop(self, world: World) -> RelyingParty:
@@ -167,7 +167,7 @@ class TestExchangedBoundTokens:
         assert claims_in(body["access_token"])["cnf"] == {"jkt": newer.thumbprint}
 
     def test_certificate_is_presented(self, world: World, proxied: None, ada: Person) -> None:
-        """(RFC 8705 section 3) What it becomes is bound too, whatever the client's setting says."""
+        """(RFC 8705 section 3) The new token is bound too, whatever the client's setting says."""
         ours, other = certificate(), certificate()
         shop = self_signed(
             world, ours, other, tls_client_certificate_bound_access_tokens=True, access_token_format="jwt"

@@ -38,7 +38,7 @@ def test_assertion_gets_an_access_token_of_its_subject(payroll: RelyingParty, hr
     claims = claims_in(body["access_token"])
     assert (claims["sub"], claims["aud"], body["scope"]) == (ada.uid, payroll.client_id, "openid email")
     assert {"refresh_token", "id_token"}.isdisjoint(body)
-    assert "auth_time" not in claims, "the person authenticated elsewhere"
+    assert "auth_time" not in claims, "the person authenticated at the issuer"
     assert (payroll.userinfo(body["access_token"]).json or {})["email"] == ada.email
 
 

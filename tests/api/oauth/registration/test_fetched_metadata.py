@@ -105,7 +105,7 @@ class TestFetched:
 
     @pytest.mark.usefixtures("busy")
     def test_addresses_have_slots_of_their_own(self, registrar: Registrar, fake_provider: FakeProvider) -> None:
-        """Strangers name them, so they must not take those of federation."""
+        """Unauthenticated callers name them, so they must not take those of federation."""
         fake_provider.answers["/sector.json"] = (200, JSON_TYPE, json.dumps([CALLBACK]).encode())
         fake_provider.answers["/logo"] = (200, PNG_TYPE, PNG)
         named = {"sector_identifier_uri": "/sector.json", "jwks_uri": "/keys", "logo_uri": "/logo"}
@@ -137,7 +137,7 @@ class TestFetched:
 
 
 class TestInternalAddresses:
-    """What a stranger names is fetched from public addresses alone (SSRF)."""
+    """An address from an unauthenticated caller is fetched from public addresses alone (SSRF)."""
 
     @pytest.fixture
     def inside(self, registrar: Registrar, fake_provider: FakeProvider, monkeypatch: pytest.MonkeyPatch) -> str:
@@ -210,7 +210,7 @@ class TestSoftwareStatements:
             assert made["client_name"] == "Signed Calendar"
 
     def test_public_key_as_a_shared_secret_signs_nothing(self, trusting: Registrar) -> None:
-        """Confusion of algorithms: what is published verifies no HMAC."""
+        """Confusion of algorithms: a published key verifies no HMAC."""
         signed = f"{part({'alg': 'HS256', 'kid': 'key-1'})}.{part({'iss': self.ISSUER, 'client_name': 'Forged'})}"
         for secret in (key(1).as_pem(private=False), json.dumps(key(1).as_dict(private=False)).encode()):
             mac = hmac.digest(secret, signed.encode(), "sha256")

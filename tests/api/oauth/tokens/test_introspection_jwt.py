@@ -114,7 +114,7 @@ def test_accept_header_decides(shop: RelyingParty, browser: Browser, ada: Person
 def test_only_authenticated_callers_get_a_response(
     shop: RelyingParty, phone: RelyingParty, browser: Browser, ada: Person
 ) -> None:
-    """RFC 9701 section 5: the caller is the audience; a public client could be anybody."""
+    """RFC 9701 section 5: the caller is the audience; any program could pose as a public client."""
     token = access_token(shop, browser, ada)
     assert introspected(shop, token, client_id=None, client_secret=None).status_code == 401
     wrong = introspected(shop, token, client_secret="wrong")

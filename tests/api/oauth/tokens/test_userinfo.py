@@ -113,7 +113,7 @@ def test_updated_at_moves_with_the_claims_alone(acme: TenantServer, identity_app
 
 @pytest.mark.parametrize("name", ["ImageUrl", "HttpsImageUrl", "GravatarImageUrl", "ThumbnailImageUrl"])
 def test_picture_is_the_image_of_the_profile(world: World, shop: RelyingParty, name: str) -> None:
-    """Core section 5.1: a picture of the person; the one that our pages show comes first."""
+    """Core section 5.1: a picture of the person; the picture that our pages show comes first."""
     eve = world.person("eve@example.test", **{name: "https://pictures.example/eve.png"})
     stored = tokens(shop, world.browser(), eve, scope="openid profile")
     assert (shop.userinfo(stored["access_token"]).json or {})["picture"] == "https://pictures.example/eve.png"

@@ -1,4 +1,4 @@
-"""Every response and refusal of the operations of invitation links, and of the one that invites several people."""
+"""Every response and refusal of the operations of invitation links, and of the operation that invites several people."""
 
 from __future__ import annotations
 

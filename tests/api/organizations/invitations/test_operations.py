@@ -33,7 +33,7 @@ def creating(**members: Any) -> Any:
 
 
 def of(business: Any) -> Inviting:
-    """Return the tenant as one that invites."""
+    """Return the tenant as an inviter."""
     stored: Inviting = business.__dict__.setdefault("inviting", Inviting(business.tenant))
     return stored
 

@@ -29,7 +29,7 @@ NO_REQUEST = f"join_request_{'0' * 16}"
 
 @pytest.mark.both_databases
 def test_person_of_the_domain_asks_and_is_approved(joining: Joining) -> None:
-    assert names_of(joining) == [], "nobody joins by themselves"
+    assert names_of(joining) == [], "no account joins without approval"
     (offer,) = joining.joinable()
     assert (offer["Id"], offer["Name"], offer["IsAsked"], offer["Until"]) == (joining.team.org, "Globex", False, None)
     request = joining.open_request()

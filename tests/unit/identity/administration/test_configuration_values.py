@@ -16,7 +16,7 @@ WITH_CODE = "redirect_uris: ['https://a.example/cb']"
 
 
 def problems(part: str) -> list[str]:
-    """What is wrong with one part of a tenant, without the place that they all share."""
+    """The problems of one part of a tenant, without the place that they all share."""
     try:
         read(f"tenants:\n  - name: acme\n    {part}\n".encode(), "f.yaml", Path())
     except ConfigurationError as refused:
