@@ -196,7 +196,7 @@ def stored_secrets(tenant: TenantServer, resource: Resource) -> list[dict[str, s
 
 
 @pytest.mark.both_databases
-def test_export_applied_elsewhere_gives_the_same_tenant(tenants: Tenants) -> None:
+def test_export_applied_to_another_service_gives_same_tenant(tenants: Tenants) -> None:
     """Every resource takes part that is not in LEFT_OUT, so a new one does."""
     tenant, made = with_every_resource(tenants)
     exported = tenants.export(tenant)

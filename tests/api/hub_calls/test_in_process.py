@@ -146,7 +146,7 @@ def test_request_that_the_hub_did_not_validate_is_refused(
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_unknown_tenant_is_refused(world: World, identity_app: OperationServer, transport: str) -> None:
-    client = client_of(world, identity_app, transport, host="nobody.localhost:8000")
+    client = client_of(world, identity_app, transport, host="absent.localhost:8000")
     with pytest.raises(e.UnknownTenant):
         client(tenant_pages.tenant, tenant_pages.TenantRequest())
 

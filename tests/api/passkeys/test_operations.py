@@ -103,7 +103,7 @@ REFUSALS: list[Refusal] = [
     ),
     *refusals(
         "M50",
-        (938, begin("M50", identifier="nobody@example.test"), ON),
+        (938, begin("M50", identifier="absent@example.test"), ON),
         (970, lambda who: begin("M50")(who.update_account(EmailVerified=False)), ON),
         (1320, begin("M50"), OFF),
         (1322, misconfigured(lambda who: begin("M50")(passkey_holder_of(who))), ON),
@@ -132,7 +132,7 @@ REFUSALS: list[Refusal] = [
     ),
     *refusals(
         "M54",
-        (938, forgets(email="nobody@example.test"), ON),
+        (938, forgets(email="absent@example.test"), ON),
         (1038, forgets(email="no address"), ON),
         (1122, lambda who: [forgets()(who) for _ in range(2)][-1], {**ON, "sending": {"mails": {"amount": 1, "minutes": 60}}}),
         (1320, lambda who: who.call("M54", {"email": who.email}), OFF),

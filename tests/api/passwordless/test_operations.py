@@ -140,6 +140,6 @@ def test_unknown_email_is_answered_by_mail_only(new_tenant_server: NewTenantServ
     assert "don’t have an account" in notice["subject"]
     assert not links_in(notice)
     before = (len(sent_messages(*stored)), len(sent_messages(*stored, "sms")))
-    assert answered(who.call("U49", username="nobody")) == POSTED
+    assert answered(who.call("U49", username="absent")) == POSTED
     answered(who.call("U53", phone="+493099999999"))
     assert (len(sent_messages(*stored)), len(sent_messages(*stored, "sms"))) == before

@@ -168,7 +168,7 @@ def test_unknown_account_costs_as_many_hashes(
 ) -> None:
     tenant = new_tenant_server(email_login=True, limits=UNLIMITED, hide_unknown_accounts=True)
     known, without = a_customer(tenant), imported_customer(tenant, None)
-    parameters = {"known": known.email, "unknown": "nobody@example.test", "without a password": without.email}
+    parameters = {"known": known.email, "unknown": "absent@example.test", "without a password": without.email}
     for name, email in parameters.items():
         with subtests.test(account=name):
             answer = known.logs_in(typed, email=email)

@@ -91,7 +91,7 @@ def test_lockout_survives_new_secret(
     lockout = {"type": "suspend", "suspend_seconds": 600, "maximum_failed_attempts": 3}
     customer = a_customer(new_tenant_server, hide_unknown_accounts=True, lockout=lockout)
     if not exists:
-        customer.email = "nobody@example.test"
+        customer.email = "absent@example.test"
     customer.guesses(2)
     services.settings = replace(services.settings, secrets=(NEXT, SECRET))
     customer.guesses(1)

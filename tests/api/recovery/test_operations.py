@@ -29,7 +29,7 @@ from tests.support.tenants.tenant_server import NewTenantServer, answered
 
 PHONE = {"phone_login": True}
 RIGHT = {"pet": "grey owl"}
-UNKNOWN_EMAIL = "nobody@example.test"
+UNKNOWN_EMAIL = "absent@example.test"
 HEX = "0" * 32
 
 
@@ -240,7 +240,7 @@ REFUSALS = [
     ),
     *refusals(
         "U39",
-        (938, question("username", "nobody")),
+        (938, question("username", "absent")),
         (1092, changed(question("username"), **UNANSWERED)),
         (1095, question("username"), NO_QUESTIONS),
     ),

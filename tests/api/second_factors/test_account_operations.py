@@ -146,7 +146,7 @@ REFUSALS: list[Refusal] = [
     ),
     *refusals(
         "M23",
-        (1023, lambda who: who.call("M23", emailid="nobody@example.test"), on()),
+        (1023, lambda who: who.call("M23", emailid="absent@example.test"), on()),
         (1032, lambda who: who.call("M23"), on()),
         (1038, lambda who: who.call("M23", emailid="no address"), on()),
         (1122, lambda who: mailed(of(who)).call("M23", emailid=who.email), on(sending={"mails": ONE})),

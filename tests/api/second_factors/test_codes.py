@@ -134,7 +134,7 @@ def test_code_is_bound_to_its_address(new_tenant_server: NewTenantServer) -> Non
 def test_public_code_request_hides_unknown_accounts(new_tenant_server: NewTenantServer) -> None:
     ada = ada_of(new_tenant_server, hide_unknown_accounts=True)
     ada.call("M23", emailid="first@example.test")  # reads the tenant's templates into the cache
-    known, unknown = ada.call("M23", emailid=ada.email), ada.call("M23", emailid="nobody@example.test")
+    known, unknown = ada.call("M23", emailid=ada.email), ada.call("M23", emailid="absent@example.test")
     assert (
         (known.status_code, known.get_json()) == (unknown.status_code, unknown.get_json()) == (200, {"IsPosted": True})
     )

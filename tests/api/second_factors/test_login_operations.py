@@ -173,7 +173,7 @@ def with_number(act: Callable[[SecondFactorHolder, str], TestResponse]) -> Act:
 REFUSALS: list[Refusal] = [
     *refusals(
         "M01",
-        (938, with_members(email="nobody@example.test"), on()),
+        (938, with_members(email="absent@example.test"), on()),
         (966, with_members(password="wrong"), on()),
         (970, after({"EmailVerified": False}, with_members()), on()),
         (982, *guessed("captcha", {"captcha_challenge": "x", "captcha_work": "1"})),

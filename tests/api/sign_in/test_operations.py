@@ -87,7 +87,7 @@ REFUSALS = refusals(
     (1170, from_another_city(FIREFOX, PARIS), {"risk": {"country": "refuse"}}),
     (1171, from_another_city(FIREFOX, VIENNA), {"risk": {"ip": "refuse"}}),
     (1287, from_another_city(CHROME, LINZ), {"risk": {"device": "refuse"}}),
-    (938, with_members(email="nobody@example.test")),
+    (938, with_members(email="absent@example.test")),
     (970, after(OUT, with_members())),
     (1066, after({"PhoneIdVerified": False}, by("phone")), PHONE),
     (991, after({"IsActive": False}, with_members())),

@@ -139,7 +139,7 @@ def test_all_refresh_tokens_of_account_are_revoked_together(
     assert answered(acme.send("DELETE", f"{MANAGE}/{uid}/access_token/refresh/revoke")) == {"IsDeleted": True}
     for token in (issued, other):
         assert refused(acme.send("GET", REFRESH, refresh_token=token["refresh_token"])) == (403, 1217)
-    assert refused(acme.send("DELETE", f"{MANAGE}/nobody/access_token/refresh/revoke")) == (403, 984)
+    assert refused(acme.send("DELETE", f"{MANAGE}/absent/access_token/refresh/revoke")) == (403, 984)
 
 
 def test_server_validates_prolongs_and_invalidates_token(acme: TenantServer, issued: dict[str, Any]) -> None:
@@ -208,7 +208,7 @@ def test_invalid_lifetime_is_refused(acme: TenantServer, issued: dict[str, Any],
 
 def test_closed_account_cannot_be_impersonated(acme: TenantServer, uid: str) -> None:
     address = f"{MANAGE}/access_token"
-    assert refused(acme.send("GET", address, uid="nobody")) == (403, 984)
+    assert refused(acme.send("GET", address, uid="absent")) == (403, 984)
     acme.update(uid, {"DisableLogin": True})
     assert refused(acme.send("GET", address, uid=uid)) == (403, 1130)
     acme.update(uid, {"IsActive": False})
@@ -260,8 +260,8 @@ def test_active_sessions_are_found_by_token_and_account(acme: TenantServer, uid:
         assert len(answered(acme.send("GET", address, **named))["data"]) == 1
     assert refused(acme.send("GET", address)) == (400, 1118)
     assert refused(acme.send("GET", address, profileid="")) == (400, 1061)
-    assert refused(acme.send("GET", address, profileid="nobody")) == (403, 984)
-    assert refused(acme.send("GET", address, accountid="nobody")) == (403, 984)
+    assert refused(acme.send("GET", address, profileid="absent")) == (403, 984)
+    assert refused(acme.send("GET", address, accountid="absent")) == (403, 984)
     assert refused(acme.send("GET", address, token="nonsense")) == (403, 905)
 
 

@@ -224,7 +224,7 @@ def test_proxy_may_ask_for_certificates(send: Ask, tenant: TenantServer, fake_dn
     assert [status_of(f"domain={name}") for name in (domain, own_host(tenant), "api.localhost", domain.upper())] == [
         200
     ] * 4
-    assert [status_of(f"domain={name}") for name in (f"www.{domain}", "nobody.localhost", "localhost")] == [404] * 3
+    assert [status_of(f"domain={name}") for name in (f"www.{domain}", "absent.localhost", "localhost")] == [404] * 3
     assert [
         status_of(query) for query in ("", f"domain={domain}&domain=x", f"domain={domain}:8000", f"domain={'a' * 500}")
     ] == [400] * 4

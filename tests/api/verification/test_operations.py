@@ -150,7 +150,7 @@ def texted(kind: str, **body: Any) -> Act:
     return lambda who: who.managed("A21", {"phone": who.phone, "uid": who.uid, **body}, at={"smsotptype": kind})
 
 
-UNKNOWN_EMAIL = "nobody@example.test"
+UNKNOWN_EMAIL = "absent@example.test"
 OFF = {"email_verification": "disabled"}
 PHONE = {"phone_login": True}
 REFUSALS = [
@@ -282,7 +282,7 @@ def test_email_path_verifies_and_reports_availability(new_tenant_server: NewTena
     who = account_holder(new_tenant_server, **CODES)
     otp = code(who)
     assert answered(who.call("U05", otp=otp, email=who.email)) == {"IsPosted": True, "Data": None}
-    assert answered(who.call("U04", email="nobody@example.test")) == {"IsExist": False}
+    assert answered(who.call("U04", email="absent@example.test")) == {"IsExist": False}
     nothing = who.call("U04")
     assert refused(nothing) == (400, 908)
     assert "verificationtoken" in nothing.get_json()["Description"]

@@ -93,12 +93,12 @@ from werkzeug.test import Client
 from app.commands.serving import application, prepare_database
 from app.settings import Settings
 served = application(Settings(data_dir=Path({str(folder)!r}), secrets=(b"a secret of the tests, long enough",)), "both")
-assert Client(served).get("/login", base_url="http://nobody.localhost:8000").status_code == 404
+assert Client(served).get("/login", base_url="http://absent.localhost:8000").status_code == 404
 at_first_page = sorted(sys.modules)
 {MODELS}
 built = sum(one.__pydantic_complete__ for one in models)
-register = Client(served).get("/register", base_url="http://nobody.localhost:8000")
-metadata = Client(served).get("/.well-known/openid-configuration", base_url="http://nobody.localhost:8000")
+register = Client(served).get("/register", base_url="http://absent.localhost:8000")
+metadata = Client(served).get("/.well-known/openid-configuration", base_url="http://absent.localhost:8000")
 accounts = Client(served).get("/identity/v2/manage/account", base_url="http://api.localhost:8000")
 answers = [one for asked in (register, metadata) for one in (asked.status_code, asked.mimetype)]
 answers += [accounts.status_code, accounts.json["ErrorCode"]]

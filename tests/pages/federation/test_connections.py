@@ -146,7 +146,7 @@ def test_callback_works_once(user: FederatedPageUser) -> None:
     assert user.visitor.open(back).status == 410
 
 
-def test_callback_in_another_browser_signs_nobody_in(user: FederatedPageUser, new_visitor_at: NewVisitorAt) -> None:
+def test_callback_in_another_browser_signs_no_account_in(user: FederatedPageUser, new_visitor_at: NewVisitorAt) -> None:
     """A callback from another browser signs no account in (login CSRF, RFC 6749 section 10.12)."""
     redirected = user.visitor.open(START_URL)
     back = user.fake_provider.callback_url(redirected.address, **ADA)

@@ -362,7 +362,7 @@ def test_version_in_an_answer_has_the_tenant_read_anew(shop_hub: Hub) -> None:
 
 
 def test_unknown_host_may_wait(hub: Hub) -> None:
-    other = Hub(hub.app, "http://nobody-here.localhost:8000")
+    other = Hub(hub.app, "http://absent-here.localhost:8000")
     assert other.cached("/login").response.status_code == 404
     assert not other.is_answered_from_cache("/login")
 

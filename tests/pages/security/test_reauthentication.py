@@ -125,7 +125,7 @@ def test_confirmation_replaces_an_expensive_hash(new_world: NewWorld, new_visito
     assert row.password_hash.startswith("$argon2id$")
 
 
-def test_confirm_without_session_signs_nobody_in(
+def test_confirm_without_session_signs_no_account_in(
     tenant: World, visitor: Visitor, ada: Person, new_visitor_at: NewVisitorAt
 ) -> None:
     app, _ = sign_in_with_totp(visitor, tenant, ada)

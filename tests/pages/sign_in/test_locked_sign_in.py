@@ -304,7 +304,7 @@ def test_unknown_account_locks_like_a_known_one(
     if has_answers:
         store_answers(world, ada, pet="Rex", town="Harbour")
     seen: dict[str, list[Any]] = {}
-    for name in (ada.email, "nobody@example.com"):
+    for name in (ada.email, "absent@example.com"):
         page = visitor.open("/login")
         for number in range(2 * MAX_FAILURES):
             if 'name="password"' not in page.html:  # a blocked account's page has no form
@@ -317,18 +317,18 @@ def test_unknown_account_locks_like_a_known_one(
             for question in questions:
                 text = text.replace(question, "QUESTION")
             seen.setdefault(name, []).append((status, text, fields, page.cost["hashes"], page.cost["commits"]))
-    assert seen[ada.email] == seen["nobody@example.com"]
+    assert seen[ada.email] == seen["absent@example.com"]
 
 
 def test_unknown_account_gets_a_stable_question(new_locking_world: NewLockingWorld) -> None:
     _, visitor = new_locking_world("security_question")
     questions_shown = set()
-    for name in ("nobody@example.com", "NOBODY@example.com ", "nobody@example.com"):
+    for name in ("absent@example.com", "ABSENT@example.com ", "absent@example.com"):
         page = lock_out(visitor, name, MAX_FAILURES + 1)
         questions_shown.add(page.form("Sign in").fields["security_question"])
     assert len(questions_shown) == 1
     other = {
-        lock_out(visitor, f"nobody{number}@example.com").form("Sign in").fields["security_question"]
+        lock_out(visitor, f"absent{number}@example.com").form("Sign in").fields["security_question"]
         for number in range(12)
     }
     assert other == set(QUESTIONS)

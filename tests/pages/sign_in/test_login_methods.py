@@ -113,7 +113,7 @@ def test_cookie_names_the_method_and_no_account(world: World, visitor: Visitor) 
     """Known and unknown addresses leave the same cookie, so a shared browser does not reveal who has an account."""
     world.person(ADA)
     left = set()
-    for address in (ADA, "nobody@example.test"):
+    for address in (ADA, "absent@example.test"):
         visitor.open("/sign-in/mail").press("Email me a link", identifier=address)
         left.add(visitor.cookie("method").value)
     assert left == {"~mail"}

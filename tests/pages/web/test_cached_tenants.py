@@ -69,7 +69,7 @@ def hub(other_processes: list[IdentityServices], clock: Time) -> HubProcess:
 
 @pytest.mark.both_databases
 @pytest.mark.parametrize("name", CHANGES)
-def test_change_elsewhere_shows_within_five_seconds(name: str, hub: HubProcess, new_world: NewWorld) -> None:
+def test_change_by_another_process_shows_in_five_seconds(name: str, hub: HubProcess, new_world: NewWorld) -> None:
     """Whatever the ages of the copies are when it happens, and however often the host is visited."""
     case = CHANGES[name]
     for step in range(10):
@@ -231,7 +231,7 @@ def test_invented_hosts_displace_no_tenant_and_join_no_round(hub: HubProcess, wo
     host = host_of(world)
     shown = hub.visit(host)
     for number in range(MAX_UNKNOWN + 100):
-        assert hub.visit(f"nobody-{number}.{world.services.settings.hub_domain}") is None
+        assert hub.visit(f"absent-{number}.{world.services.settings.hub_domain}") is None
     hub.calls.clear()
     assert hub.visit(host) is shown
     hub.wait(ASK_SECONDS)

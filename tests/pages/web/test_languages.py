@@ -101,7 +101,7 @@ def test_language_links_keep_known_parameters(world: World, visitor: Visitor) ->
     assert links(refused)[0] == "?landing=refused&lang=de"
     shown_page = visitor.open("/logout?state=mine&return_url=https://shop.example/")
     assert links(shown_page)[1] == "?state=mine&return_url=https%3A%2F%2Fshop.example%2F&lang=ar"
-    page = visitor.open("/service/oidc/authorize?client_id=nobody&redirect_uri=https://evil.example/&state=s")
+    page = visitor.open("/service/oidc/authorize?client_id=absent&redirect_uri=https://evil.example/&state=s")
     assert page.follow("Deutsch").heading == "App nicht gefunden"
 
 

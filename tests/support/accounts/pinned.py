@@ -15,7 +15,7 @@ PINS: dict[str, Any] = {"pin": {"is_on": True, "login": True}}
 REQUIRED: dict[str, Any] = {"pin": {"is_on": True, "login": True, "required": True}}
 WITHOUT_LOGIN: dict[str, Any] = {"pin": {"is_on": True}}
 RIGHT = {"pet": "grey owl"}
-UNKNOWN_ACCOUNT = {"email": "nobody@example.test", "username": "nobody", "phone": "+4930999999999"}
+UNKNOWN_ACCOUNT = {"email": "absent@example.test", "username": "absent", "phone": "+4930999999999"}
 
 
 def lock(kind: str, most: int = 2) -> dict[str, Any]:

@@ -17,7 +17,7 @@ ON = {"passwordless_email": True, "passwordless_sms": True, "phone_login": True}
 SESSION = {**LOGIN, "SecondFactorAuthentication": None}
 
 
-UNKNOWN_EMAIL = "nobody@example.test"
+UNKNOWN_EMAIL = "absent@example.test"
 
 
 LIMITED = {"amount": 1, "minutes": 43_200}

@@ -262,7 +262,7 @@ def test_secret_of_another_tenant_is_refused(app: AppServer, new_tenant_server: 
 
 @pytest.mark.parametrize("change", [{"is_active": False}, None], ids=["inactive", "removed"])
 @on_one_database
-def test_connection_that_is_off_signs_nobody_in(app: AppServer, change: dict[str, Any] | None) -> None:
+def test_connection_that_is_off_signs_no_account_in(app: AppServer, change: dict[str, Any] | None) -> None:
     stored = native_connections(app.upstream.provider)
     others = {name: connection for name, connection in stored.items() if name != "apple"}
     app.tenant.change_settings(connections={**others, "apple": {**stored["apple"], **change}} if change else others)

@@ -146,7 +146,7 @@ def test_requested_subject_is_read_as_the_client_knows_it(world: World, browser:
         return parameters_of(browser.authorize(client.authorization_parameters(claims=claims, prompt="none")))
 
     assert "code" in response_to(own)
-    for subject in (ada.uid, foreign, "nobody", "", own + "=", own[:-1], own.swapcase(), "x" * 300, "é"):
+    for subject in (ada.uid, foreign, "absent", "", own + "=", own[:-1], own.swapcase(), "x" * 300, "é"):
         assert response_to(subject)["error"] == "login_required", subject
 
 

@@ -266,7 +266,7 @@ def test_deepest_value_is_served(shop: RelyingParty, browser: Browser, ada: Pers
 def test_pushed_request_and_object_carry_values(
     world: World, browser: Browser, ada: Person, shop: RelyingParty
 ) -> None:
-    pushed = shop.push(claims='{"id_token": {"sub": {"value": "nobody"}}}', prompt="none").json or {}
+    pushed = shop.push(claims='{"id_token": {"sub": {"value": "absent"}}}', prompt="none").json or {}
     step = browser.signed_in(ada).authorize({"client_id": shop.client_id, "request_uri": pushed["request_uri"]})
     assert error(step) == "login_required"
     refused = shop.push(claims='{"id_token": {"sub": {"values": 5}}}')

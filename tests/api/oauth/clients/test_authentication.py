@@ -154,7 +154,7 @@ def test_confidential_client_without_secret_is_refused(shop: RelyingParty, legac
 
 
 def test_unknown_client_is_invalid_client_everywhere(shop: RelyingParty, legacy: RelyingParty) -> None:
-    form = {**GRANT, "client_id": "nobody", "client_secret": "x"}
+    form = {**GRANT, "client_id": "absent", "client_secret": "x"}
     for client in (shop, shop.at_own_issuer(), legacy):
         assert status_and_error(client.back("token", form)) == (401, "invalid_client")
     assert status_and_error(shop.at_own_issuer().back("token", GRANT)) == (400, "invalid_request")
@@ -171,7 +171,7 @@ def test_request_without_any_client_is_unauthenticated(shop: RelyingParty, path:
 def test_client_must_match_endpoint_path(shop: RelyingParty, strict: RelyingParty, legacy: RelyingParty) -> None:
     form = {**GRANT, **shop.client_credentials()}
     assert status_and_error(shop.post(f"/api/oidc/{strict.name}/token", form)) == (401, "invalid_client")
-    assert status_and_error(shop.post("/api/oidc/nobody/token", form)) == (401, "invalid_client")
+    assert status_and_error(shop.post("/api/oidc/absent/token", form)) == (401, "invalid_client")
     assert status_and_error(
         legacy.post(f"/api/oidc/{legacy.name}/token", {**GRANT, **legacy.client_credentials()})
     ) == (

@@ -260,7 +260,7 @@ def test_application_that_must_be_in_an_organization_is_refused(
         ({"scope": "email"}, "request_not_supported"),
         ({"resource": "https://orders.example"}, "invalid_target"),
         ({"client_id": None, "scope": "openid"}, "invalid_client"),
-        ({"client_id": "nobody"}, "invalid_client"),
+        ({"client_id": "absent"}, "invalid_client"),
         ({"client_secret": "made up"}, "invalid_client"),
     ],
 )

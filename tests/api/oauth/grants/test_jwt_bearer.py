@@ -145,7 +145,7 @@ def test_email_names_an_account_with_that_verified_address(world: World, ada: Pe
     body = bears(client, hr.assertion(sub="hr-17", email="ADA@example.test")).json or {}
     assert claims_in(body["access_token"])["sub"] == ada.uid
     assert error(bears(client, hr.assertion(sub=ada.uid)))[1] == "invalid_grant"
-    assert error(bears(client, hr.assertion(email="nobody@example.test")))[1] == "invalid_grant", (
+    assert error(bears(client, hr.assertion(email="absent@example.test")))[1] == "invalid_grant", (
         "no account is created"
     )
     ada.set_columns(email_verified=False)

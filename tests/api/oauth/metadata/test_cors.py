@@ -84,8 +84,8 @@ def test_documents_are_for_pages_of_any_origin(
 
 def test_document_errors_are_for_pages_of_any_origin(shop: RelyingParty, subtests: pytest.Subtests) -> None:
     for path, status in (
-        ("/service/oidc/nobody/.well-known/openid-configuration", 404),
-        ("/service/oidc/nobody/jwks", 404),
+        ("/service/oidc/absent/.well-known/openid-configuration", 404),
+        ("/service/oidc/absent/jwks", 404),
     ):
         with subtests.test(path):
             answer = shop.get(path, headers={"Origin": EVIL})
@@ -180,9 +180,9 @@ def test_token_is_for_the_origins_of_its_client(
 def test_refusals_are_for_origins_of_clients(world: World, spa: RelyingParty, subtests: pytest.Subtests) -> None:
     requests: dict[str, tuple[str, dict[str, Any], int]] = {
         "grant": ("token", {"grant_type": "authorization_code", "client_id": spa.client_id, "code": "x"}, 400),
-        "client": ("token", {"grant_type": "authorization_code", "client_id": "nobody", "code": "x"}, 401),
+        "client": ("token", {"grant_type": "authorization_code", "client_id": "absent", "code": "x"}, 401),
         "type": ("token", {"grant_type": "x", "client_id": spa.client_id}, 400),
-        "revocation": ("revoke", {"token": "x", "client_id": "nobody"}, 401),
+        "revocation": ("revoke", {"token": "x", "client_id": "absent"}, 401),
         "pushed": ("par", {"client_id": spa.client_id}, 400),
         "device": ("device", {"client_id": spa.client_id}, 400),
     }
