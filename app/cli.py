@@ -11,7 +11,7 @@ import click
 
 from app import __version__
 
-_COMMANDS = {
+COMMANDS = {
     "serve": ("serving", "Serve the hub, the identity service, or both."),
     "worker": ("serving", "Deliver emails and text messages in a separate process."),
     "demo": ("demo", "Try Gatehouse: two tenants, a sample shop and an inbox."),
@@ -42,19 +42,19 @@ class LazyGroup(click.Group):
     """Imports the module of a command when the command is used."""
 
     def list_commands(self, _ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
+        return list(COMMANDS)
 
     def get_command(self, _ctx: click.Context, name: str) -> click.Command | None:
-        if name not in _COMMANDS:
+        if name not in COMMANDS:
             return None
-        module = importlib.import_module(f"app.commands.{_COMMANDS[name][0]}")
+        module = importlib.import_module(f"app.commands.{COMMANDS[name][0]}")
         attribute = name.replace("-", "_") + ("_" if keyword.iskeyword(name) else "")
         command: click.Command = getattr(module, attribute)
         return command
 
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, summary) for name, (_, summary) in _COMMANDS.items()])
+            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})

@@ -14,13 +14,14 @@ import pytest
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-gc.disable()  # what is imported and collected lasts, and searching it for garbage takes seconds
+gc.disable()  # imported modules and collected tests stay, and searching them for garbage takes seconds
 
 pytest_plugins = [
     "tests.support.plugins.generated",
     "tests.support.plugins.durations",
     "tests.support.plugins.examples",
     "tests.support.plugins.network",
+    "tests.support.plugins.log_fields",
     "tests.support.plugins.translations",
     "tests.support.services.real_services",
     "tests.support.database.audit_trails",
@@ -98,7 +99,7 @@ def pytest_collection(session: pytest.Session) -> None:
     files = [file for path in paths for file in ([path] if path.is_file() else sorted(path.rglob("test_*.py")))]
     number, count = int(worker["workerid"].removeprefix("gw")), worker["workercount"]
     for file in files[len(files) * number // count : len(files) * (number + 1) // count]:
-        with suppress(Exception):  # pytest tells what is wrong with it
+        with suppress(Exception):  # pytest reports the error
             import_module(".".join(file.resolve().relative_to(HERE.parent).with_suffix("").parts))
 
 

@@ -47,7 +47,7 @@ Gatehouse shows what would change. For completion in your editor, put
 `# yaml-language-server: $schema=configuration.schema.json` into the first line: `gatehouse schema` prints
 [that schema](configuration.schema.json).
 
-- The file sets what it names. Remove a setting from the file, and the next `apply` resets it to its default.
+- The file sets the values that it names. Remove a setting from the file, and the next `apply` resets it to its default.
 - Settings that only the management API has set stay as they are. `--dry-run` lists them.
 - A key of the tenant that the file doesn't have, such as `applications`, is left alone.
 - Existing passwords, keys and secrets are never overwritten. If the file has none, Gatehouse generates them and prints them once.

@@ -48,7 +48,7 @@ The suite calls the provider over https, so you need Gatehouse at a public host 
 4. Sign in as `ada@example.com` with the password in the file, and allow access. The suite warns about claims that this account
    doesn’t have, such as `address` and `picture`. To add them, use `PUT /identity/v2/manage/account/{uid}`.
 5. In `fapi2-security-profile-final-user-rejects-authentication`, clear the browser’s cookies, sign in as `grace@example.com`, and
-   choose **Don’t allow**. Nobody is asked twice for the same consent, so never allow anything with this account.
+   choose **Don’t allow**. The same consent is asked for only once, so never allow anything with this account.
 
 Session Management and Front-Channel Logout need third-party cookies, which browsers block by default. Run these plans in a browser
 that allows them.

@@ -1,7 +1,7 @@
 """Records the examples of the API reference from the tests that call the operations.
 
 python -m tools.examples                    say which public operations have no example
-python -m tools.examples --update [TEST …]  run these tests (all that call the interface), record what is missing or stale
+python -m tools.examples --update [TEST …]  run these tests (all that call the interface), record missing and stale examples
 python -m tools.examples --replace TEST …   the same, and replace whatever these tests can show
 """
 

@@ -15,7 +15,7 @@ fingerprint() {
     { pwd && cat requirements-dev.lock pyproject.toml tools/setup.sh; } | cksum
 }
 
-# A distribution's Python comes first: it gets security fixes, and runs Python code faster than one that pyenv compiled with its defaults: loops by a quarter,
+# A distribution's Python comes first: it gets security fixes, and runs Python code faster than a Python that pyenv compiled with its defaults: loops by a quarter,
 # requests by up to an eighth (docs/bench.md).
 find_python() {
     local candidate found=

@@ -47,7 +47,7 @@ class Section:
 
     @property
     def holes(self) -> list[str]:
-        """What is missing: `check`, `test`."""
+        """The missing parts: `check`, `test`."""
         if self.unserved:
             return []
         return [name for name, found in (("check", self.checks), ("test", self.tests)) if not found]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # See to it that the real parts of the tests are there: PostgreSQL, PgBouncer, Redis, nginx, Caddy, Chromium, Apache with mod_auth_openidc,
 # fonts, and what comes from npm.
-# Root on Debian gets what is missing; anybody else gets one sentence that says what to install. Nothing is skipped.
+# Root on Debian gets the missing parts; any other user gets one sentence that names them. Nothing is skipped.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -36,7 +36,7 @@ fi
 
 if ! cmp -s package-lock.json node_modules/.installed-lock; then
     echo "Installing the page checkers (axe-core, html-validate), OpenID clients and packages of the quickstarts ..."
-    # Node trusts its own list of authorities unless it is told to trust the system's, as pip and apt do.
+    # Node trusts its own list of authorities unless it is configured to trust the system's, as pip and apt do.
     PATH="$PWD/.venv/bin:$PATH" NODE_USE_SYSTEM_CA=1 npm ci --no-audit --no-fund --loglevel=error
     cp package-lock.json node_modules/.installed-lock
 fi

@@ -54,7 +54,7 @@ def extracted() -> Catalog:
     for top, method in SOURCES.items():
         found = extract_from_dir(ROOT / top, [method], keywords=KEYWORDS)
         for name, _line, message, comments, context in sorted(found, key=lambda row: (row[0], row[1])):
-            # Line numbers are left out: they would change the file with every edit elsewhere.
+            # Line numbers are left out: they would change the file with every edit of other lines.
             catalog.add(message, None, [(f"{top}/{name}", 0)], auto_comments=comments, context=context)
     return catalog
 

@@ -1,6 +1,6 @@
 """Put the files that pages load from npm packages into `static/vendor`: `python -m tools.vendor`.
 
-`package-lock.json` pins them; npm checks what it downloads against the lock's digests. `make setup` runs this.
+`package-lock.json` pins them; npm checks its downloads against the lock's digests. `make setup` runs this.
 """
 
 import json

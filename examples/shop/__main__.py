@@ -1,4 +1,4 @@
-"""Serve the shop on SHOP_PORT until SIGTERM, or until whoever started it is gone (its end of our stdin closes)."""
+"""Serve the shop on SHOP_PORT until SIGTERM, or until the process that started it is gone (its end of our stdin closes)."""
 
 import logging
 import os

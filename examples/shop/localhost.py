@@ -21,9 +21,9 @@ class ByAddress(HTTPAdapter):
         self.address = urlsplit(address)
 
     def send(self, request: PreparedRequest, *args: Any, **named: Any) -> Response:
-        asked = urlsplit(str(request.url))
-        request.headers["Host"] = asked.netloc
-        request.url = urlunsplit((self.address.scheme, self.address.netloc, asked.path, asked.query, ""))
+        requested = urlsplit(str(request.url))
+        request.headers["Host"] = requested.netloc
+        request.url = urlunsplit((self.address.scheme, self.address.netloc, requested.path, requested.query, ""))
         return super().send(request, *args, **named)
 
 

@@ -32,7 +32,7 @@ def read(client: Any, text: str) -> dict[str, Any]:
     if token.header.get("typ") != "logout+jwt" or EVENT not in claims.get("events", {}) or "nonce" in claims:
         raise ValueError("not a logout token")
     if not claims.get("sid") and not claims.get("sub"):
-        raise ValueError("nobody is signed out")
+        raise ValueError("no account is signed out")
     return claims
 
 

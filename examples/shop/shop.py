@@ -52,9 +52,9 @@ def sign_in(name: str) -> Response:
     """Send the visitor to the issuer's page; Authlib keeps state, nonce and the PKCE verifier in our session."""
     if name not in ISSUERS:
         return redirect(url_for("home"))
-    asked = {key: request.args[key] for key in ("prompt", "login_hint", "ui_locales") if key in request.args}
+    parameters = {key: request.args[key] for key in ("prompt", "login_hint", "ui_locales") if key in request.args}
     answer: Response = oauth.create_client(name).authorize_redirect(
-        url_for("signed_in", name=name, _external=True), **asked
+        url_for("signed_in", name=name, _external=True), **parameters
     )
     return answer
 

@@ -1,5 +1,5 @@
 // A native application on AppAuth: it opens the system's browser and waits at a loopback address with a free port (RFC 8252).
-// It gets an issuer, a client id and a port, and writes what it learned as one line of JSON.
+// It gets an issuer, a client id and a port, and writes the received values as one line of JSON.
 import dns from "node:dns";
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";

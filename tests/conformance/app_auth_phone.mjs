@@ -1,5 +1,5 @@
 // A phone's app on AppAuth-JS. It gets the settings of an app on standard input, then says in lines of JSON which address the phone opens, and gets the
-// address that the browser returned by: once to sign in, and once to sign out. It writes at last what it learned.
+// address that the browser returned by: once to sign in, and once to sign out. At the end it writes the received values.
 import dns from "node:dns";
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";

@@ -76,7 +76,7 @@ def post(path: str, body: bytes, *fields: str) -> bytes:
 FOLLOWING = get("/memory/following", "Connection: close")
 SMUGGLED = b"/memory/smuggled"
 HIDDEN = get("/memory/smuggled")
-"""A request within another one, which nobody may answer."""
+"""A request inside a request: no response to it is allowed."""
 
 
 def head(line: str, *fields: str, host: str | None = "acme.localhost") -> bytes:

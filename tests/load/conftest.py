@@ -26,7 +26,7 @@ def run(settings: dict[str, Any], output: Connection) -> None:
 
 @pytest.fixture(scope="session")
 def forking() -> ForkServerContext:
-    """Return what starts processes as forks of one that has loaded the application: loading it takes longer than most tests."""
+    """Return what starts processes as forks of a process that has loaded the application: loading it takes longer than most tests."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["__main__", "tests.load.application"])
     return context

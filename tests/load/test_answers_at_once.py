@@ -103,7 +103,7 @@ def test_failure_at_once_is_a_500_and_closes(served: Served, path: str) -> None:
 
 
 def test_client_that_does_not_read_is_not_written_to_without_end(serving: Callable[..., Served]) -> None:
-    """Of a burst that nobody reads, the answers that fit the buffers are written; the rest wait, and too many are dropped."""
+    """Of a burst that the client does not read, the answers that fit the buffers are written; the rest wait, and too many are dropped."""
     served = serving(limits={"send_seconds": 1})
     before = int(served.get("/memory").rpartition(b"\r\n")[2])
     clients = [served.connect(get("/memory/large") * 16) for _ in range(20)]

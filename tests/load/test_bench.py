@@ -27,7 +27,7 @@ def a_page(body: bytes) -> MeasuredResponse:
 def test_form_is_found_by_field_and_filled_by_meaning() -> None:
     form = form_of(a_page(PAGE), "current-password")
     assert form.action == "/login?attempt=1"
-    assert form.filled(username="ada", current_password="x") == {"csrf": "c", "email": "ada", "password": "x"}
+    assert form.with_values(username="ada", current_password="x") == {"csrf": "c", "email": "ada", "password": "x"}
 
 
 def test_page_without_the_form_is_not_measured() -> None:

@@ -120,16 +120,16 @@ def test_evicted_connections_do_not_take_others_with_them(serving: Callable[...,
 
 
 @pytest.mark.parametrize(
-    ("asked", "count"),
+    ("requested", "count"),
     [(post("/echo", b"~" * 900_000), 900_000), (get("/memory/large") * 30, 0), (get("/held") * 15, 0)],
     ids=["stream", "memory", "held"],
 )
-def test_slow_reader_gets_all_after_others(served: Served, asked: bytes, count: int) -> None:
+def test_slow_reader_gets_all_after_others(served: Served, requested: bytes, count: int) -> None:
     """What does not fit the socket is sent when the client reads, and the next response of that connection waits."""
     with socket.socket() as client:
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
         client.connect((served.host, served.port))
-        client.sendall(asked + get("/memory/last", "Connection: close"))
+        client.sendall(requested + get("/memory/last", "Connection: close"))
         time.sleep(0.3)
         for _ in range(5):
             assert served.get("/").endswith(b"ordinary")
@@ -150,7 +150,7 @@ def test_pages_are_answered_while_all_threads_but_one_write(serving: Callable[..
 
 
 def test_clients_that_read_nothing_hold_no_thread(serving: Callable[..., Served]) -> None:
-    """A response that states its length is held, and its thread is free, although nobody reads."""
+    """A response that states its length is held, and its thread is free, although the client does not read."""
     served = serving(threads=2)
     lazy = []
     for _ in range(6):

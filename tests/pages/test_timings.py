@@ -187,7 +187,7 @@ def sign_up(who: Subject, hub: Flask) -> Timed:
     back = seen.visitor.open(f"/login?attempt={seen.query['attempt']}")
     yield "page: sign in where one signed up", lambda: back.press("Sign in", identifier=who.email, password=WRONG)
     other = browser_of(who, hub).open("/login")
-    yield "page: sign in elsewhere", lambda: other.press("Sign in", identifier=who.email, password=WRONG)
+    yield "page: sign in with another browser", lambda: other.press("Sign in", identifier=who.email, password=WRONG)
 
 
 def sign_up_by_passkey(who: Subject, hub: Flask) -> Timed:

@@ -9,6 +9,6 @@ Result = TypeVar("Result")
 
 
 def run_coroutine(coroutine: Coroutine[Any, Any, Result]) -> Result:
-    """Return what the coroutine returns; raises what it raises."""
+    """Return the result of the coroutine, or raise its exception."""
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(asyncio.run, coroutine).result()

@@ -31,7 +31,7 @@ class MeasuredLine:
 
 @dataclass(frozen=True)
 class Budget:
-    """A bar and an aim for CPU, as multiples of the bare view, and bounds for what is counted per operation."""
+    """A bar and an aim for CPU, as multiples of the bare view, and bounds for the counts per operation."""
 
     bar: float
     aim: float
@@ -67,7 +67,7 @@ class Spent:
 
 
 HASHING = "hash_us"
-"""Reported time of password hashes: budgeted in a row of its own and subtracted elsewhere."""
+"""Reported time of password hashes: budgeted in a row of its own and subtracted in all others."""
 Operation = Callable[[int], BenchVisitor | None]
 """Does the operation once, the n-th time; returns the visitor whose costs are counted."""
 

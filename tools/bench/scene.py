@@ -37,7 +37,7 @@ ORGANIZATIONS = {
 }
 ACCOUNTS = 50
 CHEAP_HASH = {"memory_kib": 8192, "iterations": 1, "parallelism": 1}
-"""The least the product allows: it disturbs what is measured beside it least."""
+"""The least the product allows: it disturbs other measurements least."""
 UNLIMITED = {
     "sign_in_per_minute_per_address": 0,
     "sign_in_per_minute": 0,
@@ -150,7 +150,7 @@ class Scene:
 
     @contextmanager
     def workers(self, count: int) -> Iterator[None]:
-        """Serve by this many processes meanwhile, with a Redis for what they share."""
+        """Serve by this many processes meanwhile, with a shared Redis."""
         redis_port = free_port()
         redis = [
             "redis-server",
@@ -181,7 +181,7 @@ class Scene:
     def password(self, visitor: BenchVisitor, number: int) -> MeasuredResponse:
         """The page, and its form with a password."""
         form = form_of(visitor.get("/login").expect(200), "current-password")
-        sent = form.filled(username=email(number), current_password=PASSWORD)
+        sent = form.with_values(username=email(number), current_password=PASSWORD)
         return visitor.post(form.action, sent).expect(302, 303)
 
     def answers(self, visitor: BenchVisitor, challenge: MeasuredResponse) -> MeasuredResponse:

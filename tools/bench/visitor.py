@@ -135,14 +135,14 @@ def path_of(address: str) -> str:
 
 @dataclass
 class BenchForm:
-    """A form of a page: where it goes, what it carries, and the names of its fields by type and autocomplete."""
+    """A form of a page: its address, its hidden values, and the names of its fields by type and autocomplete."""
 
     action: str = ""
     carried: dict[str, str] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
 
-    def filled(self, **values: str) -> dict[str, str]:
-        """What is sent; `values` go by the field's autocomplete or type, `current_password="..."`."""
+    def with_values(self, **values: str) -> dict[str, str]:
+        """Return the fields to send; `values` go by the field's autocomplete or type, `current_password="..."`."""
         provided = {self._name(key): value for key, value in values.items()}
         return {**self.carried, **provided}
 

@@ -23,7 +23,7 @@ from app.contract.resources import BOUND
 from app.kit.package_files import HOME as ROOT
 from app.settings import Settings
 from tools.interface_rows import resource_lines
-from tools.interface_rows.tested_addresses import METHODS, Address, CalledAddresses, asked_by, parts
+from tools.interface_rows.tested_addresses import METHODS, Address, CalledAddresses, addresses_called_in, parts
 
 REASONS = Path(__file__).with_suffix(".toml")
 EVERY_RESOURCE = "catalogue/interface/test_every_resource.py"
@@ -191,7 +191,7 @@ def main(arguments: Sequence[str]) -> int:
         return 2
     files, reasons = _configuration()
     generic = frozenset(item.operation.name for item in BOUND if item.draft.does)
-    requested = asked_by(ROOT / "tests")
+    requested = addresses_called_in(ROOT / "tests")
     targets = with_tests([*operation_targets(), *page_targets()], requested, generic)
     every: list[Result] = []
     for file in arguments[1:] or files:

@@ -37,9 +37,9 @@ class CalledAddresses:
             yield nearest((method, path), known) or next(filter(None, below), [])
 
 
-def asked_by(folder: Path) -> list[CalledAddresses]:
+def addresses_called_in(folder: Path) -> list[CalledAddresses]:
     """Return what the modules below a folder ask, sorted by module."""
-    return [_asked(folder, path) for path in sorted(folder.rglob("*.py"))]
+    return [_called(folder, path) for path in sorted(folder.rglob("*.py"))]
 
 
 def nearest(requested: Address, known: Sequence[Address]) -> list[Address]:
@@ -65,7 +65,7 @@ def _score(requested: Address, address: Address) -> int:
     return 1 + sum(2 if item == other else other == UNKNOWN for item, other in zip(theirs, ours, strict=True))
 
 
-def _asked(folder: Path, path: Path) -> CalledAddresses:
+def _called(folder: Path, path: Path) -> CalledAddresses:
     texts, found = _constants(folder, path), CalledAddresses(str(path.relative_to(folder)))
     found.bases |= {text for text in texts.values() if text.startswith("/")}
     for outer in _tree(path).body:

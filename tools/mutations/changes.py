@@ -2,7 +2,7 @@
 
     python -m tools.mutations --number 100 --seed 1 tests/unit tests/api tests/pages
 
-What follows the options goes to pytest. The tests run once; `tools/mutations/trials.py` repeats each one that executes a changed
+What follows the options goes to pytest. The tests run once; `tools/mutations/trials.py` repeats each test that executes a changed
 line, with the change, in a forked process. A change that no test noticed is either equivalent to the original or a test is
 missing: a person decides which.
 """

@@ -176,7 +176,7 @@ def _note(name: str, line: str) -> None:
 
 
 def _passes(item: pytest.Item, nextitem: pytest.Item | None, number: int | None) -> bool:
-    """Repeat the test in a child, with the change of that number; one that does not end counts as failed."""
+    """Repeat the test in a child, with the change of that number; a test that does not end counts as failed."""
     functions, code = replacement(number) if number is not None else ([], None)
     if number is not None and not functions:
         raise LookupError(f"no function holds {MUTATIONS[number]}")

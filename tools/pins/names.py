@@ -20,7 +20,7 @@ _HEAD = """# The names that others rely on: callers, stored rows, signed values,
 # Written by `python -m tools.pins --update`; tests/catalogue/interface/test_pinned_names.py compares it with the code.
 # `!` required, `(other)` further spelling, `=#1a2b` an object whose members stand in the last section.
 """
-_HINT = "If the change is meant (a new name, or a migration moves what is stored): python -m tools.pins --update"
+_HINT = "If the change is meant (a new name, or a migration moves the stored rows): python -m tools.pins --update"
 
 Pins = dict[str, Lines]
 

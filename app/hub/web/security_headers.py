@@ -45,7 +45,7 @@ def content_security_policy(
     )
 
 
-_HEADERS: Final = (
+HEADERS: Final = (
     ("Referrer-Policy", "no-referrer"),
     ("X-Content-Type-Options", "nosniff"),
     ("X-Frame-Options", "DENY"),
@@ -66,4 +66,4 @@ def with_security_headers(headers: list[tuple[str, str]]) -> list[tuple[str, str
     present = dict(headers)
     if "frame-ancestors *" in present.get("Content-Security-Policy", ""):
         present["X-Frame-Options"] = "left out"
-    return [*headers, *(header for header in _HEADERS if header[0] not in present)]
+    return [*headers, *(header for header in HEADERS if header[0] not in present)]

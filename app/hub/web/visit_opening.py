@@ -50,10 +50,10 @@ def complete_visit(visit: Visit) -> None:
                     _reopen(visit, interaction_id)
     finally:  # the error page needs a language too
         visit.choose_language()
-    _refuse_shed(visit)
+    refuse_shed(visit)
 
 
-def _refuse_shed(visit: Visit) -> None:
+def refuse_shed(visit: Visit) -> None:
     shed: LoadShed | None = visit.environ.get(SHED)
     if shed is not None:
         error = TooManyRequests if shed.unavailable_status == TooManyRequests.code else ServiceUnavailable

@@ -42,9 +42,14 @@ class LruCache(Generic[Key, Value]):
             self._entries.pop(key, None)
 
     def values(self) -> list[Value]:
-        """Return what is kept now."""
+        """Return the cached values."""
         with self._lock:
             return list(self._entries.values())
+
+    def items(self) -> list[tuple[Key, Value]]:
+        """Return the entries, the least recently used first."""
+        with self._lock:
+            return list(self._entries.items())
 
     def clear(self) -> None:
         with self._lock:

@@ -13,7 +13,7 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from app.kit import randomness
 from app.kit.clock import monotonic
-from app.kit.observability.logs import bind, bound, log_request
+from app.kit.observability.logs import begin, bound, log_request
 from app.kit.web.proxies import Proxies
 
 log = logging.getLogger("gatehouse.access")
@@ -59,7 +59,7 @@ class Instrumented:
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         request_id = self._id_of(environ)
         environ[REQUEST_ID] = request_id
-        bind(request_id=request_id)
+        begin(request_id=request_id)
         started_at = monotonic()
         status_code = [500]
 

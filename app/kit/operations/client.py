@@ -141,7 +141,7 @@ class Client:
             ApiError: the class that the operation declares for the code answered.
             ServiceUnavailable: no response, or an undeclared one.
         """
-        address, body, headers = _encoded(operation, req)
+        address, body, headers = encode_request(operation, req)
         sent = dict(headers)
         if body:
             sent["Content-Type"] = "application/json"
@@ -186,7 +186,7 @@ def split_request(operation: AnyOperation, req: Wire) -> tuple[dict[From, dict[s
 _NONE_PLACED: dict[From, dict[str, str]] = {From.PATH: {}, From.QUERY: {}, From.HEADER: {}}
 
 
-def _encoded(operation: AnyOperation, req: Wire) -> tuple[str, bytes, dict[str, str]]:
+def encode_request(operation: AnyOperation, req: Wire) -> tuple[str, bytes, dict[str, str]]:
     placed, members = split_request(operation, req)
     path = operation.path
     for wire, value in placed[From.PATH].items():

@@ -106,7 +106,7 @@ class OperationServer:
         self._early = early
         self._is_loaded, self._loading = False, Lock()
         self._unavailable = ThrottledLog(log)
-        self._cached: LruCache[Hashable, tuple[object, Any]] = LruCache(2_000)
+        self.cached_answers: LruCache[Hashable, tuple[object, Any]] = LruCache(2_000)
         self._nothing = Router(())
 
     def load(self) -> None:
@@ -215,11 +215,11 @@ class OperationServer:
         if state is None:
             return operation.handler(context, read_request(operation, raw, body))
         key = (operation.name, raw.scheme, raw.host.lower())
-        if (found := self._cached.get(key)) is not None and found[0] == state:
+        if (found := self.cached_answers.get(key)) is not None and found[0] == state:
             return found[1]
         answer = operation.handler(context, read_request(operation, raw, body))
         if self.lifecycle.cached_by(context) == state:
-            self._cached.put(key, (state, answer))
+            self.cached_answers.put(key, (state, answer))
         return answer
 
     def _refuse(self, problem: Exception, operation: AnyOperation, raw: RawRequest, context: Any) -> OperationResult:
@@ -364,7 +364,7 @@ def _read_body(environ: WSGIEnvironment) -> bytes | None:
 
 
 def _headers_of(environ: WSGIEnvironment) -> dict[str, str]:
-    headers = {_NAMES.get(key) or _header_name(key): value for key, value in environ.items() if key[:5] == "HTTP_"}
+    headers = {_NAMES.get(key) or header_name(key): value for key, value in environ.items() if key[:5] == "HTTP_"}
     if value := environ.get("CONTENT_TYPE"):
         headers["content-type"] = value
     if value := environ.get("CONTENT_LENGTH"):
@@ -383,5 +383,5 @@ _NAMES: Final = {
 
 
 @bounded_cache(max_entries=1024, length=80)
-def _header_name(key: str) -> str:
+def header_name(key: str) -> str:
     return key.removeprefix("HTTP_").replace("_", "-").lower()

@@ -27,7 +27,7 @@ def race(acme: TenantServer, method: str, path: str, bodies: list[dict[str, Any]
         return list(pool.map(run, bodies))
 
 
-def outcomes(answers: list[TestResponse]) -> Counter[tuple[int, int | None]]:
+def counted_refusals(answers: list[TestResponse]) -> Counter[tuple[int, int | None]]:
     return Counter(refused(answer) for answer in answers)
 
 
@@ -38,7 +38,7 @@ def test_concurrent_creations_with_one_email_create_one(acme: TenantServer) -> N
         for number in range(RACERS)
     ]
     answers = race(acme, "POST", MANAGE, bodies)
-    assert outcomes(answers) == {(200, None): 1, (403, 936): RACERS - 1}
+    assert counted_refusals(answers) == {(200, None): 1, (403, 936): RACERS - 1}
     winner = next(answer.get_json() for answer in answers if answer.status_code == 200)
     assert acme.send("GET", MANAGE, email="ada@example.test").get_json() == winner
 
@@ -46,7 +46,7 @@ def test_concurrent_creations_with_one_email_create_one(acme: TenantServer) -> N
 def test_concurrent_creations_with_one_uid_create_one(new_tenant_server: NewTenantServer) -> None:
     acme = new_tenant_server(custom_uid=True)
     bodies = [{"Password": PASSWORD, "Uid": "ada", "UserName": f"ada{number}"} for number in range(8)]
-    assert outcomes(race(acme, "POST", MANAGE, bodies)) == {(200, None): 1, (403, 1044): 7}
+    assert counted_refusals(race(acme, "POST", MANAGE, bodies)) == {(200, None): 1, (403, 1044): 7}
 
 
 @pytest.mark.parametrize("attempt", range(5))
@@ -54,14 +54,14 @@ def test_concurrent_claims_in_opposite_order_do_not_deadlock(acme: TenantServer,
     """Each claims ten addresses, half of them in reverse order; locked in that order they would deadlock."""
     entries = [{"Type": f"T{number}", "Value": f"a{number}@example.test"} for number in range(10)]
     bodies = [{"Password": PASSWORD, "Email": entries[:: 1 if number % 2 else -1]} for number in range(8)]
-    assert outcomes(race(acme, "POST", MANAGE, bodies)) == {(200, None): 1, (403, 936): 7}
+    assert counted_refusals(race(acme, "POST", MANAGE, bodies)) == {(200, None): 1, (403, 936): 7}
 
 
 def test_concurrent_changes_of_different_fields_all_persist(acme: TenantServer) -> None:
     uid = acme.create()["Uid"]
     names = ["FirstName", "LastName", "NickName", "City", "State", "About", "Company", "Quote", "TagLine", "HomeTown"]
     answers = race(acme, "PUT", f"{MANAGE}/{uid}", [{name: f"new {name}"} for name in names])
-    assert outcomes(answers) == {(200, None): len(names)}
+    assert counted_refusals(answers) == {(200, None): len(names)}
     profile = acme.read(uid)
     assert {name: profile[name] for name in names} == {name: f"new {name}" for name in names}
 
@@ -70,7 +70,7 @@ def test_concurrent_claims_of_one_username_have_one_winner(acme: TenantServer) -
     uids = [acme.create()["Uid"] for _ in range(6)]
     with ThreadPoolExecutor(6) as pool:
         answers = list(pool.map(lambda uid: acme.send("PUT", f"{MANAGE}/{uid}", {"UserName": "ada"}), uids))
-    assert outcomes(answers) == {(200, None): 1, (403, 1017): 5}
+    assert counted_refusals(answers) == {(200, None): 1, (403, 1017): 5}
 
 
 def test_concurrent_refreshes_exchange_token_once(acme: TenantServer) -> None:
@@ -82,5 +82,5 @@ def test_concurrent_refreshes_exchange_token_once(acme: TenantServer) -> None:
         return acme.send("GET", f"{MANAGE}/access_token/refresh", refresh_token=refresh_token)
 
     with ThreadPoolExecutor(8) as pool:
-        found = outcomes(list(pool.map(run, range(8))))
+        found = counted_refusals(list(pool.map(run, range(8))))
     assert found == {(200, None): 1, (403, 1217): 7}

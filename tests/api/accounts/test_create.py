@@ -88,7 +88,7 @@ MALFORMED_ACCOUNT: list[tuple[dict[str, Any], tuple[int, int]]] = [
     ({"Password": "short"}, (403, 1134)),
     ({"Password": "Password123!"}, (403, 1216)),
     ({"PrivacyPolicy": {"Version": "9"}}, (403, 1197)),
-    ({"SecurityQuestionAnswer": {"nobody-asks": "x"}}, (403, 1095)),
+    ({"SecurityQuestionAnswer": {"absent-question": "x"}}, (403, 1095)),
     ({"Gender": "x"}, (400, 908)),
     ({"Skills": "many"}, (400, 908)),
     ({"FirstName": {"a": 1}}, (400, 908)),

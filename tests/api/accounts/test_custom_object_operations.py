@@ -30,7 +30,7 @@ def added(who: AccountHolder, content: Any = CAR, **query: Any) -> dict[str, Any
     return answered(add(content, **query)(who))
 
 
-def one(row: str, record_id: str = "", body: Any = None, **query: Any) -> Act:
+def of_record(row: str, record_id: str = "", body: Any = None, **query: Any) -> Act:
     """Call an operation for a record; create one where no id is given."""
 
     def done(who: AccountHolder) -> TestResponse:
@@ -81,17 +81,19 @@ REFUSALS: list[Refusal] = [
     ),
     *refusals(
         "U80",
-        (995, one("U80", "mine"), CARS),
-        (1001, one("U80", UNKNOWN_ID, **WRONG_ID), CARS),
-        (1057, one("U80", UNKNOWN_ID), CARS),
+        (995, of_record("U80", "mine"), CARS),
+        (1001, of_record("U80", UNKNOWN_ID, **WRONG_ID), CARS),
+        (1057, of_record("U80", UNKNOWN_ID), CARS),
     ),
     *refusals(
         "U81",
-        (1001, one("U81", "mine", CAR), CARS),
-        (1035, one("U81", UNKNOWN_ID, "text"), CARS),
-        (1057, one("U81", objectname="pets", body=CAR), CARS),
+        (1001, of_record("U81", "mine", CAR), CARS),
+        (1035, of_record("U81", UNKNOWN_ID, "text"), CARS),
+        (1057, of_record("U81", objectname="pets", body=CAR), CARS),
     ),
-    *refusals("U82", (1001, one("U82", UNKNOWN_ID, **WRONG_ID), CARS), (1057, one("U82", UNKNOWN_ID), CARS)),
+    *refusals(
+        "U82", (1001, of_record("U82", UNKNOWN_ID, **WRONG_ID), CARS), (1057, of_record("U82", UNKNOWN_ID), CARS)
+    ),
     *refusals(
         "A31",
         (984, by_id("A31", CAR, uid="0" * 32), CARS),
@@ -123,7 +125,7 @@ RECORD = {
 }  # fmt: skip
 
 
-def asked(who: AccountHolder, body: Any = None, **query: Any) -> Ask:
+def with_record(who: AccountHolder, body: Any = None, **query: Any) -> Ask:
     return Ask(body, {"customobjectid": "5f3c1a", **query}, {"objectrecordid": added(who)["Id"]})
 
 
@@ -136,14 +138,14 @@ ANSWERS: list[Answer] = [
     Answer("U78", lambda _: Ask(CAR, {"objectname": "cars", "customobjectid": "5f3c1a"}), RECORD, CARS,
            events=("CreateCustomObject",)),
     Answer("U79", listed, {"data": ListOf(RECORD), "Count": 1}, CARS),
-    Answer("U80", asked, RECORD, CARS),
-    Answer("U81", lambda who: asked(who, CAR, updatetype="replace"), RECORD, CARS, events=("UpdateCustomObject",)),
-    Answer("U82", asked, DELETED, CARS, events=("DeleteCustomObject",)),
+    Answer("U80", with_record, RECORD, CARS),
+    Answer("U81", lambda who: with_record(who, CAR, updatetype="replace"), RECORD, CARS, events=("UpdateCustomObject",)),
+    Answer("U82", with_record, DELETED, CARS, events=("DeleteCustomObject",)),
     Answer("A31", lambda _: Ask(CAR, {"objectname": "cars"}), RECORD, CARS, events=("CreateCustomObject",)),
     Answer("A32", listed, {"data": ListOf(RECORD), "Count": 1}, CARS),
-    Answer("A33", asked, RECORD, CARS),
-    Answer("A34", lambda who: asked(who, CAR), RECORD, CARS, events=("UpdateCustomObject",)),
-    Answer("A35", asked, DELETED, CARS, events=("DeleteCustomObject",)),
+    Answer("A33", with_record, RECORD, CARS),
+    Answer("A34", lambda who: with_record(who, CAR), RECORD, CARS, events=("UpdateCustomObject",)),
+    Answer("A35", with_record, DELETED, CARS, events=("DeleteCustomObject",)),
 ]  # fmt: skip
 
 

@@ -32,8 +32,8 @@ def test_account_is_deleted_by_identifier(acme: TenantServer, uid: str, named: d
     [
         ({}, (400, 1032)),
         ({"email": "x"}, (400, 1038)),
-        ({"email": "nobody@example.test"}, (403, 938)),
-        ({"username": "nobody"}, (403, 1022)),
+        ({"email": "absent@example.test"}, (403, 938)),
+        ({"username": "absent"}, (403, 1022)),
         ({"phone": "+442079460199"}, (403, 1043)),
         ({"email": "ada@example.test", "phone": "+442079460123"}, (400, 908)),
     ],

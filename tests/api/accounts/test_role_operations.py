@@ -96,7 +96,7 @@ NOT_HERE = {("A40", 1133): "an account without role contexts gets an empty list"
 
 
 def prepared(body: Any = None, **at: str) -> Any:
-    """Return what is asked in a tenant with two roles, of an account that has one of them and a context."""
+    """Return a request in a tenant with two roles, for an account that has one of them and a context."""
 
     def done(who: AccountHolder) -> Ask:
         answered(with_context(who).managed("A38", {"roles": ["viewer"]}))

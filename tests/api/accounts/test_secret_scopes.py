@@ -76,12 +76,12 @@ def test_profile_scopes_open_no_secret(tenant: TenantServer, uid: str, subtests:
                 assert refused(call(tenant, uid, token, act)) == (403, 6002)
 
 
-@pytest.mark.parametrize("held", ["own", "all"])
+@pytest.mark.parametrize("machine_scope", ["own", "all"])
 def test_secret_is_opened_by_its_scope_and_by_all(
-    tenant: TenantServer, uid: str, held: str, subtests: pytest.Subtests
+    tenant: TenantServer, uid: str, machine_scope: str, subtests: pytest.Subtests
 ) -> None:
     for scope, secrets in SECRETS.items():
-        token = machine(tenant, scope if held == "own" else "all")
+        token = machine(tenant, scope if machine_scope == "own" else "all")
         for name, act in secrets.items():
             with subtests.test(name):
                 answered(call(tenant, uid, token, act))

@@ -74,12 +74,12 @@ def test_key_and_secret_work_beside_any_authorization_header(acme: TenantServer,
 
 def test_machine_outside_allowed_ips_is_refused(new_tenant_server: NewTenantServer) -> None:
     tenant = new_tenant_server(allowed_ips=["10.0.0.0/8"])
-    assert refused(ask(tenant, machine(tenant, "all"), "GET", f"{MANAGE}/nobody")) == (403, 1206)
+    assert refused(ask(tenant, machine(tenant, "all"), "GET", f"{MANAGE}/absent")) == (403, 1206)
 
 
 def test_machine_of_expired_trial_is_refused(new_tenant_server: NewTenantServer) -> None:
     tenant = new_tenant_server(trial_ends_at="2020-01-01T00:00:00+00:00")
-    assert refused(ask(tenant, machine(tenant, "all"), "GET", f"{MANAGE}/nobody")) == (403, 6003)
+    assert refused(ask(tenant, machine(tenant, "all"), "GET", f"{MANAGE}/absent")) == (403, 6003)
 
 
 @pytest.mark.both_databases

@@ -116,7 +116,7 @@ def test_role_of_new_members_stays_until_an_approval(new_tenant_server: NewTenan
 
 
 def test_domains_that_stay_need_no_power(new_tenant_server: NewTenantServer, subtests: pytest.Subtests) -> None:
-    """A program that writes a whole organization back, whose people join as owners, adds nobody."""
+    """A program that writes a whole organization back, whose members would join as owners, adds no member."""
     item = Inviting(new_tenant_server())
     joined(item)
     path = f"{PATH}/{item.org}"

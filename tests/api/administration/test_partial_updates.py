@@ -1,4 +1,4 @@
-"""PUTs that keep what they leave out: an absent member stays, null or an empty value clears it. All others replace."""
+"""PUTs that keep absent members: an absent member stays, null or an empty value clears it. All others replace."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class PartialPut:
     """A keeping PUT.
 
     Args:
-        make: creates what is changed, with all of these members, and returns its path.
+        make: creates the item to change, with all of these members, and returns its path.
         change: one member, and its new value.
         cleared: members, each with the value that null and an empty text leave.
         required: members that cannot be cleared.
@@ -162,7 +162,7 @@ def send(new_tenant_server: NewTenantServer) -> Send:
 
 
 def stored(send: Send, path: str) -> Body:
-    """Return what is stored; a group role is read in the list."""
+    """Return the stored item; a group role is read in the list."""
     if "/grouproles/" in path:
         (found,) = send("GET", path.rpartition("/")[0], None)["Data"]
         return dict(found)

@@ -101,8 +101,8 @@ def test_issuer_of_a_new_client_reads_no_account(acme: TenantServer, robber: str
         "CreatesAccounts": True,
         "TrustsEmail": True,
     }
-    ways: list[dict[str, Any]] = [{"Subject": "uid"}, {"Subject": "email"}, connected]
-    for number, how in enumerate(ways):
+    subjects: list[dict[str, Any]] = [{"Subject": "uid"}, {"Subject": "email"}, connected]
+    for number, how in enumerate(subjects):
         body = {
             "AppName": f"Evil{number}",
             "GrantTypes": [JWT_BEARER],
@@ -213,7 +213,7 @@ def test_stored_secret_of_a_provider_goes_nowhere_else(acme: TenantServer, subte
 
 @pytest.mark.both_databases
 def test_secret_stored_meanwhile_goes_nowhere_else(acme: TenantServer) -> None:
-    """A request that moves the address waits for the one that stores the first secret, and sees it."""
+    """A request that moves the address waits for the request that stores the first secret, and sees it."""
     path, maker = "/v2/manage/custom-providers/oauth", machine(acme, "provider:create", "provider:update")
     members = {name: item for name, item in SAMPLES["oauth_providers"].item(1).items() if name != "ApplicationSecret"}
     made = answered(ask(acme, maker, "POST", path, members))

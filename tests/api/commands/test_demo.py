@@ -118,7 +118,7 @@ def test_start_page_lists_addresses_and_accounts(demo: Command, host: str) -> No
     assert style.headers["Content-Type"].startswith("text/css")
     assert demo.ask("GET", f"http://{host}:{demo.port}/health/live").status_code == 200
     assert demo.ask("GET", f"http://{host}:{demo.port}/login").status_code == 404
-    assert demo.ask("GET", demo.at("nobody")).status_code == 404
+    assert demo.ask("GET", demo.at("absent")).status_code == 404
 
 
 def test_every_address_of_the_start_page_answers(demo: Command) -> None:

@@ -182,7 +182,7 @@ def test_existing_tenant_is_refused_and_leaves_no_folder(made: Made, tmp_path: P
 
 
 def test_taken_port_is_refused_before_anything_is_created(made: Made, tmp_path: Path) -> None:
-    """The demo keeps its data elsewhere, so the new tenant would not be found at its port."""
+    """The demo keeps its data in another folder, so the new tenant would not be found at its port."""
     environ = environment(made.folder.parent)
     done = run(tmp_path, environ, "new", "other", "--bind", f"127.0.0.1:{made.command.port}")
     assert (done.exit_code, done.stderr.count("\n")) == (2, 1)

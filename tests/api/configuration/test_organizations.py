@@ -160,7 +160,7 @@ def test_prune_removes_no_organization(business: Business) -> None:
         ({"policies": {"password": {"min_length": 20, "max_length": 10}}}, "MinLength"),
         ({"policies": {"allowed_methods": ["passkey"]}}, "does not offer passkey"),
         ({"policies": {"default_role": "Nothing"}}, "expected a role"),
-        ({"members": [{"account": "nobody@acme.example", "roles": ["Member"]}]}, "of an account"),
+        ({"members": [{"account": "absent@acme.example", "roles": ["Member"]}]}, "of an account"),
         ({"members": [{"account": "ada@acme.example", "roles": ["Nothing"]}]}, "expected roles"),
         ({"connections": []}, "connections"),
     ],

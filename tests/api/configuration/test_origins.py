@@ -1,4 +1,4 @@
-"""A file sets the values that it names and resets the ones that it no longer names; values set by operations stay (decision 0162)."""
+"""A file sets the values that it names and resets those that it no longer names; values set by operations stay (decision 0162)."""
 
 from __future__ import annotations
 
@@ -211,7 +211,7 @@ def test_prune_removes_values_created_by_operations(acme: Managed) -> None:
 
 
 @pytest.mark.parametrize(
-    ("held", "named", "before", "after"),
+    ("current", "named", "before", "after"),
     [
         ({"a": 1}, {}, {}, {"a": 1}),
         ({"a": 1}, {}, {"a": 1}, {}),
@@ -226,8 +226,8 @@ def test_prune_removes_values_created_by_operations(acme: Managed) -> None:
         ({}, {"m": {}}, {}, {"m": {}}),
     ],
 )
-def test_file_and_stored_values_are_merged(held: Any, named: Any, before: Any, after: Any) -> None:
-    assert merged(held, named, marks(before)) == after
+def test_file_and_stored_values_are_merged(current: Any, named: Any, before: Any, after: Any) -> None:
+    assert merged(current, named, marks(before)) == after
     assert merged(after, named, marks(named)) == after
 
 

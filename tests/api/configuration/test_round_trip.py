@@ -62,10 +62,11 @@ THEN: dict[str, Callable[[Manager, Body], TestResponse]] = {
     "themes": lambda manage, made: put(manage, f"/v2/manage/hosted-pages/themes/{made['Id']}/activate"),
 }  # fmt: skip
 """What follows the creation of an item: a draft of a consent form is not exported, a published form is."""
-LATE = ("form_custom_fields",)
+APPLIED_LAST = ("form_custom_fields",)
 """Resources that change what others replace: the registration form."""
 TRAVELLING = sorted(
-    (resource for resource in RESOURCES if resource.kind not in LEFT_OUT), key=lambda resource: resource.kind in LATE
+    (resource for resource in RESOURCES if resource.kind not in LEFT_OUT),
+    key=lambda resource: resource.kind in APPLIED_LAST,
 )
 
 
@@ -112,7 +113,7 @@ def settings_of_samples() -> Body:
     return {name: value for resource in TRAVELLING for name, value in (SAMPLES[resource.kind].settings or {}).items()}
 
 
-def filled(tenants: Tenants) -> tuple[TenantServer, dict[str, Body]]:
+def with_every_resource(tenants: Tenants) -> tuple[TenantServer, dict[str, Body]]:
     """Return a tenant with an item of each resource, and the responses by resource."""
     tenant = tenants.new(settings=settings_of_samples())
     made = {}
@@ -195,9 +196,9 @@ def stored_secrets(tenant: TenantServer, resource: Resource) -> list[dict[str, s
 
 
 @pytest.mark.both_databases
-def test_export_applied_elsewhere_gives_the_same_tenant(tenants: Tenants) -> None:
+def test_export_applied_to_another_service_gives_same_tenant(tenants: Tenants) -> None:
     """Every resource takes part that is not in LEFT_OUT, so a new one does."""
-    tenant, made = filled(tenants)
+    tenant, made = with_every_resource(tenants)
     exported = tenants.export(tenant)
     complete = with_secrets(tenants, tenant, exported, made)
     copy = tenants.new(**complete)
@@ -218,4 +219,4 @@ def test_export_applied_elsewhere_gives_the_same_tenant(tenants: Tenants) -> Non
 
 def test_lists_of_exceptions_name_resources() -> None:
     assert LEFT_OUT.keys() <= {resource.kind for resource in RESOURCES}
-    assert {*DIFFERENT, *THEN, *LATE} <= {resource.kind for resource in TRAVELLING}
+    assert {*DIFFERENT, *THEN, *APPLIED_LAST} <= {resource.kind for resource in TRAVELLING}

@@ -48,7 +48,7 @@ def consent_token(who: AccountHolder) -> str:
     return token(who.logs_in())
 
 
-def late(who: AccountHolder) -> TestResponse:
+def after_expiry(who: AccountHolder) -> TestResponse:
     shown = consent_token(who)
     who.advance_clock(minutes=11)
     return submit(who, shown)
@@ -60,7 +60,7 @@ REFUSALS: list[Refusal] = refusals(
     (1225, lambda who: submit(who, consent_token(who), consent_answers("FirstLogin", terms=False)), FIRST),
     (1227, lambda who: submit(who, "x")),
     (1229, lambda who: submit(who, "x"), FIRST),
-    (1230, late, FIRST),
+    (1230, after_expiry, FIRST),
 )
 NOT_HERE: dict[tuple[str, int], str] = {}
 ANSWERS: list[Answer] = [
@@ -81,9 +81,13 @@ def test_response_has_shape(new_tenant_server: NewTenantServer, variant: str) ->
 
 def test_every_sign_in_operation_declares_required_actions() -> None:
     """A new sign-in operation without these errors would answer 500 for a required action."""
-    ways = [operation for operation in CATALOGUE if issubclass(operation.response, Login)]
-    assert len(ways) > 10
-    assert [way.name for way in ways if not set(REQUIRED_ACTIONS) <= set(way.every_error)] == []
+    logins = [operation for operation in CATALOGUE if issubclass(operation.response, Login)]
+    assert len(logins) > 10
+    assert [
+        login_operation.name
+        for login_operation in logins
+        if not set(REQUIRED_ACTIONS) <= set(login_operation.every_error)
+    ] == []
 
 
 def test_login_form_is_asked_once_per_version(new_tenant_server: NewTenantServer) -> None:

@@ -31,7 +31,7 @@ def change(**choices: bool) -> Act:
     return lambda who: who.own("U85", {"Consents": chosen(**choices)})
 
 
-def given(who: AccountHolder) -> AccountHolder:
+def with_consent(who: AccountHolder) -> AccountHolder:
     answered(give()(who))
     return who
 
@@ -50,8 +50,8 @@ REFUSALS: list[Refusal] = [
     *refusals(
         "U85",
         (1079, lambda who: who.own("U85"), FORMS),
-        (1224, lambda who: change(other=True)(given(who)), FORMS),
-        (1225, lambda who: change(terms=False)(given(who)), FORMS),
+        (1224, lambda who: change(other=True)(with_consent(who)), FORMS),
+        (1225, lambda who: change(terms=False)(with_consent(who)), FORMS),
         (1227, change(news=True)),
     ),
     *refusals("U86", (1224, valid("Login"), FORMS), (1227, valid()), (2017, valid(is_custom=True), FORMS)),
@@ -77,11 +77,11 @@ LOGS = {"Uid": str, "ConsentLogs": ListOf(_ENTRY)}
 CHANGED = ("ConsentProfileUpdate",)
 ANSWERS: list[Answer] = [
     Answer("U84", lambda _: Ask(answers()), PROFILE, FORMS, events=CHANGED),
-    Answer("U85", lambda who: once(given(who), Ask({"Consents": chosen(news=False)})), CONSENT_PROFILE, FORMS, events=CHANGED),
-    Answer("U86", lambda who: once(given(who), Ask(query={"event": "Survey", "iscustom": "true"})),
+    Answer("U85", lambda who: once(with_consent(who), Ask({"Consents": chosen(news=False)})), CONSENT_PROFILE, FORMS, events=CHANGED),
+    Answer("U86", lambda who: once(with_consent(who), Ask(query={"event": "Survey", "iscustom": "true"})),
            {"ConsentProfile": CONSENT_PROFILE, "IsValid": True}, FORMS),
-    Answer("U87", lambda who: once(given(who), Ask()), LOGS, FORMS),
-    Answer("A36", lambda who: once(given(who), Ask()), LOGS, FORMS),
+    Answer("U87", lambda who: once(with_consent(who), Ask()), LOGS, FORMS),
+    Answer("A36", lambda who: once(with_consent(who), Ask()), LOGS, FORMS),
 ]  # fmt: skip
 
 
@@ -113,7 +113,7 @@ def test_wrong_consent_answers_change_nothing(new_tenant_server: NewTenantServer
 
 
 def test_given_consent_is_in_profile_and_can_be_withdrawn(new_tenant_server: NewTenantServer) -> None:
-    who = given(account_holder(new_tenant_server, **FORMS))
+    who = with_consent(account_holder(new_tenant_server, **FORMS))
     began = answered(who.own("U15"))["ConsentProfile"]["Consents"]
     assert {item["ConsentOptionId"] for item in began} == {"terms", "news"}
     who.advance_clock(minutes=5)
@@ -135,7 +135,7 @@ def test_given_consent_is_in_profile_and_can_be_withdrawn(new_tenant_server: New
 
 @pytest.mark.both_databases
 def test_unchanged_consent_adds_no_log_entry(new_tenant_server: NewTenantServer) -> None:
-    who = given(account_holder(new_tenant_server, **FORMS))
+    who = with_consent(account_holder(new_tenant_server, **FORMS))
     answered(change(news=True, study=False)(who))
     answered(give()(who))
     assert len(answered(who.own("U87"))["ConsentLogs"]) == 1
@@ -148,7 +148,7 @@ def test_unanswered_form_cannot_be_edited(new_tenant_server: NewTenantServer) ->
 
 
 def test_newer_form_version_needs_new_answer(new_tenant_server: NewTenantServer) -> None:
-    who = given(account_holder(new_tenant_server, **FORMS))
+    who = with_consent(account_holder(new_tenant_server, **FORMS))
     who.tenant.change_settings(consent_forms=[SIGN_IN, {**SURVEY, "version": 4}])
     assert answered(valid("Survey", is_custom=True)(who))["IsValid"] is False
     answered(give(BOTH[1], study=True)(who))
@@ -157,7 +157,7 @@ def test_newer_form_version_needs_new_answer(new_tenant_server: NewTenantServer)
 
 
 def test_consents_of_another_account_are_not_found(new_tenant_server: NewTenantServer) -> None:
-    who = given(account_holder(new_tenant_server, **FORMS))
+    who = with_consent(account_holder(new_tenant_server, **FORMS))
     other = AccountHolder(who.tenant, who.tenant.create()["Uid"], "", "")
     assert refused(other.own("U87")) == (403, 1228)
     outsider = account_holder(new_tenant_server, **FORMS)
@@ -175,6 +175,6 @@ def test_concurrent_consent_changes_all_count(new_tenant_server: NewTenantServer
 
 
 def test_consent_changes_are_limited(new_tenant_server: NewTenantServer) -> None:
-    who = given(account_holder(new_tenant_server, **FORMS))
+    who = with_consent(account_holder(new_tenant_server, **FORMS))
     codes = [change(news=bool(number % 2))(who).status_code for number in range(60)]
     assert codes == [200] * 59 + [429]

@@ -1,6 +1,6 @@
 """Code samples of the API reference, run as readers run them: in a shell, with Python and with Node.js, at a real service.
 
-Readers fill in what is theirs: the environment variables, the tenant in a host name, and the ids and tokens of their earlier answers
+Readers fill in their own values: the environment variables, the tenant in a host name, and the ids and tokens of their earlier answers
 where a sample has an example's. All else is run as the document has it. Each language has a tenant of its own.
 """
 
@@ -54,7 +54,7 @@ CONFIGURATION = """
 
 @dataclass(frozen=True)
 class Language:
-    """How the samples of a language are run, and how what they print is read."""
+    """How the samples of a language are run, and how their output is read."""
 
     label: str
     command: tuple[str, ...]
@@ -99,14 +99,14 @@ STEPS = [
 
 @dataclass(frozen=True)
 class SampleReader:
-    """Somebody who runs the samples of one language: the document, and the environment of the terminal."""
+    """A reader who runs the samples of one language: the document, and the environment of the terminal."""
 
     language: Language
     entries: dict[str, dict[str, Any]]
     environ: dict[str, str]
 
     def run(self, step: SampleStep) -> Any:
-        """Run a sample and return what it prints, after a check that it is what the operation answers."""
+        """Run a sample and return its output, after a check that it is the operation's response."""
         entry = self.entries[step.operation]
         command = [*self.language.command, self.source(step)]
         run = subprocess.run(command, env=self.environ, capture_output=True, text=True, check=False)
@@ -123,7 +123,7 @@ class SampleReader:
         return answer
 
     def source(self, step: SampleStep) -> str:
-        """Return the sample with what is the reader's own."""
+        """Return the sample with the reader's own values."""
         entry = self.entries[step.operation]
         source = next(item["source"] for item in entry["x-codeSamples"] if item["label"] == self.language.label)
         for name, variable in step.fills.items():

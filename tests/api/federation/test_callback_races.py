@@ -32,4 +32,4 @@ def test_concurrent_uses_of_state_have_one_winner(
         answer = upstream.signs_in(led(tenant, "elsewhere"))
         subjects = at_once([partial(callback, tenant, answer)] * 8)
         assert [subject for subject in subjects if subject is not None] == ["ada-1815"]
-        assert upstream.asked_for("/token") == 1
+        assert upstream.requests_to("/token") == 1

@@ -67,7 +67,7 @@ FORGERIES: dict[str, tuple[Callable[[FakeProvider], None], str]] = {
     "not before tomorrow": (claims(nbf=9_999_999_999), "not good: exp"),
     "another access token's": (claims(at_hash="AAAAAAAAAAAAAAAAAAAAAA"), "not good: at_hash"),
     "another key's": (changes(key=lambda _: key(2), header=lambda _: {"kid": key(1).kid}), "not signed by the provider"),
-    "an unknown key": (changes(header={"kid": "nobody"}), "not signed by the provider"),
+    "an unknown key": (changes(header={"kid": "absent"}), "not signed by the provider"),
     "unsigned": (changes(id_token="eyJhbGciOiJub25lIn0.eyJzdWIiOiJhZGEifQ."), "key of the provider's own"),
     "signed with the client's secret": (
         changes(key=OctKey.import_key(SECRET), header=lambda _: {"alg": "HS256", "kid": key(1).kid}), "key of the provider's own",
@@ -113,6 +113,6 @@ def test_invalid_provider_response_is_refused(
     answer = fake_provider.signs_in(address)
     with pytest.raises(ConnectionBroken):
         finished(acme, answer)
-    assert fake_provider.asked_for("/else") == 0
+    assert fake_provider.requests_to("/else") == 0
     assert reason in caplog.text
     assert not any(secret in caplog.text for secret in (SECRET, answer["code"], answer["state"], "eyJ"))

@@ -8,7 +8,7 @@ import pytest
 
 from app.contract.federation.connections import PRESETS, resolved
 from app.identity.authentication.federation.service import ConnectionBroken, ConnectionRefused
-from tests.support.accounts.connecting import asked, finished, led
+from tests.support.accounts.connecting import finished, led, query_of
 from tests.support.credentials.devices import store_service_secrets
 from tests.support.fakes.identity_provider import SECRET, FakeProvider
 from tests.support.services.identity_service import on_one_database
@@ -39,7 +39,7 @@ def acme(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> Ten
 def test_primary_verified_email_is_used(acme: TenantServer, fake_provider: FakeProvider) -> None:
     fake_provider.userinfo, fake_provider.emails = OCTOCAT, EMAILS
     address = led(acme, "github", hint="ada@example.test")
-    assert asked(address).keys() == {
+    assert query_of(address).keys() == {
         "response_type", "client_id", "redirect_uri", "scope", "state", "code_challenge", "code_challenge_method",
     }  # fmt: skip
     claimed, connection = finished(acme, fake_provider.signs_in(address))

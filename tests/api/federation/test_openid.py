@@ -18,7 +18,7 @@ from app.identity.platform.outbound import bounded_transport
 from app.identity.platform.services import IdentityServices
 from app.kit.clock import monotonic, sleep
 from tests.support.accounts import connecting
-from tests.support.accounts.connecting import asked, finished
+from tests.support.accounts.connecting import finished, query_of
 from tests.support.accounts.identities import doing
 from tests.support.fakes.identity_provider import CLIENT, SECRET, FakeProvider, key, provider, public
 from tests.support.services.identity_service import NOWHERE, on_one_database, pass_time
@@ -42,7 +42,7 @@ def led(tenant: TenantServer, name: str = NAME, **how: Any) -> str:
 
 def test_sign_in_returns_identity_of_provider(acme: TenantServer, fake_provider: FakeProvider) -> None:
     address = led(acme, reauthenticate=True, hint="ada@example.test")
-    params = asked(address)
+    params = query_of(address)
     assert (params["scope"], params["login_hint"], params["prompt"]) == (
         "openid profile email",
         "ada@example.test",
@@ -55,7 +55,7 @@ def test_sign_in_returns_identity_of_provider(acme: TenantServer, fake_provider:
         "FullName": "Ada Lovelace", "FirstName": "Ada", "LastName": "Lovelace", "ImageUrl": "https://pictures.example/ada.png",
     }  # fmt: skip
     assert connection == OfferedConnection(NAME, NAME, trusts_email=False, can_reauthenticate=True)
-    assert fake_provider.asked_for("/userinfo") == 0  # the id_token had every claim
+    assert fake_provider.requests_to("/userinfo") == 0  # the id_token had every claim
 
 
 def test_missing_iss_parameter_is_refused(acme: TenantServer, fake_provider: FakeProvider) -> None:
@@ -63,7 +63,7 @@ def test_missing_iss_parameter_is_refused(acme: TenantServer, fake_provider: Fak
     del answer["iss"]
     with pytest.raises(ConnectionBroken):
         finished(acme, answer)
-    assert fake_provider.asked_for("/token") == 0
+    assert fake_provider.requests_to("/token") == 0
 
 
 def test_hanging_provider_does_not_block_others(
@@ -76,7 +76,7 @@ def test_hanging_provider_does_not_block_others(
         waiting, refused = fake_provider.signs_in(led(acme)), fake_provider.signs_in(led(acme))
         fake_provider.answers_after = Event()
         coming = thread.submit(finished, acme, waiting)
-        while not fake_provider.asked_for("/token"):
+        while not fake_provider.requests_to("/token"):
             sleep(0.01)
         with pytest.raises(ConnectionBroken):
             finished(acme, refused)
@@ -136,7 +136,7 @@ def test_error_response_of_provider_is_refused(
     del answer["iss"]  # some providers send iss with a code only
     with pytest.raises(ConnectionRefused):
         finished(acme, answer)
-    assert fake_provider.asked_for("/token") == 0
+    assert fake_provider.requests_to("/token") == 0
     assert re.search(r"connection \w+ refused: .", caplog.text), "operators learn why from the log alone"
 
 
@@ -183,8 +183,8 @@ def test_code_from_another_provider_is_refused(
         acme.change_settings(connections={NAME: fake_provider.openid(), "evil": evil.openid()})
         honest = fake_provider.signs_in(led(acme, NAME))
         with pytest.raises(ConnectionBroken):
-            finished(acme, {**honest, "state": asked(led(acme, "evil"))["state"]})
-        assert evil.asked_for("/token") == 0
+            finished(acme, {**honest, "state": query_of(led(acme, "evil"))["state"]})
+        assert evil.requests_to("/token") == 0
 
 
 def test_unknown_kid_refetches_keys_once_a_minute(
@@ -196,12 +196,18 @@ def test_unknown_kid_refetches_keys_once_a_minute(
         finished(acme, fake_provider.signs_in(led(acme)))
     pass_time(services, minutes=1)
     finished(acme, fake_provider.signs_in(led(acme)))
-    assert (fake_provider.asked_for("/keys"), fake_provider.asked_for("/.well-known/openid-configuration")) == (2, 1)
+    assert (fake_provider.requests_to("/keys"), fake_provider.requests_to("/.well-known/openid-configuration")) == (
+        2,
+        1,
+    )
     fake_provider.header["kid"] = None  # without kid any key may have signed
     finished(acme, fake_provider.signs_in(led(acme)))
     pass_time(services, hours=1)
     finished(acme, fake_provider.signs_in(led(acme)))
-    assert (fake_provider.asked_for("/keys"), fake_provider.asked_for("/.well-known/openid-configuration")) == (3, 2)
+    assert (fake_provider.requests_to("/keys"), fake_provider.requests_to("/.well-known/openid-configuration")) == (
+        3,
+        2,
+    )
 
 
 def test_userinfo_is_read_where_id_token_has_no_email(acme: TenantServer, fake_provider: FakeProvider) -> None:
@@ -281,7 +287,7 @@ def test_google_gets_no_prompt_parameter(
     monkeypatch.setattr(offered_connections, "GOOGLE", fake_provider.url)
     fake_provider.known_to(acme, "google")
     address = led(acme, "google", reauthenticate=True)
-    assert asked(address).keys().isdisjoint({"prompt", "max_age"})
+    assert query_of(address).keys().isdisjoint({"prompt", "max_age"})
     claimed, connection = finished(acme, fake_provider.signs_in(address))
     assert (claimed.is_anew, connection.can_reauthenticate) == (False, False)
 
@@ -332,7 +338,7 @@ def test_only_active_connections_are_offered(new_tenant_server: NewTenantServer)
         for name in ("github", "twitter"):
             with pytest.raises(ConnectionNotConfigured):
                 offered_connections.find(call, name)
-        for name in ("", "nobody", "google/", "../google", "a" * 9_000):
+        for name in ("", "absent", "google/", "../google", "a" * 9_000):
             with pytest.raises(UnknownConnection):
                 offered_connections.find(call, name)
 
@@ -342,4 +348,4 @@ def test_connection_disabled_during_sign_in_is_refused(acme: TenantServer, fake_
     acme.change_settings(connections={NAME: fake_provider.openid(is_active=False)})
     with pytest.raises(ConnectionBroken):
         finished(acme, answer)
-    assert fake_provider.asked_for("/token") == 0
+    assert fake_provider.requests_to("/token") == 0

@@ -11,7 +11,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from app.contract.federation.connections import PRESETS
-from tests.support.accounts.stored_tokens import KEEPS, NAME, SocialAccount, entries, social_account, whole_database
+from tests.support.accounts.stored_tokens import KEEPS, NAME, SocialAccount, entries, social_account, stored_rows
 from tests.support.fakes.identity_provider import FakeProvider
 from tests.support.operation_cases.cases import AccountHolder, Answer, Ask, Refusal, account_holder, refusals
 from tests.support.operation_cases.shapes import PROFILE
@@ -63,7 +63,7 @@ def test_response_has_shape(new_tenant_server: NewTenantServer, variants: Varian
     variants.check(new_tenant_server, subtests)
 
 
-# What is read and stored.
+# The values read and stored.
 
 
 def test_refresh_stores_and_answers_profile_of_provider(
@@ -80,7 +80,7 @@ def test_refresh_stores_and_answers_profile_of_provider(
     assert profile == item.tenant.read(item.who.uid)
     changed = {name for name in profile if profile[name] != before[name]}
     assert changed == {"Identities", "ModifiedDate"}, "the account's own names, emails and counts stay"
-    assert fake_provider.asked_for("/token") == 1
+    assert fake_provider.requests_to("/token") == 1
 
 
 def test_openid_refresh_keeps_claims_that_userinfo_lacks(
@@ -163,7 +163,7 @@ def test_account_without_identity_has_no_profile(new_tenant_server: NewTenantSer
 
 def test_session_by_password_has_no_profile(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> None:
     item = social_account(new_tenant_server, fake_provider)
-    item.who.held = str(item.tenant.tokens(item.who.uid)["access_token"])
+    item.who.stored_token = str(item.tenant.tokens(item.who.uid)["access_token"])
     assert refused(item.refresh()) == (403, 910)
 
 
@@ -180,7 +180,7 @@ def test_sign_in_without_the_setting_keeps_nothing(
 ) -> None:
     item = social_account(new_tenant_server, fake_provider, connection=fake_provider.openid())
     assert entries(item.tenant) == {}
-    assert '"provider_tokens"' not in whole_database(item.tenant)
+    assert '"provider_tokens"' not in stored_rows(item.tenant)
 
 
 # Expired access tokens.
@@ -202,7 +202,7 @@ def test_expired_access_token_is_renewed_and_rotated_one_stored(
     assert request.form["refresh_token"] == first["refresh_token"]
     second = item.stored()
     assert second["refresh_token"] in fake_provider.refresh_tokens, "the rotated token is kept"
-    assert fake_provider.asked_for("/userinfo") == (1 if by_clock else 2)
+    assert fake_provider.requests_to("/userinfo") == (1 if by_clock else 2)
     item.who.advance_clock(minutes=6)
     fake_provider.tokens.clear()
     answered(item.refresh())
@@ -325,10 +325,10 @@ def test_token_of_another_tenant_is_refused(new_tenant_server: NewTenantServer, 
     item, other = social_account(new_tenant_server, fake_provider), account_holder(new_tenant_server)
     requested = len(fake_provider.received)
     path = "/api/v2/userprofile/refresh"
-    assert refused(other.tenant.send("GET", path, bearer=item.who.held)) == (401, 1409)
+    assert refused(other.tenant.send("GET", path, bearer=item.who.stored_token)) == (401, 1409)
     assert refused(item.tenant.send("GET", path, bearer=other.bearer)) == (401, 1409)
     assert refused(item.tenant.send("GET", path, with_secret=False)) == (401, 1409)
-    assert refused(item.tenant.send("GET", path, bearer=item.who.held, apikey=None)) == (400, 908)
+    assert refused(item.tenant.send("GET", path, bearer=item.who.stored_token, apikey=None)) == (400, 908)
     assert len(fake_provider.received) == requested
 
 
@@ -336,7 +336,7 @@ def test_older_spelling_of_key_and_token_is_read(
     new_tenant_server: NewTenantServer, fake_provider: FakeProvider
 ) -> None:
     item = social_account(new_tenant_server, fake_provider)
-    query: dict[str, Any] = {"key": item.tenant.api_key, "access_token": item.who.held, "apikey": None}
+    query: dict[str, Any] = {"key": item.tenant.api_key, "access_token": item.who.stored_token, "apikey": None}
     profile = answered(item.tenant.send("GET", "/api/v2/userprofile/refresh", with_secret=False, **query))
     assert profile["Uid"] == item.who.uid
 
@@ -364,7 +364,7 @@ def test_tokens_reach_neither_responses_nor_logs(
     fake_provider.tokens.clear()
     fake_provider.refresh_tokens.clear()
     item.who.advance_clock(minutes=6)
-    texts += [item.refresh().text, caplog.text, whole_database(item.tenant)]
+    texts += [item.refresh().text, caplog.text, stored_rows(item.tenant)]
     secrets = [token[name] for token in tokens for name in ("access_token", "refresh_token")]
     assert len(set(secrets)) == 4
     assert [secret for secret in secrets if any(secret in text for text in texts)] == []

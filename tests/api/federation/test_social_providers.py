@@ -1,4 +1,4 @@
-"""A tenant's program sets up social providers; nobody signs in with those that Gatehouse only stores."""
+"""A tenant's program sets up social providers; those that Gatehouse only stores sign no account in."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_wrong_apple_configuration_is_refused(send: Ask, name: str, members: dic
     assert answered(send("GET", f"{AT}/{name}"))["Key"] == ""
 
 
-def test_stored_provider_signs_nobody_in(tenant: TenantServer, send: Ask) -> None:
+def test_stored_provider_signs_no_account_in(tenant: TenantServer, send: Ask) -> None:
     for name in [*STORED_ONLY, "github", "apple"]:
         answered(send("PUT", f"{AT}/{name.upper()}", {"Key": "k", "IsActive": True}))
     assert offered(tenant) == ["github"], "apple signs in only in apps, not at the address that appinfo states"

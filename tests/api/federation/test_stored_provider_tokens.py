@@ -19,7 +19,7 @@ from app.identity.directory.accounts.unverified import pending_accounts
 from app.identity.platform.encryption import DecryptionError, Encryption
 from app.identity.public_api.self_service import deletion
 from tests.support.accounts import identities as by
-from tests.support.accounts.connecting import asked, finished, led
+from tests.support.accounts.connecting import finished, led, query_of
 from tests.support.accounts.identities import account_of, doing
 from tests.support.accounts.stored_tokens import (
     KEEPS,
@@ -28,7 +28,7 @@ from tests.support.accounts.stored_tokens import (
     encrypted_texts,
     entries,
     social_account,
-    whole_database,
+    stored_rows,
 )
 from tests.support.fakes.identity_provider import FakeProvider
 from tests.support.services.identity_service import SECRET, on_one_database
@@ -40,7 +40,7 @@ NEXT = b"another secret of the tests, as long as the first"
 
 def gone(item: SocialAccount, former: list[str]) -> bool:
     """Return whether none of the encrypted texts is in the database."""
-    everything = whole_database(item.tenant)
+    everything = stored_rows(item.tenant)
     return entries(item.tenant) == {} and not any(text in everything for text in former)
 
 
@@ -188,9 +188,9 @@ def test_tokens_of_unlinked_identity_expire(new_tenant_server: NewTenantServer, 
     item.who.advance_clock(hours=2)
     by.linked_to(item.tenant, item.who.uid, claimed)
     assert entries(item.tenant) == {}
-    assert '"provider_tokens"' in whole_database(item.tenant)
+    assert '"provider_tokens"' in stored_rows(item.tenant)
     clean(item.tenant.services.database, item.tenant.services.clock.now() + timedelta(days=2))
-    assert '"provider_tokens"' not in whole_database(item.tenant)
+    assert '"provider_tokens"' not in stored_rows(item.tenant)
 
 
 @on_one_database
@@ -212,7 +212,7 @@ def test_google_is_asked_for_refresh_token(
     monkeypatch.setattr(offered_connections, "GOOGLE", fake_provider.url)
     tenant = new_tenant_server()
     fake_provider.known_to(tenant, NAME, keep_provider_tokens=keeps)
-    assert asked(led(tenant, NAME)).get("access_type") == ("offline" if keeps else None)
+    assert query_of(led(tenant, NAME)).get("access_type") == ("offline" if keeps else None)
 
 
 # Rotation of the secret, and ids.

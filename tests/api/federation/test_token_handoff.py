@@ -30,9 +30,12 @@ def test_request_token_is_exchanged_once(new_tenant_server: NewTenantServer) -> 
     answers = at_once([lambda: exchange(who.tenant, token)] * RACERS)
     assert Counter(refused(answer) for answer in answers if answer.status_code != 200) == {(403, 903): RACERS - 1}
     session = next(answered(answer) for answer in answers if answer.status_code == 200)
-    who.held = str(session["access_token"])
+    who.stored_token = str(session["access_token"])
     assert answered(who.own("U15"))["Uid"] == who.uid
-    assert answered(who.tenant.send("GET", "/identity/v2/auth/access_token", bearer=who.held))["provider"] == "google"
+    assert (
+        answered(who.tenant.send("GET", "/identity/v2/auth/access_token", bearer=who.stored_token))["provider"]
+        == "google"
+    )
     assert session["expires_in"].endswith("Z")
     assert refused(exchange(who.tenant, token)) == (403, 903)
 
@@ -90,7 +93,7 @@ def test_client_guid_returns_finished_browser_sign_in_once(new_tenant_server: Ne
     assert Counter(refused(answer) for answer in answers if answer.status_code != 200) == {(403, 1140): RACERS - 1}
     session = next(answered(answer) for answer in answers if answer.status_code == 200)
     assert session["Profile"] == {"Uid": who.uid, "NoOfLogins": 1}, "the browser's sign-in is counted once"
-    who.held = str(session["access_token"])
+    who.stored_token = str(session["access_token"])
     assert answered(who.own("U15"))["Uid"] == who.uid
 
 
@@ -134,7 +137,7 @@ def test_candidate_token_is_bound_to_tenant_and_expires(new_tenant_server: NewTe
     answered(who.own("U29", {"candidatetoken": shown}))
     assert refused(who.own("U29", {"candidatetoken": shown})) == (403, 905)
     who.advance_clock(minutes=16)
-    who.held = ""
+    who.stored_token = ""
     assert refused(who.own("U29", {"candidatetoken": expired})) == (403, 905)
 
 

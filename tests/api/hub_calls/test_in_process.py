@@ -52,7 +52,7 @@ def client_of(world: World, server: OperationServer, transport: str, **visit: An
 
 
 def any_request(operation: AnyOperation, filler: str = "x") -> Wire:
-    """Return a request that states what the operation requires, for nobody; the service has to refuse or to answer it."""
+    """Return a request with the operation's required members, for no account; the service has to refuse or to answer it."""
     values = {
         name: filler for name, info in operation.request.model_fields.items() if info.default is PydanticUndefined
         and info.default_factory is None
@@ -61,7 +61,7 @@ def any_request(operation: AnyOperation, filler: str = "x") -> Wire:
     return made
 
 
-def outcome_of(client: Client, operation: AnyOperation, req: Wire) -> tuple[Any, ...]:
+def result_of(client: Client, operation: AnyOperation, req: Wire) -> tuple[Any, ...]:
     """Return what the hub learns from a call."""
     try:
         return "answer", type(client(operation, req))
@@ -83,7 +83,7 @@ def test_both_transports_answer_every_operation_alike(world: World, identity_app
     differing = {}
     for operation in OPERATIONS:
         req = any_request(operation)
-        results = [outcome_of(client_of(world, identity_app, transport), operation, req) for transport in TRANSPORTS]
+        results = [result_of(client_of(world, identity_app, transport), operation, req) for transport in TRANSPORTS]
         if results[0] != results[1]:
             differing[operation.name] = results
     assert differing == {}
@@ -99,7 +99,7 @@ def test_control_characters_are_refused_in_every_operation(
         req = any_request(operation, f"x{character}")
         if (
             f"x{character}" in vars(req).values()
-            and outcome_of(client, operation, req)[0] is not operation.error_profile.dangerous
+            and result_of(client, operation, req)[0] is not operation.error_profile.dangerous
         ):
             taken.append(operation.name)
     assert taken == []
@@ -109,7 +109,7 @@ def test_control_characters_are_refused_in_every_operation(
 def test_unsigned_call_is_refused_by_every_operation(world: World, identity_app: OperationServer) -> None:
     for caller in (None, {"host": world.name}, world.name):
         outsider = LocalClient(identity_app, Host.INSIDE, caller)
-        refused = [outcome_of(outsider, operation, any_request(operation))[0] for operation in OPERATIONS]
+        refused = [result_of(outsider, operation, any_request(operation))[0] for operation in OPERATIONS]
         assert {(kind.code, kind.status) for kind in refused} == {(e.HubRefused.code, e.HubRefused.status)}
 
 
@@ -146,7 +146,7 @@ def test_request_that_the_hub_did_not_validate_is_refused(
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_unknown_tenant_is_refused(world: World, identity_app: OperationServer, transport: str) -> None:
-    client = client_of(world, identity_app, transport, host="nobody.localhost:8000")
+    client = client_of(world, identity_app, transport, host="absent.localhost:8000")
     with pytest.raises(e.UnknownTenant):
         client(tenant_pages.tenant, tenant_pages.TenantRequest())
 

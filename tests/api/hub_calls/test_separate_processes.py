@@ -109,10 +109,10 @@ def seconds_of_old_pages(processes: SeparateProcesses, is_new: Callable[[httpx.R
 
     def is_seen() -> bool:
         nonlocal last
-        asked_at = time.monotonic()
+        called_at = time.monotonic()
         if is_new(processes.page("GET", "/login")):
             return True
-        last = asked_at - begun_at
+        last = called_at - begun_at
         return False
 
     eventually(is_seen, "the hub shows the change")

@@ -77,7 +77,7 @@ def apart(services: IdentityServices) -> Iterator[IdentityServices]:
 
 
 def a_call(
-    services: IdentityServices, path: str = "/hub/tenant", base_url: str = INSIDE_URL, tenant: str = "nobody"
+    services: IdentityServices, path: str = "/hub/tenant", base_url: str = INSIDE_URL, tenant: str = "absent"
 ) -> dict[str, Any]:
     """Return the arguments of a signed call, for replays."""
     visit = VisitorClaims(host=f"{tenant}.{services.settings.hub_domain}").to_header()

@@ -115,7 +115,7 @@ def test_queue_is_of_the_tenant_in_the_target(both: WsgiApp) -> None:
 def test_proxy_and_target_agree_on_host_and_scheme(
     peer: str, fields: tuple[str, ...], expected: str, scheme: str
 ) -> None:
-    """The scheme of a target makes no connection secure; a trusted proxy's field counts before the target, and nobody else's."""
+    """The scheme of a target makes no connection secure; a trusted proxy's field counts before the target, any other is ignored."""
 
     def application(environ: dict[str, Any], start_response: Any) -> list[bytes]:
         start_response("200 OK", [("Location", environ["HTTP_HOST"])])

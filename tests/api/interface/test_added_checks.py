@@ -46,7 +46,7 @@ USERINFO: Final = "/service/oidc/userinfo"
 
 @dataclass
 class AddedCheck:
-    """A check that refuses once it is told to: a result that was cached when it passed would still let requests in."""
+    """A check that refuses once it is switched on: a result that was cached when it passed would still let requests in."""
 
     refuses: bool = False
 
@@ -162,7 +162,7 @@ NewAsker = Callable[[], Asker]
 
 @pytest.fixture
 def new_asker(world: World, ada: Person, acme: TenantServer) -> NewAsker:
-    """Make one whose server starts now: it works its steps out from what is declared then."""
+    """Make one whose server starts now: it works its steps out from the declarations of that moment."""
     token = machine(replace(acme, tenant_id=world.tenant_id, name=world.name), "profile:read")
     kinds = ["authorization_code", "refresh_token", "client_credentials"]
     scopes = {audience(acme): ["organization:read"]}
@@ -182,7 +182,7 @@ def accepted(answers: Iterator[tuple[str, TestResponse]]) -> dict[str, bool]:
 
 
 def all_pass_then_none(added: AddedCheck, ask: Callable[[], Iterator[tuple[str, TestResponse]]]) -> None:
-    """The same server must refuse what it has just accepted."""
+    """The same server must refuse a request that it has just accepted."""
     for refuses in (False, True):
         added.refuses = refuses
         found = accepted(ask())
@@ -262,7 +262,7 @@ def test_every_operation_passes_an_added_check(
         monkeypatch.setattr(request_checks, table, (*getattr(request_checks, table), added.rule))
     lifecycle: Any = create_service(world.services).lifecycle
     for operation in CATALOGUE:
-        steps = lifecycle._steps_of(operation)
+        steps = lifecycle.steps_of(operation)
         assert (steps.before_body[-1], steps.with_body[-1]) == (added.admit, added.admit), operation.name
 
 

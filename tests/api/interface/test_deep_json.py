@@ -1,4 +1,4 @@
-"""JSON of strangers that is nested too deeply is refused as malformed, wherever it is read."""
+"""JSON of unauthenticated callers that is nested too deeply is refused as malformed, wherever it is read."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def part(text: str) -> str:
 
 HEADER = '{"alg": "ES256", "typ": "dpop+jwt"}'
 JWTS = {"payload": f"{part(HEADER)}.{part(MEMBERS)}.AAAA", "header": f"{part(MEMBERS)}.{part('{}')}.AAAA"}
-Door = Callable[[RelyingParty, str], TestResponse]
+EntryPoint = Callable[[RelyingParty, str], TestResponse]
 
 
 def token(client: RelyingParty, **form: str) -> TestResponse:
@@ -53,7 +53,7 @@ def as_json(client: RelyingParty, what: str, body: str) -> TestResponse:
     return client.wsgi.post(f"/api/oidc/{what}", data=body, content_type="application/json", base_url=client.hub_url)
 
 
-DOORS: dict[str, Door] = {
+ENTRY_POINTS: dict[str, EntryPoint] = {
     "client assertion": lambda client, jwt: client.back(
         "token", {"grant_type": "client_credentials", "client_assertion_type": ASSERTION_TYPE, "client_assertion": jwt}
     ),
@@ -77,12 +77,12 @@ DOORS: dict[str, Door] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", DOORS)
+@pytest.mark.parametrize("name", ENTRY_POINTS)
 @pytest.mark.parametrize("place", JWTS)
 def test_deep_json_is_refused_by_the_protocols(name: str, place: str, new_world: NewWorld) -> None:
     issuers = {"https://federation.example.test": "https://federation.example.test/keys"}
     world = new_world(client_registration={"mode": "open", "software_statement_issuers": issuers})
-    answer = DOORS[name](world.application("shop"), JWTS[place])
+    answer = ENTRY_POINTS[name](world.application("shop"), JWTS[place])
     assert 200 <= answer.status_code < 500, answer.text
     assert answer.status_code >= 400 or answer.get_json() == {"active": False}
 

@@ -74,9 +74,9 @@ def test_every_error_code_is_raised_or_explained() -> None:
     assert set(NOT_HERE) <= stated - RAISED, "a reason is kept for a code that a test raises"
     unraised = stated - RAISED - set(NOT_HERE)
     assert {(row, code) for row, code in unraised if code not in NOT_RAISED} == set()
-    ways = sum(len(list(answer.variants())) for answer in ANSWERS)
+    variants = sum(len(list(answer.variants())) for answer in ANSWERS)
     why = Counter([*NOT_HERE.values(), *(NOT_RAISED[code] for _, code in unraised)])
-    stored = f"{len(ROWS)} operations, {len(RAISED)} pairs raised, {ways} ways to ask"
+    stored = f"{len(ROWS)} operations, {len(RAISED)} pairs raised, {variants} ways to ask"
     print(f"{stored}; {len(LATER_ROWS)} operations and {sum(why.values())} pairs not here:")
     for row, reason in LATER_ROWS.items():
         print(f"  {row}: {reason}")

@@ -51,7 +51,7 @@ def test_gallery_mail_is_sandboxed(inbox: Client) -> None:
 
 
 @pytest.mark.both_databases("first")
-@pytest.mark.parametrize("query", [{"tenant": "nobody"}, {"language": "xx"}])
+@pytest.mark.parametrize("query", [{"tenant": "absent"}, {"language": "xx"}])
 def test_unknown_tenant_or_language_of_gallery_is_not_found(inbox: Client, query: dict[str, str]) -> None:
     assert inbox.get("/gallery", query_string=query).status_code == 404
     assert inbox.get("/gallery/mail.html", query_string=query).status_code == 404

@@ -101,7 +101,7 @@ def suite(own_services: IdentityServices) -> Suite:
 
 
 def read_response(step: AnsweredStep) -> dict[str, str]:
-    """Return the parameters of a response, also of one that is a JWT."""
+    """Return the parameters of a response, also of a JWT response."""
     stored = parameters_of(step)
     return (
         {name: str(value) for name, value in claims_in(stored["response"]).items()} if "response" in stored else stored

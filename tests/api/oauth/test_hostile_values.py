@@ -24,7 +24,7 @@ HOSTILE: dict[str, Any] = {
 KEYS = public_jwks(client_key("ES256"))
 
 
-def outcome(answer: TestResponse) -> tuple[int, str]:
+def status_and_error(answer: TestResponse) -> tuple[int, str]:
     return answer.status_code, (answer.json or {}).get("error", answer.text)
 
 
@@ -44,7 +44,7 @@ def test_hostile_claim_of_a_dpop_proof_is_refused(robot: RelyingParty, claim: st
                 assert answer.status_code == 200, "a jti is any text"
             else:
                 error = "use_dpop_nonce" if claim == "nonce" else "invalid_dpop_proof"
-                assert outcome(answer) == (400, error)
+                assert status_and_error(answer) == (400, error)
 
 
 @pytest.mark.parametrize("claim", ["exp", "nbf", "iat"])
@@ -62,7 +62,7 @@ def test_hostile_time_of_a_request_object_is_refused(
                 continue
             assert parameters_of(step)["error"] == "invalid_request_object"
             pushed = signing.back("par", {**signing.client_credentials(), "request": text})
-            assert outcome(pushed) == (400, "invalid_request_object")
+            assert status_and_error(pushed) == (400, "invalid_request_object")
 
 
 @pytest.mark.parametrize("claim", ["exp", "nbf", "iat", "aud", "jti"])
@@ -80,7 +80,7 @@ def test_hostile_claim_of_a_client_assertion_is_refused(world: World, claim: str
             if claim == "jti" and isinstance(value, str):
                 assert answer.status_code == 200, "a jti is any text"
             else:
-                assert outcome(answer) == (401, "invalid_client")
+                assert status_and_error(answer) == (401, "invalid_client")
 
 
 @pytest.mark.parametrize("claim", ["exp", "nbf", "iat", "aud", "sub", "jti"])
@@ -90,7 +90,7 @@ def test_hostile_claim_of_an_assertion_is_refused(world: World, claim: str, subt
         with subtests.test(case):
             text = Hr(client).assertion(**{claim: value})
             answer = client.back("token", {"grant_type": JWT_BEARER, **client.client_credentials(), "assertion": text})
-            assert outcome(answer) == (400, "invalid_grant")
+            assert status_and_error(answer) == (400, "invalid_grant")
 
 
 @pytest.mark.parametrize("value", HOSTILE.values(), ids=HOSTILE)
@@ -99,7 +99,7 @@ def test_hostile_email_of_an_assertion_is_refused(world: World, ada: Person, val
     email = f"{value}{ada.email}" if isinstance(value, str) else value
     text = Hr(client).assertion(sub="hr-17", email=email)
     answer = client.back("token", {"grant_type": JWT_BEARER, **client.client_credentials(), "assertion": text})
-    assert outcome(answer) == (400, "invalid_grant")
+    assert status_and_error(answer) == (400, "invalid_grant")
 
 
 HEADERS = {
@@ -116,7 +116,7 @@ HEADERS = {
 @pytest.mark.parametrize("header", HEADERS.values(), ids=HEADERS)
 def test_malformed_basic_header_is_a_malformed_request(shop: RelyingParty, path: str, header: str) -> None:
     answer = shop.post(path, MACHINE, headers={"Authorization": header})
-    assert outcome(answer) == (400, "invalid_request")
+    assert status_and_error(answer) == (400, "invalid_request")
 
 
 def test_certificate_that_is_no_base64_is_skipped() -> None:

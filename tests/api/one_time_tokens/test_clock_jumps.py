@@ -1,4 +1,4 @@
-"""What is kept until an instant holds by the clock, also after it was put forward or back."""
+"""Expiry follows the clock, also after it was put forward or back."""
 
 from __future__ import annotations
 

@@ -203,6 +203,6 @@ def test_deletion_by_link_ends_the_texted_code(new_tenant_server: NewTenantServe
     link, code = token_in(who.mailed()), who.texted()
     answered(who.call("U19", deletetoken=link))
     who.set_columns(is_deleted=False, leaves_at=None)
-    who.held = ""
+    who.stored_token = ""
     assert who.own("U21", {"otp": code}).status_code == 403
     assert who.tenant.read(who.uid)["IsDeleted"] is False

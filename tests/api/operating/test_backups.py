@@ -30,7 +30,7 @@ BEFORE = [f"person-{number}@example.test" for number in range(3)]
 
 
 def gatehouse(ours: Installation, *arguments: str, **settings: str) -> tuple[int, str]:
-    """Run a command; return its exit status and what it said."""
+    """Run a command; return its exit status and its output."""
     log = ours.folder / f"{'-'.join(arguments[:2])}.log"
     log.unlink(missing_ok=True)
     status = this_version().exit_status({**ours.environ, **settings}, *arguments, log=log)

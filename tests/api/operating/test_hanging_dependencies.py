@@ -28,7 +28,7 @@ from tests.support.processes.outages import (
 from tests.support.services.servers import Postgres, Redis
 
 LONGER_SECONDS = 4.0
-"""For tests of what is refused at once: so that most requests come after the first ones have waited."""
+"""For tests of immediate refusals: most requests come after the first ones have waited."""
 
 
 def test_hanging_database_answers_503(
@@ -117,7 +117,7 @@ def test_separate_hub_answers_503_while_redis_hangs(
 def test_key_sets_wait_for_no_hanging_database(
     own_postgres: Postgres, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Nobody else asks, so no other request finds out first; and what is cached grows old meanwhile."""
+    """No other request finds out first, and cached values grow old meanwhile."""
     with serving(tmp_path, own_postgres) as ours:
         asks = {kind: ask for kind, ask in kinds(ours).items() if kind in {"jwks", "discovery"}}
         asks["jwks with a query"] = asking(ours, f"{JWKS}?fresh=1")

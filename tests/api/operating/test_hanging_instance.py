@@ -90,7 +90,7 @@ def client(ours: Installation, number: int, seen: Seen, over: threading.Event) -
 
 
 def use(ours: Installation, disturb: Callable[[Seen], None]) -> Seen:
-    """Let clients use the proxy while something happens to an instance, and return what they saw."""
+    """Let clients use the proxy while something happens to an instance, and return their responses."""
     seen, over = Seen(), threading.Event()
     clients = [threading.Thread(target=client, args=(ours, number, seen, over)) for number in range(CLIENTS)]
     for item in clients:

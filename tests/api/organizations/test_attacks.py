@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from app.contract import errors as e
-from app.identity.directory.organizations.owned_organizations import _CREATIONS
+from app.identity.directory.organizations.owned_organizations import MAX_CREATIONS
 from tests.support.organizations.invitations import LOOK_UP, PATH, Inviting, inviting
 from tests.support.organizations.joining import Joining
 from tests.support.organizations.management import ROLES
@@ -84,8 +84,8 @@ def test_names_are_not_probed_by_renaming(team: Team) -> None:
     team.company.business.create("Initech")
     owner = team.browser("owner")
     body = json.dumps({"Organization": team.org, "Name": "Initech"}).encode()
-    tries = [owner.send("POST", f"{OWN}/settings", body).status_code for _ in range(_CREATIONS.amount + 1)]
-    assert tries == [409] * _CREATIONS.amount + [429]
+    tries = [owner.send("POST", f"{OWN}/settings", body).status_code for _ in range(MAX_CREATIONS.amount + 1)]
+    assert tries == [409] * MAX_CREATIONS.amount + [429]
     same = {"Organization": team.org, "Name": "Globex", "Logo": "https://globex.test/logo.png"}
     assert owner.send("POST", f"{OWN}/settings", json.dumps(same).encode()).status_code == 200
 

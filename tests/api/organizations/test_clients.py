@@ -109,7 +109,7 @@ def test_secret_beside_the_pair_decides(tenant: TenantServer) -> None:
 
 
 def registered(tenant: TenantServer, secret: str = SECRET, **settings: Any) -> str:
-    """Register a client with these settings and a secret, even one that its method does not use, and return its id."""
+    """Register a client with these settings and a secret, even if its method does not use it, and return its id."""
     stored = ApplicationSettings.model_validate(
         {
             "name": f"client{randomness.uid()[:8]}",

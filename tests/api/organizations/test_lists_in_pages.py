@@ -19,7 +19,7 @@ from tests.support.tenants.tenant_server import NewTenantServer, answered
 
 load_catalogue()
 PAGED = {operation.name: operation for operation in CATALOGUE if issubclass(operation.request, Paged)}
-WHOLE = [name for name, item in PAGED.items() if item.hashing is WHOLE_LIST]
+UNPAGED = [name for name, item in PAGED.items() if item.hashing is WHOLE_LIST]
 LISTS: Mapping[str, Callable[[Inviting], tuple[str, dict[str, Any]]]] = {
     "organizations.list": lambda _: (PATH, {}),
     "organization_roles.list": lambda _: (ROLES, {}),
@@ -52,7 +52,7 @@ def inviting(new_tenant_server: NewTenantServer) -> Inviting:
 
 def test_every_list_has_a_case() -> None:
     assert set(PAGED) == {*LISTS, "organization_join_requests.list"}
-    assert set(WHOLE) == set(PAGED) - {"organization_join_requests.list", "organization_invitation_links.list_all"}
+    assert set(UNPAGED) == set(PAGED) - {"organization_join_requests.list", "organization_invitation_links.list_all"}
 
 
 def listed(inviting: Inviting, name: str, **page: int) -> list[Any]:

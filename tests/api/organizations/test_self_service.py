@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import select
 
 from app.contract import errors as e
-from app.identity.directory.organizations.owned_organizations import _CREATIONS
+from app.identity.directory.organizations.owned_organizations import MAX_CREATIONS
 from app.identity.platform.audit import audit
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit_of_work import UnitOfWork
@@ -148,8 +148,8 @@ def test_second_submit_creates_one_organization(open_company: Company, services:
 def test_too_many_tries_are_refused(open_company: Company) -> None:
     open_company.business.create("Globex")
     browser, body = open_company.browser.signed_in(open_company.ada), json.dumps({"Name": "Globex"}).encode()
-    tries = [browser.send("POST", OWN, body).status_code for _ in range(_CREATIONS.amount + 1)]
-    assert tries == [409] * _CREATIONS.amount + [429]
+    tries = [browser.send("POST", OWN, body).status_code for _ in range(MAX_CREATIONS.amount + 1)]
+    assert tries == [409] * MAX_CREATIONS.amount + [429]
 
 
 @pytest.mark.both_databases

@@ -37,7 +37,7 @@ from tests.support.credentials.passkey_rows import (
 from tests.support.credentials.passkeys import LOGIN, OWN, A, PasskeyHolder, passkey_holder_of
 from tests.support.operation_cases.cases import PAGE, STRANGE_PAGE, AccountHolder, Answer, Ask, Refusal, once, refusals
 from tests.support.operation_cases.expected_operations import NOT_RAISED, ROWS
-from tests.support.operation_cases.shapes import DELETED, POSTED, ListOf, Whole
+from tests.support.operation_cases.shapes import DELETED, POSTED, ExactObject, ListOf
 from tests.support.operation_cases.shapes import LOGIN as SESSION
 from tests.support.operation_cases.variants import Refusals, Variants, every_refusal, every_variant
 from tests.support.tenants.tenant_server import NewTenantServer
@@ -103,7 +103,7 @@ REFUSALS: list[Refusal] = [
     ),
     *refusals(
         "M50",
-        (938, begin("M50", identifier="nobody@example.test"), ON),
+        (938, begin("M50", identifier="absent@example.test"), ON),
         (970, lambda who: begin("M50")(who.update_account(EmailVerified=False)), ON),
         (1320, begin("M50"), OFF),
         (1322, misconfigured(lambda who: begin("M50")(passkey_holder_of(who))), ON),
@@ -132,7 +132,7 @@ REFUSALS: list[Refusal] = [
     ),
     *refusals(
         "M54",
-        (938, forgets(email="nobody@example.test"), ON),
+        (938, forgets(email="absent@example.test"), ON),
         (1038, forgets(email="no address"), ON),
         (1122, lambda who: [forgets()(who) for _ in range(2)][-1], {**ON, "sending": {"mails": {"amount": 1, "minutes": 60}}}),
         (1320, lambda who: who.call("M54", {"email": who.email}), OFF),
@@ -181,11 +181,11 @@ _OF_U01 = "the model is that of U01, whose rows raise it"
 _RAISED = {refusal.code for refusal in REFUSALS if refusal.row == "M49"}
 NOT_HERE: dict[tuple[str, int], str] = {
     **{("M49", code): _OF_U01 for code in ROWS["M49"].codes - _RAISED - set(NOT_RAISED)},
-    ("M49", 1324): "who begins without an address is told there: M48",
+    ("M49", 1324): "M48 answers a caller without an address",
     ("M37", 1121): "the address names the factor",
 }
 
-CREATION = Whole(
+CREATION = ExactObject(
     frozenset(
         str.split(
             "rp user challenge pubKeyCredParams timeout excludeCredentials authenticatorSelection attestation hints extensions"
@@ -194,7 +194,7 @@ CREATION = Whole(
 )
 REQUEST = frozenset(["challenge", "rpId", "timeout", "userVerification", "extensions"])
 MADE = {"RegisterBeginCredential": {"publicKey": CREATION}}
-NAMED = {"LoginBeginCredential": {"publicKey": Whole(REQUEST | {"allowCredentials"})}}
+NAMED = {"LoginBeginCredential": {"publicKey": ExactObject(REQUEST | {"allowCredentials"})}}
 LISTED = {"Id": str, "Authenticator": str, "Identifier": str, "CreatedAt": str}
 ALL = {"Credentials": ListOf(LISTED)}
 FACTORED = {**SESSION, "SecondFactorAuthentication": None}
@@ -270,7 +270,7 @@ ANSWERS = [
            events=("Register", "Login")),
     Answer("M50", lambda who: Ask(None, {"identifier": keyed_first(who).email}), NAMED, ON),
     Answer("M51", shows(f"{LOGIN}/begin"), FACTORED, ON, is_flat=False, events=("Login",)),
-    Answer("M52", lambda _: Ask(), {"LoginBeginCredential": {"publicKey": Whole(REQUEST)}}, ON),
+    Answer("M52", lambda _: Ask(), {"LoginBeginCredential": {"publicKey": ExactObject(REQUEST)}}, ON),
     Answer("M53", shows(f"{LOGIN}/autofill/begin", bare=True), FACTORED, ON, is_flat=False, events=("Login",)),
     Answer("M54", lambda who: Ask({"email": keyed_first(who).email}, {"resetpasskeyurl": PAGE}), POSTED, ON),
     Answer("M55", lambda who: Ask(None, {"vtoken": link(who)}), MADE, ON),

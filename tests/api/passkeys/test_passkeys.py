@@ -121,7 +121,7 @@ FORGED_ASSERTIONS = {
     "another backup eligibility": {"flags": 0x05},
     "short data": {"data": b"x" * 20},
     "another handle": {"handle": to_base64url(b"0" * 32)},
-    "an unknown id": {"raw_id": b"nobody"},
+    "an unknown id": {"raw_id": b"absent"},
     "no JSON": {"client": b"\xff{"},
     "JSON that is no object": {"client": b"[1]"},
     "deep JSON": {"client": b"[" * 5_000},
@@ -254,13 +254,13 @@ def test_hidden_accounts_all_seem_to_have_passkeys(new_tenant_server: NewTenantS
     ada = passkey_holder(new_tenant_server, hide_unknown_accounts=True)
     without_passkey = ada.asks_sign_in()
     ada.has_passkey().has_passkey()
-    with_passkey, unknown = ada.asks_sign_in(), ada.asks_sign_in(identifier="nobody@example.test")
+    with_passkey, unknown = ada.asks_sign_in(), ada.asks_sign_in(identifier="absent@example.test")
     assert set(with_passkey) == set(unknown) == set(without_passkey)
     for item in (with_passkey, unknown, without_passkey):
         assert [named | {"id": ""} for named in item["allowCredentials"]] == [
             {"type": "public-key", "id": "", "transports": []}
         ] * 3
-    unknown_again = ada.asks_sign_in(identifier="NOBODY@example.test")
+    unknown_again = ada.asks_sign_in(identifier="ABSENT@example.test")
     assert unknown_again["allowCredentials"] == unknown["allowCredentials"]
     assert ada.asks_sign_in(identifier="noone@example.test")["allowCredentials"] != unknown["allowCredentials"]
     assert answered(ada.sign_in())["Profile"]
@@ -303,7 +303,7 @@ def test_hidden_accounts_make_passkey_registrations_look_alike(
 ) -> None:
     ada = passkey_holder(new_tenant_server, hide_unknown_accounts=True)
     answers = []
-    for email in (ada.email, "nobody@example.test"):
+    for email in (ada.email, "absent@example.test"):
         options = ada.begins(f"{A}/register/passkey/begin", identifier=email)
         body = {"PasskeyCredential": ada.device.makes(options)}
         answers.append(answered(ada.tenant.send("POST", f"{A}/register/passkey/finish", body, with_secret=False)))

@@ -11,11 +11,11 @@ from tests.support.operation_cases.cases import PAGE, STRANGE_PAGE, AccountHolde
 from tests.support.operation_cases.passwordless import (
     LIMITED,
     MAIL,
-    NOBODY,
     ON,
     POLICY,
     SESSION,
     SMS,
+    UNKNOWN_EMAIL,
     USERNAME,
     by_link,
     link,
@@ -35,7 +35,7 @@ def used(who: AccountHolder) -> TestResponse:
     return by_link(who, token)
 
 
-def late(who: AccountHolder) -> TestResponse:
+def after_expiry(who: AccountHolder) -> TestResponse:
     token = link(who)
     who.advance_clock(minutes=61)
     return by_link(who, token)
@@ -44,7 +44,7 @@ def late(who: AccountHolder) -> TestResponse:
 REFUSALS = [
     *refusals(
         "U49",
-        (938, lambda who: who.call("U49", email=NOBODY), ON),
+        (938, lambda who: who.call("U49", email=UNKNOWN_EMAIL), ON),
         (1038, lambda who: who.call("U49", email="no address"), ON),
         (1059, lambda who: who.call("U49", email=who.email)),
         (1122, twice(lambda who: who.call("U49", email=who.email)), on(sending={"mails": LIMITED})),
@@ -54,7 +54,7 @@ REFUSALS = [
     *refusals(
         "U50",
         (973, lambda who: by_link(who, link(who)[:-5]), ON),
-        (975, late, ON),
+        (975, after_expiry, ON),
         (1059, lambda who: by_link(who, "A" * 43)),
         (1062, used, ON),
         (1063, lambda who: by_link(who, "A" * 43), ON),
@@ -103,7 +103,7 @@ def test_link_with_unaccepted_policy_is_single_use(new_tenant_server: NewTenantS
     token = link(who)
     answer = by_link(who, token)
     assert refused(answer) == (403, 1194)
-    who.held = answer.get_json()["Data"]["access_token"]
+    who.stored_token = answer.get_json()["Data"]["access_token"]
     answered(who.own("U27"))
     assert refused(by_link(who, token)) == (403, 1062)
 
@@ -135,11 +135,11 @@ def test_unknown_email_is_answered_by_mail_only(new_tenant_server: NewTenantServ
     """With hidden accounts the mailbox is notified, and no text message is sent."""
     who = account_holder(new_tenant_server, **on(hide_unknown_accounts=True))
     stored = (who.tenant.services, who.tenant.tenant_id)
-    assert answered(who.call("U49", email=NOBODY)) == POSTED
-    notice = who.mailed(NOBODY)
+    assert answered(who.call("U49", email=UNKNOWN_EMAIL)) == POSTED
+    notice = who.mailed(UNKNOWN_EMAIL)
     assert "don’t have an account" in notice["subject"]
     assert not links_in(notice)
     before = (len(sent_messages(*stored)), len(sent_messages(*stored, "sms")))
-    assert answered(who.call("U49", username="nobody")) == POSTED
+    assert answered(who.call("U49", username="absent")) == POSTED
     answered(who.call("U53", phone="+493099999999"))
     assert (len(sent_messages(*stored)), len(sent_messages(*stored, "sms"))) == before

@@ -8,13 +8,23 @@ import pytest
 
 from tests.support.accounts.mailbox import token_in
 from tests.support.operation_cases.cases import AccountHolder, account_holder
-from tests.support.operation_cases.smart_login import SMART, TOUCH, Link, asked, click, guid, poll, start, touched
+from tests.support.operation_cases.smart_login import (
+    SMART,
+    TOUCH,
+    Link,
+    begun_smart_login,
+    click,
+    guid,
+    poll,
+    start,
+    touched,
+)
 from tests.support.tenants.tenant_server import PASSWORD, NewTenantServer, answered, refused
 
 PENDING, MISSING, WRONG, DENIED = (403, 1139), (400, 908), (403, 1185), (403, 1140)
 Begin = Callable[[AccountHolder], tuple[str, Link]]
 BY_PROGRAM = [
-    pytest.param(asked, "U57", SMART, id="smart login"),
+    pytest.param(begun_smart_login, "U57", SMART, id="smart login"),
     pytest.param(lambda who: touched(who, who.email), "U61", TOUCH, id="one touch"),
 ]
 
@@ -58,9 +68,9 @@ def block_and_unblock(who: AccountHolder) -> None:
 def test_approved_login_ends_with_a_new_password_or_block(
     new_tenant_server: NewTenantServer, secure: Callable[[AccountHolder], None]
 ) -> None:
-    """Whoever approved a login from a stolen mailbox loses it when the account is secured."""
+    """A login approved from a stolen mailbox ends when the account is secured."""
     who = account_holder(new_tenant_server, **SMART)
-    client_guid, link = asked(who)
+    client_guid, link = begun_smart_login(who)
     answered(click(who, link))
     secure(who)
     assert poll(who, client_guid).status_code == 403
@@ -108,7 +118,7 @@ def test_wrong_secret_does_not_omit_number(new_tenant_server: NewTenantServer) -
 
 def test_number_of_one_device_confirms_no_other(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, **SMART)
-    (first, link), (second, second_link) = asked(who), asked(who)
+    (first, link), (second, second_link) = begun_smart_login(who), begun_smart_login(who)
     if link.number != second_link.number:
         assert refused(click(who, second_link, number=link.number)) == WRONG
     answered(click(who, second_link))

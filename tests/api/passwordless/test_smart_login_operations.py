@@ -11,14 +11,14 @@ from werkzeug.test import TestResponse
 
 from tests.support.accounts.mailbox import token_in
 from tests.support.operation_cases.cases import PAGE, AccountHolder, Act, Answer, Ask, account_holder, refusals, solved
-from tests.support.operation_cases.passwordless import LIMITED, MAIL, NOBODY, SESSION, link, twice, wrong
+from tests.support.operation_cases.passwordless import LIMITED, MAIL, SESSION, UNKNOWN_EMAIL, link, twice, wrong
 from tests.support.operation_cases.shapes import POSTED, POSTED_SMS
 from tests.support.operation_cases.smart_login import (
     SMART,
     TOUCH,
     Link,
     approved,
-    asked,
+    begun_smart_login,
     click,
     guid,
     poll,
@@ -43,25 +43,25 @@ def polled(who: AccountHolder) -> TestResponse:
 
 
 def over(who: AccountHolder) -> TestResponse:
-    stored, _ = asked(who)
+    stored, _ = begun_smart_login(who)
     who.advance_clock(minutes=61)
     return poll(who, stored)
 
 
 def clicked_after_the_poll(who: AccountHolder) -> TestResponse:
-    stored, token = asked(who)
+    stored, token = begun_smart_login(who)
     answered(click(who, token))
     answered(poll(who, stored))
     return click(who, token)
 
 
 def clicked_twice(who: AccountHolder) -> TestResponse:
-    _, token = asked(who)
+    _, token = begun_smart_login(who)
     return twice(lambda item: click(item, token))(who)
 
 
-def clicked_late(who: AccountHolder) -> TestResponse:
-    _, token = asked(who)
+def click_after_expiry(who: AccountHolder) -> TestResponse:
+    _, token = begun_smart_login(who)
     who.advance_clock(minutes=61)
     return click(who, token)
 
@@ -89,7 +89,7 @@ def used_code(who: AccountHolder) -> TestResponse:
     return shown(who, otp)
 
 
-def late_code(who: AccountHolder) -> TestResponse:
+def expired_code(who: AccountHolder) -> TestResponse:
     otp = code(who)
     who.advance_clock(minutes=6)
     return shown(who, otp)
@@ -107,7 +107,7 @@ def touched_twice(who: AccountHolder) -> TestResponse:
     return twice(lambda item: click(item, token, "U61"))(who)
 
 
-def touched_late(who: AccountHolder) -> TestResponse:
+def touch_after_expiry(who: AccountHolder) -> TestResponse:
     _, token = touched(who)
     who.advance_clock(minutes=61)
     return click(who, token, "U61")
@@ -121,7 +121,7 @@ def same_guid(who: AccountHolder) -> TestResponse:
 
 def same_guid_touched(who: AccountHolder) -> TestResponse:
     stored = guid()
-    answered(touch(NOBODY, stored)(who))
+    answered(touch(UNKNOWN_EMAIL, stored)(who))
     return touch(who.email, stored)(who)
 
 
@@ -133,12 +133,12 @@ REFUSALS = [
         (1135, start),
         (1136, same_guid, SMART),
         (1183, start, {**SMART, "email_login": None}),
-        (938, lambda who: start(who, email=NOBODY), SMART),
+        (938, lambda who: start(who, email=UNKNOWN_EMAIL), SMART),
         (1122, twice(start), {**SMART, "sending": {"mails": LIMITED}}),
     ),
     *refusals(
         "U56",
-        (1139, lambda who: poll(who, asked(who)[0]), SMART),
+        (1139, lambda who: poll(who, begun_smart_login(who)[0]), SMART),
         (1140, over, SMART),
         (1137, polled, SMART),
     ),
@@ -149,16 +149,16 @@ REFUSALS = [
         (1135, lambda who: click(who, "A" * 43)),
         (1137, clicked_after_the_poll, SMART),
         (1138, clicked_twice, SMART),
-        (975, clicked_late, SMART),
+        (975, click_after_expiry, SMART),
     ),
     *refusals(
         "U58",
-        (982, lambda who: who.call("U58", {"email": NOBODY, "clientguid": guid()}), TOUCH),
+        (982, lambda who: who.call("U58", {"email": UNKNOWN_EMAIL, "clientguid": guid()}), TOUCH),
         (1038, lambda who: who.call("U58", {"email": "no address", "clientguid": guid()}), TOUCH),
         (1136, same_guid_touched, TOUCH),
-        (1146, lambda who: who.call("U58", {"email": NOBODY, "clientguid": guid()})),
-        (1122, twice(touch(NOBODY)), {**TOUCH, "sending": {"mails": LIMITED}}),
-        (1190, touch(NOBODY), CLOSED),
+        (1146, lambda who: who.call("U58", {"email": UNKNOWN_EMAIL, "clientguid": guid()})),
+        (1122, twice(touch(UNKNOWN_EMAIL)), {**TOUCH, "sending": {"mails": LIMITED}}),
+        (1190, touch(UNKNOWN_EMAIL), CLOSED),
     ),
     *refusals(
         "U59",
@@ -172,7 +172,7 @@ REFUSALS = [
         "U60",
         (1067, lambda who: shown(who, wrong(code(who))), TOUCH),
         (1068, used_code, TOUCH),
-        (1069, late_code, TOUCH),
+        (1069, expired_code, TOUCH),
         (1070, closed_code, {**TOUCH, "lockout": {"type": "none"}}),
         (1146, lambda who: shown(who, "123456")),
     ),
@@ -180,7 +180,7 @@ REFUSALS = [
         "U61",
         (1145, touched_twice, TOUCH),
         (1063, lambda who: click(who, "A" * 43, "U61"), TOUCH),
-        (975, touched_late, TOUCH),
+        (975, touch_after_expiry, TOUCH),
     ),
 ]
 NOT_HERE = {("U56", 1138): "what was approved and not asked for yet is the session"}
@@ -196,8 +196,10 @@ ANSWERS = [
         "U55", lambda who: Ask(query={"email": who.email, "clientguid": guid(), "redirecturl": PAGE}), NUMBERED, SMART
     ),
     Answer("U56", lambda who: Ask(query={"clientguid": approved(who)}), SESSION, SMART),
-    Answer("U57", lambda who: ask_link(asked(who), "vtoken"), VERIFIED, SMART),
-    Answer("U58", lambda who: with_captcha("U58", {"email": NOBODY, "clientguid": guid()})(who), NUMBERED, TOUCH),
+    Answer("U57", lambda who: ask_link(begun_smart_login(who), "vtoken"), VERIFIED, SMART),
+    Answer(
+        "U58", lambda who: with_captcha("U58", {"email": UNKNOWN_EMAIL, "clientguid": guid()})(who), NUMBERED, TOUCH
+    ),
     Answer("U59", with_captcha("U59", {"phone": NEW_PHONE}), POSTED_SMS, TOUCH),
     Answer("U60", lambda who: Ask({"phone": NEW_PHONE}, {"otp": code(who)}), SESSION, TOUCH, events=BOTH),
     Answer("U61", lambda who: ask_link(touched(who)), VERIFIED, TOUCH),
@@ -254,12 +256,12 @@ def test_server_issued_tokens_approve_sign_in_and_register(new_tenant_server: Ne
 
     answered(who.call("U50", verificationtoken=token("passwordlesslogintoken")))
     answered(who.call("U54", {"phone": who.phone, "otp": otp("passwordlesslogin")}))
-    ways: tuple[Callable[[str], TestResponse], ...] = (
+    approvals: tuple[Callable[[str], TestResponse], ...] = (
         lambda item: click(who, token("autologin", clientguid=item)),
         lambda item: click(who, otp("smartlogin", clientguid=item), phone=who.phone),
-        lambda item: click(who, token("onetouchlogin", clientguid=item, email=NOBODY, name="Ada"), "U61"),
+        lambda item: click(who, token("onetouchlogin", clientguid=item, email=UNKNOWN_EMAIL, name="Ada"), "U61"),
     )
-    for made in ways:
+    for made in approvals:
         stored = guid()
         answered(made(stored))
         session = answered(poll(who, stored))
@@ -305,7 +307,7 @@ def raced(act: Any) -> Counter[int]:
 def test_guid_and_link_of_another_tenant_are_refused(new_tenant_server: NewTenantServer) -> None:
     settings = {**SMART, **TOUCH, "passwordless_email": True}
     here, there = account_holder(new_tenant_server, **settings), account_holder(new_tenant_server, **settings)
-    stored, token = asked(here)
+    stored, token = begun_smart_login(here)
     answered(here.call("U49", email=here.email))
     assert refused(click(there, token)) == (403, 1063)
     assert refused(there.call("U50", verificationtoken=token_in(here.mailed()))) == (403, 1063)
@@ -316,7 +318,7 @@ def test_guid_and_link_of_another_tenant_are_refused(new_tenant_server: NewTenan
 
 def test_link_of_another_purpose_is_refused(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, **SMART, passwordless_email=True)
-    _, smart = asked(who)
+    _, smart = begun_smart_login(who)
     answered(who.call("U49", email=who.email))
     link = token_in(who.mailed())
     assert refused(who.call("U50", verificationtoken=smart)) == (403, 1063)
@@ -326,7 +328,7 @@ def test_link_of_another_purpose_is_refused(new_tenant_server: NewTenantServer) 
 
 def test_link_to_former_email_is_refused(new_tenant_server: NewTenantServer) -> None:
     who = account_holder(new_tenant_server, **SMART, passwordless_email=True)
-    stored, token = asked(who)
+    stored, token = begun_smart_login(who)
     answered(who.call("U49", email=who.email))
     link = token_in(who.mailed())
     answered(click(who, token))

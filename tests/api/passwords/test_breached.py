@@ -38,8 +38,8 @@ def test_breached_password_must_be_reset_before_sign_in(customer: Make, monkeypa
         answered(account.reset(resettoken=account.token(), password=NEW))
         answered(account.logs_in(NEW))
         assert account.tenant.read(account.uid)["IsPasswordBreached"] is False
-        assert {len(prefix) for prefix, _ in server.asked} == {5}
-        assert {padding for _, padding in server.asked} == {"true"}
+        assert {len(prefix) for prefix, _ in server.received} == {5}
+        assert {padding for _, padding in server.received} == {"true"}
 
 
 @pytest.mark.parametrize(("action", "mails"), [("record", 0), ("notify", 1)])
@@ -62,7 +62,7 @@ def test_unavailable_breach_service_blocks_no_sign_in(customer: Make, monkeypatc
         monkeypatch.setattr(account.tenant.services, "breached_passwords", BreachedPasswordIndex(server.url))
         answered(account.logs_in())
         answered(account.logs_in())
-        assert len(server.asked) == 1, "no second request within the pause"
+        assert len(server.received) == 1, "no second request within the pause"
 
 
 @pytest.mark.parametrize("digest_length", [40, 12])

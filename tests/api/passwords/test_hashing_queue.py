@@ -67,16 +67,16 @@ def test_no_hashing_operation_is_a_get() -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "is_whole"),
+    ("query", "is_complete"),
     [
         ("", True), ("&name=page", True), ("&xpage=1", True), ("&page=", True), ("&page=1", False), ("&PAGE=2", False),
         ("&%70agesize=9", False),
     ],
 )  # fmt: skip
-def test_whole_list_waits_in_the_tenants_queue(both: WsgiApp, query: str, is_whole: bool) -> None:
+def test_whole_list_waits_in_the_tenants_queue(both: WsgiApp, query: str, is_complete: bool) -> None:
     Client(both).post(f"{LOGIN}?apikey={KEY}", base_url=API, json={})
     slot = slot_of(both, f"/v2/manage/organizations?apikey={KEY}{query}", API, method="GET")
-    assert slot == (QueueSlot("acme", "list") if is_whole else None)
+    assert slot == (QueueSlot("acme", "list") if is_complete else None)
     assert slot_of(both, f"/v2/manage/organizations/org_1?apikey={KEY}{query}", API, method="GET") is None
 
 

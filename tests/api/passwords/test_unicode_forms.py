@@ -89,9 +89,9 @@ def test_new_password_is_stored_in_its_normal_form(tenant: TenantServer, subtest
         answered(tenant.send("PUT", PASSWORDS, {"resettoken": token, "password": TYPED}, with_secret=False))
         return value
 
-    for way in (registered, created, changed, edited, reset, partial(with_password, tenant, TYPED)):
-        with subtests.test(way=getattr(way, "__name__", "set by the server")):
-            assert PasswordHasher().verify(way().row().password_hash, NORMAL)
+    for set_password in (registered, created, changed, edited, reset, partial(with_password, tenant, TYPED)):
+        with subtests.test(set_password=getattr(set_password, "__name__", "set by the server")):
+            assert PasswordHasher().verify(set_password().row().password_hash, NORMAL)
 
 
 def test_present_password_is_right_in_both_forms(tenant: TenantServer, subtests: pytest.Subtests) -> None:
@@ -107,9 +107,9 @@ def test_present_password_is_right_in_both_forms(tenant: TenantServer, subtests:
     def stepped_up(value: SignInCustomer) -> TestResponse:
         return tenant.send("PUT", f"{ACCOUNT}/reauth/password", {"password": TYPED}, bearer=bearer(value))
 
-    for way in (changed, edited, stepped_up):
-        with subtests.test(way=way.__name__):
-            answered(way(with_password(tenant, NORMAL)))
+    for set_password in (changed, edited, stepped_up):
+        with subtests.test(set_password=set_password.__name__):
+            answered(set_password(with_password(tenant, NORMAL)))
 
 
 def test_password_grant_takes_both_forms(world: World) -> None:
@@ -168,7 +168,7 @@ def test_unknown_account_costs_as_many_hashes(
 ) -> None:
     tenant = new_tenant_server(email_login=True, limits=UNLIMITED, hide_unknown_accounts=True)
     known, without = a_customer(tenant), imported_customer(tenant, None)
-    parameters = {"known": known.email, "unknown": "nobody@example.test", "without a password": without.email}
+    parameters = {"known": known.email, "unknown": "absent@example.test", "without a password": without.email}
     for name, email in parameters.items():
         with subtests.test(account=name):
             answer = known.logs_in(typed, email=email)

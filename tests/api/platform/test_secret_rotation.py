@@ -61,8 +61,8 @@ def test_registration_data_code_survives_rotation(services: IdentityServices, ac
     path = "/identity/v2/manage/registrationdata"
     answered(acme.send("POST", path, {"Data": [{"type": "town", "key": "b", "value": "Bonn", "code": "s3cret"}]}))
     assert rotated(services) == 2
-    (town,) = answered(acme.send("GET", f"{path}/town"))
-    assert town["Code"] == "s3cret"  # type: ignore[index]  # a list
+    (entry,) = answered(acme.send("GET", f"{path}/town"))
+    assert entry["Code"] == "s3cret"  # type: ignore[index]  # a list
 
 
 def test_pin_survives_rotation(services: IdentityServices, new_tenant_server: NewTenantServer) -> None:
@@ -91,7 +91,7 @@ def test_lockout_survives_new_secret(
     lockout = {"type": "suspend", "suspend_seconds": 600, "maximum_failed_attempts": 3}
     customer = a_customer(new_tenant_server, hide_unknown_accounts=True, lockout=lockout)
     if not exists:
-        customer.email = "nobody@example.test"
+        customer.email = "absent@example.test"
     customer.guesses(2)
     services.settings = replace(services.settings, secrets=(NEXT, SECRET))
     customer.guesses(1)

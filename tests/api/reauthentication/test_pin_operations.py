@@ -12,6 +12,7 @@ from tests.support.accounts.pinned import (
     RIGHT,
     WITHOUT_LOGIN,
     WRONG,
+    after_session_expiry,
     answer,
     by_code,
     by_link,
@@ -32,7 +33,6 @@ from tests.support.accounts.pinned import (
     pin_auth_token,
     pinned,
     session,
-    session_late,
     sign_in_with_pin,
     texted,
     texts,
@@ -48,13 +48,15 @@ from tests.support.tenants.tenant_server import NewTenantServer, answered
 
 ONE_MAIL = {**PINS, "sending": {"mails": {"amount": 1, "minutes": 43_200}}}
 REFUSALS: list[Refusal] = [
-    *refusals("U46", (1245, lambda who: who.call("U46", session_token="x"), PINS), (1246, session_late("U46"), PINS)),
+    *refusals(
+        "U46", (1245, lambda who: who.call("U46", session_token="x"), PINS), (1246, after_session_expiry("U46"), PINS)
+    ),
     *refusals(
         "U67",
         (1233, lambda who: sign_in_with_pin(who, "x")),
         (1244, lambda who: sign_in_with_pin(who, "x"), WITHOUT_LOGIN),
         (1245, lambda who: sign_in_with_pin(who, "x"), PINS),
-        (1246, session_late("U67"), PINS),
+        (1246, after_session_expiry("U67"), PINS),
         (1235, lambda who: sign_in_with_pin(who, answered(who.logs_in())["session_token"]), PINS),
         (1236, lambda who: sign_in_with_pin(who, session(who), WRONG), PINS),
     ),

@@ -115,7 +115,7 @@ FORGOT: list[Case] = [
     ("TRIAL_PLAN_EXPIRED", 403, 6003, {}, lambda c: after_trial(c, c.forgot), ""),
     ("CAPTCHA_NOT_VALID", 403, 982, {"captcha_at": ["forgot_password"]}, lambda c: c.forgot(), ""),
     ("RESET_PASSWORD_URL_INVALID", 403, 1251, {}, lambda c: c.forgot(resetpasswordurl="https://evil.example/"), ""),
-    ("USER_NOT_EXISTS", 403, 938, {}, lambda c: c.ask("POST", {"email": "nobody@example.test"}), ""),
+    ("USER_NOT_EXISTS", 403, 938, {}, lambda c: c.ask("POST", {"email": "absent@example.test"}), ""),
     ("USER_ID_BLOCKED", 403, 991, {}, lambda c: blocked(c).forgot(), ""),
     ("EMAIL_SEND_LIMIT_REACHED", 403, 1122, {}, limited, ""),
 ]  # fmt: skip

@@ -29,7 +29,7 @@ from tests.support.tenants.tenant_server import NewTenantServer, answered
 
 PHONE = {"phone_login": True}
 RIGHT = {"pet": "grey owl"}
-NOBODY = "nobody@example.test"
+UNKNOWN_EMAIL = "absent@example.test"
 HEX = "0" * 32
 
 
@@ -128,7 +128,7 @@ def used(who: AccountHolder) -> TestResponse:
     return by_sms(who, otp, password="Amber-window-44")
 
 
-def late(who: AccountHolder) -> TestResponse:
+def after_expiry(who: AccountHolder) -> TestResponse:
     otp = texted(who)
     who.advance_clock(minutes=6)
     return by_sms(who, otp)
@@ -182,7 +182,7 @@ REFUSALS = [
         (1315, breached(lambda who: who.reset(resettoken=who.token(), password=NEW)),
          {"password_policy": {"breached": "change"}}),
         (1015, lambda who: who.reset(resettoken=who.token(), password=OLD)),
-        (938, lambda who: who.reset(email=NOBODY, otp="123456", password=NEW), CODES),
+        (938, lambda who: who.reset(email=UNKNOWN_EMAIL, otp="123456", password=NEW), CODES),
     ),
     *refusals(
         "U35",
@@ -199,7 +199,7 @@ REFUSALS = [
         "U36",
         (1067, lambda who: by_sms(who, wrong(texted(who))), PHONE),
         (1068, used, PHONE),
-        (1069, late, PHONE),
+        (1069, after_expiry, PHONE),
         (1070, guessed, {**PHONE, "lockout": {"type": "none"}}),
         (1074, sms()),
         (1216, lambda who: by_sms(who, texted(who), password="Password-1234"), PHONE),
@@ -218,7 +218,7 @@ REFUSALS = [
     ),
     *refusals(
         "U37",
-        (938, answer(email=NOBODY)),
+        (938, answer(email=UNKNOWN_EMAIL)),
         (991, lambda who: answer()(who.update_account(IsActive=False))),
         (1091, answer(securityanswer={"car": "x"})),
         (1092, changed(answer(), **UNANSWERED)),
@@ -232,7 +232,7 @@ REFUSALS = [
     ),
     *refusals(
         "U38",
-        (938, question("email", NOBODY)),
+        (938, question("email", UNKNOWN_EMAIL)),
         (1038, question("email", "no address")),
         (1092, changed(question("email"), **UNANSWERED)),
         (1095, question("email"), NO_QUESTIONS),
@@ -240,7 +240,7 @@ REFUSALS = [
     ),
     *refusals(
         "U39",
-        (938, question("username", "nobody")),
+        (938, question("username", "absent")),
         (1092, changed(question("username"), **UNANSWERED)),
         (1095, question("username"), NO_QUESTIONS),
     ),

@@ -142,7 +142,7 @@ def test_reset_token_of_another_tenant_is_refused(customer: Make) -> None:
 
 def test_hidden_accounts_answer_reset_requests_alike(customer: Make) -> None:
     account = customer(hide_unknown_accounts=True)
-    unknown_account = Customer(account.tenant, "", "nobody@example.test", "nobody")
+    unknown_account = Customer(account.tenant, "", "absent@example.test", "absent")
     assert answered(account.forgot()) == answered(unknown_account.forgot())
     for _ in range(7):
         known, unknown = account.by_code("00000x"), unknown_account.by_code("00000x")
@@ -283,7 +283,7 @@ def test_reset_without_stored_answers_is_refused(customer: Make) -> None:
     account = customer(security_questions=QUESTIONS)
     account.set_columns(private={})
     assert refused(account.ask("PUT", {**body, "email": account.email}, path=BY_ANSWER)) == (403, 1092)
-    assert refused(account.ask("PUT", {**body, "email": "nobody@example.test"}, path=BY_ANSWER)) == (403, 938)
+    assert refused(account.ask("PUT", {**body, "email": "absent@example.test"}, path=BY_ANSWER)) == (403, 938)
 
 
 def test_security_questions_are_listed_by_each_identifier(customer: Make) -> None:
@@ -298,7 +298,7 @@ def test_security_questions_are_listed_by_each_identifier(customer: Make) -> Non
 
 def test_invalid_security_question_request_is_refused(customer: Make) -> None:
     account = customer(security_questions=QUESTIONS)
-    assert refused(account.ask("GET", path=f"{SECURITY_QUESTION}/email", email="nobody@example.test")) == (403, 938)
+    assert refused(account.ask("GET", path=f"{SECURITY_QUESTION}/email", email="absent@example.test")) == (403, 938)
     assert refused(account.ask("GET", path=f"{SECURITY_QUESTION}/email", email="no address")) == (400, 1038)
     account.set_columns(private={})
     assert refused(account.ask("GET", path=f"{SECURITY_QUESTION}/username", username=account.username)) == (403, 1092)

@@ -66,7 +66,7 @@ def test_inactive_record_is_hidden_from_public_list(acme: TenantServer) -> None:
         ({"type": "town", "key": " ", "value": "x"}, (403, 1151)),
         ({"type": "town", "key": "x" * 201, "value": "x"}, (403, 1151)),
         ({"type": "to/wn", "key": "x", "value": "x"}, (403, 1158)),
-        ({"type": "town", "key": "x", "value": "x", "parentid": "nobody"}, (403, 1154)),
+        ({"type": "town", "key": "x", "value": "x", "parentid": "absent"}, (403, 1154)),
     ],
 )
 def test_malformed_record_adds_nothing(acme: TenantServer, record: dict[str, Any], expected: tuple[int, int]) -> None:
@@ -86,7 +86,7 @@ def test_record_code_is_validated(acme: TenantServer) -> None:
     assert refused(check(bonn, "S3cret")) == (403, 1153)
     assert refused(check(bonn, None)) == (403, 1157)
     assert refused(check(ulm, "s3cret")) == (403, 1152)
-    assert refused(check("nobody", "s3cret")) == (403, 1150)
+    assert refused(check("absent", "s3cret")) == (403, 1150)
 
 
 @pytest.mark.both_databases

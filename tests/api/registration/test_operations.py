@@ -27,7 +27,7 @@ from tests.support.operation_cases.cases import (
     without_sms,
 )
 from tests.support.operation_cases.registration import SCHOOL, chosen, form, record
-from tests.support.operation_cases.shapes import DELETED, LOGIN, POSTED, ListOf, Whole
+from tests.support.operation_cases.shapes import DELETED, LOGIN, POSTED, ExactObject, ListOf
 from tests.support.operation_cases.variants import Refusals, Variants, every_refusal, every_variant
 from tests.support.tenants.tenant_server import PASSWORD, NewTenantServer, answered, refused
 
@@ -251,7 +251,7 @@ ANSWERS = [
            {"IsPosted": True, "Data": {**RECORD, "Code": "sesame", "Value": "Last", "IsActive": False}}),
     Answer("A54", lambda who: Ask(at={"recordid": record(who)}), DELETED),
     Answer("A55", lambda who: Ask(at={"type": record(who) and "school"}), DELETED),
-    Answer("A56", lambda _: Ask(query={"timedifference": "5"}), Whole(frozenset({"Sott", "ExpiryTime"}))),
+    Answer("A56", lambda _: Ask(query={"timedifference": "5"}), ExactObject(frozenset({"Sott", "ExpiryTime"}))),
     Answer("A58", lambda _: Ask(query={"timedifference": "5"}), CLOCK),
 ]  # fmt: skip
 

@@ -75,7 +75,7 @@ def test_new_password_ends_begun_enrolments(new_tenant_server: NewTenantServer) 
         "a reloaded page shows the same secret"
     )
     answered(ada.reset(resettoken=ada.issued_token(), password=NEW))
-    ada.held = ""
+    ada.stored_token = ""
     assert ada.own_factors()["ManualEntryCode"] != first_secret["ManualEntryCode"]
     assert refused(phone.scan(registration_address(first_secret["PushQRCode"]))) == (403, 1296)
 
@@ -86,7 +86,7 @@ def claimed_account(make: NewTenantServer) -> PasskeyHolder:
     ada.email = VICTIM
     answered(register(ada.tenant, VICTIM))
     answered(ada.tenant.send("GET", f"{A}/email", with_secret=False, verificationtoken=token_in(ada.mailed())))
-    ada.held = str(answered(ada.signs_in())["access_token"])
+    ada.stored_token = str(answered(ada.signs_in())["access_token"])
     ada.enrols_passkey()
     assert answered(ada.is_offered())["Profile"]
     answered(ada.reset(resettoken=ada.issued_token(), password=NEW))

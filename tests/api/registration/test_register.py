@@ -93,7 +93,7 @@ MALFORMED_REGISTRATION: list[tuple[dict[str, Any], tuple[int, int]]] = [
     ({"BirthDate": "02/29/2001"}, (400, 968)),
     ({"BirthDate": "01-01-2999"}, (400, 968)),
     ({"CustomFields": {"unknown": "x"}}, (403, 993)),
-    ({"SecurityQuestionAnswer": {"nobody-asks": "x"}}, (403, 1095)),
+    ({"SecurityQuestionAnswer": {"absent-question": "x"}}, (403, 1095)),
     ({"FirstName": "x" * 10_001}, (400, 908)),
     ({"FirstName": "a\x00b"}, (400, 1214)),
     ({"Gender": "x"}, (400, 908)),

@@ -15,11 +15,11 @@ from tests.support.operation_cases.cases import AccountHolder, Act, Answer, Ask,
 from tests.support.operation_cases.expected_operations import ROWS
 from tests.support.operation_cases.factor_login import (
     ALL,
-    ANSWERS_GIVEN,
     FACTORS,
     ONE,
     OTP,
     PHONE,
+    RIGHT_ANSWERS,
     SMS,
     Has,
     mails,
@@ -31,12 +31,12 @@ from tests.support.operation_cases.factor_login import (
     texts,
     totp,
 )
-from tests.support.operation_cases.shapes import DELETED, POSTED, PROFILE, ListOf, Whole
+from tests.support.operation_cases.shapes import DELETED, POSTED, PROFILE, ExactObject, ListOf
 from tests.support.operation_cases.variants import Refusals, Variants, every_refusal, every_variant
 from tests.support.services.identity_service import before_the_store
 from tests.support.tenants.tenant_server import NewTenantServer, answered
 
-NOBODY = "0" * 32
+UNKNOWN_UID = "0" * 32
 NO_LOCK = {"lockout": {"type": "none"}}
 
 
@@ -55,7 +55,7 @@ def managed(row: str, has: Has = nothing, body: Mapping[str, Any] | None = None,
     return lambda who: has(of(who)).managed(row, body, **{"uid": who.uid, **query})
 
 
-def asked_twice(row: str, body: Mapping[str, Any]) -> Act:
+def repeated(row: str, body: Mapping[str, Any]) -> Act:
     def act(who: AccountHolder) -> TestResponse:
         answered(who.own(row, body))
         return who.own(row, body)
@@ -116,7 +116,7 @@ def by_id(*rows: str) -> list[Refusal]:
         refusal
         for row in rows
         for refusal in refusals(
-            row, (984, managed(row, uid=NOBODY), on()), (1214, managed(row, uid="<script>x</script>"), on())
+            row, (984, managed(row, uid=UNKNOWN_UID), on()), (1214, managed(row, uid="<script>x</script>"), on())
         )
         if refusal.code in ROWS[row].codes
     ]
@@ -141,12 +141,12 @@ REFUSALS: list[Refusal] = [
         (1096, own("M22", {"phoneno2fa": "12"}), on()),
         (1100, own("M22", PHONE)),
         (1106, own("M22", PHONE, texts), on()),
-        (1123, asked_twice("M22", PHONE), on(sending={"sms": ONE})),
-        (1149, asked_twice("M22", PHONE), on(sending={"sms_per_day": 1})),
+        (1123, repeated("M22", PHONE), on(sending={"sms": ONE})),
+        (1149, repeated("M22", PHONE), on(sending={"sms_per_day": 1})),
     ),
     *refusals(
         "M23",
-        (1023, lambda who: who.call("M23", emailid="nobody@example.test"), on()),
+        (1023, lambda who: who.call("M23", emailid="absent@example.test"), on()),
         (1032, lambda who: who.call("M23"), on()),
         (1038, lambda who: who.call("M23", emailid="no address"), on()),
         (1122, lambda who: mailed(of(who)).call("M23", emailid=who.email), on(sending={"mails": ONE})),
@@ -157,8 +157,8 @@ REFUSALS: list[Refusal] = [
     *refusals(
         "M25",
         (1091, own("M25", {SQA: CAR}), on()),
-        (1257, own("M25", ANSWERS_GIVEN)),
-        (1258, own("M25", ANSWERS_GIVEN, questions), on()),
+        (1257, own("M25", RIGHT_ANSWERS)),
+        (1258, own("M25", RIGHT_ANSWERS, questions), on()),
         (1260, own("M25", {SQA: CAR[1:]}), on()),
     ),
     *refusals("M27", (1101, own("M27"), on()), (1127, own("M27", has=paper), on())),
@@ -195,9 +195,9 @@ def named(has: Has, body: Mapping[str, Any] | None = None) -> Any:
     return prepare
 
 
-SETTINGS, CODES = Whole(FACTORS | {"IsSecurityQuestionEnabled"}), {"BackUpCodes": ListOf(str, 10)}
+SETTINGS, CODES = ExactObject(FACTORS | {"IsSecurityQuestionEnabled"}), {"BackUpCodes": ListOf(str, 10)}
 APP, TEXT = {"authenticator": True}, {"otpauthenticator": True}
-ANEW = {**ANSWERS_GIVEN, "ReplaceSecurityQuestionAnswer": True}
+ANEW = {**RIGHT_ANSWERS, "ReplaceSecurityQuestionAnswer": True}
 ANSWERS: list[Answer] = [
     Answer("M19", has_first(nothing), SETTINGS, on()),
     Answer("M20", has_first(SecondFactorHolder.scans, lambda who: {"authenticatorcode": who.shows()}), PROFILE, on()),
@@ -205,7 +205,7 @@ ANSWERS: list[Answer] = [
     Answer("M22", has_first(nothing, PHONE), SMS, on()),
     Answer("M23", lambda who: Ask(query={"emailid": who.email}), POSTED, on()),
     Answer("M24", has_first(mailed, code_of), PROFILE, on()),
-    Answer("M25", has_first(nothing, ANSWERS_GIVEN), POSTED, on(), is_flat=False),
+    Answer("M25", has_first(nothing, RIGHT_ANSWERS), POSTED, on(), is_flat=False),
     Answer("M25", has_first(questions, ANEW), POSTED, on(), is_flat=False),
     Answer("M27", has_first(totp), CODES, on()),
     Answer("M28", has_first(paper), CODES, on()),

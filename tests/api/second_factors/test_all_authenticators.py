@@ -24,13 +24,13 @@ counted = pytest.mark.parametrize("driver", [driver for driver in DRIVERS if dri
 NO_LOCK = {"type": "none"}
 BLOCK = {"type": "block", "maximum_failed_attempts": 3}
 # Without a lockout every response is checked; with one, concurrent responses must not lock the owner out.
-in_both = pytest.mark.parametrize("lockout", [NO_LOCK, {}], ids=["no lock", "the usual lock"])
+in_both = pytest.mark.parametrize("lockout", [NO_LOCK, {}], ids=["no lock", "default lock"])
 in_the_strictest = pytest.mark.parametrize("lockout", [NO_LOCK, BLOCK], ids=["no lock", "block"])
 
 
 @pytest.fixture(autouse=True)
-def elsewhere(driver: Driver, services: IdentityServices) -> Iterator[None]:
-    with driver.elsewhere(services):
+def external_services(driver: Driver, services: IdentityServices) -> Iterator[None]:
+    with driver.external_services(services):
         yield
 
 

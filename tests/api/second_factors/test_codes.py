@@ -10,7 +10,7 @@ from tests.support.accounts.mailbox import code_in, sent_messages
 from tests.support.authenticators.sent import NUMBER
 from tests.support.credentials.factors import SecondFactorHolder
 from tests.support.operation_cases.cases import account_holder, without_sms
-from tests.support.operation_cases.factor_login import ALL, ANSWERS_GIVEN, mails, of, questions, texts
+from tests.support.operation_cases.factor_login import ALL, RIGHT_ANSWERS, mails, of, questions, texts
 from tests.support.tenants.tenant_server import NewTenantServer, answered, refused
 
 OTHER = "+442079460999"
@@ -110,8 +110,8 @@ def test_profile_update_does_not_change_factors(new_tenant_server: NewTenantServ
 @pytest.mark.parametrize("typed", [" GREY  owl ", "Ｇｒｅｙ Owl"])
 def test_security_answers_ignore_case_width_and_spacing(new_tenant_server: NewTenantServer, typed: str) -> None:
     ada = questions(ada_of(new_tenant_server))
-    values = {"securityquestionanswer": [{**ANSWERS_GIVEN["securityquestionanswer"][0], "Answer": typed},
-                                        ANSWERS_GIVEN["securityquestionanswer"][1]]}  # fmt: skip
+    values = {"securityquestionanswer": [{**RIGHT_ANSWERS["securityquestionanswer"][0], "Answer": typed},
+                                        RIGHT_ANSWERS["securityquestionanswer"][1]]}  # fmt: skip
     assert answered(ada.answer_challenge("verification/securityquestionanswer", values, ada.token(), "POST"))["Profile"]
 
 
@@ -134,7 +134,7 @@ def test_code_is_bound_to_its_address(new_tenant_server: NewTenantServer) -> Non
 def test_public_code_request_hides_unknown_accounts(new_tenant_server: NewTenantServer) -> None:
     ada = ada_of(new_tenant_server, hide_unknown_accounts=True)
     ada.call("M23", emailid="first@example.test")  # reads the tenant's templates into the cache
-    known, unknown = ada.call("M23", emailid=ada.email), ada.call("M23", emailid="nobody@example.test")
+    known, unknown = ada.call("M23", emailid=ada.email), ada.call("M23", emailid="absent@example.test")
     assert (
         (known.status_code, known.get_json()) == (unknown.status_code, unknown.get_json()) == (200, {"IsPosted": True})
     )

@@ -16,7 +16,6 @@ from tests.support.credentials.factors import SecondFactorHolder
 from tests.support.operation_cases.cases import AccountHolder, Act, Answer, Ask, Refusal, refusals, without_sms
 from tests.support.operation_cases.factor_login import (
     ALL,
-    ANSWERS_GIVEN,
     APP,
     CODE,
     FACTORS,
@@ -24,6 +23,7 @@ from tests.support.operation_cases.factor_login import (
     OTP,
     PAGE,
     PHONE,
+    RIGHT_ANSWERS,
     SESSION,
     SMS,
     Has,
@@ -39,13 +39,13 @@ from tests.support.operation_cases.factor_login import (
     texts,
     totp,
 )
-from tests.support.operation_cases.shapes import POSTED, Whole
+from tests.support.operation_cases.shapes import POSTED, ExactObject
 from tests.support.operation_cases.variants import Refusals, Variants, every_refusal, every_variant
 from tests.support.services.identity_service import before_the_store
 from tests.support.tenants.tenant_server import NewTenantServer, answered
 
 CHALLENGE = {
-    "SecondFactorAuthentication": Whole(FACTORS | {"SecondFactorAuthenticationToken", "ExpireIn"}),
+    "SecondFactorAuthentication": ExactObject(FACTORS | {"SecondFactorAuthenticationToken", "ExpireIn"}),
     "Profile": None,
     "access_token": "00000000-0000-0000-0000-000000000000",
     "refresh_token": None,
@@ -173,7 +173,7 @@ def with_number(act: Callable[[SecondFactorHolder, str], TestResponse]) -> Act:
 REFUSALS: list[Refusal] = [
     *refusals(
         "M01",
-        (938, with_members(email="nobody@example.test"), on()),
+        (938, with_members(email="absent@example.test"), on()),
         (966, with_members(password="wrong"), on()),
         (970, after({"EmailVerified": False}, with_members()), on()),
         (982, *guessed("captcha", {"captcha_challenge": "x", "captcha_work": "1"})),
@@ -229,22 +229,22 @@ REFUSALS: list[Refusal] = [
               (1256, does("M08", OTP, totp), on())),
     *base("M09", CODE), *locks("M09", CODE, paper),
     *refusals("M09", (1128, does("M09", CODE, totp), on()), (1129, does("M09", CODE, paper), on())),
-    *base("M10", ANSWERS_GIVEN),
+    *base("M10", RIGHT_ANSWERS),
     *refusals(
         "M10",
         (1091, does("M10", {SQA: [{"QuestionId": "car", "Answer": "x"}, {"QuestionId": "pet", "Answer": "x"}]}), on()),
-        (1257, does("M10", ANSWERS_GIVEN), on("security_questions")),
-        (1258, does("M10", ANSWERS_GIVEN, totp), on()),
-        (1260, does("M10", {SQA: ANSWERS_GIVEN[SQA][:1]}), on()),
+        (1257, does("M10", RIGHT_ANSWERS), on("security_questions")),
+        (1258, does("M10", RIGHT_ANSWERS, totp), on()),
+        (1260, does("M10", {SQA: RIGHT_ANSWERS[SQA][:1]}), on()),
     ),
-    *base("M11", ANSWERS_GIVEN, questions), *locks("M11", listed("x", "y"), questions),
+    *base("M11", RIGHT_ANSWERS, questions), *locks("M11", listed("x", "y"), questions),
     *refusals(
         "M11",
         (1093, does("M11", listed("Grey Owl", "x"), questions), on()),
-        (1094, does("M11", {SQA: [{"QuestionId": "car", "Answer": "x"}, *ANSWERS_GIVEN[SQA]]}, questions), on()),
-        (1257, does("M11", ANSWERS_GIVEN), on("security_questions")),
-        (1259, does("M11", ANSWERS_GIVEN), on()),
-        (1260, does("M11", {SQA: ANSWERS_GIVEN[SQA][:1]}, questions), on()),
+        (1094, does("M11", {SQA: [{"QuestionId": "car", "Answer": "x"}, *RIGHT_ANSWERS[SQA]]}, questions), on()),
+        (1257, does("M11", RIGHT_ANSWERS), on("security_questions")),
+        (1259, does("M11", RIGHT_ANSWERS), on()),
+        (1260, does("M11", {SQA: RIGHT_ANSWERS[SQA][:1]}, questions), on()),
     ),
 ]  # fmt: skip
 NOT_HERE: dict[tuple[str, int], str] = {
@@ -289,8 +289,8 @@ ANSWERS: list[Answer] = [
     Answer("M07", challenge(nothing, lambda who, _: {"email": who.challenged()["Email"][0]}), POSTED, on()),
     Answer("M08", challenge(mails, lambda who, _: mailed(who)), SESSION, TEXTS, events=DONE),
     Answer("M09", challenge(paper, lambda who, _: {"backupcode": who.codes[0]}), SESSION, on(), events=DONE),
-    Answer("M10", challenge(nothing, lambda *_: ANSWERS_GIVEN), SESSION, on(), is_flat=False),
-    Answer("M11", challenge(questions, lambda *_: ANSWERS_GIVEN), SESSION, on(), is_flat=False, events=DONE),
+    Answer("M10", challenge(nothing, lambda *_: RIGHT_ANSWERS), SESSION, on(), is_flat=False),
+    Answer("M11", challenge(questions, lambda *_: RIGHT_ANSWERS), SESSION, on(), is_flat=False, events=DONE),
 ]  # fmt: skip
 
 

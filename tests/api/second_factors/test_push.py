@@ -57,7 +57,7 @@ def test_approval_on_device_completes_sign_in(ada: SecondFactorHolder, phone: Ph
     token = challenge["SecondFactorAuthenticationToken"]
     assert refused(pinged(ada, token)) == (403, 1295)
     assert entries_of(ada.tenant, "second_factor.asked") == [(ada.uid, {"kind": "push"})]
-    (request,) = phone.asked()
+    (request,) = phone.received_messages()
     assert (request["identifier"], request["apikey"]) == (ada.email, ada.tenant.api_key)
     assert (
         request["secondfactorauthenticationtoken"] != token
@@ -105,20 +105,20 @@ def test_answer_without_device_signature_is_refused(
 @ONE_STORE
 def test_signature_of_denial_is_refused_as_approval(ada: SecondFactorHolder, phone: Phone) -> None:
     ada.token()
-    token = phone.asked()[-1]["secondfactorauthenticationtoken"]
+    token = phone.received_messages()[-1]["secondfactorauthenticationtoken"]
     assert refused(phone.respond("Yes", signature=phone.sign(f"No{token}"))) == (403, 1297)
 
 
 @ONE_STORE
 def test_signature_of_another_device_is_refused(ada: SecondFactorHolder, phone: Phone) -> None:
     ada.token()
-    assert refused(Phone(ada.tenant, name="Eve's phone").respond("Yes", phone.asked()[-1])) == (403, 1297)
+    assert refused(Phone(ada.tenant, name="Eve's phone").respond("Yes", phone.received_messages()[-1])) == (403, 1297)
 
 
 @ONE_STORE
 def test_newer_push_request_invalidates_older_one(ada: SecondFactorHolder, phone: Phone) -> None:
     first = ada.token()
-    older = phone.asked()[-1]
+    older = phone.received_messages()[-1]
     ada.advance_clock(seconds=31)
     second = ada.token()
     assert refused(phone.respond("Yes", older)) == (403, 1296)
@@ -143,7 +143,7 @@ def test_push_request_resends_are_limited(ada: SecondFactorHolder, phone: Phone)
         assert answered(resent(ada, token)) == {"IsPosted": True}
     ada.advance_clock(seconds=31)
     assert resent(ada, token).status_code == 429
-    assert len(phone.asked()) == 5
+    assert len(phone.received_messages()) == 5
     again = ada.token()  # over the limit no request is sent
     assert refused(pinged(ada, again)) == (403, 1296)
 
@@ -161,7 +161,7 @@ def test_push_request_of_another_tenant_is_refused(
 ) -> None:
     bob, _ = registered(new_tenant_server)
     ada.token()
-    assert refused(Phone(bob.tenant).respond("Yes", phone.asked()[-1])) == (403, 1296)
+    assert refused(Phone(bob.tenant).respond("Yes", phone.received_messages()[-1])) == (403, 1296)
 
 
 def test_device_enrolled_during_sign_in_is_stored_on_approval(new_tenant_server: NewTenantServer) -> None:
@@ -188,7 +188,7 @@ def test_device_of_attacker_is_refused_after_owner_enrols(new_tenant_server: New
     assert refused(pinged(ada, token)) == (403, 1296)
     ada.advance_clock(seconds=31)
     answered(resent(ada, token))
-    assert refused(attacker_phone.respond("Yes", phone.asked()[-1])) == (403, 1297)
+    assert refused(attacker_phone.respond("Yes", phone.received_messages()[-1])) == (403, 1297)
 
 
 @ONE_STORE
@@ -208,7 +208,7 @@ def test_qr_code_is_used_once_and_expires_after_fifteen_minutes(new_tenant_serve
     assert registration_address(ada.own_factors()["PushQRCode"]) == address
     ada.advance_clock(minutes=15)
     assert refused(phone.scan(address)) == (403, 1296)
-    ada.held = ""
+    ada.stored_token = ""
     address = registration_address(ada.own_factors()["PushQRCode"])
     assert (
         sorted(item.status_code for item in at_once([lambda: phone.scan(address) for _ in range(6)]))
@@ -253,7 +253,7 @@ def test_preferred_totp_gets_push_on_request_only(new_tenant_server: NewTenantSe
     ada, phone = registered(new_tenant_server)
     ada.enrols()
     token = ada.token()
-    assert phone.asked() == []
+    assert phone.received_messages() == []
     answered(resent(ada, token))
     answered(phone.respond("Yes"))
     assert answered(pinged(ada, token))["Profile"]
@@ -278,7 +278,7 @@ def test_push_request_is_sent_through_sns(new_tenant_server: NewTenantServer, ki
     token = ada.token()
     with sns(AWS_KEY) as topic:
         deliver(ada, topic)
-    (created,) = [item for item in topic.asked if item.get("Token") == phone.token]
+    (created,) = [item for item in topic.received if item.get("Token") == phone.token]
     (published,) = [item for item in topic.published() if item["TargetArn"] == topic.endpoint(created)]
     assert f'"{name}"' in published["Message"]
     data = sent_in(published["Message"])
@@ -325,7 +325,7 @@ def test_expired_push_request_is_not_sent(ada: SecondFactorHolder, phone: Phone)
     ada.advance_clock(minutes=4)
     with sns(AWS_KEY) as topic:
         deliver(ada, topic)
-        assert phone.token not in str(topic.asked)
+        assert phone.token not in str(topic.received)
 
 
 @ONE_STORE

@@ -227,8 +227,8 @@ NOT_HERE: dict[tuple[str, int], str] = {
     ): "only our pages show a number that can be the wrong one: tests/pages/sign_in/second_factors/test_push_and_duo.py",
     ("M13", 1311): "two polls in one moment: tests/api/second_factors/test_all_authenticators.py",
     ("M26", 1334): "the first prompt enrols",
-    ("M35", 1121): "what is not there is named by its own code",
-    ("M36", 1121): "what is not there is named by its own code",
+    ("M35", 1121): "a missing item has an error code of its own",
+    ("M36", 1121): "a missing item has an error code of its own",
 }
 VALID = {"SecondFactorValidationToken": str, "ExpireIn": str}
 Prepare = Callable[[AccountHolder], Ask]
@@ -253,7 +253,7 @@ def approved(account_holder: AccountHolder) -> Ask:
 def on_the_device(account_holder: AccountHolder) -> Ask:
     who, phone = device(account_holder)
     who.token()
-    token = str(phone.asked()[-1]["secondfactorauthenticationtoken"])
+    token = str(phone.received_messages()[-1]["secondfactorauthenticationtoken"])
     signed = {"verify": "Yes", "signature": phone.sign(f"Yes{token}")}
     return Ask(signed, {"secondfactorauthenticationtoken": token})
 
@@ -267,7 +267,7 @@ def first_from_duo(account_holder: AccountHolder) -> Ask:
     return Ask(RUNNING[-1].passed(prompt(serving(account_holder))))
 
 
-def held(has: Callable[[AccountHolder], Any]) -> Prepare:
+def prepared_by(has: Callable[[AccountHolder], Any]) -> Prepare:
     def prepare(who: AccountHolder) -> Ask:
         has(who)
         return Ask()
@@ -289,8 +289,8 @@ ANSWERS: list[Answer] = [
     Answer("M13", approved, SESSION, on("push")),
     Answer("M14", on_the_device, POSTED, on("push")),
     Answer("M26", first_from_duo, PROFILE, on("duo")),
-    Answer("M35", held(with_duo), DELETED, on("duo")),
-    Answer("M36", held(device), DELETED, on("push")),
+    Answer("M35", prepared_by(with_duo), DELETED, on("duo")),
+    Answer("M36", prepared_by(device), DELETED, on("push")),
     Answer("M70", lambda who: Ask(led_again(with_duo(who))), VALID, on("duo")),
     Answer("M39", named(with_duo), DELETED, on("duo")),
     Answer("M44", named(device), DELETED, on("push")),

@@ -201,14 +201,14 @@ def test_backup_codes_are_issued_once_and_work_once(ada: SecondFactorHolder) -> 
     assert answered(ada.answer_challenge("backupcode", {"backupcode": new_codes[0]}, ada.token()))["Profile"]
 
 
-@pytest.mark.parametrize("asked_by", ["the person", "the server"])
-def test_new_backup_codes_are_mailed_with_an_alert(ada: SecondFactorHolder, asked_by: str) -> None:
+@pytest.mark.parametrize("requested_by", ["the person", "the server"])
+def test_new_backup_codes_are_mailed_with_an_alert(ada: SecondFactorHolder, requested_by: str) -> None:
     """A stolen token makes the first ones, too, and they replace the factor for good."""
     ada.enrols()
     for count, path in enumerate(("backupcode", "backupcode/reset"), 1):
         answered(
             ada.own("GET", path)
-            if asked_by == "the person"
+            if requested_by == "the person"
             else ada.tenant.send("GET", f"{MANAGE}/2fa/{path}", uid=ada.uid)
         )
         mails = [

@@ -57,11 +57,11 @@ def used(who: AccountHolder) -> TestResponse:
     otp = code(who)
     answered(by_code(who, otp))
     answered(who.tenant.send("PUT", f"/identity/v2/manage/account/{who.uid}", {"IsDeleted": False}))
-    who.held = ""
+    who.stored_token = ""
     return by_code(who, otp)
 
 
-def late(who: AccountHolder) -> TestResponse:
+def after_expiry(who: AccountHolder) -> TestResponse:
     otp = code(who)
     who.advance_clock(minutes=6)
     return by_code(who, otp)
@@ -108,7 +108,7 @@ REFUSALS = [
         "U21",
         (1067, lambda who: by_code(who, wrong(code(who)))),
         (1068, used),
-        (1069, late),
+        (1069, after_expiry),
         (1070, closed, {"lockout": {"type": "none"}}),
         (1132, with_code, lock("captcha")),
         (1148, with_code, lock("security_question")),

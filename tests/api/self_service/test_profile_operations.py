@@ -258,7 +258,7 @@ def test_chosen_list_entry_is_in_profile(new_tenant_server: NewTenantServer) -> 
     stored = answered(update(RegistrationData=link)(who))["Data"]["RegistrationData"]
     assert stored == chosen(link["Data"][0]["Value"]["Id"]), "the code is not returned"
     assert answered(update(RegistrationData=stored)(who))["Data"]["RegistrationData"] == stored, (
-        "what is there needs no code"
+        "an existing value needs no code"
     )
 
 

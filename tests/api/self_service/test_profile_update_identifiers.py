@@ -28,7 +28,7 @@ def person(make: NewTenantServer, settings: dict[str, Any], **members: Any) -> A
         Email=primary(TAKEN), EmailVerified=True, UserName="taken", PhoneId=NUMBER, PhoneIdVerified=True
     )
     stored = holder.tenant.create(**({"UserName": "ada"} | members))
-    return replace(holder, uid=str(stored["Uid"]), username="ada", held="")
+    return replace(holder, uid=str(stored["Uid"]), username="ada", stored_token="")
 
 
 def sent(who: AccountHolder) -> list[str]:

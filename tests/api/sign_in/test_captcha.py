@@ -215,14 +215,14 @@ SPELT = [
 
 
 @pytest.mark.parametrize("place", ["query", "body"])
-@pytest.mark.parametrize(("kind", "given"), SPELT)
+@pytest.mark.parametrize(("kind", "parameters"), SPELT)
 def test_every_parameter_name_is_sent_to_provider(
-    locked: Locked, provider: FakeCaptchaProvider, kind: str, given: dict[str, Any], place: str
+    locked: Locked, provider: FakeCaptchaProvider, kind: str, parameters: dict[str, Any], place: str
 ) -> None:
     provider.body = BELIEVED.get(kind, provider.body)
     tenant = with_provider(locked, kind)
-    answered(logs_in(tenant, query=given) if place == "query" else logs_in(tenant, **given))
-    [(method, facts)] = provider.asked
+    answered(logs_in(tenant, query=parameters) if place == "query" else logs_in(tenant, **parameters))
+    [(method, facts)] = provider.received
     assert (method, "an answer" in facts.values(), "a secret key" in facts.values()) == (
         "GET" if kind == "tencent" else "POST",
         True,
@@ -237,7 +237,7 @@ def test_tenant_with_provider_gets_no_own_challenge(locked: Locked, provider: Fa
     assert refused(locked_out) == (403, 1132)
     assert "Data" not in locked_out.get_json() or locked_out.get_json()["Data"] is None
     assert refused(logs_in(tenant, **{"g-recaptcha-response": "of another"})) == (403, 982)
-    assert provider.asked == []
+    assert provider.received == []
 
 
 @pytest.mark.parametrize(("kind", "code"), [("recaptcha_v2", 982), ("hcaptcha", 982), ("tencent", 1218)])
@@ -324,7 +324,7 @@ def test_unreachable_captcha_provider_answers_503(
 
 def test_captcha_provider_without_secret_answers_503(locked: Locked, provider: FakeCaptchaProvider) -> None:
     assert refused(logs_in(locked("hcaptcha"), **{"h-captcha-response": "x"})) == (503, 950)
-    assert provider.asked == []
+    assert provider.received == []
 
 
 def test_appinfo_names_captcha_provider(new_tenant_server: NewTenantServer) -> None:

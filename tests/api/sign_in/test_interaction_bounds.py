@@ -1,4 +1,4 @@
-"""How many unanswered sign-ins a network and a tenant may leave: the oldest go first, and nobody else's (decision 0333)."""
+"""How many unanswered sign-ins a network and a tenant may leave: the oldest go first, and no others (decision 0333)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def app(tenant: World) -> RelyingParty:
 
 
 def leave(world: World, network: str, number: int, *, minutes: int = 5, is_done: bool = False) -> list[str]:
-    """Store sign-ins of a network that nobody answered, begun one after another some minutes ago; return their keys."""
+    """Store sign-ins of a network without an answer, begun one after another some minutes ago; return their keys."""
     begun = world.services.clock.now() - timedelta(minutes=minutes)
     rows = [
         {
@@ -81,7 +81,7 @@ def test_page_that_was_pushed_out_starts_again(tenant: World, app: RelyingParty)
 
 @pytest.mark.both_databases
 def test_pushing_out_locks_only_what_goes(tenant: World) -> None:
-    """Whoever shares the network goes on meanwhile, and a new page does not write to ten thousand rows."""
+    """Other people of the network go on meanwhile, and a new page does not write to ten thousand rows."""
     stored = leave(tenant, HERE, MAX_OF_NETWORK + 2)
     pushing = UnitOfWork(tenant.services.database, tenant.tenant_id)
     try:

@@ -13,7 +13,7 @@ from app.identity.platform.store.unit_of_work import UnitOfWork
 from tests.support.accounts.consents import required_forms
 from tests.support.accounts.customers import OLD
 from tests.support.accounts.mailbox import link_in, sent_messages
-from tests.support.accounts.risky_sign_ins import CHROME, FIREFOX, LINZ, PARIS, VIENNA, from_elsewhere
+from tests.support.accounts.risky_sign_ins import CHROME, FIREFOX, LINZ, PARIS, VIENNA, from_another_city
 from tests.support.operation_cases.cases import (
     PAGE,
     AccountHolder,
@@ -78,16 +78,16 @@ DEMAND = {"risk": {"browser": "demand"}}
 REFUSALS = refusals(
     "U12",
     (966, with_members(password="wrong")),
-    (1164, from_elsewhere(FIREFOX, PARIS), {"risk": {"country": "block"}}),
-    (1165, from_elsewhere(CHROME, LINZ), {**DEMAND, "second_factors": {"email": False, "security_questions": True}}),
-    (1166, from_elsewhere(CHROME, LINZ), DEMAND),
-    (1167, from_elsewhere(CHROME, LINZ), {**DEMAND, "second_factors": {"sms": True}}),
-    (1168, from_elsewhere(CHROME, LINZ), {"risk": {"browser": "refuse"}}),
-    (1169, from_elsewhere(FIREFOX, VIENNA), {"risk": {"city": "refuse"}}),
-    (1170, from_elsewhere(FIREFOX, PARIS), {"risk": {"country": "refuse"}}),
-    (1171, from_elsewhere(FIREFOX, VIENNA), {"risk": {"ip": "refuse"}}),
-    (1287, from_elsewhere(CHROME, LINZ), {"risk": {"device": "refuse"}}),
-    (938, with_members(email="nobody@example.test")),
+    (1164, from_another_city(FIREFOX, PARIS), {"risk": {"country": "block"}}),
+    (1165, from_another_city(CHROME, LINZ), {**DEMAND, "second_factors": {"email": False, "security_questions": True}}),
+    (1166, from_another_city(CHROME, LINZ), DEMAND),
+    (1167, from_another_city(CHROME, LINZ), {**DEMAND, "second_factors": {"sms": True}}),
+    (1168, from_another_city(CHROME, LINZ), {"risk": {"browser": "refuse"}}),
+    (1169, from_another_city(FIREFOX, VIENNA), {"risk": {"city": "refuse"}}),
+    (1170, from_another_city(FIREFOX, PARIS), {"risk": {"country": "refuse"}}),
+    (1171, from_another_city(FIREFOX, VIENNA), {"risk": {"ip": "refuse"}}),
+    (1287, from_another_city(CHROME, LINZ), {"risk": {"device": "refuse"}}),
+    (938, with_members(email="absent@example.test")),
     (970, after(OUT, with_members())),
     (1066, after({"PhoneIdVerified": False}, by("phone")), PHONE),
     (991, after({"IsActive": False}, with_members())),

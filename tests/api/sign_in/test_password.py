@@ -253,14 +253,14 @@ def test_unchecked_password_is_never_reported_secure(new_tenant_server: NewTenan
 
 
 def test_unknown_account_is_reported_unless_hidden(acme: TenantServer) -> None:
-    assert refused(a_customer(acme).logs_in(email="nobody@example.test")) == (403, 938)
+    assert refused(a_customer(acme).logs_in(email="absent@example.test")) == (403, 938)
 
 
 @pytest.mark.parametrize("kind", ["suspend", "captcha", "security_question", "block", "none"])
 def test_hidden_unknown_account_answers_like_known_one(new_tenant_server: NewTenantServer, kind: str) -> None:
     customer = locking(new_tenant_server, kind, hide_unknown_accounts=True)
     for _ in range(5):
-        known, unknown = customer.logs_in(WRONG), customer.logs_in(WRONG, email="nobody@example.test")
+        known, unknown = customer.logs_in(WRONG), customer.logs_in(WRONG, email="absent@example.test")
         known_body, unknown_body = known.get_json(), unknown.get_json()
         for body in (known_body, unknown_body):
             assert "attempts left" not in body["Description"]  # the number would reveal that the account exists
@@ -278,7 +278,7 @@ def test_lock_of_hidden_unknown_account_ends_alike(
     new_tenant_server: NewTenantServer, kind: str, elapsed: dict[str, float]
 ) -> None:
     customer = locking(new_tenant_server, kind, hide_unknown_accounts=True)
-    identifiers = ({"email": customer.email}, {"email": "nobody@example.test"})
+    identifiers = ({"email": customer.email}, {"email": "absent@example.test"})
     for _ in range(4):
         locked = [refused(customer.logs_in(WRONG, **named)) for named in identifiers]
     assert locked[0] == locked[1] != (401, 966)
@@ -314,7 +314,7 @@ def test_refusal_is_recorded_in_audit_log(acme: TenantServer) -> None:
     assert [(entry.uid, entry.facts["reason"], entry.facts["attempts"]) for entry in refusals] == [
         (customer.uid, "password", 1)
     ]
-    customer.logs_in(email="nobody@example.test")
+    customer.logs_in(email="absent@example.test")
     assert customer.events()[-1].facts["reason"] == "unknown"
 
 

@@ -72,7 +72,7 @@ def test_parallel_guesses_stop_at_the_threshold(victim_of: Callable[..., Victim]
 @pytest.mark.parametrize("is_hidden", [True, False])
 def test_parallel_guesses_at_unknown_account_look_alike(victim_of: Callable[..., Victim], is_hidden: bool) -> None:
     victim = victim_of("suspend", hide_unknown_accounts=is_hidden)
-    results = Counter(victim.guesses([WRONG] * 20, email="nobody@example.test"))
+    results = Counter(victim.guesses([WRONG] * 20, email="absent@example.test"))
     expected = {(401, 966): MAX_ATTEMPTS, (403, 1198): 20 - MAX_ATTEMPTS} if is_hidden else {(403, 938): 20}
     assert results == expected
 

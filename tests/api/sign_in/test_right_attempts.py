@@ -45,7 +45,7 @@ def test_right_password_of_blocked_account_counts(new_tenant_server: NewTenantSe
 
 
 def test_one_account_does_not_use_up_the_limit_of_all(new_tenant_server: NewTenantServer) -> None:
-    """Whoever has an account and a network would lock everyone out by signing in again and again."""
+    """Else one account in a network could lock out all others by signing in again and again."""
     limits = {"sign_in_per_minute_per_address": 3, "sign_in_per_minute": 10}
     customer = a_customer(new_tenant_server, limits=limits)
     assert [customer.logs_in().status_code for _ in range(11)] == [200] * 6 + [429] * 5

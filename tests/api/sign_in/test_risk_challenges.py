@@ -28,7 +28,7 @@ WITH_QUESTIONS = {"second_factors": {"email": False, "security_questions": True}
 NO_CHALLENGE = {"second_factors": {"email": False}}
 
 
-def sign_in_elsewhere(who: AccountHolder, **query: Any) -> TestResponse:
+def sign_in_from_another_city(who: AccountHolder, **query: Any) -> TestResponse:
     return attempt_sign_in(who, CHROME, VIENNA, **query)
 
 
@@ -67,7 +67,7 @@ def sent_texts(who: AccountHolder) -> list[dict[str, Any]]:
 
 def test_mailed_code_completes_login_and_remembers_location(new_tenant_server: NewTenantServer) -> None:
     ada = known_account(new_tenant_server)
-    token = challenge_data(sign_in_elsewhere(ada), 1166)["SecondFactorAuthenticationToken"]
+    token = challenge_data(sign_in_from_another_city(ada), 1166)["SecondFactorAuthenticationToken"]
     assert notices(ada) == []
     assert refused(answer_challenge(ada, "email", {"otp": "000000"}, token)) == (403, 1185)
     code = code_in(ada.mailed())
@@ -80,7 +80,7 @@ def test_mailed_code_completes_login_and_remembers_location(new_tenant_server: N
 @pytest.mark.both_databases
 def test_parallel_uses_of_one_code_have_one_winner(new_tenant_server: NewTenantServer) -> None:
     ada = known_account(new_tenant_server)
-    token = challenge_data(sign_in_elsewhere(ada), 1166)["SecondFactorAuthenticationToken"]
+    token = challenge_data(sign_in_from_another_city(ada), 1166)["SecondFactorAuthenticationToken"]
     code = code_in(ada.mailed())
     answers = at_once([lambda: answer_challenge(ada, "email", {"otp": code}, token).status_code for _ in range(20)])
     assert sorted(answers) == [200] + [403] * 19
@@ -89,7 +89,7 @@ def test_parallel_uses_of_one_code_have_one_winner(new_tenant_server: NewTenantS
 @on_one_database
 def test_wrong_password_sends_no_code(new_tenant_server: NewTenantServer) -> None:
     ada = known_account(new_tenant_server)
-    assert refused(sign_in_elsewhere(ada, password="wrong")) == (401, 966)
+    assert refused(sign_in_from_another_city(ada, password="wrong")) == (401, 966)
     assert ada.mails() == []
 
 
@@ -98,10 +98,10 @@ def test_repeated_challenges_send_one_code_per_half_minute(
     new_tenant_server: NewTenantServer,
 ) -> None:
     ada = known_account(new_tenant_server)
-    tokens = [challenge_data(sign_in_elsewhere(ada), 1166)["SecondFactorAuthenticationToken"] for _ in range(3)]
+    tokens = [challenge_data(sign_in_from_another_city(ada), 1166)["SecondFactorAuthenticationToken"] for _ in range(3)]
     assert len(ada.mails()) == 1
     ada.advance_clock(seconds=31)
-    challenge_data(sign_in_elsewhere(ada), 1166)
+    challenge_data(sign_in_from_another_city(ada), 1166)
     assert len(ada.mails()) == 2
     assert answered(answer_challenge(ada, "email", {"otp": code_in(ada.mailed())}, tokens[0]))["access_token"]
 
@@ -109,7 +109,7 @@ def test_repeated_challenges_send_one_code_per_half_minute(
 @pytest.mark.parametrize("operation_id", ["U63", "M04"])
 def test_texted_code_completes_login_by_either_operation(new_tenant_server: NewTenantServer, operation_id: str) -> None:
     ada = known_account(new_tenant_server, **WITH_SMS)
-    token = challenge_data(sign_in_elsewhere(ada), 1167)["SecondFactorAuthenticationToken"]
+    token = challenge_data(sign_in_from_another_city(ada), 1167)["SecondFactorAuthenticationToken"]
     (text,) = sent_texts(ada)
     assert text["to"] == ada.phone
     by_operation: Callable[[str], TestResponse] = {
@@ -123,7 +123,7 @@ def test_texted_code_completes_login_by_either_operation(new_tenant_server: NewT
 
 def test_security_answers_complete_login_with_password(new_tenant_server: NewTenantServer) -> None:
     ada = known_account(new_tenant_server, **WITH_QUESTIONS)
-    questions = challenge_data(sign_in_elsewhere(ada), 1165)["SecurityQuestions"]
+    questions = challenge_data(sign_in_from_another_city(ada), 1165)["SecurityQuestions"]
     assert [question["QuestionId"] for question in questions] == ["pet"]
 
     def answers(text: str) -> TestResponse:
@@ -137,7 +137,7 @@ def test_security_answers_complete_login_with_password(new_tenant_server: NewTen
 @on_one_database
 def test_account_without_possible_challenge_is_notified(new_tenant_server: NewTenantServer) -> None:
     ada = known_account(new_tenant_server, **NO_CHALLENGE)
-    answered(sign_in_elsewhere(ada))
+    answered(sign_in_from_another_city(ada))
     assert len(notices(ada)) == 1
 
 

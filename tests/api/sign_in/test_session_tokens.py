@@ -13,6 +13,7 @@ from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit import randomness
 from tests.support.oauth.relying_party import Person, RelyingParty, moved
 from tests.support.oauth.world import World
+from tests.support.operation_cases.cases import account_holder
 from tests.support.tenants.tenant_server import MANAGE, NewTenantServer, TenantServer, answered, refused
 from tests.support.visitors.plain_client import PlainClient
 
@@ -138,7 +139,7 @@ def test_all_refresh_tokens_of_account_are_revoked_together(
     assert answered(acme.send("DELETE", f"{MANAGE}/{uid}/access_token/refresh/revoke")) == {"IsDeleted": True}
     for token in (issued, other):
         assert refused(acme.send("GET", REFRESH, refresh_token=token["refresh_token"])) == (403, 1217)
-    assert refused(acme.send("DELETE", f"{MANAGE}/nobody/access_token/refresh/revoke")) == (403, 984)
+    assert refused(acme.send("DELETE", f"{MANAGE}/absent/access_token/refresh/revoke")) == (403, 984)
 
 
 def test_server_validates_prolongs_and_invalidates_token(acme: TenantServer, issued: dict[str, Any]) -> None:
@@ -207,7 +208,7 @@ def test_invalid_lifetime_is_refused(acme: TenantServer, issued: dict[str, Any],
 
 def test_closed_account_cannot_be_impersonated(acme: TenantServer, uid: str) -> None:
     address = f"{MANAGE}/access_token"
-    assert refused(acme.send("GET", address, uid="nobody")) == (403, 984)
+    assert refused(acme.send("GET", address, uid="absent")) == (403, 984)
     acme.update(uid, {"DisableLogin": True})
     assert refused(acme.send("GET", address, uid=uid)) == (403, 1130)
     acme.update(uid, {"IsActive": False})
@@ -259,8 +260,8 @@ def test_active_sessions_are_found_by_token_and_account(acme: TenantServer, uid:
         assert len(answered(acme.send("GET", address, **named))["data"]) == 1
     assert refused(acme.send("GET", address)) == (400, 1118)
     assert refused(acme.send("GET", address, profileid="")) == (400, 1061)
-    assert refused(acme.send("GET", address, profileid="nobody")) == (403, 984)
-    assert refused(acme.send("GET", address, accountid="nobody")) == (403, 984)
+    assert refused(acme.send("GET", address, profileid="absent")) == (403, 984)
+    assert refused(acme.send("GET", address, accountid="absent")) == (403, 984)
     assert refused(acme.send("GET", address, token="nonsense")) == (403, 905)
 
 
@@ -293,3 +294,14 @@ def test_refresh_token_is_valid_for_60_days_by_default(new_tenant_server: NewTen
         answered(tenant.send("GET", REFRESH, refresh_token=in_time))
     with moved(tenant.services, days=60, seconds=1):
         assert refused(tenant.send("GET", REFRESH, refresh_token=expired)) == (403, 1217)
+
+
+@pytest.mark.parametrize("services", ["sqlite"], indirect=True)
+def test_both_spellings_of_member_names_are_returned(new_tenant_server: NewTenantServer) -> None:
+    who = account_holder(new_tenant_server)
+    answered(who.logs_in())
+    listed = answered(who.tenant.send("GET", "/api/v2/access_token/activesession", accountid=who.uid))
+    assert (listed["nextcursor"], listed["nextCursor"]) == (0, 0)
+    access_token = listed["data"][0]["AccessToken"]
+    invalidated = answered(who.tenant.send("GET", "/api/v2/access_token/invalidate", access_token=access_token))
+    assert invalidated == {"IsPosted": True, "isPosted": True}

@@ -1,4 +1,4 @@
-"""A captcha that nothing asks for is ignored; one that the tenant requires is judged."""
+"""A captcha that nothing requires is ignored; a required captcha is judged."""
 
 from __future__ import annotations
 

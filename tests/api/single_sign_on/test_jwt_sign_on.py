@@ -185,12 +185,12 @@ def test_unknown_account_is_answered_as_a_wrong_password(new_tenant_server: NewT
     tenant.create(Email=[{"Type": "Primary", "Value": EMAIL}], EmailVerified=True)
     with_app(tenant)
     answers = {}
-    for email in (EMAIL, "nobody@example.test"):
+    for email in (EMAIL, "absent@example.test"):
         body = {"email": email, "password": "not this one"}
         tries = [at_hub(tenant, "POST", "/api/jwt/Shop/login", body) for _ in range(7)]
         older = tenant.send("POST", "/sso/jwt/api/login", body, jwtapp="Shop")
         answers[email] = [(item.status_code, item.get_json()["ErrorCode"]) for item in (*tries, older)]
-    assert answers[EMAIL] == answers["nobody@example.test"]
+    assert answers[EMAIL] == answers["absent@example.test"]
 
 
 def test_long_rsa_key_costs_little_at_each_sign_in(tenant: TenantServer, ada: Members) -> None:

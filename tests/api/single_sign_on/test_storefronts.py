@@ -101,7 +101,7 @@ def test_unverified_email_is_refused(acme: TenantServer, there: FakeStorefront, 
     eve = person(acme, is_verified=False)
     assert refused(sign_on(acme, eve, plugin)) == (403, 970)
     assert refused(contacts(acme, eve)) == (403, 970)
-    assert there.asked == []
+    assert there.received == []
 
 
 @pytest.mark.parametrize("plugin", PLUGINS)
@@ -109,7 +109,7 @@ def test_email_beyond_ascii_is_refused(acme: TenantServer, there: FakeStorefront
     eve = person(acme, "\N{LATIN SMALL LETTER LONG S}am@example.test")
     assert refused(sign_on(acme, eve, plugin)) == (400, 1038)
     assert refused(contacts(acme, eve)) == (400, 1038)
-    assert there.asked == []
+    assert there.received == []
 
 
 WRONG: list[tuple[dict[str, Any], tuple[int, int]]] = [
@@ -131,7 +131,7 @@ def test_wrong_parameter_is_refused(
             answer = sign_on(acme, ada, plugin, **query)
             assert refused(answer) == refusal
             assert answer.content_type == "application/json"
-            assert there.asked == []
+            assert there.received == []
 
 
 def test_store_of_another_tenant_is_not_found(acme: TenantServer, globex: TenantServer) -> None:
@@ -185,7 +185,7 @@ def test_return_url_to_another_host_is_refused(
             answer = sign_on(acme, ada, plugin, return_url=return_url)
             assert refused(answer) == (400, 908)
             assert "return_url" in answer.text
-            assert there.asked == []
+            assert there.received == []
 
 
 def test_bigcommerce_customer_is_found_and_signed_in(acme: TenantServer, there: FakeStorefront) -> None:
@@ -196,7 +196,7 @@ def test_bigcommerce_customer_is_found_and_signed_in(acme: TenantServer, there: 
     first = claims.pop("jti")
     login = {"iss": "client-of-acme", "operation": "customer_login", "store_hash": "abc123", "customer_id": 7}
     assert claims == login
-    assert there.asked == [("GET", f"/stores/abc123/v3/customers?email%3Ain={quote(EMAIL)}")]
+    assert there.received == [("GET", f"/stores/abc123/v3/customers?email%3Ain={quote(EMAIL)}")]
     assert claims_of(sign_on(acme, ada, "bigcommerce"))["jti"] != first
 
 
@@ -265,7 +265,7 @@ def test_contacts_of_other_addresses_are_left_out(acme: TenantServer, there: Fak
 
 def test_address_with_an_apostrophe_is_not_queried(acme: TenantServer, there: FakeStorefront) -> None:
     assert refused(contacts(acme, person(acme, "o'brien@example.test"))) == (401, 2016)
-    assert there.asked == []
+    assert there.received == []
 
 
 def test_requests_of_one_account_are_limited(acme: TenantServer) -> None:

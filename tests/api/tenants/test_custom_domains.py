@@ -215,17 +215,17 @@ def test_rp_id_changes_only_without_passkeys(
 
 
 def test_proxy_may_ask_for_certificates(send: Ask, tenant: TenantServer, fake_dns: FakeDns, domain: str) -> None:
-    def asked(query: str, method: str = "GET") -> int:
-        front = OnDemandTls(tenant.app, tenant.services.settings, tenant.services.directory)
-        return Client(front).open(f"{PATH}?{query}", method=method, base_url="http://10.0.0.9:8000").status_code
+    def status_of(query: str, method: str = "GET") -> int:
+        tls = OnDemandTls(tenant.app, tenant.services.settings, tenant.services.directory)
+        return Client(tls).open(f"{PATH}?{query}", method=method, base_url="http://10.0.0.9:8000").status_code
 
-    assert asked(f"domain={domain}") == 404
+    assert status_of(f"domain={domain}") == 404
     verified(send, tenant, fake_dns, domain)
-    assert [asked(f"domain={name}") for name in (domain, own_host(tenant), "api.localhost", domain.upper())] == [
+    assert [status_of(f"domain={name}") for name in (domain, own_host(tenant), "api.localhost", domain.upper())] == [
         200
     ] * 4
-    assert [asked(f"domain={name}") for name in (f"www.{domain}", "nobody.localhost", "localhost")] == [404] * 3
+    assert [status_of(f"domain={name}") for name in (f"www.{domain}", "absent.localhost", "localhost")] == [404] * 3
     assert [
-        asked(query) for query in ("", f"domain={domain}&domain=x", f"domain={domain}:8000", f"domain={'a' * 500}")
+        status_of(query) for query in ("", f"domain={domain}&domain=x", f"domain={domain}:8000", f"domain={'a' * 500}")
     ] == [400] * 4
-    assert asked(f"domain={domain}", "POST") == 405
+    assert status_of(f"domain={domain}", "POST") == 405

@@ -12,7 +12,7 @@ from tests.support.tenants.tenant_server import MANAGE, NewTenantServer, TenantS
 
 
 def is_refused_from(server: TenantServer, address: str) -> bool:
-    parameters = {"apikey": server.api_key, "apisecret": server.api_secret, "email": "nobody@example.com"}
+    parameters = {"apikey": server.api_key, "apisecret": server.api_secret, "email": "absent@example.com"}
     base = f"http://{server.services.settings.api_hostname}"
     environ = {"REMOTE_ADDR": address}
     response = Client(server.app).get(MANAGE, query_string=parameters, base_url=base, environ_base=environ)
@@ -47,7 +47,7 @@ def test_trial_ends_at_configured_time(
     services: IdentityServices, new_tenant_server: NewTenantServer, days: int, is_over: bool, form: str
 ) -> None:
     ends = (services.clock.now() + timedelta(days=days)).strftime(form)
-    response = new_tenant_server(trial_ends_at=ends).send("GET", MANAGE, email="nobody@example.com")
+    response = new_tenant_server(trial_ends_at=ends).send("GET", MANAGE, email="absent@example.com")
     assert (refused(response)[1] == 6003) is is_over
 
 

@@ -51,7 +51,7 @@ def test_suspended_tenant_serves_nothing_until_it_is_resumed(
 def test_slow_database_brings_no_suspended_tenant_back(
     services: IdentityServices, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Suspended by another process: once this one knows, a copy from before serves nobody while the database is slow."""
+    """Suspended by another process: once this one knows, a copy from before is not served while the database is slow."""
     host = services.settings.hub_url(world.name).partition("://")[2]
     assert services.directory.by_host(host) is not None
     with UnitOfWork(services.database, world.tenant_id).separate_transaction() as work:

@@ -81,7 +81,9 @@ def test_number_owner_gets_own_account_by_registering(server: TenantServer, memb
     stale = code_in(texts(server)[-1])
     answered(register(server, None, PhoneId=NUMBER, Password=OWNERS, FirstName="Ada"))
     claimed = [attacker] if members else []
-    assert [uid for uid, _ in entries_of(server, "register.taken")] == claimed, "an added number is nobody's yet"
+    assert [uid for uid, _ in entries_of(server, "register.taken")] == claimed, (
+        "an added number belongs to no account yet"
+    )
     right = code_in(texts(server)[-1])
     if stale != right:
         assert verify(server, stale).status_code == 403

@@ -127,7 +127,7 @@ def test_missing_token_is_named(ada: UnverifiedAccount) -> None:
 
 
 def test_invalid_resend_is_refused(ada: UnverifiedAccount, new_tenant_server: NewTenantServer) -> None:
-    assert refused(ada.resend("nobody@example.test")) == (403, 938)
+    assert refused(ada.resend("absent@example.test")) == (403, 938)
     assert refused(ada.resend("no address")) == (400, 1038)
     assert refused(ada.resend(verificationurl="https://evil.example/")) == (403, 1249)
     assert refused(ada.resend(verificationurl="javascript:alert(1)"))[1] in (1249, 1214)
@@ -149,7 +149,7 @@ def test_link_leads_to_allowed_page_of_application(new_tenant_server: NewTenantS
 
 def test_resend_hides_unknown_accounts(new_tenant_server: NewTenantServer) -> None:
     ada = UnverifiedAccount(new_tenant_server(hide_unknown_accounts=True, limits=OPEN))
-    known, unknown = ada.resend(), ada.resend("nobody@example.test")
+    known, unknown = ada.resend(), ada.resend("absent@example.test")
     ada.tenant.update(ada.uid, {"EmailVerified": True})
     verified = ada.resend()
     assert known.get_json() == unknown.get_json() == verified.get_json() == {"IsPosted": True}
@@ -180,7 +180,7 @@ def test_invalid_codes_are_refused(new_tenant_server: NewTenantServer, ada: Unve
     account = with_codes(new_tenant_server, lockout={"type": "none"})
     assert refused(account.ask("PUT", EMAIL, {"otp": "123456"})) == (400, 908)
     assert refused(account.ask("PUT", EMAIL, {"email": ADA})) == (400, 908)
-    assert refused(account.ask("PUT", EMAIL, {"otp": "123456", "email": "nobody@example.test"})) == (403, 938)
+    assert refused(account.ask("PUT", EMAIL, {"otp": "123456", "email": "absent@example.test"})) == (403, 938)
     assert refused(account.ask("PUT", EMAIL, {"otp": "123456", "uuid": "x" * 300})) == (403, 1185)
     answered(account.resend())
     code = code_in(account.verification_mails[-1])

@@ -60,7 +60,7 @@ def used(who: AccountHolder) -> TestResponse:
     return by_link(who, token)
 
 
-def late(who: AccountHolder) -> TestResponse:
+def after_expiry(who: AccountHolder) -> TestResponse:
     token = link(who)
     who.advance_clock(hours=73)
     return by_link(who, token)
@@ -82,7 +82,7 @@ def used_code(who: AccountHolder) -> TestResponse:
     return by_code(who, otp)
 
 
-def late_code(who: AccountHolder) -> TestResponse:
+def expired_code(who: AccountHolder) -> TestResponse:
     otp = code(who)
     who.advance_clock(minutes=6)
     return by_code(who, otp)
@@ -150,13 +150,13 @@ def texted(kind: str, **body: Any) -> Act:
     return lambda who: who.managed("A21", {"phone": who.phone, "uid": who.uid, **body}, at={"smsotptype": kind})
 
 
-NOBODY = "nobody@example.test"
+UNKNOWN_EMAIL = "absent@example.test"
 OFF = {"email_verification": "disabled"}
 PHONE = {"phone_login": True}
 REFUSALS = [
     *refusals(
         "U03",
-        (938, lambda who: who.call("U03", {"email": NOBODY})),
+        (938, lambda who: who.call("U03", {"email": UNKNOWN_EMAIL})),
         (1025, lambda who: who.call("U03", {"email": who.email})),
         (1034, again, OFF),
         (1038, lambda who: who.call("U03", {"email": "no address"})),
@@ -168,7 +168,7 @@ REFUSALS = [
         "U05",
         (973, lambda who: by_link(who, link(who)[:-5])),
         (974, used),
-        (975, late),
+        (975, after_expiry),
         (979, of_the_blocked),
         (1063, lambda who: by_link(who, "A" * 43)),
         (1126, verified_meanwhile),
@@ -177,7 +177,7 @@ REFUSALS = [
         "U06",
         (1185, lambda who: guessed(who, 1), CODES),
         (1186, used_code, CODES),
-        (1187, late_code, CODES),
+        (1187, expired_code, CODES),
         (1188, lambda who: guessed(who, 6), {**CODES, "lockout": {"type": "none"}}),
         (1237, lambda who: by_code(who, "123456")),
         locked("captcha"),
@@ -202,7 +202,7 @@ REFUSALS = [
     ),
     *refusals(
         "A17",
-        (938, lambda who: who.managed("A17", {"email": NOBODY})),
+        (938, lambda who: who.managed("A17", {"email": UNKNOWN_EMAIL})),
         (1141, lambda who: who.managed("A17", {"x": 1})),
         (1178, often(token)),
         (1122, twice(lambda who: who.managed("A17", {"email": who.email}, sendemail="true")),
@@ -210,14 +210,14 @@ REFUSALS = [
     ),
     *refusals(
         "A18",
-        (938, lambda who: who.managed("A18", {"email": NOBODY})),
+        (938, lambda who: who.managed("A18", {"email": UNKNOWN_EMAIL})),
         (1126, lambda who: who.managed("A18", {"email": who.email})),
         (1034, verify, OFF),
         (1178, often(verify)),
     ),
     *refusals(
         "A19",
-        (938, lambda who: who.managed("A19", email=NOBODY, vtype="email")),
+        (938, lambda who: who.managed("A19", email=UNKNOWN_EMAIL, vtype="email")),
         (1126, lambda who: who.managed("A19", email=who.email, vtype="email")),
         (1034, vtoken, OFF),
         (1178, often(vtoken)),
@@ -225,7 +225,7 @@ REFUSALS = [
     *refusals(
         "A20",
         (1181, typed("nothing")),
-        (938, typed("forgotpassword", email=NOBODY)),
+        (938, typed("forgotpassword", email=UNKNOWN_EMAIL)),
         (984, typed("deleteuser", uid="0" * 32)),
         (1126, typed("emailverification")),
         (1178, often(typed("forgotpassword"))),
@@ -282,7 +282,7 @@ def test_email_path_verifies_and_reports_availability(new_tenant_server: NewTena
     who = account_holder(new_tenant_server, **CODES)
     otp = code(who)
     assert answered(who.call("U05", otp=otp, email=who.email)) == {"IsPosted": True, "Data": None}
-    assert answered(who.call("U04", email="nobody@example.test")) == {"IsExist": False}
+    assert answered(who.call("U04", email="absent@example.test")) == {"IsExist": False}
     nothing = who.call("U04")
     assert refused(nothing) == (400, 908)
     assert "verificationtoken" in nothing.get_json()["Description"]
@@ -336,7 +336,7 @@ def test_server_issued_code_works_like_texted_one(new_tenant_server: NewTenantSe
     who = account_holder(new_tenant_server, **PHONE)
     otp = answered(texted("forgotpassword")(who))["Token"]
     answered(who.call("U36", {"phone": who.phone, "otp": otp, "password": "Quartz-lantern-58"}))
-    who.held = ""
+    who.stored_token = ""
     otp = answered(texted("deleteuser")(who))["Token"]
     answered(who.own("U21", {"otp": otp}))
 

@@ -98,12 +98,12 @@ def watching(page: Page, served: str, shop: RelyingParty) -> Callable[[str], str
     watcher.goto(f"{origin_of(shop)}/watch")
     watcher.evaluate(WATCH, [f"{served}/service/oidc/check-session", served])
 
-    def asked(text: str) -> str:
+    def answer_to(text: str) -> str:
         watcher.evaluate("text => { answers.length = 0; ask(text); }", text)
         watcher.wait_for_function("answers.length > 0")
         return str(watcher.evaluate("answers[0]"))
 
-    return asked
+    return answer_to
 
 
 def test_iframe_notices_the_sign_out(world: World, served: str, opened: Opened, ada: Person) -> None:

@@ -33,7 +33,7 @@ class Reader:
     """A window of the reference, with what its console says."""
 
     def __init__(self, opened: Opened, demo: Command, **how: Any) -> None:
-        self.page = opened(painted=True, **how)  # axe examines no colours of what is transparent
+        self.page = opened(painted=True, **how)  # axe examines no colours of transparent elements
         self.said: list[str] = []
         self.page.on("console", lambda message: self.said.append(message.text))
         self.page.on("pageerror", lambda problem: self.said.append(str(problem)))

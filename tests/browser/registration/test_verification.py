@@ -190,7 +190,7 @@ SEEN_BY_NAME = "Object.defineProperty(document, 'visibilityState', {get: () => w
 
 
 def test_page_seen_later_continues_only_then(world: World, served: str, opened: Opened, ada: Person) -> None:
-    """A page that the browser opened in the background waits until somebody sees it."""
+    """A page that the browser opened in the background waits until it is visible."""
     visit = VerificationVisit(world, served, opened())
     visit.sign_in_unverified(sign_in_address(served, the_shop(world, served)))
     visit.page.add_init_script(SEEN_BY_NAME)

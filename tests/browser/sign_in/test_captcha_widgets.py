@@ -96,7 +96,7 @@ def test_registration_by_widget(
     if kind != "recaptcha_v3":
         tick_widget(page)
     submit_registration(page)
-    [(_, facts)] = provider.asked
+    [(_, facts)] = provider.received
     assert {PROOF, SECRET} <= set(facts.values())
     assert facts.get("Randstr") == ("random" if kind == "tencent" else None)
     assert console_errors == []
@@ -111,7 +111,7 @@ def test_without_javascript_the_question_is_shown(served: str, opened: Opened, p
     expect(page.get_by_text("checks that you’re human")).to_be_hidden()
     answer_question(page)
     submit_registration(page)
-    assert provider.asked == []
+    assert provider.received == []
 
 
 def hang(_: Route) -> None:

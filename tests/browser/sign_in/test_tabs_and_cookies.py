@@ -122,7 +122,7 @@ def test_native_app_opens_and_leaves_a_page_to_close(
 
 
 def test_refused_form_keeps_what_was_typed(world: World, served: str, opened: Opened) -> None:
-    """Its page is new, and nobody typed in it; a form of another tab leads away meanwhile, and signs nobody in."""
+    """Its page is new and empty; a form of another tab leads away meanwhile, and signs no account in."""
     page = opened()
     page.goto(sign_in_address(served, the_shop(world, served), prompt="create"))
     page.get_by_label("Email").fill("ada@example.com")

@@ -28,8 +28,8 @@ from tests.support.operations.asking import (
     UNLIMITED,
     WRITES,
     Caller,
-    asked_of,
     every,
+    for_each_operation,
     is_answered,
     is_declared,
     needs_key_alone,
@@ -49,7 +49,7 @@ _UNCHANGED: dict[int, Caller] = {}
 def new_caller(services: IdentityServices, new_tenant_server: NewTenantServer, identity_app: Flask) -> NewCaller:
     """Return a function that gives a caller at a tenant that no request has changed.
 
-    What is refused changes nothing, and neither does a GET, but for the token: such a tenant serves the next operation too.
+    A refused request changes nothing, and neither does a GET, but for the token: such a tenant serves the next operation too.
     """
 
     def unchanged() -> Caller:
@@ -111,7 +111,7 @@ def test_secret_of_another_tenant_is_refused(refused: Caller, globex: TenantServ
 
 
 @before_the_store
-@asked_of(
+@for_each_operation(
     [op for op in CATALOGUE if AuthScheme.ACCESS_TOKEN in op.admission.auth.schemes() and not needs_key_alone(op)]
 )
 def test_missing_access_token_is_refused(refused: Caller, operation: AnyOperation) -> None:
@@ -168,7 +168,7 @@ def test_signature_is_valid_for_one_body_and_one_path(refused: Caller, operation
     assert refusal(refused.ask(operation, headers=other)) == (403, 909)
 
 
-@asked_of([op for op in CATALOGUE if op.host is Host.TENANT])
+@for_each_operation([op for op in CATALOGUE if op.host is Host.TENANT])
 def test_host_without_a_tenant_is_refused(refused: Caller, operation: AnyOperation) -> None:
     """Where libraries look for metadata it is 404: a 403 would look like a matter of permissions."""
     domain = refused.tenant.services.settings.hub_domain
@@ -224,7 +224,7 @@ def test_unsupported_content_type_is_refused(refused: Caller, operation: AnyOper
 
 
 @before_the_store
-@asked_of(
+@for_each_operation(
     [op for op in CATALOGUE if op.method in WRITES and shape_of(op.request).has_body and op.body.accepts is Accept.JSON]
 )
 def test_form_body_is_refused_where_only_json_is_accepted(refused: Caller, operation: AnyOperation) -> None:
@@ -348,7 +348,7 @@ def test_member_of_the_wrong_type_gets_a_declared_answer(new_caller: NewCaller, 
 
 
 @pytest.mark.both_databases
-@asked_of(
+@for_each_operation(
     [
         op
         for op in CATALOGUE

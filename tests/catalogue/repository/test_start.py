@@ -44,7 +44,7 @@ def is_folder(package: Path) -> bool:
     return init.is_file() and len(ast.parse(init.read_text(encoding="utf-8")).body) <= 1
 
 
-def late_modules() -> list[str]:
+def deferred_modules() -> list[str]:
     rules = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["ruff"]["lint"]["flake8-tidy-imports"]
     names: list[str] = rules["banned-module-level-imports"]
     return names
@@ -93,12 +93,12 @@ from werkzeug.test import Client
 from app.commands.serving import application, prepare_database
 from app.settings import Settings
 served = application(Settings(data_dir=Path({str(folder)!r}), secrets=(b"a secret of the tests, long enough",)), "both")
-assert Client(served).get("/login", base_url="http://nobody.localhost:8000").status_code == 404
+assert Client(served).get("/login", base_url="http://absent.localhost:8000").status_code == 404
 at_first_page = sorted(sys.modules)
 {MODELS}
 built = sum(one.__pydantic_complete__ for one in models)
-register = Client(served).get("/register", base_url="http://nobody.localhost:8000")
-metadata = Client(served).get("/.well-known/openid-configuration", base_url="http://nobody.localhost:8000")
+register = Client(served).get("/register", base_url="http://absent.localhost:8000")
+metadata = Client(served).get("/.well-known/openid-configuration", base_url="http://absent.localhost:8000")
 accounts = Client(served).get("/identity/v2/manage/account", base_url="http://api.localhost:8000")
 answers = [one for asked in (register, metadata) for one in (asked.status_code, asked.mimetype)]
 answers += [accounts.status_code, accounts.json["ErrorCode"]]
@@ -111,7 +111,7 @@ in_all = sorted(sys.modules)
 
 def test_plain_start_loads_no_late_module(plain_start: Start) -> None:
     assert "app.identity.assembly.handler_modules" in plain_start.in_all
-    assert [name for name in late_modules() if name in plain_start.in_all] == []
+    assert [name for name in deferred_modules() if name in plain_start.in_all] == []
     assert len(with_code(plain_start.in_all)) < MAX_IN_ALL
 
 

@@ -1,13 +1,15 @@
-"""The shape of the tree: modules import one way and change no other one, folders are small, a class has its name to itself."""
+"""The shape of the tree: modules import one way and change no other one, folders are small, names of classes and texts are unique."""
 
 from __future__ import annotations
 
 import ast
+import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +19,7 @@ from tools import syntax
 pytestmark = pytest.mark.usefixtures("sources_last")
 
 MAX_MODULES = 20
-"""Of one folder, without `__init__.py` and without what is in folders below."""
+"""Of one folder, without `__init__.py` and without folders below."""
 
 
 def test_no_folder_has_too_many_modules() -> None:
@@ -55,6 +57,39 @@ def test_no_module_assigns_into_another_at_import() -> None:
         and not imported_names(tree).isdisjoint(owners(node))
     ]
     assert found == [], "app/identity/assembly/extension_points.py connects what a package calls of a higher one"
+
+
+def test_no_page_imports_a_page() -> None:
+    """Pages share forms and components; the journey chooses the next page."""
+    pages = {name: path for name, path in modules().items() if name.startswith("app.hub.pages.")}
+    with_views = {name for name, path in pages.items() if any(map(is_view, sources.functions(path)))}
+    assert len(with_views) > 50
+    found = {name: sorted({*imported(name)} & with_views - {name}) for name in pages}
+    assert {name: others for name, others in found.items() if others} == {}
+
+
+def is_view(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    calls = [item.func for item in function.decorator_list if isinstance(item, ast.Call)]
+    routes = [ast.unparse(call.value) for call in calls if isinstance(call, ast.Attribute)]
+    return not {"pages", "first_page"}.isdisjoint(routes)
+
+
+def test_no_text_of_a_section_stands_twice() -> None:
+    """`app/contract/published/texts.py` merges the files by section and table: of two texts with one name, one would be lost."""
+    places = defaultdict(list)
+    for path in sources.under("app", suffix=".toml"):
+        if path.name.endswith("texts.toml"):
+            for name in merged_names(tomllib.loads(sources.text(path))):
+                places[name].append(str(path))
+    assert len(places) > 1_000
+    assert {name: paths for name, paths in places.items() if len(paths) > 1} == {}
+
+
+def merged_names(sections: dict[str, dict[str, Any]]) -> Iterator[tuple[str, ...]]:
+    """Yield section, table and name of each text of a file; a text that is in no table has no name."""
+    for section, tables in sections.items():
+        for table, texts in tables.items():
+            yield from [(section, table, name) for name in texts] if isinstance(texts, dict) else [(section, table)]
 
 
 @cache

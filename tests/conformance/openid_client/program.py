@@ -1,4 +1,4 @@
-"""Runs a program that uses openid-client for Node, and returns what it printed."""
+"""Runs a program that uses openid-client for Node, and returns its output."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def test_openid_client_follows_the_fapi_profile_with_mtls(installation: Proxied,
     assert (report["email"], report["is_same_person"], report["is_rotated"]) == ("ada@example.com", True, False)
     assert report["cnf"] == ["x5t#S256"]
     hub, mtls = (url.removeprefix("https://") for url in (installation.hub_url, installation.mtls_url))
-    assert (report["opened"], report["hosts"]) == (hub, [hub, mtls]), "only discovery and pages are elsewhere"
+    assert (report["opened"], report["hosts"]) == (hub, [hub, mtls]), "only discovery and pages have another host"
     assert set(report["statuses"]) == {200, 201}
 
 
@@ -125,7 +125,9 @@ def test_token_is_refused_without_its_certificate(installation: Proxied, bound_t
     item = CERTIFICATES["bank"]
     with installation.client(item) as holder:
         assert userinfo(holder, installation.mtls_url, bound_token) == (200, "")
-        assert userinfo(holder, installation.hub_url, bound_token) == (401, "invalid_token"), "nobody asks for it there"
+        assert userinfo(holder, installation.hub_url, bound_token) == (401, "invalid_token"), (
+            "no certificate is requested there"
+        )
     with installation.client(OTHERS[other]) as thief:
         for base in (installation.mtls_url, installation.hub_url):
             assert userinfo(thief, base, bound_token) == (401, "invalid_token")
@@ -148,7 +150,7 @@ def test_client_is_refused_without_its_certificate(installation: Proxied, other:
 
 
 def test_header_from_outside_the_proxy_is_refused(installation: Proxied) -> None:
-    """Whoever reaches the service itself: its address is not the trusted one."""
+    """A caller that reaches the service itself has an address that is not the trusted one."""
     item, url = CERTIFICATES["bank"], f"http://127.0.0.1:{installation.plain_port}/api/oidc/token"
     host = installation.mtls_url.removeprefix("https://")
     headers = {"Host": host, **forged(item)}

@@ -165,7 +165,7 @@ def test_account_that_is_signed_out_is_not_named(both: Visitor, shop: RelyingPar
     assert refused.follow("Continue").heading == page.heading
 
 
-def test_sign_out_of_another_account_signs_nobody_out(both: Visitor, shop: RelyingParty, grace: Person) -> None:
+def test_sign_out_of_another_account_signs_no_account_out(both: Visitor, shop: RelyingParty, grace: Person) -> None:
     page = both.open("/logout")
     use(both, shop, grace)
     assert page.press("Sign out").heading == CHANGED

@@ -10,7 +10,7 @@ import pytest
 
 from app.identity.administration.account_import.import_record import RecordRefused
 from app.identity.administration.account_import.service import ImportOutcome
-from tests.support.journeys.account_import import KEYCLOAK, account, imported_files, keycloak, outcomes
+from tests.support.journeys.account_import import KEYCLOAK, account, imported_files, keycloak, results_of
 from tests.support.oauth.world import NewWorld, World
 
 
@@ -68,7 +68,7 @@ def test_organizations_of_the_chosen_realm_count(tenant: World, tmp_path: Path) 
     path = written(tmp_path, text)
     (refused,) = imported_files(tenant, [path], "keycloak", realm="acme")
     assert "'Globex'" in refused.says[0]
-    assert outcomes(imported_files(tenant, [path], "keycloak", realm="shop")) == ["created"]
+    assert results_of(imported_files(tenant, [path], "keycloak", realm="shop")) == ["created"]
     broken = written(tmp_path, json.dumps([realm("acme", person("ada"), organizations=["Globex"])], indent=1))
     with pytest.raises(RecordRefused, match=r"all\.json: line \d+: organizations\[0\]: expected an object"):
         imported_files(tenant, [broken], "keycloak")
@@ -102,7 +102,7 @@ def test_deep_record_is_refused_by_its_line(name: str, levels: int, tenant: Worl
     line = 1 if name == "first line" else 2
     assert f"line {line}" in f"{refused.place} {refused.says[0]}"
     assert "expected at most 64 levels of lists and objects" in refused.says[0]
-    assert outcomes([*done.values()]) == ["created", "created"]
+    assert results_of([*done.values()]) == ["created", "created"]
 
 
 @pytest.mark.parametrize("text", ["[" * 300_000, '{"users":' * 300_000, '[{"a":' * 300_000])

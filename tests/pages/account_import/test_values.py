@@ -26,8 +26,8 @@ from tests.support.journeys.account_import import (
     credential,
     imported,
     keycloak,
-    outcomes,
     pbkdf2,
+    results_of,
     sign_in,
 )
 from tests.support.oauth.world import NewWorld, World
@@ -68,7 +68,7 @@ def test_short_authenticator_secret_verifies_sign_in(
     """It was accepted, and each right code was answered with 500."""
     tenant = new_world(custom_uid=True, two_factor="required")
     form, record = SHORT_SECRETS[name]
-    assert outcomes(imported(tenant, tmp_path, form, record)) == ["created"]
+    assert results_of(imported(tenant, tmp_path, form, record)) == ["created"]
     page = sign_in(tenant, new_visitor_at)
     assert page.heading == "Two-step verification"
     app = TOTP(SECRET_BYTES, 6, SHA1(), 30, enforce_key_length=False)
@@ -137,7 +137,7 @@ def test_every_boolean_of_an_export_is_read_alike(tenant: World, tmp_path: Path,
         text = json.dumps(record).replace("ada@example.com", email).replace("+4930123456", f"+493012345{number}")
         text = text.replace(UUID, f"uid{number}").replace(OID, f"{OID[:-1]}{number}").replace('"ada"', f'"ada{number}"')
         with subtests.test(form=form, meant=meant):
-            assert outcomes(imported(tenant, tmp_path, form, json.loads(text))) == ["created"]
+            assert results_of(imported(tenant, tmp_path, form, json.loads(text))) == ["created"]
             stored = account(tenant, email)
             assert {key: getattr(stored, key) for key in meant} == meant
 
@@ -175,7 +175,7 @@ def test_time_is_read_in_every_spelling(name: str, tenant: World, tmp_path: Path
     "written", ["2000-02-29", "02-29-2000", "2000-02-29T00:00:00.000Z", {"$date": "2000-02-29T00:00:00Z"}]
 )
 def test_birth_date_is_read_in_every_spelling(written: Any, tenant: World, tmp_path: Path) -> None:
-    assert outcomes(imported(tenant, tmp_path, "gatehouse", {**OWN, "birth_date": written})) == ["created"]
+    assert results_of(imported(tenant, tmp_path, "gatehouse", {**OWN, "birth_date": written})) == ["created"]
     assert account(tenant).profile["BirthDate"] == "02-29-2000"
 
 
@@ -185,7 +185,7 @@ def test_canonical_mongodb_numbers_and_ids_are_read(
     password = pbkdf2("pbkdf2-sha256", "sha256", 64)
     data = json.loads(password["credentialData"]) | {"hashIterations": {"$numberInt": "1000"}}
     user = keycloak({**password, "credentialData": json.dumps(data)}, id={"$oid": OID})
-    assert outcomes(imported(tenant, tmp_path, "keycloak", user)) == ["created"]
+    assert results_of(imported(tenant, tmp_path, "keycloak", user)) == ["created"]
     assert account(tenant).uid == OID
     assert "code" in sign_in(tenant, new_visitor_at).query
     google = {"provider": "google-oauth2", "user_id": {"$numberLong": "77"}}
@@ -280,11 +280,11 @@ def test_two_ids_of_one_verified_email_stay_two_people(name: str, tenant: World,
     assert f"ada@example.com (ID {known}" in refused.says[0]
     stored = account(tenant)
     assert known in (stored.uid, stored.profile.get("ExternalUserLoginId"), "")
-    assert outcomes(imported(tenant, tmp_path, form, first)) == ["unchanged"]
+    assert results_of(imported(tenant, tmp_path, form, first)) == ["unchanged"]
 
 
 def test_account_in_use_with_another_id_is_refused(tenant: World, tmp_path: Path) -> None:
-    """It was “kept”, and applications that know the person by the old ID met somebody else."""
+    """It was “kept”, and applications that know the person by the old ID met another person."""
     person = tenant.person("ada@example.com", "the password here 1")
     (done,) = imported(tenant, tmp_path, "keycloak", keycloak(KEYCLOAK["argon2"]))
     assert done.outcome is ImportOutcome.REFUSED

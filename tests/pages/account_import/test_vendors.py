@@ -33,7 +33,7 @@ from tests.support.journeys.account_import import (
     imported,
     imported_files,
     keycloak,
-    outcomes,
+    results_of,
     sign_in,
 )
 from tests.support.oauth.world import NewWorld, World
@@ -46,7 +46,7 @@ def tenant(new_world: NewWorld) -> World:
 
 
 def test_auth0_password_signs_in_and_is_rehashed(tenant: World, tmp_path: Path, new_visitor_at: NewVisitorAt) -> None:
-    assert outcomes(imported(tenant, tmp_path, "auth0", AUTH0)) == ["created"]
+    assert results_of(imported(tenant, tmp_path, "auth0", AUTH0)) == ["created"]
     stored = account(tenant)
     assert (stored.password_hash, stored.email_verified) == (BCRYPT, True)
     assert stored.profile["ExternalUserLoginId"] == f"auth0|{OID}"
@@ -64,7 +64,7 @@ def test_keycloak_password_signs_in_and_is_rehashed(
     algorithm: str, tenant: World, tmp_path: Path, new_visitor_at: NewVisitorAt
 ) -> None:
     realm = {"realm": "acme", "users": [keycloak(KEYCLOAK[algorithm])]}
-    assert outcomes(imported(tenant, tmp_path, "keycloak", realm)) == ["created"]
+    assert results_of(imported(tenant, tmp_path, "keycloak", realm)) == ["created"]
     stored = account(tenant)
     assert (stored.uid, stored.username, stored.profile["FirstName"]) == (UUID, "ada", "Ada")
     assert stored.created_at.year == 2023
@@ -85,7 +85,7 @@ def test_auth0_profile_and_hash_exports_become_one_account(tenant: World, tmp_pa
                        {"provider": "google-oauth2", "user_id": "113974520365482658901", "connection": "google-oauth2", "isSocial": True,
                         "profileData": {"email": "ada@gmail.com", "name": "Ada L"}}],
     }  # fmt: skip
-    assert outcomes(imported(tenant, tmp_path, "auth0", AUTH0, profile)) == ["created", "updated"]
+    assert results_of(imported(tenant, tmp_path, "auth0", AUTH0, profile)) == ["created", "updated"]
     stored = account(tenant)
     assert (stored.password_hash, stored.is_active, stored.profile["FirstName"]) == (BCRYPT, False, "Ada")
     own = context(tenant)
@@ -122,8 +122,8 @@ def test_social_account_without_email_is_found_by_its_identity(tenant: World, tm
         "user_id": "google-oauth2|77",
         "identities": [{"provider": "google-oauth2", "user_id": "77", "connection": "google-oauth2"}],
     }
-    assert outcomes(imported(tenant, tmp_path, "auth0", record)) == ["created"]
-    assert outcomes(imported(tenant, tmp_path, "auth0", record)) == ["unchanged"]
+    assert results_of(imported(tenant, tmp_path, "auth0", record)) == ["created"]
+    assert results_of(imported(tenant, tmp_path, "auth0", record)) == ["unchanged"]
 
 
 @pytest.mark.both_databases
@@ -165,9 +165,9 @@ def test_repeated_import_updates_until_the_owner_signs_in(
     tenant: World, tmp_path: Path, new_visitor_at: NewVisitorAt
 ) -> None:
     imported(tenant, tmp_path, "auth0", AUTH0)
-    assert outcomes(imported(tenant, tmp_path, "auth0", AUTH0)) == ["unchanged"]
+    assert results_of(imported(tenant, tmp_path, "auth0", AUTH0)) == ["unchanged"]
     newer = bcrypt.hashpw(b"a newer password 1", bcrypt.gensalt(4)).decode()
-    assert outcomes(imported(tenant, tmp_path, "auth0", {**AUTH0, "passwordHash": newer})) == ["updated"]
+    assert results_of(imported(tenant, tmp_path, "auth0", {**AUTH0, "passwordHash": newer})) == ["updated"]
     assert "code" in sign_in(tenant, new_visitor_at, password="a newer password 1").query
     (done,) = imported(tenant, tmp_path, "auth0", AUTH0)
     assert done.outcome is ImportOutcome.KEPT
@@ -176,14 +176,14 @@ def test_repeated_import_updates_until_the_owner_signs_in(
 
 def test_account_in_use_here_is_not_overwritten(tenant: World, tmp_path: Path, new_visitor_at: NewVisitorAt) -> None:
     tenant.person("ada@example.com", "the password here 1")
-    assert outcomes(imported(tenant, tmp_path, "auth0", AUTH0)) == ["kept"]
+    assert results_of(imported(tenant, tmp_path, "auth0", AUTH0)) == ["kept"]
     assert "code" in sign_in(tenant, new_visitor_at, password="the password here 1").query
 
 
 def test_unverified_duplicate_of_another_user_is_refused(tenant: World, tmp_path: Path) -> None:
     squatter = {**AUTH0, "email_verified": False}
     victim = {**AUTH0, "_id": {"$oid": "60425dc43519d90068f82973"}}
-    assert outcomes(imported(tenant, tmp_path, "auth0", squatter, victim)) == ["created", "refused"]
+    assert results_of(imported(tenant, tmp_path, "auth0", squatter, victim)) == ["created", "refused"]
     assert account(tenant).profile["ExternalUserLoginId"] == f"auth0|{OID}"
 
 
@@ -204,7 +204,7 @@ def test_refused_lines_are_named_and_the_rest_is_imported(tenant: World, tmp_pat
         {"email": "nine@example.com"},
     ]
     reported = imported(tenant, tmp_path, "gatehouse", *records)
-    assert outcomes(reported) == ["created", *["refused"] * 10, "created"]
+    assert results_of(reported) == ["created", *["refused"] * 10, "created"]
     assert [str(done.place) for done in reported[:2]] == [
         "export.json: line 1 (one@example.com)",
         "export.json: line 2 (no address)",
@@ -224,12 +224,12 @@ def test_batches_commit_one_by_one_and_skip_goes_on(tenant: World, tmp_path: Pat
         imported_files(tenant, [path], "gatehouse", batch=3, report=report)
     assert report.last == 6
     path.write_text("\n".join(lines))
-    assert outcomes(imported_files(tenant, [path], "gatehouse", batch=3, skip=report.last)) == ["created"]
-    assert outcomes(imported_files(tenant, [path], "gatehouse", batch=3)) == ["unchanged"] * 7
+    assert results_of(imported_files(tenant, [path], "gatehouse", batch=3, skip=report.last)) == ["created"]
+    assert results_of(imported_files(tenant, [path], "gatehouse", batch=3)) == ["unchanged"] * 7
 
 
 def test_dry_run_writes_nothing(tenant: World, tmp_path: Path) -> None:
-    assert outcomes(imported(tenant, tmp_path, "auth0", AUTH0, writes=False)) == ["created"]
+    assert results_of(imported(tenant, tmp_path, "auth0", AUTH0, writes=False)) == ["created"]
     own = context(tenant)
     assert store.by_identifier(own, "email", "ada@example.com") is None
     own.work.rollback()
@@ -282,6 +282,6 @@ def test_expensive_hash_and_unverified_email_need_one_password(
     page = visitor.authorize(shop).press("Sign in", identifier="ada@example.com", password=OLD)
     assert "Check your email" in page.text
     assert str(account(tenant).password_hash).startswith("$argon2id$")
-    assert outcomes(imported(tenant, tmp_path, "gatehouse", {"email": "ada@example.com", "password_hash": stored})) == [
-        "kept"
-    ]
+    assert results_of(
+        imported(tenant, tmp_path, "gatehouse", {"email": "ada@example.com", "password_hash": stored})
+    ) == ["kept"]

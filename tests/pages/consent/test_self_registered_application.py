@@ -75,7 +75,7 @@ def test_logo_is_a_copy_on_the_tenants_host(
     answer = page.visitor.client.get(source, base_url=page.visitor.home)
     assert (answer.status_code, answer.data, answer.content_type) == (200, PNG, "image/png")
     assert "sandbox" in answer.headers["Content-Security-Policy"]
-    requested = fake_provider.asked_for("/logo")
+    requested = fake_provider.requests_to("/logo")
     assert requested == 1, "at the registration alone"
 
 

@@ -23,7 +23,7 @@ def tv(world: World) -> RelyingParty:
 
 
 @pytest.fixture
-def held(tv: RelyingParty) -> dict[str, Any]:
+def started(tv: RelyingParty) -> dict[str, Any]:
     answer = tv.start_device(scope="openid email")
     assert answer.status_code == 200, answer.text
     return answer.json or {}
@@ -35,33 +35,35 @@ def question(visitor: Visitor, person: Person, stored: dict[str, Any]) -> Visite
 
 
 def test_person_types_the_code_signs_in_and_connects_the_device(
-    tv: RelyingParty, visitor: Visitor, ada: Person, held: dict[str, Any]
+    tv: RelyingParty, visitor: Visitor, ada: Person, started: dict[str, Any]
 ) -> None:
-    page = question(visitor, ada, held)
+    page = question(visitor, ada, started)
     assert page.heading == "Connect the other device?"
-    for shown in ("Acme TV", ada.email, held["user_code"], tv.address):
+    for shown in ("Acme TV", ada.email, started["user_code"], tv.address):
         assert shown in page.text
     done = page.press("Connect device")
     assert (done.status, done.heading) == (200, "Device connected")
-    assert tv.poll(held["device_code"]).status_code == 200
+    assert tv.poll(started["device_code"]).status_code == 200
 
 
-def test_denied_device_is_not_connected(tv: RelyingParty, visitor: Visitor, ada: Person, held: dict[str, Any]) -> None:
-    page = question(visitor, ada, held)
+def test_denied_device_is_not_connected(
+    tv: RelyingParty, visitor: Visitor, ada: Person, started: dict[str, Any]
+) -> None:
+    page = question(visitor, ada, started)
     assert page.press("Deny").heading == "Device not connected"
-    assert (tv.poll(held["device_code"]).json or {})["error"] == "access_denied"
+    assert (tv.poll(started["device_code"]).json or {})["error"] == "access_denied"
     assert page.press("Connect device").heading == "Device not connected", "Back does not change the answer"
 
 
 @pytest.mark.parametrize("path", ["/device", "/service/oidc/device/authorize", "/service/oidc/tv/device/authorize"])
 def test_code_of_the_address_is_filled_in_and_never_sent(
-    tv: RelyingParty, visitor: Visitor, ada: Person, held: dict[str, Any], path: str
+    tv: RelyingParty, visitor: Visitor, ada: Person, started: dict[str, Any], path: str
 ) -> None:
     """RFC 8628 section 3.3.1: a person compares it; opening the address of a QR code does nothing."""
     visitor.open("/login").press("Sign in", identifier=ada.email, password=ada.password)
-    page = visitor.open(f"{path}?client_id={tv.client_id}&user_code={held['user_code']}")
-    assert page.form("Continue").fields["user_code"] == held["user_code"]
-    assert (tv.poll(held["device_code"]).json or {})["error"] == "authorization_pending"
+    page = visitor.open(f"{path}?client_id={tv.client_id}&user_code={started['user_code']}")
+    assert page.form("Continue").fields["user_code"] == started["user_code"]
+    assert (tv.poll(started["device_code"]).json or {})["error"] == "authorization_pending"
     assert page.press("Continue").heading == "Connect the other device?"
 
 
@@ -81,42 +83,42 @@ def test_too_many_codes_are_refused_calmly(visitor: Visitor) -> None:
 
 
 def test_expired_question_offers_a_new_code(
-    visitor: Visitor, new_visitor: NewVisitor, ada: Person, held: dict[str, Any]
+    visitor: Visitor, new_visitor: NewVisitor, ada: Person, started: dict[str, Any]
 ) -> None:
-    page = question(visitor, ada, held)
-    question(new_visitor(), ada, held).press("Connect device")
+    page = question(visitor, ada, started)
+    question(new_visitor(), ada, started).press("Connect device")
     expired = page.press("Connect device")
     assert expired.heading == "Code expired"
     assert visitor.open("/device/done?state=%3Cscript%3E").heading == "Code expired"
 
 
 def test_foreign_form_token_connects_nothing(
-    tv: RelyingParty, visitor: Visitor, new_visitor: NewVisitor, ada: Person, held: dict[str, Any]
+    tv: RelyingParty, visitor: Visitor, new_visitor: NewVisitor, ada: Person, started: dict[str, Any]
 ) -> None:
-    page = question(visitor, ada, held)
+    page = question(visitor, ada, started)
     token = new_visitor().open("/login").form("Sign in").fields["token"]
     assert page.press("Connect device", token=token).status == 403
-    assert (tv.poll(held["device_code"]).json or {})["error"] == "authorization_pending"
+    assert (tv.poll(started["device_code"]).json or {})["error"] == "authorization_pending"
 
 
 def test_question_of_another_browser_starts_again(
-    visitor: Visitor, new_visitor: NewVisitor, ada: Person, held: dict[str, Any]
+    visitor: Visitor, new_visitor: NewVisitor, ada: Person, started: dict[str, Any]
 ) -> None:
-    page = question(visitor, ada, held)
+    page = question(visitor, ada, started)
     assert "/device/confirm?" in page.address
     assert new_visitor().open(page.address).status == 410
 
 
-def test_qr_code_leads_to_the_page_with_the_code(tv: RelyingParty, visitor: Visitor, held: dict[str, Any]) -> None:
+def test_qr_code_leads_to_the_page_with_the_code(tv: RelyingParty, visitor: Visitor, started: dict[str, Any]) -> None:
     """RFC 8628 section 3.3.1: the picture holds `verification_uri_complete`; a device of any site may show it."""
-    page = visitor.open(f"/device/qr?user_code={held['user_code']}")
+    page = visitor.open(f"/device/qr?user_code={started['user_code']}")
     assert page.answer is not None
-    expected = qr_code(held["verification_uri_complete"])
+    expected = qr_code(started["verification_uri_complete"])
     assert expected.path in page.html
     headers = page.answer.headers
     assert (headers["Content-Type"], headers["Cross-Origin-Resource-Policy"]) == ("image/svg+xml", "cross-origin")
     assert "script" not in page.html
-    assert (tv.poll(held["device_code"]).json or {})["error"] == "authorization_pending", "a picture is no visit"
+    assert (tv.poll(started["device_code"]).json or {})["error"] == "authorization_pending", "a picture is no visit"
 
 
 @pytest.mark.parametrize("typed", ["", "AAAA-AAAA", "<svg>", "BBBB-BBBBB", "BBBB", "%22onload%3D1", "ßßßß-ßßßß"])
@@ -124,8 +126,8 @@ def test_qr_code_is_drawn_for_codes_alone(visitor: Visitor, typed: str) -> None:
     assert visitor.open(f"/device/qr?user_code={typed}").status == 404
 
 
-def test_qr_code_is_drawn_for_unknown_codes_too(visitor: Visitor, held: dict[str, Any]) -> None:
-    known, unknown = (visitor.open(f"/device/qr?user_code={code}") for code in (held["user_code"], "BBBB-BBBB"))
+def test_qr_code_is_drawn_for_unknown_codes_too(visitor: Visitor, started: dict[str, Any]) -> None:
+    known, unknown = (visitor.open(f"/device/qr?user_code={code}") for code in (started["user_code"], "BBBB-BBBB"))
     assert (known.status, unknown.status) == (200, 200)
     assert unknown.cost.get("sql", 0) == 0
 
@@ -148,8 +150,8 @@ def test_consent_of_a_self_registered_device_is_not_remembered(
     assert "calendar.example" in requested.text
 
 
-def test_application_of_the_tenant_is_not_marked(visitor: Visitor, ada: Person, held: dict[str, Any]) -> None:
-    assert "reviewed" not in question(visitor, ada, held).text
+def test_application_of_the_tenant_is_not_marked(visitor: Visitor, ada: Person, started: dict[str, Any]) -> None:
+    assert "reviewed" not in question(visitor, ada, started).text
 
 
 def test_page_shows_what_the_device_asks_to_do(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:

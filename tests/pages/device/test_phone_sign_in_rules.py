@@ -67,13 +67,13 @@ def test_claims_have_the_phones_time_of_authentication(world: World, desktop: Vi
     assert claims.get("acr") != "2"
 
 
-@pytest.mark.parametrize("asked", [{"prompt": "login"}, {"max_age": "60"}], ids=["prompt=login", "max_age"])
+@pytest.mark.parametrize("parameters", [{"prompt": "login"}, {"max_age": "60"}], ids=["prompt=login", "max_age"])
 def test_application_that_asks_for_a_new_sign_in_gets_one(
-    world: World, desktop: Visitor, phone: Visitor, ada: Person, asked: dict[str, str]
+    world: World, desktop: Visitor, phone: Visitor, ada: Person, parameters: dict[str, str]
 ) -> None:
     shop = world.application("shop")
     pass_time(world.services, minutes=30)
-    page = desktop.authorize(shop, **asked).follow("Sign in with your phone")
+    page = desktop.authorize(shop, **parameters).follow("Sign in with your phone")
     approved(phone, page)
     again = page.press("Continue")
     assert again.heading == "Confirm it’s you"

@@ -1,4 +1,4 @@
-"""Federated sign-in on the hosted pages: which account it opens, and what it does not reveal."""
+"""Federated sign-in on the hosted pages: which account it opens, and that it reveals no other."""
 
 from __future__ import annotations
 
@@ -146,8 +146,8 @@ def test_callback_works_once(user: FederatedPageUser) -> None:
     assert user.visitor.open(back).status == 410
 
 
-def test_callback_in_another_browser_signs_nobody_in(user: FederatedPageUser, new_visitor_at: NewVisitorAt) -> None:
-    """A callback from another browser signs nobody in (login CSRF, RFC 6749 section 10.12)."""
+def test_callback_in_another_browser_signs_no_account_in(user: FederatedPageUser, new_visitor_at: NewVisitorAt) -> None:
+    """A callback from another browser signs no account in (login CSRF, RFC 6749 section 10.12)."""
     redirected = user.visitor.open(START_URL)
     back = user.fake_provider.callback_url(redirected.address, **ADA)
     other = new_visitor_at(user.tenant)

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 from werkzeug.test import Client as WsgiClient
 
-from tests.support.accounts.stored_tokens import encrypted_texts, entries, whole_database
+from tests.support.accounts.stored_tokens import encrypted_texts, entries, stored_rows
 from tests.support.fakes.identity_provider import FakeProvider
 from tests.support.journeys.federated_sign_in import ADA, FederatedPageUser
 from tests.support.oauth.world import World
@@ -77,7 +77,7 @@ def test_program_refreshes_profile_after_each_sign_in(
         user.visitor.forget("session")
     assert (len(uids), len(tokens)) == (1, 2)
     answered(server.send("DELETE", f"{AUTH}/socialidentity", {"provider": "globex", "providerid": "1"}, bearer=bearer))
-    everything = whole_database(server)
+    everything = stored_rows(server)
     assert not any(text in everything for text in tokens)
 
 
@@ -161,7 +161,7 @@ def test_token_is_posted_by_default(user: FederatedPageUser) -> None:
 
 
 @pytest.mark.both_databases
-def test_linking_candidate_signs_nobody_in(server: TenantServer, user: FederatedPageUser) -> None:
+def test_linking_candidate_signs_no_account_in(server: TenantServer, user: FederatedPageUser) -> None:
     uid = str(server.create()["Uid"])
     bearer = str(server.tokens(uid)["access_token"])
     candidate = callback_parameters(user.sign_in(start=link(callbacktype="querystring", ac_linking="true")))["token"]
@@ -206,5 +206,5 @@ def test_denied_device_handoff_is_final(server: TenantServer, user: FederatedPag
     assert refused(ping(server)) == (403, 1140)
 
 
-def test_disabled_sign_up_registers_nobody(user: FederatedPageUser) -> None:
+def test_disabled_sign_up_registers_no_account(user: FederatedPageUser) -> None:
     assert "No account is connected" in user.sign_in(start=link(disablesignup="true")).text

@@ -275,7 +275,7 @@ def test_browser_that_comes_itself_goes_on_to_the_callback(tenant: World, visito
 @pytest.mark.parametrize(
     "referer", ["http://[", "https://[x]/", "http://a:b/", "about:blank", "https://user@www.acme.example/"]
 )
-def test_malformed_page_is_nobodys(visitor: Visitor, referer: str) -> None:
+def test_malformed_page_belongs_to_no_site(visitor: Visitor, referer: str) -> None:
     assert comes(visitor, referer, callback=CALLBACK).status_code == 403
 
 

@@ -27,7 +27,7 @@ def visitor(world: World, new_visitor_at: NewVisitorAt) -> Visitor:
 
 
 @KINDS
-def test_number_typed_elsewhere_lets_the_page_go_on(
+def test_number_typed_in_another_browser_lets_page_go_on(
     kind: str, world: World, visitor: Visitor, new_visitor_at: NewVisitorAt
 ) -> None:
     journey = Journey(kind, world, visitor)
@@ -49,7 +49,7 @@ def test_link_in_the_same_browser_lets_the_page_go_on(kind: str, world: World, v
 
 
 @KINDS
-def test_click_elsewhere_alone_never_continues(
+def test_click_in_another_browser_alone_never_continues(
     kind: str, world: World, visitor: Visitor, new_visitor_at: NewVisitorAt
 ) -> None:
     """The attacker waits; the victim opens the link and acts on it, but was shown no number."""

@@ -1,4 +1,4 @@
-"""Mailed links in unusual places: scanners, another person's browser, double submits, expired interactions."""
+"""Mailed links in other hands: scanners, another person's browser, double submits, expired interactions."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ OUT, BYE = "https://shop.example/out?at=1", "https://shop.example/bye"
 
 
 @pytest.fixture
-def front(world: World) -> RelyingParty:
+def framed_client(world: World) -> RelyingParty:
     return world.application(
         "front",
         client_id="front",
@@ -49,23 +49,25 @@ def policy(page: VisitedPage) -> str:
     return page.answer.headers["Content-Security-Policy"] if page.answer else ""
 
 
-def test_frame_has_issuer_and_session(visitor: Visitor, ada: Person, front: RelyingParty) -> None:
+def test_frame_has_issuer_and_session(visitor: Visitor, ada: Person, framed_client: RelyingParty) -> None:
     """Front-Channel Logout 1.0 section 2: `iss` and `sid` are added to the registered address."""
-    id_token = signed_in(visitor, ada, front)
+    id_token = signed_in(visitor, ada, framed_client)
     page = leave(visitor, id_token_hint=id_token)
     assert page.heading == "You’re signed out"
     (address,) = frames(page)
     assert address.startswith(f"{OUT}&")
     query = parse_qs(urlsplit(address).query)
-    assert (query["iss"], query["sid"]) == ([front.hub_url], [claims_in(id_token)["sid"]])
+    assert (query["iss"], query["sid"]) == ([framed_client.hub_url], [claims_in(id_token)["sid"]])
     assert leave(visitor, id_token_hint=id_token).html.count("<iframe") == 0, "the session has ended"
 
 
-def test_policy_names_exactly_the_frames(world: World, visitor: Visitor, ada: Person, front: RelyingParty) -> None:
+def test_policy_names_exactly_the_frames(
+    world: World, visitor: Visitor, ada: Person, framed_client: RelyingParty
+) -> None:
     other = world.application("other", frontchannel_logout_uri="https://other.example:8443/out")
     world.application("idle", frontchannel_logout_uri="https://idle.example/out")
     world.application("quiet")
-    signed_in(visitor, ada, front)
+    signed_in(visitor, ada, framed_client)
     signed_in(visitor, ada, other)
     page = visitor.open("/logout").press("Sign out")
     assert "frame-src https://other.example:8443 https://shop.example;" in policy(page)
@@ -75,9 +77,9 @@ def test_policy_names_exactly_the_frames(world: World, visitor: Visitor, ada: Pe
     assert all("allow-top-navigation" not in tag for tag in re.findall(r"<iframe[^>]+>", page.html))
 
 
-def test_page_goes_on_to_the_application(visitor: Visitor, ada: Person, front: RelyingParty) -> None:
+def test_page_goes_on_to_the_application(visitor: Visitor, ada: Person, framed_client: RelyingParty) -> None:
     """Without JavaScript: after a bounded wait by the header `Refresh`, and at once by a link."""
-    id_token = signed_in(visitor, ada, front)
+    id_token = signed_in(visitor, ada, framed_client)
     page = leave(visitor, id_token_hint=id_token, post_logout_redirect_uri=BYE, state="s t")
     assert page.status == 200
     assert page.answer is not None
@@ -86,8 +88,8 @@ def test_page_goes_on_to_the_application(visitor: Visitor, ada: Person, front: R
     assert page.follow("Back to Acme Front").address == f"{BYE}?state=s%20t"
 
 
-def test_confirmed_sign_out_goes_on_too(visitor: Visitor, ada: Person, front: RelyingParty) -> None:
-    signed_in(visitor, ada, front)
+def test_confirmed_sign_out_goes_on_too(visitor: Visitor, ada: Person, framed_client: RelyingParty) -> None:
+    signed_in(visitor, ada, framed_client)
     page = leave(visitor, client_id="front", post_logout_redirect_uri=BYE).press("Sign out")
     assert (len(frames(page)), page.answer.headers["Refresh"] if page.answer else "") == (1, f"4;url={BYE}")
 
@@ -120,10 +122,10 @@ def test_hostile_address_ends_no_directive(world: World, visitor: Visitor, ada: 
 
 
 def test_sign_out_of_one_account_loads_its_frames(
-    world: World, visitor: Visitor, ada: Person, front: RelyingParty, shop: RelyingParty
+    world: World, visitor: Visitor, ada: Person, framed_client: RelyingParty, shop: RelyingParty
 ) -> None:
     """Without JavaScript: the browser goes on to the accounts that are left."""
-    id_token = signed_in(visitor, ada, front)
+    id_token = signed_in(visitor, ada, framed_client)
     grace = world.person("grace@example.test")
     login = visitor.authorize(shop, prompt="select_account").press("Use another account")
     login.press("Sign in", identifier=grace.email, password=grace.password)
@@ -142,9 +144,9 @@ def test_sign_out_of_one_account_loads_its_frames(
 
 
 def test_not_you_loads_frames_of_the_account_that_is_left(
-    visitor: Visitor, ada: Person, front: RelyingParty, shop: RelyingParty
+    visitor: Visitor, ada: Person, framed_client: RelyingParty, shop: RelyingParty
 ) -> None:
-    signed_in(visitor, ada, front)
+    signed_in(visitor, ada, framed_client)
     page = visitor.authorize(shop, prompt="login").press("Not you? Use another account")
     assert (page.heading, len(frames(page))) == ("You’re signed out", 1)
     assert page.follow("Continue").heading == "Welcome back"
@@ -152,15 +154,17 @@ def test_not_you_loads_frames_of_the_account_that_is_left(
 
 
 @pytest.mark.both_databases
-def test_ending_the_own_session_by_its_id_loads_frames(browser: Browser, ada: Person, front: RelyingParty) -> None:
-    id_token = str((front.redeem(browser.code(front, ada)).json or {})["id_token"])
+def test_ending_the_own_session_by_its_id_loads_frames(
+    browser: Browser, ada: Person, framed_client: RelyingParty
+) -> None:
+    id_token = str((framed_client.redeem(browser.code(framed_client, ada)).json or {})["id_token"])
     body = json.dumps({"Id": claims_in(id_token)["sid"]}).encode()
     response = StepResponse.model_validate_json(browser.send("POST", "/hub/sessions/end", body).data)
     assert (type(response.step), response.ends_session, len(response.frames)) == (SignedOutStep, True, 1)
 
 
-def test_metadata_offers_front_channel_logout(front: RelyingParty) -> None:
+def test_metadata_offers_front_channel_logout(framed_client: RelyingParty) -> None:
     """Front-Channel Logout 1.0 section 3."""
-    metadata = front.get("/.well-known/openid-configuration").json or {}
+    metadata = framed_client.get("/.well-known/openid-configuration").json or {}
     assert metadata["frontchannel_logout_supported"] is True
     assert metadata["frontchannel_logout_session_supported"] is True

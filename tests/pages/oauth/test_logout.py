@@ -14,7 +14,7 @@ from tests.support.oauth.world import World
 from tests.support.visitors.visitor import VisitedPage, Visitor
 
 BYE = "https://shop.example/bye"
-SIGNED_OUT, ASKED, REFUSED = "You’re signed out", "Sign out?", "We can’t send you back"
+SIGNED_OUT, QUESTION, REFUSED = "You’re signed out", "Sign out?", "We can’t send you back"
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def test_plan_logout(visitor: Visitor, hint: str) -> None:
 
 def test_plan_no_parameters(visitor: Visitor, hint: str) -> None:
     page = leave(visitor)
-    assert page.heading == ASKED
+    assert page.heading == QUESTION
     assert is_signed_in(visitor)
     assert page.press("Sign out").heading == SIGNED_OUT
     assert not is_signed_in(visitor)
@@ -49,7 +49,7 @@ def test_plan_no_parameters(visitor: Visitor, hint: str) -> None:
 
 def test_plan_only_state(visitor: Visitor, hint: str) -> None:
     page = leave(visitor, state="s")
-    assert page.heading == ASKED
+    assert page.heading == QUESTION
     assert page.press("Sign out").heading == SIGNED_OUT
 
 
@@ -63,16 +63,16 @@ def test_plan_no_state(visitor: Visitor, hint: str) -> None:
 
 
 def test_plan_no_id_token_hint(visitor: Visitor, hint: str) -> None:
-    """Without a client nobody registered the address: people are asked, and stay here."""
+    """Without a client the address is not registered: the page asks, and the browser stays here."""
     page = leave(visitor, post_logout_redirect_uri=BYE, state="s")
-    assert page.heading == ASKED
+    assert page.heading == QUESTION
     assert page.press("Sign out").heading == SIGNED_OUT
     assert leave(visitor, post_logout_redirect_uri=BYE, state="s").heading == REFUSED
 
 
 def test_plan_bad_id_token_hint(visitor: Visitor, hint: str) -> None:
     page = leave(visitor, id_token_hint="no token", post_logout_redirect_uri=BYE, state="s")
-    assert page.heading == ASKED
+    assert page.heading == QUESTION
     assert page.press("Sign out").heading == SIGNED_OUT
 
 
@@ -80,7 +80,7 @@ def test_plan_modified_id_token_hint(visitor: Visitor, hint: str) -> None:
     head, body, signature = hint.split(".")
     forged = f"{head}.{body}.{'A' if signature[0] != 'A' else 'B'}{signature[1:]}"
     page = leave(visitor, id_token_hint=forged, post_logout_redirect_uri=BYE, state="s")
-    assert page.heading == ASKED
+    assert page.heading == QUESTION
     assert is_signed_in(visitor)
 
 
@@ -88,7 +88,7 @@ def test_plan_modified_id_token_hint(visitor: Visitor, hint: str) -> None:
 def test_plan_wrong_post_logout_redirect_uri(visitor: Visitor, hint: str, address: str) -> None:
     """The modules bad, modified and query added: the id_token does not vouch for the address."""
     page = leave(visitor, id_token_hint=hint, post_logout_redirect_uri=address, state="s")
-    assert page.heading == ASKED
+    assert page.heading == QUESTION
     assert page.press("Sign out").heading == SIGNED_OUT
     assert leave(visitor, id_token_hint=hint, post_logout_redirect_uri=address, state="s").heading == REFUSED
 
@@ -112,7 +112,7 @@ def test_post_is_like_get(visitor: Visitor, hint: str) -> None:
 def test_very_long_hint_in_a_post_leads_to_the_question(visitor: Visitor, hint: str) -> None:
     sent = {"id_token_hint": "x" * 7_000, "state": "s"}
     page = visitor.send("POST", f"{visitor.home}/service/oidc/logout", sent)
-    assert page.heading == ASKED
+    assert page.heading == QUESTION
     assert is_signed_in(visitor), "never a page that says signed out where the browser sent no cookies"
 
 
@@ -124,14 +124,14 @@ def test_applications_issuer_signs_out_too(visitor: Visitor, hint: str) -> None:
 def test_client_id_must_be_that_of_the_hint(world: World, visitor: Visitor, hint: str) -> None:
     """Section 2: when both are there, they must match."""
     world.application("other", client_id="other", post_logout_redirect_uris=["https://other.example/"])
-    assert leave(visitor, id_token_hint=hint, client_id="other").heading == ASKED
+    assert leave(visitor, id_token_hint=hint, client_id="other").heading == QUESTION
     assert is_signed_in(visitor)
     assert leave(visitor, id_token_hint=hint, client_id="shop", post_logout_redirect_uri=BYE).address == BYE
 
 
 def test_logout_hint_of_another_user_is_questioned(visitor: Visitor, hint: str) -> None:
     page = leave(visitor, id_token_hint=hint, logout_hint="grace@example.test")
-    assert page.heading == ASKED
+    assert page.heading == QUESTION
     assert "ada@example.test" in page.text
     assert is_signed_in(visitor)
 

@@ -55,7 +55,7 @@ def test_page_names_what_the_own_template_sends_to_anyone(
     world: World, new_visitor: NewVisitor, ada: Person, html: str, content: str, has_code: bool
 ) -> None:
     add_templates(world, MailTemplate(type=MailKind.RESET, subject="Reset", html=html))
-    for name in (ada.email, "nobody@example.com"):
+    for name in (ada.email, "absent@example.com"):
         page = request_reset(new_visitor().open("/login"), name)
         assert f"If you have an account, we’ve sent {content} to {name}" in page.text
         assert ('name="code"' in page.html) is has_code

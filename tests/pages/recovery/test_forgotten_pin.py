@@ -78,7 +78,7 @@ def test_mail_resets_the_pin(tenant: World, visitor: Visitor, ada: Person, by: s
     assert (refused.status, refused.heading) == (400, "Reset PIN")
     assert refused.press("Save PIN", pin=OTHER).heading == "Your PIN was changed"
     assert stored_pin(ada) != before
-    assert visitor.open("/security").heading != "Security", "a PIN reset signs nobody in"
+    assert visitor.open("/security").heading != "Security", "a PIN reset signs no account in"
 
 
 def test_text_message_resets_the_pin(tenant: World, visitor: Visitor, ada: Person) -> None:

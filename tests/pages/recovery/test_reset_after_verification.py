@@ -124,5 +124,5 @@ def test_verifying_in_registering_browser_keeps_all_data(registered: Registered)
     assert addresses_after_reset(registered, here, here) == ["ada@corp.test", "second@corp.test"]
 
 
-def test_verifying_elsewhere_removes_unverified_data(registered: Registered) -> None:
+def test_verifying_in_another_browser_removes_unverified_data(registered: Registered) -> None:
     assert addresses_after_reset(registered, registered.browser(), registered.browser()) == ["ada@corp.test"]

@@ -206,7 +206,7 @@ def test_mistyped_number_can_be_corrected(new_world: NewWorld, new_visitor_at: N
 
 @pytest.mark.parametrize("opens", [True, False], ids=["page opened again", "message sent again"])
 def test_next_person_at_the_browser_takes_over_no_registration(world: World, visitor: Visitor, opens: bool) -> None:
-    """On a shared computer: the page waits for hours, with the password, username and name of whoever registered."""
+    """On a shared computer: the page waits for hours, with the password, username and name of the registrant."""
     waiting = sign_up(visitor, first_name="Ada", username="ada")
     form = waiting.follow("Change")
     pass_time(world.services, hours=7)
@@ -219,4 +219,4 @@ def test_next_person_at_the_browser_takes_over_no_registration(world: World, vis
     form.press("Save and resend", to=VICTIM)
     assert not mails_to(world.services, world.tenant_id, VICTIM)
     confirmed = visitor.open(link_to(world, WRONG)).press("Verify")
-    assert confirmed.status == 200, "whoever has the mailbox goes on"
+    assert confirmed.status == 200, "the owner of the mailbox goes on"

@@ -104,7 +104,7 @@ def test_scanners_do_not_use_up_links_and_are_audited(pending: PendingVerificati
     assert link_views(pending.world) == ["machine"] * 4 + ["browser"]
 
 
-def test_click_elsewhere_alone_signs_no_browser_in(pending: PendingVerification, new_visitor: NewVisitor) -> None:
+def test_click_in_another_browser_alone_signs_none_in(pending: PendingVerification, new_visitor: NewVisitor) -> None:
     confirmed = new_visitor().open(pending.link).press("Verify")
     assert confirmed.heading == "Email verified"
     assert token_of(pending.link) not in confirmed.address

@@ -178,14 +178,16 @@ def test_header_added_to_pages_is_on_cached_ones(hub: Hub, monkeypatch: pytest.M
     assert len(hub.cache.values()) == 1
 
 
-@pytest.mark.parametrize("asked", [{}, {"ui_locales": "ar"}, {"display": "popup"}], ids=["plain", "Arabic", "pop-up"])
+@pytest.mark.parametrize(
+    "parameters", [{}, {"ui_locales": "ar"}, {"display": "popup"}], ids=["plain", "Arabic", "pop-up"]
+)
 def test_cached_page_of_an_application_is_the_rendered_page(
-    world: World, shop_hub: Hub, new_visitor: NewVisitor, asked: dict[str, str]
+    world: World, shop_hub: Hub, new_visitor: NewVisitor, parameters: dict[str, str]
 ) -> None:
     shop = world.application("shop", client_name="Acme Shop", logo_uri="https://cdn.example/shop.png")
     first, second = new_visitor(), new_visitor()
-    shop_hub.cached(first.authorize(shop, **asked).address.removeprefix(shop_hub.base_url), cookies_of(first))
-    path = second.authorize(shop, **asked).address.removeprefix(shop_hub.base_url)
+    shop_hub.cached(first.authorize(shop, **parameters).address.removeprefix(shop_hub.base_url), cookies_of(first))
+    path = second.authorize(shop, **parameters).address.removeprefix(shop_hub.base_url)
     assert shop_hub.is_answered_from_cache(path, cookies_of(second))
     before = len(shop_hub.cache.values())
     cached = shop_hub.open(path, cookies_of(second))
@@ -360,7 +362,7 @@ def test_version_in_an_answer_has_the_tenant_read_anew(shop_hub: Hub) -> None:
 
 
 def test_unknown_host_may_wait(hub: Hub) -> None:
-    other = Hub(hub.app, "http://nobody-here.localhost:8000")
+    other = Hub(hub.app, "http://absent-here.localhost:8000")
     assert other.cached("/login").response.status_code == 404
     assert not other.is_answered_from_cache("/login")
 

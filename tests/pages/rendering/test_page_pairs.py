@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
@@ -13,9 +12,6 @@ from werkzeug.test import Client
 
 from app.hub.forms import tenant_forms
 from app.hub.rendering import environment
-from app.identity.directory.tenants import tenant_writes
-from app.identity.directory.tenants.addresses import custom_hosts
-from app.identity.platform.store.unit_of_work import UnitOfWork
 from tests.support.oauth.world import NewWorld, World
 from tests.support.visitors.comparable_pages import ComparableAnswer
 from tests.support.visitors.plain_client import PlainClient
@@ -46,7 +42,7 @@ QUERIES = (
     "attempt=unknown",
     "login_hint=eve@evil.example",
 )
-ASKED: Mapping[str, Mapping[str, str]] = {
+AUTHORIZATION_PARAMETERS: Mapping[str, Mapping[str, str]] = {
     "application": {},
     "pop-up": {"display": "popup"},
     "languages": {"ui_locales": "ar"},
@@ -63,7 +59,7 @@ class ComparedVisit:
     headers: Mapping[str, str] = field(default_factory=dict)
 
     def open(self, hub: Flask, path: str) -> tuple[int, list[tuple[str, str]], str]:
-        """Return the answer without what is fresh in every visit, and without what it cost."""
+        """Return the response without the values of this visit and its cost."""
         client = Client(hub, use_cookies=False)
         answer = client.get(path, query_string=self.query, base_url=self.base_url, headers=dict(self.headers))
         status, headers, text = ComparableAnswer(answer).comparable
@@ -103,7 +99,7 @@ def of_applications(world: World, hub: Flask) -> Iterator[tuple[str, ComparedVis
         world.application("two", client_name="Shop", redirect_uris=["com.example.two:/cb"], application_type="native"),
     ]
     for shop in shops:
-        for name, item in ASKED.items():
+        for name, item in AUTHORIZATION_PARAMETERS.items():
             visitor = Visitor(PlainClient(hub), home)
             query = urlsplit(visitor.authorize(shop, **item).address).query
             stored = (visitor.client._cookies or {}).values()
@@ -115,11 +111,6 @@ def of_applications(world: World, hub: Flask) -> Iterator[tuple[str, ComparedVis
 def visits(new_world: NewWorld, hub_app: Flask) -> dict[str, ComparedVisit]:
     world, other = new_world(**_settings()), new_world(**_settings())
     other.change_brand(display_name="Other Winter", color="#8a3b12")
-    domain = f"login.{secrets.token_hex(5)}.example"
-    with UnitOfWork(world.services.database, world.tenant_id).separate_transaction() as work:
-        custom_hosts.add(work, domain, world.services.clock.now())
-        tenant_writes.change(work)
-    world.services.directory.clear_cache()
     settings = world.services.settings
     home = settings.hub_url(world.name)
     found = {name: ComparedVisit(home, headers=headers) for name, headers in HEADERS.items()}
@@ -129,7 +120,7 @@ def visits(new_world: NewWorld, hub_app: Flask) -> dict[str, ComparedVisit]:
         "capitals": ComparedVisit(home.replace(world.name, world.name.upper())),
     }
     found |= {
-        "custom domain": ComparedVisit(settings.custom_url(domain)),
+        "custom domain": ComparedVisit(settings.custom_url(world.add_custom_domain())),
         "tenant": ComparedVisit(settings.hub_url(other.name)),
     }
     found |= {"German, tenant": ComparedVisit(settings.hub_url(other.name), headers=HEADERS["German"])}

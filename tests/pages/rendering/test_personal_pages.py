@@ -34,10 +34,10 @@ def signed_in(visitor: Visitor, person: Person) -> Visitor:
     return visitor
 
 
-def held_fragments(app: Flask) -> str:
+def cached_fragments(app: Flask) -> str:
     """Return what the application holds of pages, and by what."""
     stored: fragments.FragmentCache = app.extensions["gatehouse.fragments"]
-    return repr(list(stored._entries.items()))
+    return repr(stored.items())
 
 
 def without_nonce(page: VisitedPage) -> str:
@@ -80,7 +80,7 @@ def test_page_without_a_form_sets_no_cookie(visitor: Visitor, ada: Person) -> No
 def test_nothing_of_a_person_is_held(hub_app: Flask, visitor: Visitor, world: World, ada: Person) -> None:
     signed_in(visitor, ada)
     nonces = re.findall(r'nonce="([^"]+)"', visitor.open("/profile").html)
-    stored = held_fragments(hub_app)
+    stored = cached_fragments(hub_app)
     assert world.name in stored.lower()
     for text in ("Lovelace", "Countess", "Ockham", "December 10, 1815", "12/10/1815", "ada@", ada.uid, nonces[0]):
         assert text not in stored

@@ -32,7 +32,7 @@ def browser(tenant: World, new_visitor_at: NewVisitorAt) -> Visitor:
     return new_visitor_at(tenant)
 
 
-def attempt_of(page: VisitedPage) -> str:
+def interaction_of(page: VisitedPage) -> str:
     return page.form("I’ve saved them").fields["attempt"]
 
 
@@ -45,7 +45,7 @@ def by_code(visitor: Visitor, tenant: World, ada: Person, code: str) -> VisitedP
 def test_sign_in_waits_until_codes_are_saved(tenant: World, browser: Visitor, ada: Person) -> None:
     _, page = enrol_totp(browser, tenant, ada)
     assert page.heading == HEADING
-    attempt, fields = attempt_of(page), page.form("I’ve saved them").fields
+    attempt, fields = interaction_of(page), page.form("I’ve saved them").fields
     assert "Skip for now" not in page.html
     for address in (f"/login?attempt={attempt}", f"/consent?attempt={attempt}", f"/passkeys/offer?attempt={attempt}"):
         assert browser.open(address).heading in ("Backup codes", "Sign in faster next time"), address
@@ -170,7 +170,7 @@ def test_last_code_warns_and_offers_new_ones(
 
 def test_reload_of_the_codes_page_shows_no_code(tenant: World, browser: Visitor, ada: Person) -> None:
     _, page = enrol_totp(browser, tenant, ada)
-    again = browser.open(f"/backup-codes?attempt={attempt_of(page)}")
+    again = browser.open(f"/backup-codes?attempt={interaction_of(page)}")
     assert codes_on(again) == []
     assert again.press("Create backup codes").press("I’ve saved them").query["code"]
 

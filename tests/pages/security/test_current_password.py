@@ -13,7 +13,7 @@ from tests.support.services.identity_service import pass_time
 from tests.support.tenants.tenant_server import refused
 
 MAX_ATTEMPTS = 3
-ASKED = {
+REQUESTS = {
     "reauthentication": ("POST", "/hub/own/confirm/password", "Password", {}),
     "username": ("PUT", "/hub/identity/v2/auth/username", "", {"Username": "countess"}),
     "password": ("POST", "/hub/password/change", "OldPassword", {"NewPassword": "Quartz-lantern-58"}),
@@ -22,9 +22,9 @@ ASKED = {
 
 
 @pytest.mark.both_databases
-@pytest.mark.parametrize("name", ASKED)
+@pytest.mark.parametrize("name", REQUESTS)
 def test_parallel_guesses_are_compared_up_to_the_limit(new_world: NewWorld, name: str) -> None:
-    method, path, member, more = ASKED[name]
+    method, path, member, more = REQUESTS[name]
     lockout = {"type": "suspend", "maximum_failed_attempts": MAX_ATTEMPTS}
     world = new_world(email_login=True, username_login=True, lockout=lockout)
     ada = world.person("ada@example.com")

@@ -87,10 +87,10 @@ def test_reauthentication_satisfies_max_age(tenant: World, visitor: Visitor, ada
     assert answer.address.startswith(shop.redirect_uri)
 
 
-@pytest.mark.parametrize("wanted", ["https://evil.example", "//evil.example", "/logout", "", "/security?x=1"])
-def test_confirm_redirects_to_own_pages_only(tenant: World, visitor: Visitor, ada: Person, wanted: str) -> None:
+@pytest.mark.parametrize("target", ["https://evil.example", "//evil.example", "/logout", "", "/security?x=1"])
+def test_confirm_redirects_to_own_pages_only(tenant: World, visitor: Visitor, ada: Person, target: str) -> None:
     app, _ = sign_in_with_totp(visitor, tenant, ada)
-    page = visitor.open(f"/confirm?next={wanted}").press("Verify", code=code_now(tenant, app))
+    page = visitor.open(f"/confirm?next={target}").press("Verify", code=code_now(tenant, app))
     assert page.address == f"{visitor.home}/security"
 
 
@@ -125,7 +125,7 @@ def test_confirmation_replaces_an_expensive_hash(new_world: NewWorld, new_visito
     assert row.password_hash.startswith("$argon2id$")
 
 
-def test_confirm_without_session_signs_nobody_in(
+def test_confirm_without_session_signs_no_account_in(
     tenant: World, visitor: Visitor, ada: Person, new_visitor_at: NewVisitorAt
 ) -> None:
     app, _ = sign_in_with_totp(visitor, tenant, ada)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from app.identity.authentication.federation import offered_connections
-from tests.support.accounts.connecting import asked
+from tests.support.accounts.connecting import query_of
 from tests.support.fakes import identity_provider
 from tests.support.fakes.identity_provider import FakeProvider
 from tests.support.oauth.relying_party import RelyingParty
@@ -60,14 +60,14 @@ def test_provider_is_asked_to_reauthenticate(tenant: World, visitor: Visitor, gl
     page = visitor.open("/set-password")
     assert page.heading == REAUTHENTICATION_HEADING
     redirected = visitor.open(provider_link(page)).address
-    assert (asked(redirected)["prompt"], asked(redirected)["max_age"]) == ("login", "0")
+    assert (query_of(redirected)["prompt"], query_of(redirected)["max_age"]) == ("login", "0")
     page = visitor.open(globex.callback_url(redirected, auth_time=int(tenant.services.clock.now().timestamp())))
     assert page.press("Save password", new_password=PASSWORD).address.endswith("done=password-set")
 
 
 def test_first_sign_in_sends_no_reauthentication_request(tenant: World, new_visitor_at: NewVisitorAt) -> None:
     redirected = new_visitor_at(tenant).open(START_URL).address
-    assert not asked(redirected).keys() & {"prompt", "max_age"}
+    assert not query_of(redirected).keys() & {"prompt", "max_age"}
 
 
 def test_old_auth_time_is_no_reauthentication(tenant: World, visitor: Visitor, globex: FakeProvider) -> None:
@@ -86,7 +86,7 @@ def test_provider_without_prompt_signs_in_only(
     monkeypatch.setattr(offered_connections, "GOOGLE", globex.url)
     redirected = visitor.open(START_URL).address
     assert redirected.startswith(globex.url)
-    assert not asked(redirected).keys() & {"prompt", "max_age"}
+    assert not query_of(redirected).keys() & {"prompt", "max_age"}
     pass_time(tenant.services, minutes=6)
     assert provider_links(visitor.open("/set-password")) == []
 

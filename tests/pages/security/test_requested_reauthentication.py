@@ -123,7 +123,7 @@ def test_reauthentication_with_ended_session_names_no_account(
 ) -> None:
     signed_in(visitor, tenant, ada)
     page = visitor.authorize(shop, prompt="login")
-    visitor.set_session_cookie("nobody's")
+    visitor.set_session_cookie("another browser's")
     for shown in (visitor.open(page.address), page.press("Continue", password="wrong")):
         assert shown.heading == "Welcome back"
     shown = visitor.open(page.address)

@@ -17,9 +17,9 @@ from tests.support.visitors.captchas import (
     SECRET,
     FakeCaptchaProvider,
     answer_to,
-    asked_on,
     keep_secret,
     providing,
+    question_on,
     worked,
 )
 from tests.support.visitors.visitor import NewVisitorAt, VisitedPage
@@ -63,7 +63,7 @@ def sign_up(page: VisitedPage, **fields: str) -> VisitedPage:
 
 
 def question_answer(page: VisitedPage) -> dict[str, str]:
-    return {"captcha": str(answer_to(asked_on(page, BUTTON)))}
+    return {"captcha": str(answer_to(question_on(page, BUTTON)))}
 
 
 def is_registered(page: VisitedPage) -> bool:
@@ -80,7 +80,7 @@ def test_widget_token_is_verified_with_the_provider(
 ) -> None:
     page = new_visitor_at(new_captcha_world()).open("/register")
     assert is_registered(sign_up(page, captcha_proof="a proof"))
-    [(_, facts)] = provider.asked
+    [(_, facts)] = provider.received
     assert (facts["response"], facts["secret"], facts["sitekey"]) == ("a proof", SECRET, HCAPTCHA["site_key"])
 
 
@@ -89,7 +89,7 @@ def test_own_question_is_accepted_without_provider_call(
 ) -> None:
     page = new_visitor_at(new_captcha_world()).open("/register")
     assert is_registered(sign_up(page, **question_answer(page)))
-    assert provider.asked == []
+    assert provider.received == []
 
 
 def test_widget_token_is_accepted_once(
@@ -108,7 +108,7 @@ def test_rejected_widget_token_leads_to_a_new_question(
     provider.body = DOUBTED
     page = new_visitor_at(new_captcha_world(provider=kind)).open("/register")
     refused = sign_up(page, captcha_proof="a proof", captcha_randstr="r")
-    assert (refused.status, len(provider.asked)) == (403, 1)
+    assert (refused.status, len(provider.received)) == (403, 1)
     assert "We couldn’t verify that." in refused.text
     assert "a proof" not in refused.html
     assert is_registered(sign_up(refused, **question_answer(refused)))
@@ -132,14 +132,14 @@ def test_proof_of_work_is_refused_with_a_provider(
         bits, seed, *_ = page.form(BUTTON).fields["captcha_asked"].split(".")
         page = sign_up(page, captcha_work=worked(seed, int(bits)))
         assert page.status == expected
-    assert provider.asked == []
+    assert provider.received == []
 
 
 def test_missing_token_and_answer_are_refused(
     new_captcha_world: NewCaptchaWorld, new_visitor_at: NewVisitorAt, provider: FakeCaptchaProvider
 ) -> None:
     page = sign_up(new_visitor_at(new_captcha_world()).open("/register"))
-    assert (page.status, provider.asked) == (403, [])
+    assert (page.status, provider.received) == (403, [])
     assert "We couldn’t verify that." in page.text
     wrong_answer = sign_up(page, captcha="77")
     assert "Wrong answer." in wrong_answer.text
@@ -185,7 +185,7 @@ def test_earlier_question_is_refused_without_fallback(
     page = new_visitor_at(world).open("/register")
     set_captcha(world, fallback=False)
     refused = sign_up(page, **question_answer(page))
-    assert (refused.status, provider.asked) == (403, [])
+    assert (refused.status, provider.received) == (403, [])
     assert "captcha_challenge" not in refused.form(BUTTON).fields
 
 

@@ -1,4 +1,4 @@
-"""The statements of a sign-in, a sign-up, a forgotten password and the code flow, which are what they cost the database (docs/bench.md)."""
+"""The statements of a sign-in, a sign-up, a forgotten password and the code flow, their cost for the database (docs/bench.md)."""
 
 from __future__ import annotations
 

@@ -186,13 +186,13 @@ def test_other_tabs_go_on_with_the_session(world: World, visitor: Visitor) -> No
     assert visitor.open(tabs[4].address.replace("/login", "/forgot-password")).query["state"] == "tab 4"
 
 
-@pytest.mark.parametrize("asked", [{"prompt": "login"}, {"max_age": "300"}, {"login_hint": "bob@example.com"}])
-def test_session_of_another_tab_does_not_do_later(world: World, visitor: Visitor, asked: dict[str, str]) -> None:
+@pytest.mark.parametrize("parameters", [{"prompt": "login"}, {"max_age": "300"}, {"login_hint": "bob@example.com"}])
+def test_session_of_another_tab_does_not_do_later(world: World, visitor: Visitor, parameters: dict[str, str]) -> None:
     """A sign-in of another tab counts for a request for ten minutes only; after that, all that the request asks holds."""
     shop = world.application("shop")
     world.person("ada@example.com")
     world.person("bob@example.com")
-    strict, plain = visitor.authorize(shop, **asked), visitor.authorize(shop)
+    strict, plain = visitor.authorize(shop, **parameters), visitor.authorize(shop)
     assert signed_in(plain).query["code"]
     pass_time(world.services, minutes=11)
     assert "Password" in visitor.open(strict.address).text

@@ -16,7 +16,7 @@ from app.identity.platform.store.unit_of_work import UnitOfWork
 from tests.support.oauth.relying_party import Person
 from tests.support.oauth.world import NewWorld, World
 from tests.support.services.identity_service import CHEAP
-from tests.support.visitors.captchas import answer_to, asked_on, worked
+from tests.support.visitors.captchas import answer_to, question_on, worked
 from tests.support.visitors.visitor import VisitedPage, Visitor
 
 PASSWORD = "correct horse 7"
@@ -82,7 +82,7 @@ def test_captcha_answer_unlocks_the_account(new_locking_world: NewLockingWorld) 
     page = lock_out(visitor, ada.email)
     assert is_locked(world, ada)
     assert page.form("Sign in").fields["identifier"] == ada.email
-    signed_in = page.press("Sign in", password=PASSWORD, captcha=str(answer_to(asked_on(page))))
+    signed_in = page.press("Sign in", password=PASSWORD, captcha=str(answer_to(question_on(page))))
     assert signed_in.heading == "Your profile"
     assert not is_locked(world, ada)
 
@@ -94,7 +94,7 @@ def test_locked_account_asks_captcha_at_the_first_try(new_locking_world: NewLock
     page = visitor.open("/login").press("Sign in", identifier=ada.email, password=PASSWORD)
     assert (page.status, page.title.startswith("Error: ")) == (403, True)
     assert "Enter your password again and answer the question below." in page.text
-    assert page.press("Sign in", password=PASSWORD, captcha=str(answer_to(asked_on(page)))).heading == "Your profile"
+    assert page.press("Sign in", password=PASSWORD, captcha=str(answer_to(question_on(page)))).heading == "Your profile"
 
 
 def test_proof_of_work_unlocks_the_account(new_locking_world: NewLockingWorld) -> None:
@@ -111,7 +111,7 @@ def test_digits_of_any_script_are_accepted(new_locking_world: NewLockingWorld, s
     world, visitor = new_locking_world("captcha")
     ada = world.person("ada@example.com")
     page = lock_out(visitor, ada.email)
-    typed = "".join(script[int(digit)] for digit in str(answer_to(asked_on(page))))
+    typed = "".join(script[int(digit)] for digit in str(answer_to(question_on(page))))
     assert page.press("Sign in", password=PASSWORD, captcha=f" \u200f{typed} ").heading == "Your profile"
 
 
@@ -120,7 +120,7 @@ def test_wrong_answer_gets_a_new_question_and_field_error(new_locking_world: New
     ada = world.person("ada@example.com")
     page = lock_out(visitor, ada.email)
     before = page.form("Sign in").fields
-    page = page.press("Sign in", password=PASSWORD, captcha=str(answer_to(asked_on(page)) + 1))
+    page = page.press("Sign in", password=PASSWORD, captcha=str(answer_to(question_on(page)) + 1))
     after = page.form("Sign in").fields
     assert page.status == 403
     assert 'id="captcha-problem"' in page.html
@@ -128,16 +128,16 @@ def test_wrong_answer_gets_a_new_question_and_field_error(new_locking_world: New
     assert "Here’s another question" in page.text
     assert after["captcha_challenge"] != before["captcha_challenge"]
     assert (after["captcha"], after["password"], after["identifier"]) == ("", "", ada.email)
-    assert page.press("Sign in", password=PASSWORD, captcha=str(answer_to(asked_on(page)))).heading == "Your profile"
+    assert page.press("Sign in", password=PASSWORD, captcha=str(answer_to(question_on(page)))).heading == "Your profile"
 
 
 def test_wrong_password_with_right_answer_gets_new_question(new_locking_world: NewLockingWorld) -> None:
     world, visitor = new_locking_world("captcha")
     ada = world.person("ada@example.com")
     page = lock_out(visitor, ada.email)
-    page = page.press("Sign in", password="wrong", captcha=str(answer_to(asked_on(page))))
+    page = page.press("Sign in", password="wrong", captcha=str(answer_to(question_on(page))))
     assert page.status == 401
-    assert page.press("Sign in", password=PASSWORD, captcha=str(answer_to(asked_on(page)))).heading == "Your profile"
+    assert page.press("Sign in", password=PASSWORD, captcha=str(answer_to(question_on(page)))).heading == "Your profile"
 
 
 def test_missing_answer_is_asked_for(new_locking_world: NewLockingWorld) -> None:
@@ -169,9 +169,9 @@ def test_captcha_question_is_in_the_visitors_language(new_locking_world: NewLock
     hub: Any = visitor.client.application
     with hub.app_context():
         use_language(LANGUAGES[language])
-        question = str(question_text(asked_on(page, button)))
+        question = str(question_text(question_on(page, button)))
     assert question in page.text
-    typed = str(answer_to(asked_on(page, button)))
+    typed = str(answer_to(question_on(page, button)))
     assert page.press(button, password=PASSWORD, captcha=typed).address.endswith("/profile")
 
 
@@ -205,7 +205,7 @@ def test_captcha_answers_are_limited_per_address(new_locking_world: NewLockingWo
     for _ in range(2):
         page = page.press("Sign in", password=PASSWORD, captcha="999")
         assert page.status == 403
-    page = page.press("Sign in", password=PASSWORD, captcha=str(answer_to(asked_on(page))))
+    page = page.press("Sign in", password=PASSWORD, captcha=str(answer_to(question_on(page))))
     assert page.status == 429
     assert page.answer
     assert 0 < int(page.answer.headers["Retry-After"]) <= 60
@@ -217,8 +217,8 @@ def test_tries_with_solved_captcha_are_limited_per_account(new_locking_world: Ne
     ada = world.person("ada@example.com")
     page = lock_out(visitor, ada.email)
     for _ in range(2):
-        page = page.press("Sign in", password="wrong", captcha=str(answer_to(asked_on(page))))
-    assert page.press("Sign in", password=PASSWORD, captcha=str(answer_to(asked_on(page)))).status == 429
+        page = page.press("Sign in", password="wrong", captcha=str(answer_to(question_on(page))))
+    assert page.press("Sign in", password=PASSWORD, captcha=str(answer_to(question_on(page)))).status == 429
 
 
 # Security question.
@@ -304,31 +304,31 @@ def test_unknown_account_locks_like_a_known_one(
     if has_answers:
         store_answers(world, ada, pet="Rex", town="Harbour")
     seen: dict[str, list[Any]] = {}
-    for name in (ada.email, "nobody@example.com"):
+    for name in (ada.email, "absent@example.com"):
         page = visitor.open("/login")
         for number in range(2 * MAX_FAILURES):
             if 'name="password"' not in page.html:  # a blocked account's page has no form
                 page = visitor.open("/login")
             values = {"security_answer": "no"} if number > MAX_FAILURES else {}
             if number > MAX_FAILURES and "captcha_asked" in page.form("Sign in").fields:
-                values = {"captcha": str(answer_to(asked_on(page)))}
+                values = {"captcha": str(answer_to(question_on(page)))}
             page = page.press("Sign in", identifier=name, password="wrong", **values)
             status, text, fields = summary(page, name)
             for question in questions:
                 text = text.replace(question, "QUESTION")
             seen.setdefault(name, []).append((status, text, fields, page.cost["hashes"], page.cost["commits"]))
-    assert seen[ada.email] == seen["nobody@example.com"]
+    assert seen[ada.email] == seen["absent@example.com"]
 
 
 def test_unknown_account_gets_a_stable_question(new_locking_world: NewLockingWorld) -> None:
     _, visitor = new_locking_world("security_question")
     questions_shown = set()
-    for name in ("nobody@example.com", "NOBODY@example.com ", "nobody@example.com"):
+    for name in ("absent@example.com", "ABSENT@example.com ", "absent@example.com"):
         page = lock_out(visitor, name, MAX_FAILURES + 1)
         questions_shown.add(page.form("Sign in").fields["security_question"])
     assert len(questions_shown) == 1
     other = {
-        lock_out(visitor, f"nobody{number}@example.com").form("Sign in").fields["security_question"]
+        lock_out(visitor, f"absent{number}@example.com").form("Sign in").fields["security_question"]
         for number in range(12)
     }
     assert other == set(QUESTIONS)
@@ -339,7 +339,7 @@ def test_locked_sign_in_stays_within_its_cost_budget(new_locking_world: NewLocki
     ada = world.person("ada@example.com")
     page = lock_out(visitor, ada.email)
     client, form = visitor.client, page.form("Sign in")
-    sent = {**form.fields, "password": PASSWORD, "captcha": str(answer_to(asked_on(page)))}
+    sent = {**form.fields, "password": PASSWORD, "captcha": str(answer_to(question_on(page)))}
     answer = client.post("/login", base_url=visitor.home, data=sent)
     cost = VisitedPage(visitor, visitor.home, answer).cost
     assert answer.status_code == 303

@@ -1,4 +1,4 @@
-"""The ways to sign in on the login page: their order, and the one that this browser used last."""
+"""The methods of sign-in on the login page: their order, and the method that this browser used last."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_method_used_last_stands_first_and_is_marked(
 
 
 def test_begun_method_is_not_the_last_used(visitor: Visitor, sign_in_at_globex: Callable[[], VisitedPage]) -> None:
-    """A message that was requested, or a provider that was visited, signed nobody in."""
+    """A requested message or a visited provider is no sign-in."""
     visitor.open("/sign-in/mail").press("Email me a link", identifier=ADA)
     assert "Last used" not in visitor.open("/login").html
     sign_in_at_globex()
@@ -110,10 +110,10 @@ def test_wrong_password_changes_no_order(
 
 
 def test_cookie_names_the_method_and_no_account(world: World, visitor: Visitor) -> None:
-    """Known and unknown addresses leave the same cookie, so a shared browser tells nobody who has an account."""
+    """Known and unknown addresses leave the same cookie, so a shared browser does not reveal who has an account."""
     world.person(ADA)
     left = set()
-    for address in (ADA, "nobody@example.test"):
+    for address in (ADA, "absent@example.test"):
         visitor.open("/sign-in/mail").press("Email me a link", identifier=address)
         left.add(visitor.cookie("method").value)
     assert left == {"~mail"}

@@ -113,7 +113,7 @@ def test_unknown_target_is_the_sign_in_page(visitor: Visitor, to: str) -> None:
 
 
 def test_known_and_unknown_identifier_look_alike(world: World, visitor: Visitor, new_visitor_at: NewVisitorAt) -> None:
-    """Carrying asks nobody: known and unknown addresses make the same page at the same cost."""
+    """Carrying makes no look-up: known and unknown addresses make the same page at the same cost."""
     ada, pages = world.person("ada@example.test"), []
     for who, browser in ((ada.email, visitor), ("bob@example.test", new_visitor_at(world))):
         page = browser.open("/login").follow("Forgot password?", identifier=who)

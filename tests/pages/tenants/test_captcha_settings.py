@@ -63,7 +63,9 @@ def test_page_and_operation_use_the_provider_at_once(
     body = {"Email": [{"Type": "Primary", "Value": "eva@example.test"}], "Password": "Zebra-kettle-91"}
     path = "/identity/v2/auth/register/captcha"
     answered(server.send("POST", path, {**body, "h-captcha-response": "another proof"}, with_secret=False))
-    assert [(facts["secret"], facts["sitekey"]) for _, facts in provider.asked] == [("a private key", "site-key-1")] * 2
+    assert [(facts["secret"], facts["sitekey"]) for _, facts in provider.received] == [
+        ("a private key", "site-key-1")
+    ] * 2
     assert answered(send("PUT", {"IsEnabled": False})) == OFF
     assert "site-key-1" not in new_visitor_at(tenant).open("/register").html
 
@@ -76,7 +78,7 @@ def test_masked_key_stays(
     assert answered(send("PUT", {**HCAPTCHA, "HCaptcha": masked}))["HCaptcha"] == masked
     page = new_visitor_at(tenant).open("/register")
     page.press(BUTTON, email="ada@example.test", password="Zebra-kettle-91", captcha_proof="a proof")
-    assert [(facts["secret"], facts["sitekey"]) for _, facts in provider.asked] == [("a private key", "site-key-2")]
+    assert [(facts["secret"], facts["sitekey"]) for _, facts in provider.received] == [("a private key", "site-key-2")]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ from flask import Flask
 from sqlalchemy import update
 from werkzeug.test import Client
 
-from app.identity.directory.tenants import tenant_writes
 from app.identity.directory.tenants.addresses import custom_hosts
 from app.identity.directory.tenants.tables import tenants
 from app.identity.platform.store.unit_of_work import UnitOfWork
@@ -44,9 +43,7 @@ def tenant(new_world: NewWorld) -> World:
 @pytest.fixture
 def domain(tenant: World) -> str:
     """A verified custom domain."""
-    made = f"login.{secrets.token_hex(5)}.example"
-    serve(tenant, made)
-    return made
+    return tenant.add_custom_domain()
 
 
 @pytest.fixture
@@ -58,13 +55,6 @@ def there(tenant: World, domain: str, hub_app: Flask) -> Visitor:
 @pytest.fixture
 def ada(tenant: World) -> Person:
     return tenant.person("ada@example.com")
-
-
-def serve(tenant: World, domain: str) -> None:
-    with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
-        custom_hosts.add(work, domain, tenant.services.clock.now())
-        tenant_writes.change(work)
-    tenant.services.directory.clear_cache()
 
 
 def at_domain(app: RelyingParty, there: Visitor) -> AtDomain:

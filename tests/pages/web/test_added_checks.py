@@ -75,11 +75,11 @@ def test_no_form_acts_that_a_validator_refuses(
                 for button in BUTTONS:
                     sent = {**fields, "do": button, "action": button, "vtoken": "x"}
                     refused = scripted.post(None, path, {**sent, **forged}, headers=page.headers)
-                    when_forged = {*scripted.asked, "hub.tenant"}
+                    when_forged = {*scripted.called, "hub.tenant"}
                     with monkeypatch.context() as context:
                         context.setattr(HubForm, "validate", refuse_form)
                         answer = scripted.post(None, path, sent, headers=page.headers)
-                    assert set(scripted.asked) <= when_forged, button
+                    assert set(scripted.called) <= when_forged, button
                     assert 500 not in (refused.status, answer.status), button
 
 
@@ -176,18 +176,18 @@ def test_added_check_of_the_visit_refuses_every_request(
     def refuse_visit(_: object) -> None:
         raise TooManyRequests
 
-    monkeypatch.setattr(visit_opening, "_refuse_shed", refuse_visit)
+    monkeypatch.setattr(visit_opening, "refuse_shed", refuse_visit)
     for method in ("GET", "POST", "HEAD"):
         for path in addresses(hub_app, method):
             for headers in (page.headers, {"Accept-Encoding": "gzip"}):
                 answer = scripted.get(None, path, method=method, headers=headers)
-                assert (answer.status, scripted.asked) in ((429, []), (429, ["hub.tenant"])), (method, path)
+                assert (answer.status, scripted.called) in ((429, []), (429, ["hub.tenant"])), (method, path)
 
 
 def test_added_header_is_in_every_response(
     scripted: ScriptedHub, hub_app: Flask, page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(security_headers, "_HEADERS", (*security_headers._HEADERS, ("X-Added", "1")))
+    monkeypatch.setattr(security_headers, "HEADERS", (*security_headers.HEADERS, ("X-Added", "1")))
     for method in ("GET", "POST", "DELETE", "OPTIONS"):
         for path in (*addresses(hub_app, "GET"), "/nowhere", "/login?attempt=unknown", "/login", "/login"):
             answer = scripted.get(None, path, method=method, headers=page.headers)

@@ -1,4 +1,4 @@
-"""A browser that blocks cookies is told so by the first page, or by the first form of a page that needed no cookie yet."""
+"""The first page says that the browser blocks cookies, or by the first form of a page that needed no cookie yet."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Time:
 
 
 @pytest.fixture
-def elsewhere(services: IdentityServices) -> Iterator[list[IdentityServices]]:
+def other_processes(services: IdentityServices) -> Iterator[list[IdentityServices]]:
     """Two other processes of the identity service, over the same database."""
     made = [make_services(services.settings) for _ in range(2)]
     yield made
@@ -63,13 +63,13 @@ def elsewhere(services: IdentityServices) -> Iterator[list[IdentityServices]]:
 
 
 @pytest.fixture
-def hub(elsewhere: list[IdentityServices], clock: Time) -> HubProcess:
-    return HubProcess([create_service(item) for item in elsewhere], clock)
+def hub(other_processes: list[IdentityServices], clock: Time) -> HubProcess:
+    return HubProcess([create_service(item) for item in other_processes], clock)
 
 
 @pytest.mark.both_databases
 @pytest.mark.parametrize("name", CHANGES)
-def test_change_elsewhere_shows_within_five_seconds(name: str, hub: HubProcess, new_world: NewWorld) -> None:
+def test_change_by_another_process_shows_in_five_seconds(name: str, hub: HubProcess, new_world: NewWorld) -> None:
     """Whatever the ages of the copies are when it happens, and however often the host is visited."""
     case = CHANGES[name]
     for step in range(10):
@@ -108,9 +108,9 @@ def test_copy_of_the_service_counts_with_its_age(hub: HubProcess, world: World) 
 
 
 def test_process_that_answers_a_round_sends_no_older_tenant(
-    elsewhere: list[IdentityServices], clock: Time, world: World
+    other_processes: list[IdentityServices], clock: Time, world: World
 ) -> None:
-    alone = HubProcess([create_service(elsewhere[0])], clock)
+    alone = HubProcess([create_service(other_processes[0])], clock)
     host, brand = host_of(world), CHANGES["brand"]
     alone.visit(host)
     world.change_brand(display_name="Winter")
@@ -140,10 +140,10 @@ def test_late_round_confirms_no_tenant_that_changed_meanwhile(hub: HubProcess, w
 
 @pytest.mark.parametrize(("seconds", "calls"), [(LIMIT_SECONDS, 1), (READING_AGE_SECONDS, 2)], ids=["busy", "idle"])
 def test_one_visit_reads_a_tenant_for_all_visits(
-    elsewhere: list[IdentityServices], clock: Time, world: World, seconds: float, calls: int
+    other_processes: list[IdentityServices], clock: Time, world: World, seconds: float, calls: int
 ) -> None:
     """Else the visits of a busy tenant all wait for the service at once, and no thread is left for other tenants."""
-    alone = HubProcess([create_service(elsewhere[0])], clock)
+    alone = HubProcess([create_service(other_processes[0])], clock)
     host, brand, meanwhile = host_of(world), CHANGES["brand"], list[HubTenant | None]()
     alone.visit(host)
     brand.change(world)
@@ -156,7 +156,7 @@ def test_one_visit_reads_a_tenant_for_all_visits(
     alone.during_call = visit_meanwhile
     alone.calls.clear()
     assert brand.is_seen(alone.visit(host))
-    assert [brand.is_seen(item) for item in meanwhile] == [calls > 1], "an old one is shown to nobody"
+    assert [brand.is_seen(item) for item in meanwhile] == [calls > 1], "no visitor sees the old page"
     assert [name for name, _ in alone.calls] == ["hub.tenant"] * calls
 
 
@@ -231,7 +231,7 @@ def test_invented_hosts_displace_no_tenant_and_join_no_round(hub: HubProcess, wo
     host = host_of(world)
     shown = hub.visit(host)
     for number in range(MAX_UNKNOWN + 100):
-        assert hub.visit(f"nobody-{number}.{world.services.settings.hub_domain}") is None
+        assert hub.visit(f"absent-{number}.{world.services.settings.hub_domain}") is None
     hub.calls.clear()
     assert hub.visit(host) is shown
     hub.wait(ASK_SECONDS)
@@ -379,6 +379,6 @@ def watchers() -> set[Thread]:
 def test_process_that_serves_has_the_thread(world: World) -> None:
     before = watchers()
     app = create_both(world.services.settings)
-    assert watchers() <= before, "not one that serves nobody"
+    assert watchers() <= before, "no watcher of an unused tenant is left"
     assert Visitor(PlainClient(app), world.services.settings.hub_url(world.name)).open("/login").status == 200
     assert len(watchers() - before) == 1

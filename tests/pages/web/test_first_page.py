@@ -23,7 +23,7 @@ def visitor_at(world: World, app: Flask) -> Visitor:
 
 
 def plain(html: str) -> str:
-    """Leave out what is fresh in each visit."""
+    """Leave out the values of each visit."""
     return re.sub(r"[\w-]{16,}", "", html)
 
 
@@ -50,7 +50,7 @@ def test_files_of_the_first_page_wait_for_no_other_page(world: World, new_hub: H
 
 def test_form_of_the_first_page_is_answered(world: World, new_hub: HubFlask) -> None:
     page = visitor_at(world, new_hub).open("/login")
-    refused = page.press("Sign in", identifier="nobody@example.com", password="correct horse 7")
+    refused = page.press("Sign in", identifier="absent@example.com", password="correct horse 7")
     assert refused.status == 401
 
 
@@ -98,7 +98,7 @@ def test_broken_first_page_is_logged_and_shown(
 
 
 def test_unknown_host_gets_its_page_before_the_others(world: World, new_hub: HubFlask) -> None:
-    page = Visitor(PlainClient(new_hub), world.services.settings.hub_url("nobody")).open("/login")
+    page = Visitor(PlainClient(new_hub), world.services.settings.hub_url("absent")).open("/login")
     assert page.status == 404
     assert not new_hub.is_loaded
 

@@ -101,7 +101,7 @@ def test_language_links_keep_known_parameters(world: World, visitor: Visitor) ->
     assert links(refused)[0] == "?landing=refused&lang=de"
     shown_page = visitor.open("/logout?state=mine&return_url=https://shop.example/")
     assert links(shown_page)[1] == "?state=mine&return_url=https%3A%2F%2Fshop.example%2F&lang=ar"
-    page = visitor.open("/service/oidc/authorize?client_id=nobody&redirect_uri=https://evil.example/&state=s")
+    page = visitor.open("/service/oidc/authorize?client_id=absent&redirect_uri=https://evil.example/&state=s")
     assert page.follow("Deutsch").heading == "App nicht gefunden"
 
 
@@ -111,7 +111,7 @@ def test_unsupported_language_is_ignored(visitor: Visitor) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "found"),
+    ("tag", "found"),
     [
         ("de-CH-1996", "de"),
         ("DE", "de"),
@@ -124,8 +124,8 @@ def test_unsupported_language_is_ignored(visitor: Visitor) -> None:
         ("d", None),
     ],
 )
-def test_tag_is_looked_up_by_prefix(wanted: str, found: str | None) -> None:
-    assert lookup(wanted, LANGUAGES) == found
+def test_tag_is_looked_up_by_prefix(tag: str, found: str | None) -> None:
+    assert lookup(tag, LANGUAGES) == found
 
 
 def test_accept_language_drops_q_zero_and_sorts() -> None:

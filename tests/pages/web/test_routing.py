@@ -241,7 +241,7 @@ def test_favicon_is_the_icon_of_the_pages(visitor: Visitor) -> None:
 
 
 def test_unknown_host_gets_404_page_without_tenant_names(world: World, hub_app: Flask) -> None:
-    answer = Client(hub_app).get("/login", base_url=f"http://nobody.{world.services.settings.hub_domain}")
+    answer = Client(hub_app).get("/login", base_url=f"http://absent.{world.services.settings.hub_domain}")
     assert answer.status_code == 404
     assert "Page not found" in answer.text
     assert world.name not in answer.text
@@ -257,7 +257,7 @@ def test_malformed_hosts_get_the_404_page(world: World, hub_app: Flask, host: st
 
 
 def test_unknown_application_is_never_redirected_to(visitor: Visitor) -> None:
-    page = visitor.open("/service/oidc/authorize?client_id=nobody&redirect_uri=https://evil.example/")
+    page = visitor.open("/service/oidc/authorize?client_id=absent&redirect_uri=https://evil.example/")
     assert page.status == 400
     assert page.heading == "App not found"
 

@@ -24,6 +24,6 @@ def finished(tenant: TenantServer, answer: dict[str, str]) -> tuple[ProviderIden
         return service.finish(call, answer.get("state", ""), answer)
 
 
-def asked(address: str) -> dict[str, str]:
+def query_of(address: str) -> dict[str, str]:
     """Return the parameters of an address."""
     return dict(parse_qsl(urlsplit(address).query))

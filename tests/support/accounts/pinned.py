@@ -15,7 +15,7 @@ PINS: dict[str, Any] = {"pin": {"is_on": True, "login": True}}
 REQUIRED: dict[str, Any] = {"pin": {"is_on": True, "login": True, "required": True}}
 WITHOUT_LOGIN: dict[str, Any] = {"pin": {"is_on": True}}
 RIGHT = {"pet": "grey owl"}
-NOBODY = {"email": "nobody@example.test", "username": "nobody", "phone": "+4930999999999"}
+UNKNOWN_ACCOUNT = {"email": "absent@example.test", "username": "absent", "phone": "+4930999999999"}
 
 
 def lock(kind: str, most: int = 2) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def expired_pin_auth_token(who: AccountHolder) -> TestResponse:
     return first(who, token)
 
 
-def session_late(row: str) -> Act:
+def after_session_expiry(row: str) -> Act:
     def act(who: AccountHolder) -> TestResponse:
         token = session(who)
         who.advance_clock(days=2)
@@ -75,7 +75,7 @@ def mails(row: str, **query: Any) -> Act:
 
 def unknown(row: str) -> Act:
     name = {"U70": "email", "U71": "username", "U72": "phone"}[row]
-    return lambda who: who.call(row, {name: NOBODY[name]})
+    return lambda who: who.call(row, {name: UNKNOWN_ACCOUNT[name]})
 
 
 def texts(who: AccountHolder) -> TestResponse:

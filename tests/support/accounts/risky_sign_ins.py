@@ -26,7 +26,7 @@ LINZ, VIENNA, PARIS = "203.0.113.7", "198.51.100.7", "192.0.2.7"
 PLACES = "203.0.113.0/24,Austria,Linz\n198.51.100.0/24,Austria,Vienna\n192.0.2.0/24,France,Paris\n2001:db8::/32,Spain,\nnonsense\n"
 
 
-def from_elsewhere(user_agent: str, address: str) -> Act:
+def from_another_city(user_agent: str, address: str) -> Act:
     """Sign in from the known address, then from this user agent and address."""
 
     def act(who: AccountHolder) -> TestResponse:

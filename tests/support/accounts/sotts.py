@@ -21,7 +21,7 @@ def sott_of(
     secret: str = "",
     form: str = "%Y/%m/%d %H:%M:%S",
 ) -> str:
-    """Return a token; by default one that is good for ten minutes from now."""
+    """Return a token; by default valid for ten minutes from now."""
     begun = start or tenant.services.clock.now()
     over = begun + timedelta(minutes=minutes)
     plain = f"{begun.strftime(form)}#{key or tenant.api_key}#{over.strftime(form)}".encode()

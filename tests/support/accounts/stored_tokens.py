@@ -43,7 +43,7 @@ class SocialAccount:
         claimed, _ = finished(self.tenant, self.provider.signs_in(led(self.tenant, self.name), **claims))
         with doing(self.tenant) as call:
             linked_identities.link(call, account_of(call, self.who.uid), claimed)
-        self.who.held = self.token_of(self.name)
+        self.who.stored_token = self.token_of(self.name)
         return self
 
     def token_of(self, name: str) -> str:
@@ -96,7 +96,7 @@ def encrypted_texts(tokens: dict[str, Any]) -> list[str]:
     return [item["sealed"] for of_uid in tokens.values() for of_name in of_uid.values() for item in of_name.values()]
 
 
-def whole_database(tenant: TenantServer) -> str:
+def stored_rows(tenant: TenantServer) -> str:
     """Return every row of the tenant as text, with bytes as base64."""
     with UnitOfWork(tenant.services.database, tenant.tenant_id).separate_transaction() as work:
         rows = [

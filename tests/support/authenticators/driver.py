@@ -50,8 +50,8 @@ class Driver:
         made = {"second_factors": switches, "sending": {**sending, "mails_in_all": SENT_FREELY}, **self.settings}
         return {**made, **more}
 
-    def elsewhere(self, services: IdentityServices) -> AbstractContextManager[Any]:
-        """Run what it needs of others, for as long as a test takes."""
+    def external_services(self, services: IdentityServices) -> AbstractContextManager[Any]:
+        """Run the external services that it needs, for the duration of a test."""
         return nullcontext()
 
     def equipped(self, who: SecondFactorHolder) -> SecondFactorHolder:

@@ -47,7 +47,7 @@ class DuoDriver(Driver):
     # `lives_seconds` is none: a prompt ends with its challenge; test_duo asks it where there is no challenge
 
     @contextmanager
-    def elsewhere(self, services: IdentityServices) -> Iterator[FakeDuo]:
+    def external_services(self, services: IdentityServices) -> Iterator[FakeDuo]:
         with duo(services) as self.there:
             yield self.there
 

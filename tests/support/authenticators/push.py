@@ -1,4 +1,4 @@
-"""Approval on another device. What is approved lies with the service: who polls shows nothing but the challenge's token."""
+"""Approval on another device. The service keeps the approval: the poll sends nothing but the challenge's token."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Phoned(SecondFactorHolder):
 
     def challenged(self, **query: Any) -> dict[str, Any]:
         challenge = super().challenged(**query)
-        if requested := self.device.asked():
+        if requested := self.device.received_messages():
             self.requests[str(challenge["SecondFactorAuthenticationToken"])] = requested[-1]
         return challenge
 

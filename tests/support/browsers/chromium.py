@@ -18,7 +18,7 @@ FLAGS = [
     "--enable-features=CDPScreenshotNewSurface,SkipListAccountsWithoutGaiaCookies,RenderDocument:level/crashed-frame",
     "--js-flags=--no-flush-bytecode",  # axe and the pages' scripts are compiled once, also after a pause
 ]  # fmt: skip
-# Nobody watches. Layout, focus, hit tests, frames and what Playwright calls visible do not depend on it.
+# No person watches. Layout, focus, hit tests, frames and what Playwright calls visible do not depend on it.
 UNPAINTED = """(() => {
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(":root { opacity: 0 }");

@@ -16,7 +16,7 @@ from tests.support.services.servers import PartMissing
 ROOT = Path(__file__).resolve().parents[3]
 MODULES = ROOT / "node_modules"
 
-# `recommended` and `document` follow the HTML standard; what is set here is a matter of our style, or a rule of our own.
+# `recommended` and `document` follow the HTML standard; the settings here are a matter of our style, or a rule of our own.
 RULES: dict[str, Any] = {
     "root": True,
     "extends": ["html-validate:recommended", "html-validate:document"],

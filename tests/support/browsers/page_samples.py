@@ -36,7 +36,7 @@ SETTINGS = Settings(secrets=(b"a secret of the tests, long enough",), developmen
 
 
 SHARED: list[Path] = []
-"""The folder where the workers of a run keep what they rendered."""
+"""The folder where the workers of a run keep the rendered pages."""
 
 
 @pytest.hookimpl(trylast=True)  # after the run's folder was made

@@ -67,8 +67,8 @@ class Phone:
         query: dict[str, Any] = {name: value for name, value in parse_qsl(parts.query) if name in ("apikey", "token")}
         return self.tenant.send("POST", "/identity/v2/auth/push/device", body, with_secret=False, **query)
 
-    def asked(self) -> list[dict[str, Any]]:
-        """What it was sent, the oldest first; the outbox has it before the worker sends it on."""
+    def received_messages(self) -> list[dict[str, Any]]:
+        """The messages sent to it, the oldest first; the outbox has it before the worker sends it on."""
         sent = sent_messages(self.tenant.services, self.tenant.tenant_id, "push")
         return [message["data"] for message in sent if message["device_token"] == self.token]
 
@@ -76,7 +76,7 @@ class Phone:
         self, word: str, data: dict[str, Any] | None = None, number: str | None = None, **members: Any
     ) -> TestResponse:
         """Answer a request, the newest if none is named."""
-        token = str((data or self.asked()[-1])["secondfactorauthenticationtoken"])
+        token = str((data or self.received_messages()[-1])["secondfactorauthenticationtoken"])
         body = {"verify": word, "signature": self.sign(f"{word}{token}{number or ''}")}
         body |= {"number": number} if number is not None else {}
         path = f"{LOGIN_2FA}/verification/push"

@@ -1,4 +1,4 @@
-"""What is done to make the rows of passkeys refuse."""
+"""Actions that make the operations of passkeys refuse."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The audit trail in PostgreSQL before and after its partitions, and what is asked of it."""
+"""The audit trail in PostgreSQL before and after its partitions, and the queries on it."""
 
 from __future__ import annotations
 

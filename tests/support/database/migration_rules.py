@@ -49,8 +49,8 @@ def recorded_statements() -> Iterator[list[str]]:
 def breaks_older_code(statements: Sequence[str], passing: Collection[str] = ()) -> list[str]:
     """Return what of these statements older code would stumble over, and why.
 
-    A name may be given away if the same transaction makes it again: a table in the likeness of the one that had it, an index or
-    a key of that table. Nobody sees the database without it. What a function would do when called is not done by its making.
+    A name may be freed if the same transaction makes it again: a table in the likeness of its former owner, an index or
+    a key of that table. No transaction sees the database without it. What a function would do when called is not done by its making.
 
     Args:
         passing: constraints that refuse nothing of what older code writes, as other tests show, and that the migration that adds
@@ -74,7 +74,7 @@ def breaks_older_code(statements: Sequence[str], passing: Collection[str] = ()) 
 
 
 def is_made_again(statement: str, later: Sequence[str]) -> bool:
-    """Return whether a statement renames what is made again before the transaction ends."""
+    """Return whether a statement renames an object that is made again before the transaction ends."""
     renamed = re.fullmatch(r"ALTER (TABLE|INDEX) (\w+) RENAME TO (\w+)", statement)
     if renamed is None:
         return False
@@ -86,7 +86,7 @@ def is_made_again(statement: str, later: Sequence[str]) -> bool:
 
 
 def is_passing(constraint: str, at: int, statements: Sequence[str]) -> bool:
-    """Return whether this statement adds a constraint that a later one takes away, or takes away one that was added."""
+    """Return whether this statement adds a constraint that a later one takes away, or takes an added constraint away."""
     adds, drops = f" ADD CONSTRAINT {constraint} CHECK ", f" DROP CONSTRAINT {constraint}"
     if adds in statements[at]:
         return statements[at].endswith(" NOT VALID") and any(statement.endswith(drops) for statement in statements[at:])

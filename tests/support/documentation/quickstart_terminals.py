@@ -1,4 +1,4 @@
-"""Runs the commands that a quickstart pastes into a terminal beside the app's, and compares what they print with what the page shows.
+"""Runs the commands that a quickstart pastes into a terminal beside the app's, and compares their output with the page.
 
 A block `json` after a block of such a terminal is what its last command prints: each member that it shows is there with the same value,
 but moments (seconds since 1970) differ, and a text that ends in … goes on in another way.
@@ -17,7 +17,7 @@ _FIRST_MOMENT = 1_500_000_000
 
 
 class TerminalStep(NamedTuple):
-    """A pasted block, what it printed, and what the page shows below it."""
+    """A pasted block, its output, and the output that the page shows."""
 
     code: str
     printed: str

@@ -25,7 +25,7 @@ def last_entry(name: str) -> str:
 
 
 def printed_without_the_tenant(running: Running) -> str:
-    """Start the page's app, ask it to sign in if it comes up, and return what it printed, with the page's name of the tenant."""
+    """Start the page's app, ask it to sign in if it comes up, and return its output, with the page's name of the tenant."""
     lost = replace(running, script=running.script.replace("acme.localhost", UNKNOWN))
     with suppress(AssertionError), app_started(lost) as app:
         httpx.get(f"{app}/sign-in", follow_redirects=True, timeout=120)

@@ -201,14 +201,14 @@ def with_secrets(script: str, secrets: dict[str, str]) -> str:
 
 
 def put(block: Block, path: Path) -> str:
-    """Return the commands that write the file of a block, whose text is kept elsewhere until then."""
+    """Return the commands that write the file of a block, whose text is kept outside until then."""
     path.write_text(block.code)
     name = shlex.quote(block.file)
     return f"mkdir -p $(dirname {name})\ncat {path} {'>>' if block.is_appended else '>'} {name}\n"
 
 
 def without_installs(script: str) -> str:
-    """Return the commands without those that install, after a check that what they install is there."""
+    """Return the commands without those that install, after a check that the packages are installed."""
     for line in script.splitlines():
         check_installed(line)
     return INSTALLING.sub("", script)
@@ -302,11 +302,11 @@ def sign_in(tab: Page, app: str, person: DemoPerson = PERSON) -> None:
 def sign_in_and_out(tab: Page, app: str, *, protected: str = "/account") -> None:
     """Test the app: the protected page asks for sign-in and then shows the user; sign-out ends both sessions."""
 
-    def one(name: str) -> Locator:
+    def link_or_button(name: str) -> Locator:
         return tab.get_by_role("link", name=name).or_(tab.get_by_role("button", name=name))
 
     tab.goto(f"{app}/")
-    expect(one("Sign in")).to_be_visible()
+    expect(link_or_button("Sign in")).to_be_visible()
     expect(tab.get_by_text(PERSON.email)).to_have_count(0)
     tab.goto(f"{app}{protected}")
     sign_in(tab, app)
@@ -315,8 +315,8 @@ def sign_in_and_out(tab: Page, app: str, *, protected: str = "/account") -> None
     expect(tab.get_by_text(PERSON.email)).to_be_visible()
     tab.goto(f"{app}/")
     expect(tab.get_by_text(PERSON.name).or_(tab.get_by_text(PERSON.email)).first).to_be_visible()
-    one("Sign out").click()
+    link_or_button("Sign out").click()
     tab.wait_for_url(lambda url: url.startswith(f"{app}/") and urlsplit(url).path == "/")
-    expect(one("Sign in")).to_be_visible()
+    expect(link_or_button("Sign in")).to_be_visible()
     tab.goto(f"{app}{protected}")
     tab.wait_for_url("**/login**")  # neither the app nor Gatehouse knows the user any more

@@ -18,7 +18,7 @@ class BreachedPasswordServer:
     passwords: tuple[str, ...]
     url: str = ""
     status: int = 200
-    asked: list[tuple[str, str]] = field(default_factory=list)
+    received: list[tuple[str, str]] = field(default_factory=list)
 
     def lines(self, prefix: str) -> str:
         digests = [
@@ -36,7 +36,7 @@ def breached_password_server(*passwords: str) -> Iterator[BreachedPasswordServer
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             prefix = self.path.rpartition("/")[2]
-            state.asked.append((prefix, self.headers.get("Add-Padding", "")))
+            state.received.append((prefix, self.headers.get("Add-Padding", "")))
             body = state.lines(prefix).encode()
             self.send_response(state.status)
             self.send_header("Content-Length", str(len(body)))

@@ -1,4 +1,4 @@
-"""Duo elsewhere: a real HTTP server that speaks its OAuth interface, checks every signature, and lets people in."""
+"""A fake of Duo: a real HTTP server that speaks its OAuth interface, checks every signature, and lets people in."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class FakeDuo:
     claims_override: dict[str, Any] = field(default_factory=dict)
     """Claims that the token has instead."""
     secret: str = SECRET
-    """What it signs with."""
+    """The signing key."""
     leads: Callable[[str], str] = str
     """Where browsers reach the configured redirect address."""
 
@@ -42,7 +42,7 @@ class FakeDuo:
         return self.services.clock.now()
 
     def passed(self, address: str, **overrides: Any) -> dict[str, str]:
-        """Pass the prompt in a browser, and return what it comes back with."""
+        """Pass the prompt in a browser, and return the parameters of the callback."""
         parts = urlsplit(address)
         assert f"{parts.scheme}://{parts.netloc}" == self.url
         assert parts.path == "/oauth/v1/authorize"

@@ -135,7 +135,7 @@ class FakeProvider:
         requested = dict(parse_qsl(urlsplit(address).query))
         return f"{requested['redirect_uri']}?{urlencode(self.signs_in(address, **who))}"
 
-    def asked_for(self, path: str) -> int:
+    def requests_to(self, path: str) -> int:
         return sum(1 for item in self.received if item.path == path)
 
     def configuration(self) -> dict[str, Any]:
@@ -214,7 +214,7 @@ def half_of(access_token: str) -> str:
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
-    held: FakeProvider
+    provider: FakeProvider
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -228,7 +228,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._respond(dict(parse_qsl(content)))
 
     def _respond(self, form: dict[str, str]) -> None:
-        stored, path = self.server.held, urlsplit(self.path).path
+        stored, path = self.server.provider, urlsplit(self.path).path
         query = dict(parse_qsl(urlsplit(self.path).query))
         request = ReceivedRequest(path, dict(self.headers), form, query, f"{stored.url}{self.path}")
         stored.received.append(request)
@@ -265,10 +265,10 @@ def provider(services: IdentityServices) -> Iterator[FakeProvider]:
     """Serve a provider at its own port, with the cache of its metadata cleared."""
     services.provider_metadata = ProviderMetadataCache(services.clock, services.provider_metadata.resolver)
     server = _Server(("127.0.0.1", 0), _Handler)
-    server.held = FakeProvider(services, f"http://provider.localhost:{server.server_port}")
+    server.provider = FakeProvider(services, f"http://provider.localhost:{server.server_port}")
     threading.Thread(target=lambda: server.serve_forever(poll_interval=0.02), daemon=True).start()
     try:
-        yield server.held
+        yield server.provider
     finally:
         server.shutdown()
         server.server_close()

@@ -39,7 +39,7 @@ class LogoutReceiver:
         self.server.answers["/out"] = (status, headers or {}, b"")
 
     def deliver(self) -> None:
-        """Let a worker deliver what is due now, with messages of other tests; none becomes due while it works."""
+        """Let a worker deliver all messages due now, with messages of other tests; none becomes due while it works."""
         worker = Worker(self.services.settings, self.services.database, FixedClock(self.services.clock.now()))
         while worker.deliver_due():
             pass

@@ -1,4 +1,4 @@
-"""A small SMTP server (RFC 5321, STARTTLS, AUTH PLAIN) on this machine, which keeps what it is given and can be configured to refuse."""
+"""A small SMTP server (RFC 5321, STARTTLS, AUTH PLAIN) on this machine, which keeps its mails and can be configured to refuse."""
 
 import base64
 import datetime as dt

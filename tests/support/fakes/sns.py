@@ -1,4 +1,4 @@
-"""Amazon SNS elsewhere: a real HTTP server that speaks what is used of its query API, signatures included."""
+"""A fake of Amazon SNS: a real HTTP server that speaks the used part of its query API, signatures included."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ _SHOWN = re.compile(
 
 @dataclass
 class Topic:
-    """What it knows, and what it was asked."""
+    """Its registered devices, and the received requests."""
 
     key: Mapping[str, str]
     url: str = ""
-    asked: list[dict[str, str]] = field(default_factory=list)
+    received: list[dict[str, str]] = field(default_factory=list)
     refusal: tuple[int, str] | None = None  # what a Publish is refused with
     known: str = ""  # an endpoint that has the token with other attributes
 
     def published(self) -> list[dict[str, str]]:
-        return [item for item in self.asked if item["Action"] == "Publish"]
+        return [item for item in self.received if item["Action"] == "Publish"]
 
     def endpoint(self, created: Mapping[str, str]) -> str:
-        """What it calls a device."""
+        """Its name of a device."""
         name = hashlib.sha256(created["Token"].encode()).hexdigest()[:12]
         return created["PlatformApplicationArn"].replace(":app/", ":endpoint/") + f"/{name}"
 
     def answer(self, form: dict[str, str]) -> tuple[int, str]:
-        self.asked.append(form)
+        self.received.append(form)
         if form["Action"] == "CreatePlatformEndpoint":
             if self.known:
                 said = f"Invalid parameter: Token Reason: Endpoint {self.known} already exists with the same Token"

@@ -49,13 +49,13 @@ class FakeStorefront:
 
     customers: list[dict[str, Any]] = field(default_factory=list)
     contacts: list[dict[str, Any]] = field(default_factory=list)
-    asked: list[tuple[str, str]] = field(default_factory=list)
+    received: list[tuple[str, str]] = field(default_factory=list)
     """Method and address of each request."""
     answer: tuple[int, bytes] | None = None
     """What every request is answered with instead."""
 
     def respond(self, method: str, address: str, headers: Any, body: Any) -> tuple[int, Any]:
-        self.asked.append((method, address))
+        self.received.append((method, address))
         parts = urlsplit(address)
         if parts.path == "/stores/abc123/v3/customers":
             return self._customers(method, parts.query, body) if headers["X-Auth-Token"] == API_TOKEN else (401, {})

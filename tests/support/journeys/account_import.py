@@ -46,7 +46,7 @@ AUTH0 = {
 UUID = "f27826f7-6ec1-4283-822f-10e0c51a9089"
 
 
-Outcomes = list[ImportedRecord]
+Reported = list[ImportedRecord]
 
 
 def keycloak(password: dict[str, str], **more: Any) -> dict[str, Any]:
@@ -87,7 +87,7 @@ KEYCLOAK = {
 }
 
 
-def imported(tenant: World, folder: Path, form: str, *records: Any, **how: Any) -> Outcomes:
+def imported(tenant: World, folder: Path, form: str, *records: Any, **how: Any) -> Reported:
     """Import records as NDJSON, or one realm as it is exported."""
     path = folder / "export.json"
     text = json.dumps(records[0], indent=2) if "users" in records[0] else "\n".join(map(json.dumps, records))
@@ -102,8 +102,8 @@ def imported_files(
     mapped: MappedRecord | None = None,
     realm: str | None = None,
     **how: Any,
-) -> Outcomes:
-    reported: Outcomes = []
+) -> Reported:
+    reported: Reported = []
     found = tenant.services.directory.by_name(tenant.name)
     assert found
     reads = formats.read(files, Format(form), mapped or MappedRecord(), realm)
@@ -111,7 +111,7 @@ def imported_files(
     return reported
 
 
-def outcomes(reported: Outcomes) -> list[str]:
+def results_of(reported: Reported) -> list[str]:
     return [str(done.outcome) for done in reported]
 
 

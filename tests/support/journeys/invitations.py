@@ -1,4 +1,4 @@
-"""Guests of an organization, and what they do with the link. pytest loads it as a plugin."""
+"""Guests of an organization, and their use of the link. pytest loads it as a plugin."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Applications of a tenant, and what they send as relying parties."""
+"""Applications of a tenant, and their requests as relying parties."""

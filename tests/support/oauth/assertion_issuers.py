@@ -34,7 +34,7 @@ class Hr:
     def assertion(self, **changed: Any) -> str:
         now = int(self.client.services.clock.now().timestamp())
         claims = {
-            "iss": ISSUER, "sub": "nobody", "aud": self.client.issuer, "exp": now + 60, "iat": now, "jti": randomness.token(8), **changed,
+            "iss": ISSUER, "sub": "absent", "aud": self.client.issuer, "exp": now + 60, "iat": now, "jti": randomness.token(8), **changed,
         }  # fmt: skip
         key = self.key or client_key(self.algorithm)
         header = {"alg": self.algorithm, "kid": key.kid, **self.header}

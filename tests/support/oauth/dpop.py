@@ -19,7 +19,7 @@ from tests.support.oauth.signed_requests import client_key, part
 
 @dataclass
 class Prover:
-    """A client that sends proofs. `nonce` is the last one that it was given."""
+    """A client that sends proofs. `nonce` is the last nonce that it received."""
 
     client: RelyingParty
     algorithm: str = "ES256"
@@ -63,7 +63,7 @@ class Prover:
         return f"{signed}.{base64.urlsafe_b64encode(signature).decode().rstrip('=')}"
 
     def post(self, what: str, form: Mapping[str, Any], dpop_proof: str | None = None) -> TestResponse:
-        """Post a form to an endpoint for clients with a proof: a new one, or the one that is given."""
+        """Post a form to an endpoint for clients with a proof: a new proof, or `proof`."""
         path = f"/api/oidc/{self.client.app}/{what}" if self.client.app else f"/api/oidc/{what}"
         sent = dpop_proof if dpop_proof is not None else self.dpop_proof("POST", self.client.hub_url + path)
         return self.client.back(what, form, headers={"DPoP": sent})

@@ -36,7 +36,7 @@ def public_jwks(*keys: Key) -> dict[str, Any]:
 
 @dataclass
 class Signer:
-    """Signs request objects for a client; changing a field changes what it signs."""
+    """Signs request objects for a client; changing a field changes the signed claims."""
 
     client: RelyingParty
     algorithm: str = "ES256"
@@ -64,7 +64,7 @@ class Signer:
         return {"client_assertion_type": ASSERTION_TYPE, "client_assertion": text}
 
     def signed(self, claims: Mapping[str, Any]) -> str:
-        """Return the claims as a JWT; one that is None is left out."""
+        """Return the claims as a JWT; a claim of None is left out."""
         key = self.key or client_key(self.algorithm)
         named = {"alg": self.algorithm, "kid": key.kid, **self.header}
         header = {name: value for name, value in named.items() if value is not None}

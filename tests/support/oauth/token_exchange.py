@@ -23,7 +23,7 @@ Tokens = dict[str, Any]
 
 
 @pytest.fixture
-def front(world: World) -> RelyingParty:
+def frontend(world: World) -> RelyingParty:
     """The application that people sign in to; the service `orders` may act for them."""
     return world.application("front", client_id="front", access_token_format="jwt", may_act=["orders"])
 

@@ -19,6 +19,8 @@ from app.contract.tenants.settings import TenantSettings
 from app.identity import create_app, create_service
 from app.identity.credentials.store import credentials
 from app.identity.directory.accounts.tables import accounts, identifiers
+from app.identity.directory.tenants import tenant_writes
+from app.identity.directory.tenants.addresses import custom_hosts
 from app.identity.directory.tenants.keys import client_secrets
 from app.identity.directory.tenants.tables import applications, tenants
 from app.identity.platform.services import IdentityServices
@@ -66,6 +68,15 @@ class World:
         with UnitOfWork(self.services.database, self.tenant_id).separate_transaction() as work:
             work.run(update(tenants).where(where).values(brand=body, version=tenants.c.version + 1))
         self.services.directory.clear_cache()
+
+    def add_custom_domain(self) -> str:
+        """Serve the tenant at a new verified domain of its own, which is returned."""
+        host = f"login.{secrets.token_hex(5)}.example"
+        with UnitOfWork(self.services.database, self.tenant_id).separate_transaction() as work:
+            custom_hosts.add(work, host, self.services.clock.now())
+            tenant_writes.change(work)
+        self.services.directory.clear_cache()
+        return host
 
     def delete_passkeys(self) -> None:
         """Lose them all, as nothing in the interface does."""

@@ -37,13 +37,13 @@ PAGE, STRANGE_PAGE = "https://shop.example/back", "https://evil.example/back"
 class AccountHolder(Customer):
     """An account with a verified address, a username, a number, security answers and an access token."""
 
-    held: str = ""
+    stored_token: str = ""
 
     @property
     def bearer(self) -> str:
         """An access token of theirs."""
-        self.held = self.held or str(self.tenant.tokens(self.uid)["access_token"])
-        return self.held
+        self.stored_token = self.stored_token or str(self.tenant.tokens(self.uid)["access_token"])
+        return self.stored_token
 
     def own(self, row: str, body: Any = None, *, at: Mapping[str, str] | None = None, **query: Any) -> TestResponse:
         """Ask a row with the access token; `at` fills the path."""
@@ -90,7 +90,7 @@ Act = Callable[[AccountHolder], TestResponse]
 
 @dataclass(frozen=True)
 class Refusal:
-    """One (row, code) pair: what is done, and the tenant in which it is done."""
+    """One pair of operation and code: the action, and the tenant in which it happens."""
 
     row: str
     code: int
@@ -146,7 +146,7 @@ def refusals(row: str, *lines: tuple[Any, ...]) -> list[Refusal]:
 
 @dataclass(frozen=True)
 class Ask:
-    """What is sent."""
+    """The request."""
 
     body: Mapping[str, Any] | None = None
     query: Mapping[str, Any] = field(default_factory=dict)
@@ -155,7 +155,7 @@ class Ask:
 
 
 def once(done: object, requested: Ask) -> Ask:
-    """Return what is asked once something is done."""
+    """Return the request that follows an action."""
     assert done
     return requested
 

@@ -26,7 +26,7 @@ def status_of(row: str, code: int) -> int:
 
 @dataclass(frozen=True)
 class Row:
-    """One row: what it is called by, who calls it, its marks, and its column "Errors beyond base"."""
+    """One operation: its names, its callers, its marks, and its column "Errors beyond base"."""
 
     method: str
     path: str
@@ -296,7 +296,7 @@ NOT_RAISED: dict[int, str] = {
     922: "908, as errors.md chooses for a missing key",
     942: "a tenant is known by its key: 901",
     958: "a body is read by its content type: 965",
-    1027: "936, which an update of a profile says of every address that is somebody's",
+    1027: "936, which an update of a profile says of every address that an account has",
     1081: "a body is read by its content type: 1079",
     1140: "a token names whose address is written to: U07 takes no client GUID",
     1144: "nothing is off for tenants of one version",

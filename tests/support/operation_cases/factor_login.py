@@ -92,7 +92,7 @@ def unknown(row: str, body: Mapping[str, Any] | None) -> Act:
     return lambda who: ask(row, of(who), body, "no such token")
 
 
-def late(row: str, body: Mapping[str, Any] | None) -> Act:
+def after_expiry(row: str, body: Mapping[str, Any] | None) -> Act:
     def act(account_holder: AccountHolder) -> TestResponse:
         who = of(account_holder)
         token = who.token()
@@ -116,7 +116,10 @@ def base(row: str, body: Mapping[str, Any] | None, has: Has = nothing) -> list[R
     """Return the refusals of a challenge token."""
     shut = on(lockout={"type": "suspend", "maximum_failed_attempts": 1})
     return refusals(
-        row, (1103, unknown(row, body), on()), (1104, late(row, body), on()), (1264, locked_since(row, body, has), shut)
+        row,
+        (1103, unknown(row, body), on()),
+        (1104, after_expiry(row, body), on()),
+        (1264, locked_since(row, body, has), shut),
     )
 
 
@@ -130,4 +133,4 @@ PHONE, PAGE = {"phoneno2fa": NUMBER}, {"phone_login": True}
 APP, OTP, CODE = {"authenticatorcode": "000000"}, {"otp": "000000"}, {"backupcode": "00000-00000"}
 
 
-ANSWERS_GIVEN = listed("Grey Owl", "Bern")
+RIGHT_ANSWERS = listed("Grey Owl", "Bern")

@@ -17,7 +17,7 @@ ON = {"passwordless_email": True, "passwordless_sms": True, "phone_login": True}
 SESSION = {**LOGIN, "SecondFactorAuthentication": None}
 
 
-NOBODY = "nobody@example.test"
+UNKNOWN_EMAIL = "absent@example.test"
 
 
 LIMITED = {"amount": 1, "minutes": 43_200}
@@ -82,7 +82,7 @@ class CodeSignIn:
         answered(self.shown(who, otp))
         return self.shown(who, otp)
 
-    def late(self, who: AccountHolder) -> TestResponse:
+    def after_expiry(self, who: AccountHolder) -> TestResponse:
         otp = self.code(who)
         who.advance_clock(minutes=11)
         return self.shown(who, otp)
@@ -104,7 +104,7 @@ class CodeSignIn:
         acts: list[tuple[Act, dict[str, Any]]] = [
             (lambda who: self.guessed(who, 1), ON),
             (self.used, ON),
-            (self.late, ON),
+            (self.after_expiry, ON),
             (lambda who: self.guessed(who, 6), unlocked),
         ]
         stored = [(code, *line) for code, line in zip(codes, acts, strict=True)]

@@ -7,7 +7,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Whole:
+class ExactObject:
     """An object with exactly these members, whatever they hold."""
 
     members: frozenset[str]
@@ -23,14 +23,14 @@ class ListOf:
 
 def narrowed(shape: Any) -> Any:
     """Return a shape as `fields=Uid,email/value` narrows it: the profile alone, wherever it stands."""
-    if isinstance(shape, Whole) and "Uid" in shape.members:
+    if isinstance(shape, ExactObject) and "Uid" in shape.members:
         return {"Uid": str, "Email": ListOf({"Value": str}, least=0)}
     return {name: narrowed(item) for name, item in shape.items()} if isinstance(shape, dict) else shape
 
 
 def differs(shape: Any, value: Any, at: str = "") -> str:
     """Return how a value differs from a shape, nothing where it does not."""
-    if isinstance(shape, Whole):
+    if isinstance(shape, ExactObject):
         stored = set(value) if isinstance(value, dict) else {f"{value!r}"}
         return f"{at}: {sorted(stored ^ shape.members)}" if stored != shape.members else ""
     if isinstance(shape, ListOf):
@@ -48,7 +48,7 @@ def differs(shape: Any, value: Any, at: str = "") -> str:
 
 POSTED, DELETED = {"IsPosted": True}, {"IsDeleted": True}
 POSTED_SMS = {"IsPosted": True, "Data": {"AccountSid": str, "Sid": str}}
-PROFILE = Whole(
+PROFILE = ExactObject(
     frozenset(
         str.split(
             "IsPasswordBreached IsActive IsDeleted EmailVerified IsLoginLocked IsRequiredFieldsFilledOnce FirstLogin "

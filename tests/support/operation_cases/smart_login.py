@@ -9,7 +9,7 @@ from werkzeug.test import TestResponse
 
 from tests.support.accounts.mailbox import token_in
 from tests.support.operation_cases.cases import AccountHolder, Act, solved
-from tests.support.operation_cases.passwordless import NOBODY
+from tests.support.operation_cases.passwordless import UNKNOWN_EMAIL
 from tests.support.tenants.tenant_server import answered, refused
 
 SMART, TOUCH = {"smart_login": True}, {"one_touch": True, "phone_login": True}
@@ -35,7 +35,7 @@ def start(who: AccountHolder, stored: str = "", **query: Any) -> TestResponse:
     return who.call("U55", **{"email": who.email, "clientguid": stored or guid(), **query})
 
 
-def asked(who: AccountHolder) -> tuple[str, Link]:
+def begun_smart_login(who: AccountHolder) -> tuple[str, Link]:
     """Start a smart login; return the device's guid and the token of the mailed link."""
     stored = guid()
     number = answered(start(who, stored))["Number"]
@@ -53,7 +53,7 @@ def poll(who: AccountHolder, stored: str) -> TestResponse:
 
 
 def approved(who: AccountHolder) -> str:
-    stored, token = asked(who)
+    stored, token = begun_smart_login(who)
     answered(click(who, token))
     return stored
 
@@ -73,7 +73,7 @@ def touch(email: str, stored: str = "", **more: Any) -> Act:
     return lambda who: solving("U58", {"email": email, "clientguid": stored or guid(), **more})(who)
 
 
-def touched(who: AccountHolder, email: str = NOBODY) -> tuple[str, Link]:
+def touched(who: AccountHolder, email: str = UNKNOWN_EMAIL) -> tuple[str, Link]:
     stored = guid()
     number = answered(touch(email, stored)(who))["Number"]
     return stored, Link.about(token_in(who.mailed(email)), number)

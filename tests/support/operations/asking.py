@@ -40,7 +40,7 @@ WRITES = ("POST", "PUT", "DELETE", "PATCH")
 OperationTest = Callable[..., None]
 MAX_IN_A_CASE = 15
 METHODS = ("GET", "POST", "PUT", "DELETE", "PATCH")
-# A limit would answer in place of what is asked.
+# A limit would answer in place of the operation.
 UNLIMITED = {"limits": dict.fromkeys(RequestLimits.model_fields, 0), "lockout": {"type": "none"}}
 
 
@@ -51,10 +51,10 @@ def every(*schemes: AuthScheme, without: tuple[AuthScheme, ...] = ()) -> Callabl
         for operation in CATALOGUE
         if set(schemes) <= operation.admission.auth.schemes() and not set(without) & operation.admission.auth.schemes()
     ]
-    return asked_of(stored)
+    return for_each_operation(stored)
 
 
-def asked_of(operations: list[AnyOperation]) -> Callable[[OperationTest], OperationTest]:
+def for_each_operation(operations: list[AnyOperation]) -> Callable[[OperationTest], OperationTest]:
     """Run the test, which takes `operation`, for each of these; those of a few areas are one case, since a case costs time.
 
     Each operation is tested whatever the others do; the failure names all that fail.
@@ -103,7 +103,7 @@ def needs_key_alone(operation: AnyOperation) -> bool:
 
 def with_body() -> Callable[[OperationTest], OperationTest]:
     """Run the test for each operation with a body."""
-    return asked_of(
+    return for_each_operation(
         [operation for operation in CATALOGUE if operation.method in WRITES and shape_of(operation.request).has_body]
     )
 

@@ -68,7 +68,7 @@ def _client(power: str, needs: tuple[str, ...], members: Make, neutral: Body) ->
     )  # fmt: skip
 
 
-def _given_client(power: str, **settings: Any) -> Powerful:
+def _configured_client(power: str, **settings: Any) -> Powerful:
     """Return a client that has the power by its configuration file."""
     return Powerful(
         "oauth_clients", power, ALL, same(SHOP), {"DisplayName": "Shop"},
@@ -190,10 +190,10 @@ POWERFUL: tuple[Powerful, ...] = (
         )
         for item, more in (("uid", {}), ("email", {}), ("identity", {"Connection": "google"}))
     ),
-    _given_client("interface_access read", interface_access="read"),
-    _given_client("interface_access full", interface_access="full"),
-    _given_client("resource_server", resource_server=True),
-    _given_client("resources", resources=["https://api.acme.example"]),
+    _configured_client("interface_access read", interface_access="read"),
+    _configured_client("interface_access full", interface_access="full"),
+    _configured_client("resource_server", resource_server=True),
+    _configured_client("resources", resources=["https://api.acme.example"]),
     Powerful("oauth_clients", "named in may_act", ALL, same(SHOP), {"DisplayName": "Shop"}, prepare=_name),
     Powerful("initial_access_tokens", "new clients", ("client:create",), same(SAMPLES["initial_access_tokens"].item(1))),
     Powerful("sotts", "new accounts", ("sott:create",), same(SAMPLES["sotts"].item(1))),

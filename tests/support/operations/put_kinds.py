@@ -9,7 +9,7 @@ from typing import Final
 KEEPS, REPLACES = "keeps", "replaces"
 """An absent member stays, and null or an empty one clears; or the body takes the place of what was stored."""
 ACTS: Final = "acts"
-"""It stores no members of its body: it verifies, assigns, switches or resets, or names what it changes."""
+"""It stores no members of its body: it verifies, assigns, switches or resets, or names the changed item."""
 
 _REPLACING: Final = """
 access_settings.change_addresses access_settings.change_domains access_settings.change_locks access_settings.change_urls

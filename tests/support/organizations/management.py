@@ -21,7 +21,7 @@ NO_UID = "0" * 32
 
 @dataclass
 class Business:
-    """A tenant with organizations; what is not asked for is not created."""
+    """A tenant with organizations; only the requested parts are created."""
 
     tenant: TenantServer
 
@@ -83,7 +83,7 @@ Act = Callable[[Business], TestResponse]
 
 @dataclass(frozen=True)
 class RefusedCall:
-    """A refusal: what is done at which operation, and the error that it gets."""
+    """A refusal: the action, the operation, and its error."""
 
     operation: str
     code: int
@@ -111,8 +111,8 @@ def ask(method: str, path: str, body: Any = None, **query: Any) -> Act:
     """Send it; the path and the query may name members of the business in braces, such as {org}."""
 
     def act(business: Business) -> TestResponse:
-        filled = {name: value.format_map(_Members(business)) for name, value in query.items()}
-        return business.send(method, path.format_map(_Members(business)), _filled(body, business), **filled)
+        formatted = {name: value.format_map(_Members(business)) for name, value in query.items()}
+        return business.send(method, path.format_map(_Members(business)), _formatted(body, business), **formatted)
 
     return act
 
@@ -126,12 +126,12 @@ class _Members(dict[str, Any]):
         return getattr(self.business, name)
 
 
-def _filled(value: Any, business: Business) -> Any:
+def _formatted(value: Any, business: Business) -> Any:
     if isinstance(value, str):
         return value.format_map(_Members(business)) if "{" in value else value
     if isinstance(value, dict):
-        return {name: _filled(item, business) for name, item in value.items()}
-    return [_filled(item, business) for item in value] if isinstance(value, list) else value
+        return {name: _formatted(item, business) for name, item in value.items()}
+    return [_formatted(item, business) for item in value] if isinstance(value, list) else value
 
 
 OIDC = {

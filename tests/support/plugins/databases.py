@@ -1,9 +1,9 @@
 """The databases that a test runs on. pytest loads it as a plugin.
 
 A test over `services` (or `own_database`) runs on SQLite. In the folders `BY_MARK` it runs on PostgreSQL too if it or its module is marked
-`both_databases`; elsewhere unless it has a table of cases, of which then the first runs on both. The marked ones together send PostgreSQL
+`both_databases`; in others unless it has a table of cases, of which then the first runs on both. The marked ones together send PostgreSQL
 each statement, with each combination of types and each kind of outcome (no row, one, several, each error), that any test of the folder
-sends (decisions 0267 and 0294). Races, tenants kept apart, and hostile or stored values are marked for what they are.
+sends (decisions 0267 and 0294). Races, tenants kept apart, and hostile or stored values are marked as such.
 `@pytest.mark.both_databases("first")` runs the first case of a table on both, and
 `@pytest.mark.both_databases(variant={"as stated"})` the cases whose parameter `variant` is spelt so.
 `--databases both` runs every case on both.

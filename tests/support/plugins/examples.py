@@ -46,16 +46,16 @@ class Recorder:
     records_all: bool = False
     calls: list[tuple[str, Example]] = field(default_factory=list)
     best: dict[str, tuple[float, Example]] = field(default_factory=dict)
-    wanted: dict[str, list[str]] = field(default_factory=dict)
+    names_by_test: dict[str, list[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name, example in load_examples().items():
-            self.wanted.setdefault(example["made_by"], []).append(name)
+            self.names_by_test.setdefault(example["made_by"], []).append(name)
 
     def note(self, operation: AnyOperation, raw: RawRequest, answer: server.Answer, context: Any) -> None:
-        """Keep a successful call if somebody asks for it."""
-        is_wanted = self.records_all or operation.name in self.wanted.get(self.test, ())
-        if not is_wanted or not operation.documentation.is_public:
+        """Keep a successful call whose example is to be recorded."""
+        is_recorded = self.records_all or operation.name in self.names_by_test.get(self.test, ())
+        if not is_recorded or not operation.documentation.is_public:
             return
         example = _example_of(operation, raw, answer, context)
         if example is None:
@@ -71,7 +71,7 @@ class Recorder:
         stored = load_examples()
         return [
             name
-            for name in self.wanted.get(self.test, ())
+            for name in self.names_by_test.get(self.test, ())
             if not any(called == name and shape(item) == shape(stored[name]) for called, item in self.calls)
         ]
 
@@ -225,7 +225,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     if _recorder is None:
         return (yield)
-    is_watched = _recorder.records_all or item.nodeid in _recorder.wanted
+    is_watched = _recorder.records_all or item.nodeid in _recorder.names_by_test
     _recorder.test, _recorder.calls = item.nodeid if is_watched else "", []
     result = yield
     _recorder.test = ""
@@ -235,7 +235,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     result = yield
-    if _recorder is not None and not _recorder.records_all and item.nodeid in _recorder.wanted:
+    if _recorder is not None and not _recorder.records_all and item.nodeid in _recorder.names_by_test:
         stale = _recorder.stale()
         assert not stale, _HINT.format(", ".join(stale), item.location[0])
     return result

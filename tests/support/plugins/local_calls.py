@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from app.hub.client import identity_client
 from app.kit.operations import in_process_client
-from app.kit.operations.client import _encoded
+from app.kit.operations.client import encode_request
 from app.kit.operations.in_process_client import LocalClient
 from app.kit.operations.operation import AnyOperation
 from app.kit.operations.request_parsing import RawRequest, read_body, read_request
@@ -20,7 +20,7 @@ _received: list[tuple[Wire, bytes]] = []
 
 def over_network(operation: AnyOperation, req: Wire) -> Wire:
     """Return the request as the service reads it from HTTP."""
-    address, body, headers = _encoded(operation, req)
+    address, body, headers = encode_request(operation, req)
     path, _, query = address.partition("?")
     sent = {"content-type": "application/json", **{name.lower(): value for name, value in headers.items()}}
     raw = RawRequest(operation.method, unquote(path), query, sent, body)

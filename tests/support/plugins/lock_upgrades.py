@@ -1,4 +1,4 @@
-"""Watches the transactions of every test: one that locked rows shared (FOR SHARE) must not change the same table; and deadlocks.
+"""Watches the transactions of every test: a transaction that locked rows shared (FOR SHARE) must not change the same table; and deadlocks.
 
 Two such transactions would each wait for the other to give up its share, and PostgreSQL aborts one of them. SQLite has no such
 locks, so its statements are watched as well. pytest loads this as a plugin.

@@ -1,4 +1,4 @@
-"""A command as a process that serves until it is stopped, and a simple browser for what it serves."""
+"""A command as a process that serves until it is stopped, and a simple browser for its pages."""
 
 import html
 import os
@@ -54,7 +54,7 @@ class HostsBrowser:
         action = re.search(r'action="([^"]*)"', form[1])
         hidden = re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', form[2])
         hidden += re.findall(r'<input[^>]*name="([^"]+)"[^>]*type="hidden"[^>]*value="([^"]*)"', form[2])
-        button = re.search(r'<button type="submit"[^>]*>', form[2])  # the one that Enter presses
+        button = re.search(r'<button type="submit"[^>]*>', form[2])  # Enter presses it
         hidden += re.findall(r'name="([^"]+)" value="([^"]*)"', button[0] if button else "")
         values = {key: html.unescape(value) for key, value in hidden} | typed
         return self.open(urljoin(url, html.unescape(action[1]) if action else ""), "POST", data=values)
@@ -81,7 +81,7 @@ class Forked:
 
 @dataclass
 class Command(HostsBrowser):
-    """The running command, what it printed until it was ready, and the browser of its visitor."""
+    """The running command, its output until it was ready, and the browser of its visitor."""
 
     process: subprocess.Popen[str] | Forked = field(kw_only=True)
     output: str = field(kw_only=True)

@@ -83,7 +83,7 @@ class Installation:
         self.state({"name": "acme", "applications": list(applications), "settings": settings})
 
     def state(self, acme: dict[str, Any], *others: dict[str, Any]) -> None:
-        """Make tenants, or bring them to what is stated; acme has the key and the secret that we hold."""
+        """Make tenants, or change them to these settings; acme has the key and the secret that we hold."""
         common = {"argon2": CHEAP, "limits": NO_LIMITS}
         stored = {**acme, "api_key": self.api_key, "api_secret": self.api_secret}
         stated = [{**other, "settings": {**common, **other.get("settings", {})}} for other in (stored, *others)]

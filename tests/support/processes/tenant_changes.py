@@ -53,7 +53,7 @@ class HubProcess:
     def __post_init__(self) -> None:
         self._turns = cycle(self.servers)
         self.cache = TenantCache(lambda: CountingClient(self, VisitorClaims(host="")))
-        self._asked_at = self.clock.now
+        self._last_call_at = self.clock.now
 
     def visit(self, host: str) -> HubTenant | None:
         """Return the tenant that a page of the host shows; None for the page of an unknown host."""
@@ -72,9 +72,9 @@ class HubProcess:
         """Let time pass, with the rounds that are due."""
         ends_at = self.clock.now + seconds
         while self.clock.now < ends_at:
-            self.clock.now = min(ends_at, self._asked_at + ASK_SECONDS)
-            if self.clock.now >= self._asked_at + ASK_SECONDS:
-                self._asked_at = self.clock.now
+            self.clock.now = min(ends_at, self._last_call_at + ASK_SECONDS)
+            if self.clock.now >= self._last_call_at + ASK_SECONDS:
+                self._last_call_at = self.clock.now
                 if not self.is_cut_off:
                     self.cache.ask()
 

@@ -35,7 +35,7 @@ def install(wheel: Path, venv: Path) -> Path:
     """Install the wheel into a new environment without network, and return the environment's folder of commands."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True)
     python = venv / "bin" / "python"
-    how = ["--no-deps", "--no-index", "--no-compile"]  # a start compiles what it loads, which is half of all
+    how = ["--no-deps", "--no-index", "--no-compile"]  # a start compiles the loaded modules, half of all
     subprocess.run([*PIP, "--python", str(python), "install", *how, str(wheel)], check=True)
     (site,) = venv.glob("lib/python*/site-packages")
     for name in _PINNED.findall((ROOT / "requirements.lock").read_text()):

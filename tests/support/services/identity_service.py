@@ -193,7 +193,7 @@ def services(request: pytest.FixtureRequest) -> Iterator[IdentityServices]:
     """The services of one process over one database; tests keep apart by tenants of their own.
 
     What a test replaces in them (the settings, a server to ask) is put back after it, and so is the clock. A test marked `database_alone`
-    gets an empty database of its own: one that works through the whole of it, as cleaning and delivery do, would take what every other
+    gets an empty database of its own: a test that works through all of it, as cleaning and delivery do, would take what every other
     test left.
     """
     if request.node.get_closest_marker("database_alone") is None:
@@ -212,8 +212,8 @@ def services(request: pytest.FixtureRequest) -> Iterator[IdentityServices]:
         made.database.dispose()
 
 
-# What is refused before the store is asked is the same on every database: such a test asks on one. Whatever reaches the store
-# (tenants kept apart, races, hostile values, SQL) is asked on both. What a browser or a tool of strangers sees is one, too.
+# A refusal before any query is the same on every database: such a test runs on one. Whatever reaches the store
+# (tenants kept apart, races, hostile values, SQL) is asked on both. Values that foreign browsers or tools see are hostile, too.
 before_the_store = on_one_database = pytest.mark.parametrize("services", ["sqlite"], indirect=True)
 
 

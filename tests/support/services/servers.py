@@ -29,7 +29,7 @@ RUNTIME = "gatehouse_runtime"
 BACKUP = "gatehouse_backup"
 PATIENCE_SECONDS = 60
 NO_AUTHORITIES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-"""What httpx takes as `verify` for `http:` addresses. It trusts nobody; else each client reads the machine's authorities, for 50 ms."""
+"""What httpx takes as `verify` for `http:` addresses. It trusts none; else each client reads the machine's authorities, for 50 ms."""
 
 # Durability is what a test database does not need; everything else is as shipped.
 POSTGRES_OPTIONS = {
@@ -44,7 +44,7 @@ POSTGRES_OPTIONS = {
 
 
 def scram_secret(password: str) -> str:
-    """Return what PostgreSQL stores of a password, made with one round: with the usual 4,096 each connection takes 7 ms longer.
+    """Return what PostgreSQL stores of a password, made with one round: with the default of 4,096 each connection takes 7 ms longer.
 
     A connection is still refused without the password (RFC 5803).
     """
@@ -163,7 +163,7 @@ class TestServer:
         _PROCESSES.append(process)
 
 
-# Popen complains when it is forgotten while its process runs, and another worker may be the one that stops it.
+# Popen complains when it is forgotten while its process runs, and another worker may stop it.
 _PROCESSES: list[subprocess.Popen[bytes]] = []
 
 

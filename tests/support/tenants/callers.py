@@ -11,7 +11,7 @@ from app.kit.operations.request_parsing import RawRequest
 
 @contextmanager
 def call_of(services: IdentityServices, tenant_name: str) -> Iterator[Context]:
-    """Give a call of that tenant; what it wrote is rolled back."""
+    """Give a call of that tenant, whose writes are rolled back."""
     tenant = services.directory.by_name(tenant_name)
     assert tenant is not None
     work = UnitOfWork(services.database, tenant.tenant_id)

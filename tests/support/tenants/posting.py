@@ -1,4 +1,4 @@
-"""What is posted past every operation, and the worker that delivers it."""
+"""Messages posted without an operation, and the worker that delivers them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def row(database: Database, message_id: str, tenant: str = "acme") -> Any:
 
 
 def worker(database: Database, clock: Clock, url: str = "inbox:", *secrets: bytes) -> Worker:
-    """Return a worker that knows these secrets, or the one that was posted under."""
+    """Return a worker that knows these secrets, or the secret that was posted under."""
     return Worker(Settings(mail_url=url, secrets=secrets or (SECRET,), **_SENDER), database, clock)
 
 

@@ -1,4 +1,4 @@
-"""People and machines at a captcha: a person reads the question, a browser works. Beside them a provider elsewhere."""
+"""People and machines at a captcha: a person reads the question, a browser works. Beside them a provider's server."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def answer_to(question: CaptchaQuestion) -> int:
     return said[question.kind]()
 
 
-def asked_on(page: VisitedPage, button: str = "Sign in") -> CaptchaQuestion:
+def question_on(page: VisitedPage, button: str = "Sign in") -> CaptchaQuestion:
     """The question that the page asks, as the form keeps it."""
     _bits, _seed, kind, *numbers = page.form(button).fields["captcha_asked"].split(".")
     return CaptchaQuestion.model_validate({"kind": kind, "numbers": [int(number) for number in numbers]})
@@ -66,7 +66,7 @@ class FakeCaptchaProvider:
     body: bytes = b'{"success": true}'
     status: int = 200
     released: threading.Event | None = None
-    asked: list[tuple[str, dict[str, str]]] = field(default_factory=list)
+    received: list[tuple[str, dict[str, str]]] = field(default_factory=list)
     url: str = ""
 
     def __enter__(self) -> FakeCaptchaProvider:
@@ -81,7 +81,7 @@ class FakeCaptchaProvider:
                 self._answer("GET", dict(parse_qsl(urlsplit(self.path).query)))
 
             def _answer(self, method: str, facts: dict[str, str]) -> None:
-                provider.asked.append((method, facts))
+                provider.received.append((method, facts))
                 if provider.released is not None:
                     provider.released.wait(20)
                 self.send_response(provider.status)

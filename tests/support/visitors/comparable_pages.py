@@ -1,4 +1,4 @@
-"""Answers of the hub without what is fresh in every visit, so that two of them compare equal."""
+"""Responses of the hub without the values of each visit, so that two of them compare equal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FRESH = re.compile(r"nonce-[\w-]{16}|nonce=\"[\w-]{16}\"|gatehouse-browser=[\w-]
 
 @dataclass
 class ComparableAnswer:
-    """What a browser gets, without what is fresh in every visit."""
+    """A browser's response, without the values of each visit."""
 
     response: TestResponse
 

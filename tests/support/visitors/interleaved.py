@@ -73,7 +73,7 @@ class Model:
         assert self._changed() == [], "a look changed a password"
 
     def pressed(self, browser: PageBrowser, page: VisitedPage, form: Form, button: str, typing: int) -> None:
-        """Press a button, except one that confirms an address which the person never registered."""
+        """Press a button, except to confirm an address which the person never registered."""
         typed = self._typed(browser.owner, form, typing)
         if links_in(page.address) and not self._is_own(browser.owner, page):
             return
@@ -81,16 +81,16 @@ class Model:
         note(f"  {browser.owner.name} presses {button} on {_shown(page)}")
         done = browser.press(page, form, button, typed)
         if "email" in done.sent and "password" in done.sent:
-            browser.owner.asked_for |= {done.sent["email"].lower()} & set(browser.owner.addresses)
+            browser.owner.registered_addresses |= {done.sent["email"].lower()} & set(browser.owner.addresses)
         self._check_page(browser, done.after)
-        self._record_outcome(browser, done, mails)
+        self._record_result(browser, done, mails)
 
     def waited(self, seconds: int) -> None:
         """Advance the clock; after a day, people no longer confirm their registrations."""
         pass_time(self.world.services, seconds=seconds)
         if seconds > 86_400:
             for person in self.people.values():
-                person.asked_for.clear()
+                person.registered_addresses.clear()
 
     def scanned(self, method: str, link: str, agent: str) -> None:
         """Open a mailed link as a scanner, which must not use it up."""
@@ -113,15 +113,15 @@ class Model:
             assert row is not None, f"{address} was confirmed, and its account is gone"
             stored = [email for email in row.emails if names.normalize_email(email["Value"]) == address]
             assert all(email.get("verified") for email in stored), f"{address} was confirmed, and is not any more"
-        held_by: dict[str, PageBrowser] = {}
+        browser_by_session: dict[str, PageBrowser] = {}
         now = self.world.services.clock.now()
         live = {row.session_hash: row for row in self._rows(*SESSION) if row.expires_at > now}
         for browser in self.browsers:
             if not browser.visitor.cookies("session"):
                 continue
             token = browser.visitor.session_cookie()
-            assert token not in held_by, "two browsers hold one session"
-            held_by[token] = browser
+            assert token not in browser_by_session, "two browsers hold one session"
+            browser_by_session[token] = browser
             session = live.get(randomness.digest(token))
             if session is not None:
                 self._check_session(browser.owner, rows[session.uid])
@@ -190,7 +190,7 @@ class Model:
             uid = claims_in(answer.json["id_token"])["sub"]  # type: ignore[index]  # a JSON object
             self._check_session(browser.owner, next(row for row in self._rows(*ACCOUNT) if row.uid == uid))
 
-    def _record_outcome(self, browser: PageBrowser, done: PressedButton, mails: int) -> None:
+    def _record_result(self, browser: PageBrowser, done: PressedButton, mails: int) -> None:
         """Record what the page acknowledged, which must hold from now on."""
         changed = self._changed()
         heading, person = done.after.heading if "<h1" in done.after.html else "", browser.owner
@@ -201,9 +201,11 @@ class Model:
         if changed and done.sent.get("do") == "alarm":
             self.revoked_hashes.add(self.hashes[changed[0]])
         if changed and CHANGED in done.after.text:
-            said = done.sent.get("new_password", done.sent.get("password", ""))
+            typed_password = done.sent.get("new_password", done.sent.get("password", ""))
             row = next(row for row in self._rows(*ACCOUNT) if row.uid == changed[0])
-            assert self._is_password(row, said), "the page says that the password is changed, and it is another"
+            assert self._is_password(row, typed_password), (
+                "the page says that the password is changed, and it is another"
+            )
         if heading == CHECK_MAIL and "Create account" in done.button and done.sent.get("email") in person.addresses:
             assert len(person.mails()) > mails, f"the page announces a mail to {done.sent['email']}, and there is none"
         for row in self._rows(*ACCOUNT):
@@ -228,7 +230,7 @@ class Model:
         return {**typed, "email_code": typed["code"]}
 
     def _is_own(self, person: AccountPerson, page: VisitedPage) -> bool:
-        return any(address in page.html.lower() for address in person.asked_for) or not forms_of(page)
+        return any(address in page.html.lower() for address in person.registered_addresses) or not forms_of(page)
 
     # Stored rows.
 

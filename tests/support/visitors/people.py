@@ -69,7 +69,7 @@ class AccountPerson:
     addresses: Sequence[str]
     browsers: list[PageBrowser] = field(default_factory=list)
     passwords: list[str] = field(default_factory=list)
-    asked_for: set[str] = field(default_factory=set)
+    registered_addresses: set[str] = field(default_factory=set)
     """The addresses that this person registered with; a person confirms no others."""
 
     def mails(self) -> list[dict[str, Any]]:

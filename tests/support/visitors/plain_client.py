@@ -76,12 +76,12 @@ def _environ(
     data: bytes | str | Mapping[str, str] | None = None,
     environ_overrides: Mapping[str, Any] | None = None,
 ) -> WSGIEnvironment:
-    way, _, query = path.partition("?")
+    raw_path, _, query = path.partition("?")
     body, kind = _body(json, data)
     environ = {
         **_place(base_url),
         "REQUEST_METHOD": method,
-        "PATH_INFO": unquote(way).encode().decode("latin-1"),
+        "PATH_INFO": unquote(raw_path).encode().decode("latin-1"),
         "QUERY_STRING": query if query_string is None else _encoded(query_string),
         "REQUEST_URI": path,
         "RAW_URI": path,
@@ -115,7 +115,7 @@ def _encoded(members: Mapping[str, Any]) -> str:
 
 @cache
 def _place(base_url: str) -> WSGIEnvironment:
-    """Return what is the same for all requests to a host."""
+    """Return the variables that all requests to a host share."""
     address = urlsplit(base_url)
     host, _, port = address.netloc.partition(":")
     return {

@@ -66,10 +66,10 @@ class ScriptedHub:
 
     hub: Flask
     base_url: str
-    outcome: Any = None
+    result: Any = None
     calls: list[Call] = field(default_factory=list)
     """Of scripted operations."""
-    asked: list[str] = field(default_factory=list)
+    called: list[str] = field(default_factory=list)
     """The names of all operations that the last request called."""
 
     def post(self, result: Any, path: str, form: Any, **requested: Any) -> ScriptedAnswer:
@@ -94,7 +94,7 @@ class ScriptedHub:
         environ: dict[str, Any] | None = None,
         **body: Any,
     ) -> ScriptedAnswer:
-        self.outcome, self.calls, self.asked = result, [], []
+        self.result, self.calls, self.called = result, [], []
         client = PlainClient(self.hub, use_cookies=False)
         response = client.open(
             path, method=method, base_url=self.base_url, headers=dict(headers), environ_overrides=environ or {}, **body
@@ -108,13 +108,13 @@ class _ScriptedClient(Client):
         self._hub, self._real = scripted, real
 
     def __call__(self, operation: Any, req: Any) -> Any:
-        self._hub.asked.append(operation.name)
-        if operation.name not in _SCRIPTED or self._hub.outcome is None:
+        self._hub.called.append(operation.name)
+        if operation.name not in _SCRIPTED or self._hub.result is None:
             return self._real(operation, req)
         self._hub.calls.append(Call(operation.name, req))
-        if isinstance(self._hub.outcome, Exception):
-            raise self._hub.outcome
-        return self._hub.outcome
+        if isinstance(self._hub.result, Exception):
+            raise self._hub.result
+        return self._hub.result
 
 
 @pytest.fixture

@@ -239,7 +239,7 @@ def visitor(new_visitor: NewVisitor) -> Visitor:
 
 
 def is_empty_with_focus(page: VisitedPage, name: str) -> bool:
-    """Return whether a field is empty and takes the focus without a script: what is typed is all that is sent."""
+    """Return whether a field is empty and takes the focus without a script: the typed value is all that is sent."""
     found = re.search(rf'<input[^>]* name="{name}"[^>]*>', page.html)
     if found is None:
         return False

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy.engine import make_url
 
 from app import settings
-from app.cli import _COMMANDS
+from app.cli import COMMANDS
 from app.identity.platform.encryption import Encryption
 from app.identity.platform.outbox import claims
 from app.identity.platform.outbox.lanes import MAIL
@@ -25,18 +25,18 @@ from tests.support.services.servers import Postgres, PostgresUrls
 def test_every_sms_sender_starts(tmp_path: Path) -> None:
     """As docs/configuration.md writes them; only those that call read codes out."""
     twilio = "twilio://AccountSid:AuthToken@api.twilio.com?from=+15550100"
-    ways = {
+    senders = {
         "inbox:": True,
         twilio: False,
         f"{twilio}&voice=+15550101": True,
         "https://:token@gateway.example/send": False,
     }
     environ = {"GATEHOUSE_SECRET_KEY": SECRETS[0]}
-    for url, speaks in ways.items():
+    for url, speaks in senders.items():
         assert settings.read({**environ, "GATEHOUSE_SMS_URL": url}, tmp_path).sms_speaks is speaks
 
 
-@pytest.mark.parametrize("name", list(_COMMANDS))
+@pytest.mark.parametrize("name", list(COMMANDS))
 def test_every_command_has_help(run: Run, name: str) -> None:
     shown = run(name, "--help")
     assert shown.exit_code == 0

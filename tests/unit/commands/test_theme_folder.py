@@ -1,4 +1,4 @@
-"""Theme folders: the files and addresses that theme.yaml may name, and what is said of the others."""
+"""Theme folders: the files and addresses that theme.yaml may name, and the sentences about the others."""
 
 from pathlib import Path
 

@@ -30,7 +30,7 @@ NOTES = {
     "us": r"\b(our|ours|we|us)\b",
 }
 
-ELSEWHERE = {"true", "false", "claims", "PublicKeyCredential", "begin", "finish", "api_key", "api_secret"} | {
+OTHER_NAMES = {"true", "false", "claims", "PublicKeyCredential", "begin", "finish", "api_key", "api_secret"} | {
     "client_credentials",
     "apisecret",
 }
@@ -141,7 +141,7 @@ def test_names_in_descriptions_are_names_of_the_interface() -> None:
         (at, name)
         for at, text in texts(published_interface())
         for name in re.findall(r"`([A-Za-z_]\w*)`", text)
-        if name not in names | ELSEWHERE
+        if name not in names | OTHER_NAMES
     }
     assert unknown == set()
 

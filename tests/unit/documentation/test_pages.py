@@ -16,7 +16,7 @@ from tests.support.sources import ROOT, nodes, text, under
 
 FOLDER = Path("docs")
 PAGES = sorted(str(path.relative_to(ROOT)) for path in (ROOT / FOLDER).rglob("*.md"))
-WRITTEN_ELSEWHERE = {"README.md"}
+EXEMPT_PAGES = {"README.md"}
 
 
 def anchors(page: Path) -> set[str]:
@@ -44,11 +44,11 @@ def test_prose_has_typographic_apostrophes_and_quotes(page: str) -> None:
 def test_index_names_every_page() -> None:
     index = text(FOLDER / "README.md")
     named = set(re.findall(r"\]\(([\w-]+\.md)\)", index))
-    assert named == {path.name for path in (ROOT / FOLDER).glob("*.md")} - WRITTEN_ELSEWHERE
+    assert named == {path.name for path in (ROOT / FOLDER).glob("*.md")} - EXEMPT_PAGES
 
 
 def written(node: ast.expr) -> str:
-    """Return a text of the source, with "…" for each value in it and for a text that is made elsewhere."""
+    """Return a text of the source, with "…" for each value in it and for a text that another function makes."""
     if isinstance(node, ast.Constant):
         return str(node.value)
     parts = node.values if isinstance(node, ast.JoinedStr) else ()

@@ -34,11 +34,11 @@ def operations() -> dict[str, tuple[str, str, dict[str, Any]]]:
 
 @cache
 def client(trial_tenant: str = "") -> Client:
-    def elsewhere(_environ: Any, start_response: Any) -> list[bytes]:
+    def other_app(_environ: Any, start_response: Any) -> list[bytes]:
         start_response("418 Elsewhere", [])
         return [b""]
 
-    reference = Reference(elsewhere, Settings(hub_domain="example.com"), Trial(trial_tenant))
+    reference = Reference(other_app, Settings(hub_domain="example.com"), Trial(trial_tenant))
     reference._pages = pages(trial_tenant)
     return Client(reference)
 

@@ -27,7 +27,7 @@ def test_form_token_is_valid_in_its_form_and_differs_each_time() -> None:
 @pytest.mark.parametrize(
     "other", [("globex", "attempt", "binding"), ("acme", "other", "binding"), ("acme", "attempt", "other")]
 )
-def test_form_token_is_invalid_elsewhere(other: tuple[str, ...]) -> None:
+def test_form_token_is_invalid_in_another_form(other: tuple[str, ...]) -> None:
     assert not TOKENS.is_valid(TOKENS.make(*BOUND), *other)
 
 

@@ -1,4 +1,4 @@
-"""Templates escape what they write exactly as markupsafe does."""
+"""Templates escape values exactly as markupsafe does."""
 
 from typing import Any
 

@@ -167,7 +167,7 @@ def test_form_and_query_are_read_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "path"),
+    ("raw", "path"),
     [
         ("/login", "/login"),
         ("", "/"),
@@ -176,8 +176,8 @@ def test_form_and_query_are_read_once() -> None:
         ("/\xff", "/\ufffd"),
     ],
 )
-def test_path_is_decoded_and_names_no_host(given: str, path: str) -> None:
-    assert Visit(environ={"PATH_INFO": given}).path == path
+def test_path_is_decoded_and_names_no_host(raw: str, path: str) -> None:
+    assert Visit(environ={"PATH_INFO": raw}).path == path
 
 
 def test_headers_are_found_in_any_letter_case() -> None:

@@ -10,7 +10,7 @@ from app.hub.locale import parse_accept_language
 from app.identity.directory.accounts.identifiers import normalize_email
 from app.identity.protocols.oauth.sender_constraints import client_keys
 from app.identity.protocols.oauth.tokens import assertions
-from app.kit.operations.server import _header_name
+from app.kit.operations.server import header_name
 from app.kit.serving.http1.request_head import key_of
 from app.kit.web.proxies import is_host, network_of
 
@@ -27,7 +27,7 @@ KEY_SET = (
         (network_of, "{}"),
         (key_of, "x-{}"),
         (key_of, "x_{}"),
-        (_header_name, "HTTP_X_{}"),
+        (header_name, "HTTP_X_{}"),
         (parse_accept_language, "de,{}"),
         (normalize_email, "{}@example.com"),
         (client_keys._imported, KEY_SET),
@@ -44,10 +44,10 @@ def test_long_texts_of_clients_are_not_cached(function: Callable[[Any], object],
     try:
         for number in range(1, 101):
             call(number)
-        held_bytes, _ = tracemalloc.get_traced_memory()
+        traced_bytes, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert held_bytes < 20 * LONG
+    assert traced_bytes < 20 * LONG
 
 
 def test_short_texts_are_read_once() -> None:

@@ -24,10 +24,10 @@ class Answers:
 
     def __init__(self, *answers: list[str]) -> None:
         self._answers = list(answers)
-        self.asked = 0
+        self.lookups = 0
 
     def __call__(self, host: str, port: int, **_: Any) -> list[tuple[Any, ...]]:
-        self.asked += 1
+        self.lookups += 1
         addresses = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
         return [(2, 1, 6, "", (address, port)) for address in addresses]
 
@@ -122,17 +122,17 @@ def test_name_is_resolved_once_per_request(inside: RecordingServer, allowed: Rec
     answers = Answers(["127.0.0.2"], ["127.0.0.1"])
     resolver = Resolver(["127.0.0.2/32"], answers)
     assert outbound.get_json_object(resolver, url_of(allowed)) == {"secret": "of the machine"}
-    assert (answers.asked, allowed.hosts, inside.hosts) == (1, [f"id.example:{allowed.server_port}"], [])
+    assert (answers.lookups, allowed.hosts, inside.hosts) == (1, [f"id.example:{allowed.server_port}"], [])
     with pytest.raises(ProviderUnavailable):
         outbound.get_json_object(resolver, url_of(allowed))
-    assert (answers.asked, len(allowed.hosts), inside.hosts) == (2, 1, [])
+    assert (answers.lookups, len(allowed.hosts), inside.hosts) == (2, 1, [])
 
 
 def test_connection_goes_to_the_checked_address(inside: RecordingServer) -> None:
     answers = Answers([PUBLIC], ["127.0.0.1"])
     with pytest.raises(NetworkClosed, match=PUBLIC):
         outbound.get_json_object(Resolver(resolve=answers), url_of(inside))
-    assert (answers.asked, inside.hosts) == (1, [])
+    assert (answers.lookups, inside.hosts) == (1, [])
 
 
 def test_redirect_is_not_followed(inside: RecordingServer, allowed: RecordingServer) -> None:

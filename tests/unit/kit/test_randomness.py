@@ -20,7 +20,7 @@ def test_a_token_has_256_bits() -> None:
 
 
 def test_a_one_time_code_has_its_length_and_any_digit() -> None:
-    """One that begins with zeros, too. A digit is missing at one place of 400 codes with probability 2 ** -60."""
+    """Codes that begin with zeros, too. A digit is missing at one place of 400 codes with probability 2 ** -60."""
     texts = [randomness.digits(6) for _ in range(400)]
     assert [{text[at] for text in texts} for at in range(6)] == [set("0123456789")] * 6
     assert {len(text) for text in texts} == {6}

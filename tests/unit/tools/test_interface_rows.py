@@ -10,7 +10,7 @@ from app.contract.resources import RESOURCES
 from tools.interface_rows import comparison as interface_rows
 from tools.interface_rows import resource_lines
 from tools.interface_rows.comparison import InterfaceRow, Reason, Result, Target, compare, rows_of, with_tests
-from tools.interface_rows.tested_addresses import asked_by, nearest
+from tools.interface_rows.tested_addresses import addresses_called_in, nearest
 
 TABLES = """# Books
 
@@ -98,7 +98,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_calls_of_tests_name_operations(folder: Path) -> None:
-    tested = {row.name: row.tests for row in with_tests(TARGETS, asked_by(folder), frozenset({"books.read"}))}
+    tested = {
+        row.name: row.tests for row in with_tests(TARGETS, addresses_called_in(folder), frozenset({"books.read"}))
+    }
     assert tested == {
         "books.read": (interface_rows.EVERY_RESOURCE,),
         "books.whole": ("test_books.py",),
@@ -122,7 +124,7 @@ def test_pages_and_operations_are_known_by_address() -> None:
 
 
 def test_every_resource_has_lines(folder: Path) -> None:
-    lines = {item.name: item for item in resource_lines.lines_per_resource(asked_by(folder))}
+    lines = {item.name: item for item in resource_lines.lines_per_resource(addresses_called_in(folder))}
     assert set(lines) == {resource.kind for resource in RESOURCES}
     assert all(line.operations and line.contract for line in lines.values())
     assert lines["themes"].operations == 6

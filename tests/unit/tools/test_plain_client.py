@@ -1,4 +1,4 @@
-"""The tests' own client sends what werkzeug's would, and leaves to it what it does not know."""
+"""The tests' own client sends what werkzeug's would, and leaves unknown arguments to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two workers under load: sign-ins with the shipped hash, and pages; how long people wait, and what it costs."""
+"""Two workers under load: sign-ins with the shipped hash, and pages; how long people wait, and the cost."""
 
 import threading
 import time

@@ -40,7 +40,7 @@ def _look(visitor: BenchVisitor, path: str) -> Operation:
 def _edit(visitor: BenchVisitor) -> Operation:
     def edit(number: int) -> BenchVisitor:
         form = form_of(visitor.get("/profile/edit").expect(200), "given-name")
-        visitor.post(form.action, form.filled(given_name=f"Ada {number}")).expect(303)
+        visitor.post(form.action, form.with_values(given_name=f"Ada {number}")).expect(303)
         return visitor
 
     return edit
@@ -52,7 +52,7 @@ def _register(scene: Scene) -> Operation:
     def register(_: int) -> BenchVisitor:
         visitor.cookies.clear()
         form = form_of(visitor.get("/register").expect(200), "new-password")
-        sent = form.filled(username=f"new{next(_NUMBERS)}@example.com", new_password=PASSWORD)
+        sent = form.with_values(username=f"new{next(_NUMBERS)}@example.com", new_password=PASSWORD)
         visitor.post(form.action, sent).expect(303)
         return visitor
 
@@ -65,7 +65,7 @@ def _forget(scene: Scene) -> Operation:
     def forget(number: int) -> BenchVisitor:
         visitor.cookies.clear()
         form = form_of(visitor.get("/forgot-password").expect(200), "username")
-        visitor.post(form.action, form.filled(username=email(number))).expect(303)
+        visitor.post(form.action, form.with_values(username=email(number))).expect(303)
         return visitor
 
     return forget

@@ -13,7 +13,7 @@ PEOPLE = 5
 
 
 def measured(scene: Scene) -> Iterator[MeasuredLine]:
-    """The hashes are left out: the product tells what they took, and that is taken off."""
+    """The hashes are left out: the product reports their time, which is subtracted."""
     spent = measure(scene.product, scene.bare, with_password(scene))
     yield spent.line("sign-in: page, POST, landing (hash left out)", BUDGET)
     spent = measure(scene.product, scene.bare, in_two_steps(scene))

@@ -52,7 +52,7 @@ class IdentityLifecycle:
 
     def open(self, operation: AnyOperation, raw: RawRequest) -> Context:
         """Authenticate API keys, API secrets, machine tokens and the hub, in the interface's order of checks."""
-        steps = self._steps.get(operation) or self._steps_of(operation)
+        steps = self._steps.get(operation) or self.steps_of(operation)
         cost = Cost()
         if steps.tenant_of is None:
             context = self._of_hub(operation, raw, cost)
@@ -66,7 +66,7 @@ class IdentityLifecycle:
             raise
         return context
 
-    def _steps_of(self, operation: AnyOperation) -> Steps:
+    def steps_of(self, operation: AnyOperation) -> Steps:
         before = (check for rule in request_checks.BEFORE_BODY for check in rule(operation))
         within = (check for rule in request_checks.WITH_BODY for check in rule(operation))
         steps = Steps(_tenant_of(operation), tuple(before), tuple(within), _cors(operation))
@@ -126,7 +126,7 @@ class IdentityLifecycle:
         """Return CORS headers, the tenant's version for the hub, and the cost if configured."""
         added: list[tuple[str, str]] = []
         if operation is not None:
-            steps = self._steps.get(operation) or self._steps_of(operation)
+            steps = self._steps.get(operation) or self.steps_of(operation)
             if steps.cors is not None:
                 added.extend(steps.cors(self.services, operation, context, raw))
         if context is None:

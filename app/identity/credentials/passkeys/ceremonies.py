@@ -57,7 +57,7 @@ class NewPasskey:
 
     @property
     def method(self) -> str:
-        return _amr(self.facts)
+        return amr_of(self.facts)
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class VerifiedPasskey:
 
     @property
     def method(self) -> str:
-        return _amr(self.credential.facts)
+        return amr_of(self.credential.facts)
 
     @property
     def counts_as_two_factors(self) -> bool:
@@ -319,7 +319,7 @@ def _refused(context: Context, reason: str, uid: str | None = None) -> e.Passkey
     return e.PasskeyRefused()
 
 
-def _amr(facts: Mapping[str, Any]) -> str:
+def amr_of(facts: Mapping[str, Any]) -> str:
     """Return the `amr` of a key (RFC 8176): a synced key is in software."""
     return "swk" if facts.get("synced") else "hwk"
 

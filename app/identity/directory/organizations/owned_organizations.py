@@ -20,7 +20,7 @@ from app.identity.directory.organizations.roles import owner_role
 from app.identity.platform.context import Context
 from app.kit.limits.rate_limits import Rate
 
-_CREATIONS: Final = Rate(20, 3600)
+MAX_CREATIONS: Final = Rate(20, 3600)
 """Per account, refused ones too: "taken" tells that a name exists."""
 _REPEATED: Final = timedelta(minutes=10)
 """A second submit of the form within this time returns the organization of the first."""
@@ -56,7 +56,7 @@ def create(context: Context, account: Account, name: str) -> OrganizationRecord:
         raise e.OrganizationCreationOff
     if not just_in_time_membership.verified_domains(account):
         raise e.EmailUnverified
-    context.spend("organization_create", _CREATIONS, account.uid)
+    context.spend("organization_create", MAX_CREATIONS, account.uid)
     checked = names.checked(name)
     if not account_store.mark_member(context, account.uid):  # of two at once, the second counts the first's
         raise e.NotAuthenticated
@@ -86,7 +86,7 @@ def change(
     """
     stored = _owned(context, actor, org_id)
     if not all(is_name_of(stored, item) for item in (name, display_name or stored.name)):
-        context.spend("organization_create", _CREATIONS, actor.uid)
+        context.spend("organization_create", MAX_CREATIONS, actor.uid)
     namesake = store.by_name(context, display_name) if display_name else None
     if namesake is not None and namesake.org_id != org_id:
         raise e.OrganizationNameTaken("The Display.Name is the name of another organization.")

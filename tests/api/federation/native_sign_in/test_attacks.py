@@ -1,4 +1,4 @@
-"""What proves nothing signs nobody in: forged, foreign, expired and used credentials of providers (decision 0182)."""
+"""Forged, foreign, expired and used credentials of providers sign no account in (decision 0182)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.support.races import at_once
 from tests.support.services.identity_service import on_one_database
 from tests.support.tenants.tenant_server import NewTenantServer, answered, refused
 
-Given = Callable[[NativeUpstream], dict[str, Any]]
+MakeQuery = Callable[[NativeUpstream], dict[str, Any]]
 Forge = Callable[[NativeUpstream], str]
 ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
 """The order of the curve P-256: with s, its difference to s is a signature too."""
@@ -40,7 +40,7 @@ def no_account(app: AppServer) -> bool:
 
 # Credentials of another app.
 
-FOREIGN: dict[str, tuple[str, Given, int]] = {
+FOREIGN: dict[str, tuple[str, MakeQuery, int]] = {
     "google": ("google", lambda item: {"google_access_token": item.access_token(OTHER)}, 1000),
     "google code": ("google", lambda item: {"google_authcode": item.code(OTHER)}, 1000),
     "google id_token": ("googlejwt", lambda item: {"id_token": item.id_token(aud=OTHER)}, 1232),
@@ -58,17 +58,17 @@ FOREIGN: dict[str, tuple[str, Given, int]] = {
 }
 
 
-@pytest.mark.parametrize(("name", "given", "code"), FOREIGN.values(), ids=FOREIGN)
+@pytest.mark.parametrize(("name", "make_query", "code"), FOREIGN.values(), ids=FOREIGN)
 @on_one_database
-def test_credential_of_another_app_is_refused(app: AppServer, name: str, given: Given, code: int) -> None:
-    answer = app.ask(name, **given(app.upstream))
+def test_credential_of_another_app_is_refused(app: AppServer, name: str, make_query: MakeQuery, code: int) -> None:
+    answer = app.ask(name, **make_query(app.upstream))
     assert refused(answer) == (403, code)
     assert answer.get_json()["IsProviderError"] is (code == 1000)
     assert not {"/userinfo", "/me", "/qq/user", "/wechat/me"} & {item.path for item in app.upstream.provider.received}
     assert no_account(app)
 
 
-LIES: dict[str, tuple[str, Given, str, Callable[[NativeUpstream], dict[str, Any]]]] = {
+LIES: dict[str, tuple[str, MakeQuery, str, Callable[[NativeUpstream], dict[str, Any]]]] = {
     "google subject": ("google", FOREIGN["google"][1], "/tokeninfo", lambda _: {"aud": CLIENT, "sub": "mallory"}),
     "google without audience": ("google", FOREIGN["google"][1], "/tokeninfo", lambda _: {"aud": None}),
     "facebook not valid": (
@@ -104,12 +104,12 @@ LIES: dict[str, tuple[str, Given, str, Callable[[NativeUpstream], dict[str, Any]
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "given", "path", "change"), LIES.values(), ids=LIES)
+@pytest.mark.parametrize(("name", "make_query", "path", "change"), LIES.values(), ids=LIES)
 @on_one_database
 def test_inconsistent_answer_of_provider_is_refused(
-    app: AppServer, name: str, given: Given, path: str, change: Callable[[NativeUpstream], dict[str, Any]]
+    app: AppServer, name: str, make_query: MakeQuery, path: str, change: Callable[[NativeUpstream], dict[str, Any]]
 ) -> None:
-    query = given(app.upstream)
+    query = make_query(app.upstream)
     app.upstream.changed[path] = change(app.upstream)
     assert refused(app.ask(name, **query)) == (403, 1000)
     assert no_account(app)
@@ -262,7 +262,7 @@ def test_secret_of_another_tenant_is_refused(app: AppServer, new_tenant_server: 
 
 @pytest.mark.parametrize("change", [{"is_active": False}, None], ids=["inactive", "removed"])
 @on_one_database
-def test_connection_that_is_off_signs_nobody_in(app: AppServer, change: dict[str, Any] | None) -> None:
+def test_connection_that_is_off_signs_no_account_in(app: AppServer, change: dict[str, Any] | None) -> None:
     stored = native_connections(app.upstream.provider)
     others = {name: connection for name, connection in stored.items() if name != "apple"}
     app.tenant.change_settings(connections={**others, "apple": {**stored["apple"], **change}} if change else others)

@@ -25,16 +25,16 @@ def app(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> AppS
 
 
 @pytest.fixture
-def one(app: AppServer) -> Inviting:
+def inviter(app: AppServer) -> Inviting:
     return inviting(app.tenant)
 
 
-def test_first_sign_in_joins_the_organization(app: AppServer, one: Inviting) -> None:
-    one.invite(WHO["email"])
-    token = one.token(WHO["email"])
+def test_first_sign_in_joins_the_organization(app: AppServer, inviter: Inviting) -> None:
+    inviter.invite(WHO["email"])
+    token = inviter.token(WHO["email"])
     first = app.ask("google", google_access_token=app.upstream.access_token(), invitation_token=token)
     uid = app.profile(first)["Uid"]
-    assert [role["RoleId"] for role in one.members() if role["Uid"] == uid] == [one.member_role]
+    assert [role["RoleId"] for role in inviter.members() if role["Uid"] == uid] == [inviter.member_role]
     again = app.ask("google", google_access_token=app.upstream.access_token(), invitation_token=token)
     assert refused(again) == (400, 8175)
 
@@ -54,62 +54,62 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], Any]]:
     return calls
 
 
-def test_roles_changed_during_the_sign_in_are_given(app: AppServer, one: Inviting, meanwhile: list[Any]) -> None:
-    made, lesser = one.invite(WHO["email"]), one.role("Reader")
+def test_roles_changed_during_the_sign_in_are_given(app: AppServer, inviter: Inviting, meanwhile: list[Any]) -> None:
+    made, lesser = inviter.invite(WHO["email"]), inviter.role("Reader")
     requested: dict[str, Any] = {
         "google_access_token": app.upstream.access_token(),
-        "invitation_token": one.token(WHO["email"]),
+        "invitation_token": inviter.token(WHO["email"]),
     }
-    meanwhile.append(lambda: answered(one.send("PUT", f"{PATH}/{made['Id']}", {"RoleIds": [lesser]})))
+    meanwhile.append(lambda: answered(inviter.send("PUT", f"{PATH}/{made['Id']}", {"RoleIds": [lesser]})))
     uid = app.profile(app.ask("google", **requested))["Uid"]
-    assert [role["RoleId"] for role in one.members() if role["Uid"] == uid] == [lesser]
+    assert [role["RoleId"] for role in inviter.members() if role["Uid"] == uid] == [lesser]
 
 
 @pytest.mark.both_databases("first")
 @pytest.mark.parametrize(("method", "path"), [("POST", "/resend"), ("DELETE", "")])
 def test_link_that_ended_during_the_sign_in_is_refused(
-    app: AppServer, one: Inviting, meanwhile: list[Any], method: str, path: str
+    app: AppServer, inviter: Inviting, meanwhile: list[Any], method: str, path: str
 ) -> None:
-    made = one.invite(WHO["email"])
+    made = inviter.invite(WHO["email"])
     requested: dict[str, Any] = {
         "google_access_token": app.upstream.access_token(),
-        "invitation_token": one.token(WHO["email"]),
+        "invitation_token": inviter.token(WHO["email"]),
     }
-    one.wait(minutes=2)
-    meanwhile.append(lambda: answered(one.send(method, f"{PATH}/{made['Id']}{path}")))
+    inviter.wait(minutes=2)
+    meanwhile.append(lambda: answered(inviter.send(method, f"{PATH}/{made['Id']}{path}")))
     assert refused(app.ask("google", **requested)) == (400, 8175)
-    assert len(one.members()) == 1
+    assert len(inviter.members()) == 1
 
 
-def test_another_address_gets_no_session(app: AppServer, one: Inviting) -> None:
-    one.invite("eve@example.com")
-    token = one.token("eve@example.com")
+def test_another_address_gets_no_session(app: AppServer, inviter: Inviting) -> None:
+    inviter.invite("eve@example.com")
+    token = inviter.token("eve@example.com")
     answer = app.ask("google", google_access_token=app.upstream.access_token(), invitation_token=token)
     assert refused(answer) == (400, 8137)
-    assert len(one.members()) == 1
+    assert len(inviter.members()) == 1
 
 
-def test_inactive_or_full_organization_is_refused(app: AppServer, one: Inviting) -> None:
-    one.invite(WHO["email"])
+def test_inactive_or_full_organization_is_refused(app: AppServer, inviter: Inviting) -> None:
+    inviter.invite(WHO["email"])
     requested: dict[str, Any] = {
         "google_access_token": app.upstream.access_token(),
-        "invitation_token": one.token(WHO["email"]),
+        "invitation_token": inviter.token(WHO["email"]),
     }
-    one.set_policy(MemberPolicy={"Seats": 1})
+    inviter.set_policy(MemberPolicy={"Seats": 1})
     assert refused(app.ask("google", **requested)) == (403, 8188)
-    one.deactivate(one.org)
+    inviter.deactivate(inviter.org)
     assert refused(app.ask("google", **requested)) == (403, 8180)
     app.tenant.change_settings(**OFF)
     assert refused(app.ask("google", **requested)) == (400, 8175)
 
 
-def test_address_that_the_provider_did_not_verify_is_refused(app: AppServer, one: Inviting) -> None:
-    one.invite(WHO["email"])
+def test_address_that_the_provider_did_not_verify_is_refused(app: AppServer, inviter: Inviting) -> None:
+    inviter.invite(WHO["email"])
     requested: dict[str, Any] = {"google_access_token": app.upstream.access_token(email_verified=False)}
-    assert refused(app.ask("google", **requested, invitation_token=one.token(WHO["email"]))) == (400, 8137)
+    assert refused(app.ask("google", **requested, invitation_token=inviter.token(WHO["email"]))) == (400, 8137)
 
 
-def test_sign_in_without_invitation_joins_nothing(app: AppServer, one: Inviting) -> None:
-    one.invite(WHO["email"])
+def test_sign_in_without_invitation_joins_nothing(app: AppServer, inviter: Inviting) -> None:
+    inviter.invite(WHO["email"])
     answered(app.ask("google", google_access_token=app.upstream.access_token()))
-    assert len(one.members()) == 1
+    assert len(inviter.members()) == 1

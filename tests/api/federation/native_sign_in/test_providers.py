@@ -21,7 +21,7 @@ from tests.support.operation_cases.cases import AccountHolder, Answer, Ask, Refu
 from tests.support.operation_cases.variants import Refusals, Variants, every_refusal, every_variant
 from tests.support.tenants.tenant_server import NewTenantServer, answered, refused
 
-Given = Callable[[NativeUpstream], dict[str, Any]]
+MakeQuery = Callable[[NativeUpstream], dict[str, Any]]
 RUNNING: list[FakeProvider] = []
 
 
@@ -91,7 +91,7 @@ def test_response_has_shape(new_tenant_server: NewTenantServer, variants: Varian
 
 # Every provider.
 
-PROVIDERS: dict[str, Given] = {
+PROVIDERS: dict[str, MakeQuery] = {
     "google": lambda item: {"google_access_token": item.access_token()},
     "googlejwt": lambda item: {"id_token": item.id_token()},
     "facebook": lambda item: {"fb_access_token": item.access_token()},

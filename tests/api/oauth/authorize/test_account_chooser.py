@@ -78,8 +78,8 @@ def test_hints_pick_an_account_silently(shop: RelyingParty, browser: Browser, ad
     assert subject(shop, ask(browser, shop, login_hint="ADA@example.test", prompt="none")) == ada.uid
     assert subject(shop, ask(browser, shop, login_hint=grace.email)) == grace.uid
     assert subject(shop, ask(browser, shop, id_token_hint=id_token, prompt="none")) == ada.uid
-    unknown = ask(browser, shop, login_hint="nobody@example.test")
-    assert (unknown.kind, unknown.login_hint) == (LoginStep, "nobody@example.test")
+    unknown = ask(browser, shop, login_hint="absent@example.test")
+    assert (unknown.kind, unknown.login_hint) == (LoginStep, "absent@example.test")
     contrary = ask(browser, shop, id_token_hint=id_token, login_hint=grace.email, prompt="none")
     assert parameters_of(contrary)["error"] == "login_required"
 

@@ -27,23 +27,23 @@ def bank(world: World) -> RelyingParty:
     )
 
 
-def asked(client: RelyingParty, details: Any, **changed: str | None) -> dict[str, str | None]:
+def requesting(client: RelyingParty, details: Any, **changed: str | None) -> dict[str, str | None]:
     text = details if isinstance(details, str) else json.dumps(details)
     return client.authorization_parameters(authorization_details=text, **changed)
 
 
 def allowed(browser: Browser, client: RelyingParty, person: Person, details: Any = BOTH) -> dict[str, Any]:
     """Return the token response after the person allowed the details."""
-    step = browser.signed_in(person).authorize(asked(client, details))
+    step = browser.signed_in(person).authorize(requesting(client, details))
     return client.redeem(code_of(browser.consent(step.interaction_id or "", allow=True))).json or {}
 
 
-def outcome(step: AnsweredStep) -> str:
+def error_of(step: AnsweredStep) -> str:
     return parameters_of(step)["error"]
 
 
 def test_consent_page_gets_every_value(bank: RelyingParty, browser: Browser, ada: Person) -> None:
-    step = browser.signed_in(ada).authorize(asked(bank, BOTH))
+    step = browser.signed_in(ada).authorize(requesting(bank, BOTH))
     assert step.kind is ConsentStep
     payment, listing = step.details
     assert (payment.type, payment.title) == ("payment", {"en": "Make a payment"})
@@ -60,14 +60,14 @@ def test_consent_page_gets_every_value(bank: RelyingParty, browser: Browser, ada
 
 def test_details_are_asked_each_time(bank: RelyingParty, browser: Browser, ada: Person) -> None:
     allowed(browser, bank, ada)
-    assert browser.authorize(asked(bank, BOTH)).kind is ConsentStep
-    assert outcome(browser.authorize(asked(bank, BOTH, prompt="none"))) == "consent_required"
+    assert browser.authorize(requesting(bank, BOTH)).kind is ConsentStep
+    assert error_of(browser.authorize(requesting(bank, BOTH, prompt="none"))) == "consent_required"
     assert browser.authorize(bank.authorization_parameters()).kind is RedirectStep
 
 
 def test_denied_details_give_no_code(bank: RelyingParty, browser: Browser, ada: Person) -> None:
-    step = browser.signed_in(ada).authorize(asked(bank, BOTH))
-    assert outcome(browser.consent(step.interaction_id or "", allow=False)) == "access_denied"
+    step = browser.signed_in(ada).authorize(requesting(bank, BOTH))
+    assert error_of(browser.consent(step.interaction_id or "", allow=False)) == "access_denied"
 
 
 def test_details_are_in_response_token_and_introspection(bank: RelyingParty, browser: Browser, ada: Person) -> None:
@@ -79,7 +79,7 @@ def test_details_are_in_response_token_and_introspection(bank: RelyingParty, bro
 
 
 def test_token_request_narrows_details(bank: RelyingParty, browser: Browser, ada: Person) -> None:
-    step = browser.signed_in(ada).authorize(asked(bank, BOTH))
+    step = browser.signed_in(ada).authorize(requesting(bank, BOTH))
     code = code_of(browser.consent(step.interaction_id or "", allow=True))
     wider = {**PAYMENT, "amount": {"currency": "EUR", "value": "9123.50"}}
     for stated in ([wider], [*BOTH, {"type": "other"}], [{"type": "payment"}], "[", "{}", "[]"):
@@ -116,19 +116,19 @@ def test_malformed_or_foreign_details_are_refused(
     for details in REFUSED:
         with subtests.test(str(details)[:60]):
             text = details if isinstance(details, str) else json.dumps(details)
-            stored = parameters_of(browser.signed_in(ada).authorize(asked(bank, text)))
+            stored = parameters_of(browser.signed_in(ada).authorize(requesting(bank, text)))
             expected = "invalid_request" if len(text) > 8_000 else "invalid_authorization_details"
             assert (stored["error"], stored["state"]) == (expected, "a state")
 
 
 def test_repeated_details_are_refused(bank: RelyingParty, browser: Browser) -> None:
-    pairs = [(name, value) for name, value in asked(bank, BOTH).items() if value]
+    pairs = [(name, value) for name, value in requesting(bank, BOTH).items() if value]
     stored = parameters_of(browser.authorize([*pairs, ("authorization_details", "[]")]))
     assert stored["error"] == "invalid_request"
 
 
 def test_unregistered_application_uses_no_type(shop: RelyingParty, browser: Browser, ada: Person) -> None:
-    assert outcome(browser.signed_in(ada).authorize(asked(shop, BOTH))) == "invalid_authorization_details"
+    assert error_of(browser.signed_in(ada).authorize(requesting(shop, BOTH))) == "invalid_authorization_details"
 
 
 def test_details_are_pushed(bank: RelyingParty, browser: Browser, ada: Person) -> None:

@@ -169,13 +169,13 @@ def test_web_client_may_not_choose_port(loopback_web: RelyingParty, browser: Bro
 
 def test_unknown_or_foreign_client_gets_error_page(shop: RelyingParty, browser: Browser, legacy: RelyingParty) -> None:
     for parameters in (
-        shop.authorization_parameters(client_id="nobody"),
+        shop.authorization_parameters(client_id="absent"),
         shop.authorization_parameters(client_id=None),
         shop.authorization_parameters(client_id="x" * 500),
     ):
         assert browser.authorize(parameters).part == "client"
     assert browser.authorize(shop.authorization_parameters(), app=legacy.app, protocol="oauth").part == "client"
-    assert browser.authorize(shop.authorization_parameters(), app="nobody").part == "client"
+    assert browser.authorize(shop.authorization_parameters(), app="absent").part == "client"
     assert (
         browser.authorize(shop.authorization_parameters(), app=shop.at_own_issuer().app, protocol="oauth").part
         == "client"

@@ -67,7 +67,7 @@ def test_refused_token_requests_are_those_of_the_documentation(
         shop.redeem(challenged, redirect_uri="https://shop.example/cb?tenant=1"),
         shop.redeem(code, client_secret="wrong"),
         shop.redeem(code, client_secret=None),
-        shop.redeem(code, client_id="nobody"),
+        shop.redeem(code, client_id="absent"),
         shop.redeem(code, redirect_uri=None),
         shop.back("token", {"grant_type": "client_credentials", **shop.client_credentials()}),
     ]
@@ -123,8 +123,8 @@ def test_log_line_of_refused_code_has_its_cause(shop: RelyingParty, logged: Logg
 
 
 def test_log_line_of_refused_client_names_it(shop: RelyingParty, logged: Logged) -> None:
-    line = logged(shop, lambda: shop.redeem("a code", client_id="nobody"))
-    assert [line.get(name) for name in FACTS] == [401, "invalid_client", "The client_id is not valid.", "nobody", None]
+    line = logged(shop, lambda: shop.redeem("a code", client_id="absent"))
+    assert [line.get(name) for name in FACTS] == [401, "invalid_client", "The client_id is not valid.", "absent", None]
 
 
 def test_log_line_of_unregistered_address_names_it(shop: RelyingParty, browser: Browser, logged: Logged) -> None:

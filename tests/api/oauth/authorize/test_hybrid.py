@@ -15,7 +15,7 @@ from tests.support.oauth.signed_requests import Signer, client_key, public_jwks
 from tests.support.oauth.world import NewWorld, World
 from tests.support.visitors.answered_step import AnsweredStep
 
-FRONT = ["id_token", "token id_token", "code id_token", "code token", "code id_token token"]
+FRONT_CHANNEL_TYPES = ["id_token", "token id_token", "code id_token", "code token", "code id_token token"]
 GRANTS = ["authorization_code", "refresh_token", "implicit"]
 MEMBERS = {
     "id_token": {"id_token"},
@@ -42,7 +42,7 @@ def fragment_of(step: AnsweredStep) -> dict[str, str]:
 
 @pytest.fixture
 def hybrid(world: World) -> RelyingParty:
-    return world.application("Hybrid", grant_types=GRANTS, response_types=["code", *FRONT])
+    return world.application("Hybrid", grant_types=GRANTS, response_types=["code", *FRONT_CHANNEL_TYPES])
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def older_spa(world: World) -> RelyingParty:
     )
 
 
-@pytest.mark.parametrize("response_type", FRONT)
+@pytest.mark.parametrize("response_type", FRONT_CHANNEL_TYPES)
 def test_response_has_what_its_type_names(
     hybrid: RelyingParty, browser: Browser, ada: Person, response_type: str
 ) -> None:
@@ -76,7 +76,7 @@ def test_response_has_what_its_type_names(
         assert (hybrid.userinfo(stored["token"]).json or {})["sub"] == ada.uid
 
 
-@pytest.mark.parametrize("response_type", [item for item in FRONT if "id_token" in item.split()])
+@pytest.mark.parametrize("response_type", [item for item in FRONT_CHANNEL_TYPES if "id_token" in item.split()])
 def test_id_token_binds_nonce_code_and_token(
     hybrid: RelyingParty, browser: Browser, ada: Person, response_type: str
 ) -> None:
@@ -105,22 +105,22 @@ def test_words_of_a_response_type_have_no_order(hybrid: RelyingParty, browser: B
 
 
 def test_code_of_hybrid_flow_brings_refresh_token(hybrid: RelyingParty, browser: Browser, ada: Person) -> None:
-    front = fragment_of(ask(browser.signed_in(ada), hybrid, "code id_token token"))
-    back = hybrid.redeem(front["code"]).json or {}
+    front_channel = fragment_of(ask(browser.signed_in(ada), hybrid, "code id_token token"))
+    back = hybrid.redeem(front_channel["code"]).json or {}
     assert back["refresh_token"]
-    assert back["access_token"] != front["access_token"]
-    first, second = claims_in(front["id_token"]), claims_in(back["id_token"])
+    assert back["access_token"] != front_channel["access_token"]
+    first, second = claims_in(front_channel["id_token"]), claims_in(back["id_token"])
     assert [first[name] for name in ("iss", "sub", "nonce", "sid")] == [
         second[name] for name in ("iss", "sub", "nonce", "sid")
     ]
 
 
 def test_second_use_of_code_revokes_front_channel_token(hybrid: RelyingParty, browser: Browser, ada: Person) -> None:
-    front = fragment_of(ask(browser.signed_in(ada), hybrid, "code token"))
-    assert hybrid.redeem(front["code"]).status_code == 200
-    assert hybrid.introspect(front["token"])["active"] is True
-    assert hybrid.redeem(front["code"]).status_code == 400
-    assert hybrid.introspect(front["token"])["active"] is False
+    front_channel = fragment_of(ask(browser.signed_in(ada), hybrid, "code token"))
+    assert hybrid.redeem(front_channel["code"]).status_code == 200
+    assert hybrid.introspect(front_channel["token"])["active"] is True
+    assert hybrid.redeem(front_channel["code"]).status_code == 400
+    assert hybrid.introspect(front_channel["token"])["active"] is False
 
 
 def test_implicit_token_ends_with_session(hybrid: RelyingParty, browser: Browser, ada: Person) -> None:
@@ -140,13 +140,13 @@ def test_oauth_application_gets_token_without_nonce(older_spa: RelyingParty, bro
     assert refused["error"] == "unsupported_response_type"
 
 
-@pytest.mark.parametrize("response_type", FRONT)
+@pytest.mark.parametrize("response_type", FRONT_CHANNEL_TYPES)
 def test_unregistered_type_is_refused_in_fragment(
     world: World, shop: RelyingParty, browser: Browser, ada: Person, response_type: str
 ) -> None:
     """Neither the type alone nor the grant alone is enough, and a client of the code flow has neither."""
     browser.signed_in(ada)
-    typed = world.application("typed", response_types=["code", *FRONT])
+    typed = world.application("typed", response_types=["code", *FRONT_CHANNEL_TYPES])
     granted = world.application("granted", grant_types=GRANTS)
     for client in (shop, typed, granted):
         stored = fragment_of(ask(browser, client, response_type))
@@ -170,7 +170,10 @@ def test_code_token_needs_no_nonce(
 def test_nonce_counts_in_the_request_object_alone(world: World, browser: Browser, ada: Person) -> None:
     """RFC 9101 section 6.3"""
     client = world.application(
-        "signing", grant_types=GRANTS, response_types=["code", *FRONT], jwks=public_jwks(client_key("ES256"))
+        "signing",
+        grant_types=GRANTS,
+        response_types=["code", *FRONT_CHANNEL_TYPES],
+        jwks=public_jwks(client_key("ES256")),
     )
     browser.signed_in(ada)
     for response_type, nonce, expected in (
@@ -188,7 +191,7 @@ def test_pushed_code_token_needs_no_nonce(hybrid: RelyingParty) -> None:
     assert (refused.status_code, (refused.json or {})["error"]) == (400, "invalid_request")
 
 
-@pytest.mark.parametrize("response_type", [item for item in FRONT if "id_token" in item.split()])
+@pytest.mark.parametrize("response_type", [item for item in FRONT_CHANNEL_TYPES if "id_token" in item.split()])
 def test_missing_nonce_is_refused(hybrid: RelyingParty, browser: Browser, ada: Person, response_type: str) -> None:
     stored = fragment_of(ask(browser.signed_in(ada), hybrid, response_type, nonce=None))
     assert stored["error"] == "invalid_request"
@@ -197,7 +200,7 @@ def test_missing_nonce_is_refused(hybrid: RelyingParty, browser: Browser, ada: P
 
 @pytest.mark.parametrize("mode", ["query", "query.jwt"])
 def test_query_is_refused_for_tokens(hybrid: RelyingParty, browser: Browser, ada: Person, mode: str) -> None:
-    for response_type in FRONT:
+    for response_type in FRONT_CHANNEL_TYPES:
         stored = fragment_of(ask(browser.signed_in(ada), hybrid, response_type, response_mode=mode))
         assert set(stored) == ({"response"} if "jwt" in mode else {"error", "error_description", "state", "iss"})
 
@@ -262,7 +265,7 @@ def test_only_tenants_with_open_registration_advertise_them(new_world: NewWorld)
     address = "/.well-known/openid-configuration"
     opened = new_world(client_registration={"mode": "open"})
     metadata = opened.application("x").get(address).json or {}
-    assert {"code", *FRONT, "id_token token"} == set(metadata["response_types_supported"])
+    assert {"code", *FRONT_CHANNEL_TYPES, "id_token token"} == set(metadata["response_types_supported"])
     assert "implicit" in metadata["grant_types_supported"]
     for mode in ("closed", "initial_access_token"):
         client = new_world(client_registration={"mode": mode}).application("x")

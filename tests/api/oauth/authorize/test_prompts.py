@@ -113,7 +113,7 @@ def test_max_age_puts_the_time_of_sign_in_into_the_id_token(
 
 
 @pytest.mark.parametrize(
-    ("asked", "passed_on"),
+    ("requested", "passed_on"),
     [
         ("de en", "de en"),
         ("x" * 41 + " fr-CA", "fr-CA"),
@@ -126,9 +126,9 @@ def test_max_age_puts_the_time_of_sign_in_into_the_id_token(
     ],
 )
 def test_ui_locales_keeps_whole_language_tags(
-    shop: RelyingParty, browser: Browser, asked: str, passed_on: str | None
+    shop: RelyingParty, browser: Browser, requested: str, passed_on: str | None
 ) -> None:
-    assert browser.authorize(shop.authorization_parameters(ui_locales=asked)).ui_locales == passed_on
+    assert browser.authorize(shop.authorization_parameters(ui_locales=requested)).ui_locales == passed_on
 
 
 @pytest.mark.parametrize("display", ["page", "popup", "touch", "wap"])
@@ -163,7 +163,7 @@ def test_login_hint_of_another_account_shows_sign_in(
 def test_login_hint_of_another_form_leaves_the_session_alone(
     shop: RelyingParty, browser: Browser, ada: Person, hint: str
 ) -> None:
-    """It is no identifier with which people sign in here, so it cannot be somebody else's."""
+    """It is no identifier with which people sign in here, so it cannot be another account's."""
     parameters = shop.authorization_parameters(login_hint=hint)
     assert browser.authorize(parameters).kind is LoginStep
     assert "code" in parameters_of(browser.signed_in(ada).authorize(parameters))
@@ -182,7 +182,7 @@ def test_login_hint_names_any_identifier_of_the_account(
     browser.signed_in(ada)
     for own in ("ADA@example.test", "ada.king@example.test", "Ada", "020 7946 0123", "+44 20 7946 0123", ada.uid):
         assert "code" in parameters_of(browser.authorize(shop.authorization_parameters(login_hint=own))), own
-    for other in ("new@example.test", "grace", "+442079460124", "nobody@example.test"):
+    for other in ("new@example.test", "grace", "+442079460124", "absent@example.test"):
         assert browser.authorize(shop.authorization_parameters(login_hint=other)).kind is LoginStep, other
 
 

@@ -18,7 +18,7 @@ from tests.support.visitors.answered_step import AnsweredStep
 PREFIX = "urn:ietf:params:oauth:request_uri:"
 
 
-def outcome(answer: TestResponse) -> tuple[int, str]:
+def status_and_error(answer: TestResponse) -> tuple[int, str]:
     return answer.status_code, (answer.json or {})["error"]
 
 
@@ -158,17 +158,17 @@ REFUSED_PUSHES: list[tuple[dict[str, str | None], str]] = [
 def test_wrong_request_is_refused_when_pushed(shop: RelyingParty, subtests: pytest.Subtests) -> None:
     for changed, error in REFUSED_PUSHES:
         with subtests.test(str((changed, error))[:60]):
-            assert outcome(shop.push(**changed)) == (400, error)
+            assert status_and_error(shop.push(**changed)) == (400, error)
 
 
 def test_push_requires_client_authentication(
     shop: RelyingParty, phone: RelyingParty, browser: Browser, ada: Person
 ) -> None:
-    assert outcome(shop.push(client_secret="wrong")) == (401, "invalid_client")
-    assert outcome(shop.push(client_secret=None)) == (401, "invalid_client")
-    assert outcome(shop.push(client_id=None)) == (401, "invalid_client")
-    assert outcome(shop.at_own_issuer().push(client_secret="wrong")) == (400, "unauthorized_client")
-    assert outcome(phone.push()) == (400, "invalid_request"), "a public client needs PKCE"
+    assert status_and_error(shop.push(client_secret="wrong")) == (401, "invalid_client")
+    assert status_and_error(shop.push(client_secret=None)) == (401, "invalid_client")
+    assert status_and_error(shop.push(client_id=None)) == (401, "invalid_client")
+    assert status_and_error(shop.at_own_issuer().push(client_secret="wrong")) == (400, "unauthorized_client")
+    assert status_and_error(phone.push()) == (400, "invalid_request"), "a public client needs PKCE"
     taken = pushed(phone, code_challenge=Pkce().challenge)
     assert "code" in parameters_of(browser.signed_in(ada).authorize(taken))
 
@@ -179,7 +179,7 @@ def test_repeated_parameter_of_a_push_is_refused(shop: RelyingParty) -> None:
     body = "&".join(f"{name}={value}" for name, value in [*pairs, ("scope", "openid")])
     form_type = "application/x-www-form-urlencoded"
     answer = shop.wsgi.post("/api/oidc/par", data=body, content_type=form_type, base_url=shop.hub_url)
-    assert outcome(answer) == (400, "invalid_request")
+    assert status_and_error(answer) == (400, "invalid_request")
 
 
 def test_push_works_at_each_issuer_and_as_json(
@@ -210,10 +210,10 @@ def test_client_that_must_push_is_refused_without(world: World, browser: Browser
 
 
 def test_signed_request_object_can_be_pushed(world: World, browser: Browser, ada: Person) -> None:
-    """RFC 9126 section 3: only what is signed counts."""
+    """RFC 9126 section 3: only signed parameters count."""
     client = world.application("signing", jwks=public_jwks(client_key("ES256")), require_signed_request_object=True)
-    assert outcome(client.push()) == (400, "invalid_request")
+    assert status_and_error(client.push()) == (400, "invalid_request")
     taken = pushed(client, request=Signer(client).request_object(state="signed"), state="beside")
     assert parameters_of(browser.signed_in(ada).authorize(taken))["state"] == "signed"
     forged = Signer(client, key=client_key("ES256", "another")).request_object()
-    assert outcome(client.push(request=forged)) == (400, "invalid_request_object")
+    assert status_and_error(client.push(request=forged)) == (400, "invalid_request_object")

@@ -37,7 +37,7 @@ def refused(step: Any) -> tuple[str, str | None]:
     return stored["error"], stored.get("state")
 
 
-def asked(client: RelyingParty, text: str, **changed: str | None) -> dict[str, str | None]:
+def requesting(client: RelyingParty, text: str, **changed: str | None) -> dict[str, str | None]:
     """Return a request that has its parameters in the object alone."""
     return {"client_id": client.client_id, "request": text, **changed}
 
@@ -47,7 +47,7 @@ def test_signed_request_object_is_honoured(
     signing: RelyingParty, browser: Browser, ada: Person, algorithm: str
 ) -> None:
     text = Signer(signing, algorithm).request_object(state="signed", response_mode="form_post", nonce="n", max_age=600)
-    step = browser.signed_in(ada).authorize(asked(signing, text))
+    step = browser.signed_in(ada).authorize(requesting(signing, text))
     assert (step.kind, step.fields["state"]) == (FormPostStep, "signed")
     body = signing.redeem(step.fields["code"]).json or {}
     assert body["scope"] == "openid profile email"
@@ -56,14 +56,14 @@ def test_signed_request_object_is_honoured(
 def test_parameters_beside_the_object_do_not_count(
     signing: RelyingParty, signer: Signer, browser: Browser, ada: Person
 ) -> None:
-    """RFC 9101 section 6.3: only what is signed counts, even if the same parameter is in the query."""
+    """RFC 9101 section 6.3: only signed parameters count, even if the same parameter is in the query."""
     beside = {"scope": "openid", "state": "unsigned", "nonce": "unsigned", "prompt": "login", "max_age": "x"}
     claims = {"claims": {"id_token": {"email": None}}}
-    step = browser.signed_in(ada).authorize(asked(signing, signer.request_object(**claims), **beside))
+    step = browser.signed_in(ada).authorize(requesting(signing, signer.request_object(**claims), **beside))
     assert parameters_of(step)["state"] == "a state"
     body = signing.redeem(code_of(step)).json or {}
     assert body["scope"] == "openid profile email"
-    pairs = [(name, str(value)) for name, value in asked(signing, signer.request_object()).items()]
+    pairs = [(name, str(value)) for name, value in requesting(signing, signer.request_object()).items()]
     twice = browser.authorize([*pairs, ("scope", "x"), ("scope", "y")])
     assert "code" in parameters_of(twice), "what does not count may come twice"
 
@@ -72,7 +72,7 @@ def test_redirect_uri_of_the_object_must_be_registered(
     signing: RelyingParty, signer: Signer, browser: Browser, ada: Person
 ) -> None:
     text = signer.request_object(redirect_uri="https://evil.example/")
-    step = browser.signed_in(ada).authorize(asked(signing, text, redirect_uri=CALLBACK))
+    step = browser.signed_in(ada).authorize(requesting(signing, text, redirect_uri=CALLBACK))
     assert (step.kind, step.part, step.address) == (RefusedStep, "redirect_uri", None)
 
 
@@ -100,7 +100,7 @@ def test_object_with_wrong_claims_is_refused(
     for changed in WRONG_CLAIMS:
         with subtests.test(str(changed)[:60]):
             text = Signer(client).request_object(**changed)
-            step = browser.authorize(asked(client, text))
+            step = browser.authorize(requesting(client, text))
             assert refused(step) == ("invalid_request_object", "a state")
 
 
@@ -109,7 +109,7 @@ def test_claims_absent_from_object_are_not_checked(
 ) -> None:
     """OpenID Connect Core section 6.1 lets it leave these out."""
     bare = dict.fromkeys(("iss", "aud", "iat", "nbf", "exp", "client_id"))
-    assert "code" in parameters_of(browser.signed_in(ada).authorize(asked(signing, signer.request_object(**bare))))
+    assert "code" in parameters_of(browser.signed_in(ada).authorize(requesting(signing, signer.request_object(**bare))))
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_object_of_another_kind_is_refused(
     signing: RelyingParty, signer: Signer, browser: Browser, ada: Person, header: dict[str, Any]
 ) -> None:
     signer.header = header
-    step = browser.signed_in(ada).authorize(asked(signing, signer.request_object()))
+    step = browser.signed_in(ada).authorize(requesting(signing, signer.request_object()))
     assert refused(step) == ("invalid_request_object", "a state")
 
 
@@ -130,7 +130,7 @@ def test_common_types_are_accepted(
     signing: RelyingParty, signer: Signer, browser: Browser, ada: Person, kind: str | None
 ) -> None:
     signer.header = {"typ": kind} if kind else {}
-    assert "code" in parameters_of(browser.signed_in(ada).authorize(asked(signing, signer.request_object())))
+    assert "code" in parameters_of(browser.signed_in(ada).authorize(requesting(signing, signer.request_object())))
 
 
 def test_forged_object_is_refused(
@@ -159,7 +159,7 @@ def test_forged_object_is_refused(
         "x" * 60_000,
     ]
     for item in forged:
-        step = browser.authorize(asked(signing, item, redirect_uri=CALLBACK, state="beside"))
+        step = browser.authorize(requesting(signing, item, redirect_uri=CALLBACK, state="beside"))
         assert refused(step) == ("invalid_request_object", "beside"), item[:60]
 
 
@@ -167,8 +167,8 @@ def test_algorithm_must_be_the_registered_one(world: World, browser: Browser, ad
     keys = public_jwks(client_key("ES256"), client_key("RS256"))
     client = world.application("strict-alg", jwks=keys, request_object_signing_alg="ES256")
     browser.signed_in(ada)
-    assert "code" in parameters_of(browser.authorize(asked(client, Signer(client).request_object())))
-    other = browser.authorize(asked(client, Signer(client, "RS256").request_object()))
+    assert "code" in parameters_of(browser.authorize(requesting(client, Signer(client).request_object())))
+    other = browser.authorize(requesting(client, Signer(client, "RS256").request_object()))
     assert refused(other)[0] == "invalid_request_object"
 
 
@@ -176,7 +176,7 @@ def test_client_that_must_sign_is_refused_without(world: World, browser: Browser
     client = world.application("must", jwks=public_jwks(client_key("ES256")), require_signed_request_object=True)
     browser.signed_in(ada)
     assert refused(browser.authorize(client.authorization_parameters())) == ("invalid_request", "a state")
-    assert "code" in parameters_of(browser.authorize(asked(client, Signer(client).request_object())))
+    assert "code" in parameters_of(browser.authorize(requesting(client, Signer(client).request_object())))
 
 
 @pytest.mark.both_databases
@@ -186,10 +186,10 @@ def test_key_of_another_tenant_or_client_is_refused(
     other = world.application("other", jwks=public_jwks(client_key("ES256", "other")))
     browser.signed_in(ada)
     text = signer.request_object(client_id=None, iss=None)
-    assert refused(browser.authorize(asked(other, text)))[0] == "invalid_request_object"
-    assert refused(browser.authorize(asked(shop, text)))[0] == "request_not_supported"
+    assert refused(browser.authorize(requesting(other, text)))[0] == "invalid_request_object"
+    assert refused(browser.authorize(requesting(shop, text)))[0] == "request_not_supported"
     foreign = Browser(browser.services, browser.wsgi, foreign_shop.tenant_name)
-    assert "error" in parameters_of(foreign.authorize(asked(foreign_shop, text)))
+    assert "error" in parameters_of(foreign.authorize(requesting(foreign_shop, text)))
 
 
 class TestByReference:
@@ -232,7 +232,7 @@ class TestByReference:
     def test_fragment_is_no_word_for_the_signature(
         self, world: World, client: RelyingParty, fake_provider: FakeProvider, address: str, browser: Browser
     ) -> None:
-        """Whoever may write the file, but lacks the client's key, gets nothing by its hash."""
+        """A writer of the file who lacks the client's key gets nothing by its hash."""
         forged = Signer(client, key=client_key("ES256", "another")).request_object()
         world.change(client, request_uris=[named := f"{address}#{randomness.digest(forged)}"])
         fake_provider.answers["/request.jwt"] = (200, {}, forged.encode())
@@ -248,8 +248,8 @@ class TestByReference:
         text = Signer(client).request_object()
         fake_provider.answers["/request.jwt"] = (200, {}, text.encode())
         for fragment in (f"#{randomness.digest(text)}", "#other", "#"):
-            asked_for = client.authorization_parameters(request_uri=address + fragment)
-            assert refused(browser.authorize(asked_for)) == ("invalid_request_uri", "a state")
+            parameters = client.authorization_parameters(request_uri=address + fragment)
+            assert refused(browser.authorize(parameters)) == ("invalid_request_uri", "a state")
 
     @pytest.mark.parametrize(
         ("changed", "error"),
@@ -309,20 +309,20 @@ class TestByReference:
         self, world: World, client: RelyingParty, fake_provider: FakeProvider, browser: Browser, ada: Person
     ) -> None:
         fake_provider.answers["/keys"] = (500, {}, b"")
-        step = browser.signed_in(ada).authorize(asked(client, Signer(client).request_object()))
+        step = browser.signed_in(ada).authorize(requesting(client, Signer(client).request_object()))
         assert refused(step) == ("invalid_request_object", "a state")
 
     def test_new_key_is_read_by_its_id(
         self, client: RelyingParty, fake_provider: FakeProvider, browser: Browser, ada: Person
     ) -> None:
         browser.signed_in(ada)
-        assert "code" in parameters_of(browser.authorize(asked(client, Signer(client).request_object())))
+        assert "code" in parameters_of(browser.authorize(requesting(client, Signer(client).request_object())))
         newer = client_key("ES256", "2")
         fake_provider.answers["/keys"] = (200, {}, json.dumps(public_jwks(newer)).encode())
         clock = fake_provider.services.clock
         fake_provider.services.provider_metadata._clock = LaterRequestObject(clock.now() + timedelta(minutes=2))
         text = Signer(client, key=newer).request_object()
-        assert "code" in parameters_of(browser.authorize(asked(client, text)))
+        assert "code" in parameters_of(browser.authorize(requesting(client, text)))
 
 
 class LaterRequestObject:
@@ -339,11 +339,11 @@ class LaterRequestObject:
 def test_text_that_no_database_stores_is_ignored(
     signing: RelyingParty, signer: Signer, browser: Browser, ada: Person, state: str
 ) -> None:
-    """In an object that nobody signed, and in one that the client signed."""
+    """In an unsigned object, and in an object that the client signed."""
     stated = {**signing.authorization_parameters(), "state": state}
     unsigned = f"{part({'alg': 'none'})}.{part(stated)}."
     step = browser.authorize({"client_id": signing.client_id, "request": unsigned})
     assert refused(step) == ("invalid_request_object", None)
-    step = browser.signed_in(ada).authorize(asked(signing, signer.request_object(state=state)))
+    step = browser.signed_in(ada).authorize(requesting(signing, signer.request_object(state=state)))
     assert step.kind is RedirectStep
     assert "state" not in parameters_of(step)

@@ -62,7 +62,7 @@ class Request:
             sent = {"client_id": self.client.client_id, "request_uri": body["request_uri"]}
         return browser.authorize(sent, app=self.client.app, protocol=self.client.protocol)
 
-    def outcome(self, answer: AnsweredStep | tuple[str, str]) -> tuple[str, str]:
+    def result_of(self, answer: AnsweredStep | tuple[str, str]) -> tuple[str, str]:
         """Return `CODE` or the error; a response must be that of this request and no other, and its code redeemable."""
         if isinstance(answer, tuple):
             return answer
@@ -112,14 +112,14 @@ class RequestPair:
         expected = self.first_answers[KINDS.index(self.first.kind)]
         assert is_waiting == (expected == CODE and self.first_browser.session is None)
         if not is_waiting:
-            assert self.first.outcome(waiting) == expected
-        result = self.second.outcome(self.second.send(self.second_browser))
+            assert self.first.result_of(waiting) == expected
+        result = self.second.result_of(self.second.send(self.second_browser))
         assert result == answers[KINDS.index(self.second.kind)]
         if isinstance(waiting, AnsweredStep) and is_waiting:
             signed_in = self.first_browser.sign_in(
                 waiting.interaction_id, self.first_person.email, self.first_person.password
             )
-            assert self.first.outcome(signed_in) == CODE
+            assert self.first.result_of(signed_in) == CODE
 
 
 @dataclass
@@ -127,7 +127,7 @@ class Table:
     """Makes the cases of one client's settings, each with clients and addresses that no other case has."""
 
     here: CallPlace
-    elsewhere: CallPlace
+    other_place: CallPlace
     settings: Mapping[str, bool]
     answers: tuple[tuple[str, str], ...]
     secret: str | None
@@ -149,8 +149,8 @@ class Table:
         if first_of == "another client":
             other, answers = self.client(self.here, f"other-{number}", NOTHING), DEMANDS["nothing"][1]
         if first_of == "another tenant":
-            other, answers = self.client(self.elsewhere, client.client_id, NOTHING), DEMANDS["nothing"][1]
-            place = self.elsewhere
+            other, answers = self.client(self.other_place, client.client_id, NOTHING), DEMANDS["nothing"][1]
+            place = self.other_place
         browser = self.here.browser(address, signed_in=True)
         is_same = browsers == BROWSERS[0] and place is self.here
         other_browser = browser if is_same else place.browser(address, signed_in=browsers != BROWSERS[2])

@@ -1,4 +1,4 @@
-"""Pairwise identifiers (OpenID Connect Core section 8.1): applications of two sectors cannot compare what they know of a person."""
+"""Pairwise identifiers (OpenID Connect Core section 8.1): applications of two sectors cannot compare the identifiers of a person."""
 
 from __future__ import annotations
 
@@ -141,13 +141,13 @@ def test_requested_subject_is_read_as_the_client_knows_it(world: World, browser:
     client, other = pairwise(world, "app"), pairwise(world, "news", NEWS)
     own, foreign = subject_of(client, browser, ada), subject_of(other, browser, ada)
 
-    def asked(subject: str) -> dict[str, str]:
+    def response_to(subject: str) -> dict[str, str]:
         claims = json.dumps({"id_token": {"sub": {"value": subject}}})
         return parameters_of(browser.authorize(client.authorization_parameters(claims=claims, prompt="none")))
 
-    assert "code" in asked(own)
-    for subject in (ada.uid, foreign, "nobody", "", own + "=", own[:-1], own.swapcase(), "x" * 300, "é"):
-        assert asked(subject)["error"] == "login_required", subject
+    assert "code" in response_to(own)
+    for subject in (ada.uid, foreign, "absent", "", own + "=", own[:-1], own.swapcase(), "x" * 300, "é"):
+        assert response_to(subject)["error"] == "login_required", subject
 
 
 def test_login_hint_is_read_as_the_client_knows_it(new_world: NewWorld) -> None:
@@ -157,11 +157,13 @@ def test_login_hint_is_read_as_the_client_knows_it(new_world: NewWorld) -> None:
     browser, client = world.browser(), pairwise(world, "app")
     own = subject_of(client, browser, ada)
 
-    def asked(hint: str) -> dict[str, str]:
+    def response_to(hint: str) -> dict[str, str]:
         return parameters_of(browser.authorize(client.authorization_parameters(login_hint=hint, prompt="none")))
 
-    assert "code" in asked(own)
-    assert asked(ada.uid)["error"] == "login_required", "a client that knows a Uid must not learn who is signed in"
+    assert "code" in response_to(own)
+    assert response_to(ada.uid)["error"] == "login_required", (
+        "a client that knows a Uid must not learn who is signed in"
+    )
 
 
 def test_exchanged_token_names_actor_as_its_client_knows_it(world: World, browser: Browser, ada: Person) -> None:

@@ -54,16 +54,16 @@ def received(client: RelyingParty, step: AnsweredStep) -> dict[str, dict[str, An
 def test_response_is_never_about_another_account(
     shop: RelyingParty, browser: Browser, ada: Person, grace: Person, place: str, member: str
 ) -> None:
-    def wanted(person: Person) -> dict[str, Any]:
+    def subject_claims(person: Person) -> dict[str, Any]:
         return {place: {"sub": {member: person.uid if member == "value" else [person.uid]}}}
 
     browser.signed_in(ada)
-    assert subject(shop, ask(browser, shop, wanted(ada), prompt="none")) == ada.uid
-    assert error(ask(browser, shop, wanted(grace), prompt="none")) == "login_required"
-    step = ask(browser, shop, wanted(grace))
+    assert subject(shop, ask(browser, shop, subject_claims(ada), prompt="none")) == ada.uid
+    assert error(ask(browser, shop, subject_claims(grace), prompt="none")) == "login_required"
+    step = ask(browser, shop, subject_claims(grace))
     assert (step.kind, step.person, step.reauthentication is not None) == (LoginStep, None, False)
     assert error(browser.sign_in(step.interaction_id, ada.email, ada.password)) == "login_required"
-    step = ask(browser, shop, wanted(grace))
+    step = ask(browser, shop, subject_claims(grace))
     assert subject(shop, browser.sign_in(step.interaction_id, grace.email, grace.password)) == grace.uid
 
 
@@ -266,7 +266,7 @@ def test_deepest_value_is_served(shop: RelyingParty, browser: Browser, ada: Pers
 def test_pushed_request_and_object_carry_values(
     world: World, browser: Browser, ada: Person, shop: RelyingParty
 ) -> None:
-    pushed = shop.push(claims='{"id_token": {"sub": {"value": "nobody"}}}', prompt="none").json or {}
+    pushed = shop.push(claims='{"id_token": {"sub": {"value": "absent"}}}', prompt="none").json or {}
     step = browser.signed_in(ada).authorize({"client_id": shop.client_id, "request_uri": pushed["request_uri"]})
     assert error(step) == "login_required"
     refused = shop.push(claims='{"id_token": {"sub": {"values": 5}}}')

@@ -65,7 +65,7 @@ class TestManagedClients:
         same = {"SectorIdentifierURI": sector, "RedirectURIs": [NEWS, SHOP]}
         for change in ({"DisplayName": "The shop"}, same, {"RedirectURIs": [SHOP]}):
             answered(ask(acme, token, "PUT", f"{PATH}/Shop", change))
-        assert fake_provider.asked_for("/sector.json") == 1
+        assert fake_provider.requests_to("/sector.json") == 1
         more = {"RedirectURIs": [SHOP, SHOP_TOO]}
         assert refused(ask(acme, token, "PUT", f"{PATH}/Shop", more)) == (400, 7900)
         assert answered(ask(acme, token, "GET", f"{PATH}/Shop"))["RedirectURIs"] == [SHOP]
@@ -106,7 +106,7 @@ class TestManagedClients:
     ) -> None:
         change = {"SectorIdentifierURI": publish(fake_provider, [SHOP])}
         assert refused(ask(acme, token, "PUT", f"{PATH}/Nothing", change)) == (404, 7981)
-        assert fake_provider.asked_for("/sector.json") == 0
+        assert fake_provider.requests_to("/sector.json") == 0
 
 
 class TestConfigurationFiles:
@@ -156,4 +156,4 @@ class TestConfigurationFiles:
         (app,) = item["tenants"][0]["applications"]
         item["tenants"][0]["applications"] = [{**app, "name": f"shop{number}"} for number in range(5)]
         applied(ours, json.dumps(item))
-        assert fake_provider.asked_for("/sector.json") == 1
+        assert fake_provider.requests_to("/sector.json") == 1

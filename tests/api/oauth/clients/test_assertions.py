@@ -24,7 +24,7 @@ SECRET = "a secret of 32 bytes or more, to sign with"
 ALGORITHMS = ("RS256", "PS256", "ES256", "EdDSA", "Ed25519")
 
 
-def outcome(answer: TestResponse) -> tuple[int, str]:
+def replied(answer: TestResponse) -> tuple[int, str]:
     return answer.status_code, (answer.json or {}).get("error", "")
 
 
@@ -74,7 +74,7 @@ def test_client_authenticates_with_its_key(keyed: RelyingParty, algorithm: str) 
 
 def test_client_authenticates_with_signature_of_its_secret(sharing: RelyingParty) -> None:
     assert ask(sharing, by_secret(sharing).assertion()).status_code == 200
-    assert outcome(ask(sharing, by_secret(sharing, "another secret of 32 bytes or more").assertion()))[0] == 401
+    assert replied(ask(sharing, by_secret(sharing, "another secret of 32 bytes or more").assertion()))[0] == 401
 
 
 def test_code_is_redeemed_and_refreshed_with_assertions(
@@ -100,7 +100,7 @@ def test_assertion_authenticates_at_every_endpoint_of_clients(
     for path in ("par", "introspect", "revoke", "device", "token"):
         forged = Signer(keyed, key=client_key("ES256", "another")).assertion()
         form = {**keyed.authorization_parameters(), "token": "x", **MACHINE, **forged}
-        assert outcome(keyed.back(path, form)) == (401, "invalid_client"), path
+        assert replied(keyed.back(path, form)) == (401, "invalid_client"), path
 
 
 @pytest.mark.both_databases
@@ -124,7 +124,7 @@ def used_marks(services: IdentityServices, world: World) -> list[Any]:
 def test_client_id_beside_the_assertion_must_be_its_subject(keyed: RelyingParty, signer: Signer) -> None:
     """RFC 7521 section 4.2."""
     assert ask(keyed, signer.assertion(), {"client_id": keyed.client_id}).status_code == 200
-    assert outcome(ask(keyed, signer.assertion(), {"client_id": "another"})) == (401, "invalid_client")
+    assert replied(ask(keyed, signer.assertion(), {"client_id": "another"})) == (401, "invalid_client")
 
 
 def audiences_of(client: RelyingParty, endpoint: str) -> list[Any]:
@@ -149,7 +149,7 @@ WRONG_AUDIENCES: list[Any] = [
 
 @pytest.mark.parametrize("audience", WRONG_AUDIENCES, ids=str)
 def test_assertion_for_another_server_is_refused(keyed: RelyingParty, signer: Signer, audience: Any) -> None:
-    assert outcome(ask(keyed, signer.assertion(aud=audience))) == (401, "invalid_client")
+    assert replied(ask(keyed, signer.assertion(aud=audience))) == (401, "invalid_client")
 
 
 def test_fapi_application_names_the_issuer_alone(world: World, signer: Signer, keyed: RelyingParty) -> None:
@@ -163,7 +163,7 @@ def test_fapi_application_names_the_issuer_alone(world: World, signer: Signer, k
 def test_audience_beside_ours_is_refused(keyed: RelyingParty, signer: Signer, foreign_shop: RelyingParty) -> None:
     """An assertion that another server could present here, or we there, is for neither (RFC 7523 section 3)."""
     for other in ("https://another.example", foreign_shop.issuer):
-        assert outcome(ask(keyed, signer.assertion(aud=[keyed.issuer, other]))) == (401, "invalid_client")
+        assert replied(ask(keyed, signer.assertion(aud=[keyed.issuer, other]))) == (401, "invalid_client")
 
 
 WRONG_CLAIMS: list[dict[str, Any]] = [
@@ -177,14 +177,14 @@ def test_assertion_with_wrong_claims_is_refused(keyed: RelyingParty, signer: Sig
     """RFC 7523 section 3, rules 1 to 7."""
     for changed in WRONG_CLAIMS:
         with subtests.test(str(changed)[:60]):
-            assert outcome(ask(keyed, signer.assertion(**changed))) == (401, "invalid_client")
+            assert replied(ask(keyed, signer.assertion(**changed))) == (401, "invalid_client")
             assert ask(keyed, signer.assertion()).status_code == 200
 
 
 def test_sub_must_name_a_client(keyed: RelyingParty, signer: Signer, shop: RelyingParty) -> None:
-    for named in (None, "", 7, "nobody", "x" * 200, shop.client_id):
-        assert outcome(ask(keyed, signer.assertion(sub=named))) == (401, "invalid_client"), named
-    assert outcome(ask(keyed, signer.assertion(sub=shop.client_id, iss=shop.client_id))) == (401, "invalid_client")
+    for named in (None, "", 7, "absent", "x" * 200, shop.client_id):
+        assert replied(ask(keyed, signer.assertion(sub=named))) == (401, "invalid_client"), named
+    assert replied(ask(keyed, signer.assertion(sub=shop.client_id, iss=shop.client_id))) == (401, "invalid_client")
 
 
 def test_skew_of_a_minute_is_allowed(services: IdentityServices, keyed: RelyingParty, signer: Signer) -> None:
@@ -192,24 +192,24 @@ def test_skew_of_a_minute_is_allowed(services: IdentityServices, keyed: RelyingP
     for good in ({"exp": now - 50}, {"nbf": now + 50}, {"iat": now + 50}, {"iat": None, "nbf": None}):
         assert ask(keyed, signer.assertion(**good)).status_code == 200, good
     for wrong in ({"exp": now - 70}, {"nbf": now + 70}, {"iat": now + 70}, {"exp": now + 3_700}):
-        assert outcome(ask(keyed, signer.assertion(**wrong))) == (401, "invalid_client"), wrong
+        assert replied(ask(keyed, signer.assertion(**wrong))) == (401, "invalid_client"), wrong
 
 
 def test_assertion_is_used_once(services: IdentityServices, keyed: RelyingParty, signer: Signer) -> None:
     """RFC 7523 section 3, rule 7; also at another endpoint, and after a request that was refused."""
     sent = signer.assertion()
     assert ask(keyed, sent).status_code == 200
-    assert outcome(ask(keyed, sent)) == (401, "invalid_client")
-    assert outcome(keyed.back("introspect", {"token": "x", **sent})) == (401, "invalid_client")
+    assert replied(ask(keyed, sent)) == (401, "invalid_client")
+    assert replied(keyed.back("introspect", {"token": "x", **sent})) == (401, "invalid_client")
     refused = signer.assertion()
-    assert outcome(ask(keyed, refused, {"grant_type": "magic"}))[0] == 400
-    assert outcome(ask(keyed, refused)) == (401, "invalid_client")
+    assert replied(ask(keyed, refused, {"grant_type": "magic"}))[0] == 400
+    assert replied(ask(keyed, refused)) == (401, "invalid_client")
     with moved(services, seconds=115):
-        assert outcome(ask(keyed, sent)) == (401, "invalid_client")
+        assert replied(ask(keyed, sent)) == (401, "invalid_client")
     again = signer.assertion(jti="chosen by the client")
     other = signer.assertion(jti="chosen by the client", exp=int(services.clock.now().timestamp()) + 100)
     assert ask(keyed, again).status_code == 200
-    assert outcome(ask(keyed, other)) == (401, "invalid_client"), "another JWT with the same jti"
+    assert replied(ask(keyed, other)) == (401, "invalid_client"), "another JWT with the same jti"
 
 
 @pytest.mark.both_databases
@@ -255,7 +255,7 @@ def test_two_clients_may_choose_the_same_jti(world: World, signer: Signer) -> No
 def test_another_kind_of_token_is_refused(keyed: RelyingParty, signer: Signer, header: dict[str, Any]) -> None:
     """RFC 7515 section 4.1.11, RFC 8725 section 3.11."""
     signer.assertion_header = header
-    assert outcome(ask(keyed, signer.assertion())) == (401, "invalid_client")
+    assert replied(ask(keyed, signer.assertion())) == (401, "invalid_client")
 
 
 @pytest.mark.parametrize("kind", [None, "JWT", "jwt", "client-authentication+jwt"])
@@ -267,10 +267,10 @@ def test_common_kinds_are_accepted(keyed: RelyingParty, signer: Signer, kind: st
 def test_algorithm_confusion_is_refused(keyed: RelyingParty, sharing: RelyingParty, signer: Signer) -> None:
     """RFC 8725 section 3.1: a public key is no shared secret, and a secret no key."""
     public = json.dumps(public_jwks(client_key("RS256"))["keys"][0])
-    assert outcome(ask(keyed, by_secret(keyed, public).assertion())) == (401, "invalid_client")
-    assert outcome(ask(sharing, Signer(sharing).assertion())) == (401, "invalid_client")
+    assert replied(ask(keyed, by_secret(keyed, public).assertion())) == (401, "invalid_client")
+    assert replied(ask(sharing, Signer(sharing).assertion())) == (401, "invalid_client")
     hs512 = Signer(sharing, "HS512", OctKey.import_key(SECRET))
-    assert outcome(ask(sharing, hs512.assertion())) == (401, "invalid_client")
+    assert replied(ask(sharing, hs512.assertion())) == (401, "invalid_client")
     header, payload, signature = signer.assertion()["client_assertion"].split(".")
     none = part({"alg": "none"})
     for forged in (
@@ -280,14 +280,14 @@ def test_algorithm_confusion_is_refused(keyed: RelyingParty, sharing: RelyingPar
         f"{header}.{payload}",
     ):
         form = {"client_assertion_type": ASSERTION_TYPE, "client_assertion": forged}
-        assert outcome(ask(keyed, form)) == (401, "invalid_client"), forged[:40]
+        assert replied(ask(keyed, form)) == (401, "invalid_client"), forged[:40]
 
 
 def test_registered_algorithm_is_the_only_one(world: World, keyed: RelyingParty) -> None:
     world.change(keyed, token_endpoint_auth_signing_alg="PS256")
     assert ask(keyed, Signer(keyed, "PS256").assertion()).status_code == 200
     for algorithm in ("RS256", "ES256", "EdDSA"):
-        assert outcome(ask(keyed, Signer(keyed, algorithm).assertion())) == (401, "invalid_client")
+        assert replied(ask(keyed, Signer(keyed, algorithm).assertion())) == (401, "invalid_client")
 
 
 MALFORMED = [
@@ -299,15 +299,15 @@ MALFORMED = [
 @pytest.mark.parametrize("text", MALFORMED, ids=lambda text: text[:12])
 def test_malformed_assertion_is_refused(keyed: RelyingParty, text: str) -> None:
     answer = ask(keyed, {"client_assertion_type": ASSERTION_TYPE, "client_assertion": text})
-    assert outcome(answer) == (401, "invalid_client")
+    assert replied(answer) == (401, "invalid_client")
 
 
 def test_64_levels_and_a_megabyte_are_refused(keyed: RelyingParty, signer: Signer) -> None:
     deep: Any = "x"
     for _ in range(64):
         deep = [deep]
-    assert outcome(ask(keyed, signer.assertion(aud=deep))) == (401, "invalid_client")
-    assert outcome(ask(keyed, signer.assertion(filler="x" * 9_000))) == (401, "invalid_client")
+    assert replied(ask(keyed, signer.assertion(aud=deep))) == (401, "invalid_client")
+    assert replied(ask(keyed, signer.assertion(filler="x" * 9_000))) == (401, "invalid_client")
     huge = ask(keyed, signer.assertion(filler="x" * 1_000_000))
     assert huge.status_code in (400, 401)
 
@@ -316,18 +316,18 @@ def test_type_and_assertion_belong_together(keyed: RelyingParty, signer: Signer)
     sent = signer.assertion()
     alone = ({"client_assertion": sent["client_assertion"]}, {"client_assertion_type": ASSERTION_TYPE})
     for form in alone:
-        assert outcome(ask(keyed, form)) == (400, "invalid_request")
+        assert replied(ask(keyed, form)) == (400, "invalid_request")
     saml = "urn:ietf:params:oauth:client-assertion-type:saml2-bearer"
-    assert outcome(ask(keyed, {**sent, "client_assertion_type": saml})) == (401, "invalid_client")
+    assert replied(ask(keyed, {**sent, "client_assertion_type": saml})) == (401, "invalid_client")
     assert ask(keyed, sent).status_code == 200
 
 
 def test_two_methods_at_once_are_refused(keyed: RelyingParty, signer: Signer) -> None:
     """RFC 6749 section 2.3."""
-    assert outcome(ask(keyed, signer.assertion(), {"client_secret": "x"})) == (400, "invalid_request")
+    assert replied(ask(keyed, signer.assertion(), {"client_secret": "x"})) == (400, "invalid_request")
     header = {"Authorization": "Basic a2V5ZWQ6eA=="}
     answer = keyed.back("token", {**MACHINE, **signer.assertion()}, headers=header)
-    assert outcome(answer) == (400, "invalid_request")
+    assert replied(answer) == (400, "invalid_request")
 
 
 def test_client_with_keys_does_not_fall_back_to_a_secret(
@@ -336,19 +336,19 @@ def test_client_with_keys_does_not_fall_back_to_a_secret(
     """Neither at tenant-wide addresses nor at those that name the application, where others may choose."""
     for client in (keyed, sharing, keyed.at_own_issuer(), sharing.at_own_issuer()):
         form = {"client_id": client.client_id, "client_secret": SECRET}
-        assert outcome(ask(client, form)) == (401, "invalid_client")
-        assert outcome(client.back("token", MACHINE, auth=(client.client_id, SECRET))) == (401, "invalid_client")
+        assert replied(ask(client, form)) == (401, "invalid_client")
+        assert replied(client.back("token", MACHINE, auth=(client.client_id, SECRET))) == (401, "invalid_client")
         assert ask(client, {"client_id": client.client_id}).status_code in (400, 401)
     machine = {**MACHINE, "audience": "x", "client_id": sharing.client_id, "client_secret": SECRET}
-    assert outcome(sharing.post("/service/oauth/token", machine)) == (401, "invalid_client")
+    assert replied(sharing.post("/service/oauth/token", machine)) == (401, "invalid_client")
 
 
 def test_client_with_a_secret_cannot_assert(world: World, shop: RelyingParty, phone: RelyingParty) -> None:
     world.change(shop, jwks=public_jwks(client_key("ES256")))
     for client in (shop, shop.at_own_issuer(), phone):
-        assert outcome(ask(client, Signer(client).assertion())) == (401, "invalid_client")
+        assert replied(ask(client, Signer(client).assertion())) == (401, "invalid_client")
         secret = client.secret or "a made up secret of 32 bytes or more"
-        assert outcome(ask(client, by_secret(client, secret).assertion())) == (401, "invalid_client")
+        assert replied(ask(client, by_secret(client, secret).assertion())) == (401, "invalid_client")
 
 
 def test_application_address_takes_assertions(keyed: RelyingParty) -> None:
@@ -356,7 +356,7 @@ def test_application_address_takes_assertions(keyed: RelyingParty) -> None:
     for audience in (own.issuer, keyed.issuer, f"{own.hub_url}/api/oidc/{own.app}/token"):
         assert ask(own, Signer(own).assertion(aud=audience)).status_code == 200
     other = f"{own.hub_url}/service/oidc/Shop"
-    assert outcome(ask(own, Signer(own).assertion(aud=other))) == (401, "invalid_client")
+    assert replied(ask(own, Signer(own).assertion(aud=other))) == (401, "invalid_client")
 
 
 @pytest.mark.both_databases
@@ -367,14 +367,14 @@ def test_assertion_of_another_tenant_is_refused(
         "keyed", secret=None, client_id=keyed.client_id, token_endpoint_auth_method="private_key_jwt",
         jwks=public_jwks(client_key("ES256")), grant_types=["client_credentials"],
     )  # fmt: skip
-    assert outcome(ask(theirs, signer.assertion())) == (401, "invalid_client"), "aud is the other tenant"
-    assert outcome(ask(theirs, Signer(theirs, key=client_key("ES256", "x")).assertion())) == (401, "invalid_client")
+    assert replied(ask(theirs, signer.assertion())) == (401, "invalid_client"), "aud is the other tenant"
+    assert replied(ask(theirs, Signer(theirs, key=client_key("ES256", "x")).assertion())) == (401, "invalid_client")
     assert ask(theirs, Signer(theirs).assertion()).status_code == 200
 
 
 def test_inactive_client_and_guesses_are_refused(world: World, keyed: RelyingParty, signer: Signer) -> None:
     world.change(keyed, is_active=False)
-    assert outcome(ask(keyed, signer.assertion())) == (401, "invalid_client")
+    assert replied(ask(keyed, signer.assertion())) == (401, "invalid_client")
     statuses = [ask(keyed, signer.assertion()).status_code for _ in range(21)]
     assert statuses[-1] == 429
 

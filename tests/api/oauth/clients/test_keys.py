@@ -72,7 +72,7 @@ def test_new_key_is_read_by_its_id_once_a_minute(
     assert ask(client).status_code == 401, "the withdrawn key no longer counts"
     outsiders = [Signer(client, key=client_key("ES256", f"unknown {number}")) for number in range(5)]
     later(timedelta(seconds=61))
-    assert {ask(client, stranger).status_code for stranger in outsiders} == {401}
+    assert {ask(client, outsider).status_code for outsider in outsiders} == {401}
     assert reads(fake_provider) == 3
 
 
@@ -127,7 +127,7 @@ def test_unusable_key_set_is_refused(client: RelyingParty, publish: Publish, con
 def test_slow_key_server_is_given_up(
     client: RelyingParty, fake_provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One that drips would otherwise hold a thread for as long as it likes."""
+    """A server that drips would otherwise hold a thread for as long as it likes."""
     monkeypatch.setattr("app.identity.platform.outbound.bounded_transport.TIMEOUT_SECONDS", 0.3)
     fake_provider.drip_seconds = 0.05
     assert ask(client).status_code == 401

@@ -1,4 +1,4 @@
-"""Management of OAuth clients (interface tenant-config.md section 10): what is written signs people in at once."""
+"""Management of OAuth clients (interface tenant-config.md section 10): written settings apply at the next sign-in."""
 
 from __future__ import annotations
 

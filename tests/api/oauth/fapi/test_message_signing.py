@@ -145,7 +145,7 @@ def any_bank(world: World) -> Bank:
     return new_bank(world, KEY, DPOP)
 
 
-def outcome(answer: TestResponse) -> tuple[int, str]:
+def replied(answer: TestResponse) -> tuple[int, str]:
     return answer.status_code, (answer.json or {}).get("error", "")
 
 
@@ -206,10 +206,10 @@ def test_object_of_another_hour_is_refused(bank: Bank, subtests: pytest.Subtests
     """FAPI 2.0 Message Signing section 5.3.1"""
     for name, changed in WRONG_OBJECTS.items():
         with subtests.test(name):
-            assert outcome(bank.push(bank.signed(**from_now(bank, changed)))) == (400, "invalid_request_object")
+            assert replied(bank.push(bank.signed(**from_now(bank, changed)))) == (400, "invalid_request_object")
     for claims in NO_TIMES:
         with subtests.test(str(claims)):
-            assert outcome(bank.push(bank.signed(**claims))) == (400, "invalid_request_object")
+            assert replied(bank.push(bank.signed(**claims))) == (400, "invalid_request_object")
     assert bank.push().status_code == 201
 
 
@@ -236,11 +236,11 @@ def test_object_of_this_hour_is_accepted(bank: Bank, subtests: pytest.Subtests) 
 def test_unsigned_request_is_refused(bank: Bank, browser: Browser, ada: Person) -> None:
     """FAPI 2.0 Message Signing section 5.3.1"""
     plain = {**bank.client.authorization_parameters(), "code_challenge": bank.pkce.challenge, "response_mode": "jwt"}
-    assert outcome(bank.post("par", bank.form(**plain))) == (400, "invalid_request")
+    assert replied(bank.post("par", bank.form(**plain))) == (400, "invalid_request")
     claims = {**plain, "aud": bank.client.issuer, "nbf": bank.now, "exp": bank.now + 60}
     unsigned = f"{part({'alg': 'none', 'typ': 'oauth-authz-req+jwt'})}.{part(claims)}."
-    assert outcome(bank.push(unsigned)) == (400, "invalid_request_object")
-    assert outcome(bank.push("", **plain)) == (400, "invalid_request")
+    assert replied(bank.push(unsigned)) == (400, "invalid_request_object")
+    assert replied(bank.push("", **plain)) == (400, "invalid_request")
 
 
 def test_request_outside_of_par_is_refused_in_a_signed_response(bank: Bank, browser: Browser, ada: Person) -> None:
@@ -256,9 +256,9 @@ def test_request_outside_of_par_is_refused_in_a_signed_response(bank: Bank, brow
 def test_object_at_an_address_is_refused_when_pushed(bank: Bank) -> None:
     """RFC 9126 section 2.1"""
     known = {"request_uri": (bank.push().json or {})["request_uri"]}
-    assert outcome(bank.post("par", bank.form(**known))) == (400, "invalid_request")
-    assert outcome(bank.push(bank.signed(), **known)) == (400, "invalid_request")
-    assert outcome(bank.push(bank.signed(**known)))[0] == 400
+    assert replied(bank.post("par", bank.form(**known))) == (400, "invalid_request")
+    assert replied(bank.push(bank.signed(), **known)) == (400, "invalid_request")
+    assert replied(bank.push(bank.signed(**known)))[0] == 400
 
 
 def test_signature_of_another_kind_is_refused(bank: Bank) -> None:
@@ -270,10 +270,10 @@ def test_signature_of_another_kind_is_refused(bank: Bank) -> None:
     shared = OctKey.import_key("a secret of the application")
     for signer in (wrong, Signer(bank.client, "ES256", client_key("ES256", "x")), Signer(bank.client, "HS256", shared)):
         text = replace(bank, signer=signer).signed()
-        assert outcome(replace(bank, signer=registered).push(text)) == (400, "invalid_request_object")
+        assert replied(replace(bank, signer=registered).push(text)) == (400, "invalid_request_object")
     head, payload, signature = bank.signed().split(".")
     for forged in (f"{head}.{payload}.{signature[:-4]}AAAA", f"{head}.{payload}."):
-        assert outcome(bank.push(forged)) == (400, "invalid_request_object")
+        assert replied(bank.push(forged)) == (400, "invalid_request_object")
 
 
 def test_key_of_another_client_is_refused(world: World, bank: Bank) -> None:
@@ -283,16 +283,16 @@ def test_key_of_another_client_is_refused(world: World, bank: Bank) -> None:
     other = new_bank(world, bank.authentication, bank.binding, "second")
     world.change(other.client, jwks=public_jwks(key))
     text = Signer(bank.client, "ES256", key).request_object(code_challenge=bank.pkce.challenge, response_mode="jwt")
-    assert outcome(bank.push(text)) == (400, "invalid_request_object")
+    assert replied(bank.push(text)) == (400, "invalid_request_object")
     other.signer.key = key
-    assert outcome(other.push(bank.signed())) == (400, "invalid_request_object"), "an object of the first client"
+    assert replied(other.push(bank.signed())) == (400, "invalid_request_object"), "an object of the first client"
 
 
 @pytest.mark.parametrize("mode", [None, "query", "fragment", "form_post", "form_post.jwt", "fragment.jwt", "unknown"])
 def test_response_mode_that_is_not_jwt_is_refused(bank: Bank, mode: str | None) -> None:
     """FAPI 2.0 Message Signing sections 5.3.3 and 5.4.1; a mode beside the object does not count (RFC 9101 section 6.3)."""
-    assert outcome(bank.push(bank.signed(response_mode=mode))) == (400, "invalid_request")
-    assert outcome(bank.push(bank.signed(response_mode=mode), response_mode="jwt")) == (400, "invalid_request")
+    assert replied(bank.push(bank.signed(response_mode=mode))) == (400, "invalid_request")
+    assert replied(bank.push(bank.signed(response_mode=mode), response_mode="jwt")) == (400, "invalid_request")
     assert bank.push(bank.signed(response_mode="query.jwt"), response_mode="query").status_code == 201
 
 
@@ -300,8 +300,8 @@ def test_response_mode_that_is_not_jwt_is_refused(bank: Bank, mode: str | None) 
 def test_signed_request_without_redirect_uri_is_refused(bank: Bank, address: str | None) -> None:
     """FAPI 2.0 section 5.3.2.2; the registered one beside the object does not count (RFC 9101 section 6.3)."""
     text = bank.signed(redirect_uri=address)
-    assert outcome(bank.push(text)) == (400, "invalid_request")
-    assert outcome(bank.push(text, redirect_uri=bank.client.redirect_uri)) == (400, "invalid_request")
+    assert replied(bank.push(text)) == (400, "invalid_request")
+    assert replied(bank.push(text, redirect_uri=bank.client.redirect_uri)) == (400, "invalid_request")
 
 
 def test_request_uri_counts_once(bank: Bank, browser: Browser, ada: Person) -> None:
@@ -332,16 +332,16 @@ def test_replayed_assertion_or_dpop_jwt_is_refused_at_par(bank: Bank) -> None:
     dpop = bank.dpop_headers("POST", "/api/oidc/par")
     assert bank.post("par", form, **dpop).status_code == 201
     if bank.authentication == KEY:
-        assert outcome(bank.post("par", form)) == (401, "invalid_client")
+        assert replied(bank.post("par", form)) == (401, "invalid_client")
     if bank.binding == DPOP:
-        assert outcome(bank.post("par", bank.form(request=bank.signed()), **dpop)) == (400, "invalid_dpop_proof")
+        assert replied(bank.post("par", bank.form(request=bank.signed()), **dpop)) == (400, "invalid_dpop_proof")
 
 
 def test_client_that_shows_no_key_pushes_nothing(bank: Bank) -> None:
     """FAPI 2.0 section 5.3.2.1"""
     form = {"client_id": bank.client.client_id, "request": bank.signed()}
     bare = bank.client.back("par", form, headers=bank.dpop_headers("POST", "/api/oidc/par"))
-    assert outcome(bare) == (401, "invalid_client")
+    assert replied(bare) == (401, "invalid_client")
 
 
 def test_parameters_beside_the_object_do_not_count(bank: Bank, browser: Browser, ada: Person) -> None:
@@ -389,7 +389,7 @@ def test_profile_without_signatures_of_responses_is_served(world: World, browser
     bank = Bank(client, Signer(client), Prover(client), certificate("CN=bank"), KEY, DPOP, Pkce())
     step = browser.signed_in(ada).authorize(bank.pushed(response_mode=None))
     assert {"code", "iss"} <= set(parameters_of(step))
-    assert outcome(bank.push(bank.signed(response_mode=None, exp=None))) == (400, "invalid_request_object")
+    assert replied(bank.push(bank.signed(response_mode=None, exp=None))) == (400, "invalid_request_object")
 
 
 def test_client_outside_of_the_profile_keeps_its_objects(world: World, browser: Browser, ada: Person) -> None:

@@ -31,7 +31,7 @@ from tests.support.oauth.world import World
 ALGORITHMS = ("PS256", "ES256", "EdDSA", "Ed25519")
 
 
-def outcome(answer: TestResponse) -> tuple[int, str]:
+def status_and_error(answer: TestResponse) -> tuple[int, str]:
     return answer.status_code, (answer.json or {})["error"]
 
 
@@ -139,14 +139,14 @@ def test_long_nonce_and_state_come_back_unchanged(bank: FapiBank, browser: Brows
 )
 def test_wrong_pushed_request_is_refused(bank: FapiBank, changed: dict[str, str | None], error: str) -> None:
     """FAPI 2.0 section 5.3.2.2: redirect URI, PKCE with S256, and the code flow alone."""
-    assert outcome(bank.push(**changed))[1] == error
+    assert status_and_error(bank.push(**changed))[1] == error
 
 
 def test_only_authenticated_clients_push(bank: FapiBank) -> None:
     """FAPI 2.0 section 5.3.2.2"""
     bare = {**bank.client.authorization_parameters(), "code_challenge": bank.pkce.challenge}
-    assert outcome(bank.post("par", bare)) == (401, "invalid_client")
-    assert outcome(bank.post("par", {**bare, "client_secret": "a secret of the application"}))[0] == 401
+    assert status_and_error(bank.post("par", bare)) == (401, "invalid_client")
+    assert status_and_error(bank.post("par", {**bare, "client_secret": "a secret of the application"}))[0] == 401
 
 
 def test_code_lives_at_most_a_minute(services: IdentityServices, bank: FapiBank, browser: Browser, ada: Person) -> None:
@@ -154,7 +154,7 @@ def test_code_lives_at_most_a_minute(services: IdentityServices, bank: FapiBank,
     assert timedelta(seconds=60) >= codes.LIFETIME
     code = code_of(browser.signed_in(ada).authorize(bank.request_uri()))
     with moved(services, seconds=60):
-        assert outcome(bank.exchange(code)) == (400, "invalid_grant")
+        assert status_and_error(bank.exchange(code)) == (400, "invalid_grant")
 
 
 def test_token_request_without_a_key_of_its_own_is_refused(bank: FapiBank, browser: Browser, ada: Person) -> None:
@@ -162,9 +162,9 @@ def test_token_request_without_a_key_of_its_own_is_refused(bank: FapiBank, brows
     code = code_of(browser.signed_in(ada).authorize(bank.request_uri()))
     form = bank.form(grant_type="authorization_code", code=code, redirect_uri=bank.client.redirect_uri)
     answer = bank.client.back("token", {**form, "code_verifier": bank.pkce.verifier})
-    assert outcome(answer) == (400, "invalid_dpop_proof")
+    assert status_and_error(answer) == (400, "invalid_dpop_proof")
     machine = bank.client.back("token", bank.form(grant_type="client_credentials"))
-    assert outcome(machine) == (400, "invalid_dpop_proof")
+    assert status_and_error(machine) == (400, "invalid_dpop_proof")
     assert (bank.post("token", bank.form(grant_type="client_credentials")).json or {})["token_type"] == "DPoP"
 
 
@@ -172,7 +172,7 @@ def test_code_is_bound_to_the_key_of_the_pushed_request(bank: FapiBank, browser:
     """FAPI 2.0 section 5.3.2.1 (RFC 9449 section 10.1)"""
     code = code_of(browser.signed_in(ada).authorize(bank.request_uri()))
     own, bank.key = bank.key, client_key("ES256", "another")
-    assert outcome(bank.exchange(code)) == (400, "invalid_grant")
+    assert status_and_error(bank.exchange(code)) == (400, "invalid_grant")
     bank.key = own
     assert bank.exchange(code).status_code == 200
 
@@ -188,12 +188,12 @@ def test_algorithms_of_the_profile_are_accepted(bank: FapiBank, algorithm: str) 
 def test_rs256_is_refused_everywhere(bank: FapiBank) -> None:
     """FAPI 2.0 section 5.4.1"""
     own, bank.key, bank.algorithm = bank.key, client_key("RS256"), "RS256"
-    assert outcome(bank.push()) == (400, "invalid_dpop_proof")
+    assert status_and_error(bank.push()) == (400, "invalid_dpop_proof")
     bank.key, bank.algorithm = own, "ES256"
     signed = Signer(bank.client, "RS256").request_object(code_challenge=bank.pkce.challenge)
-    assert outcome(bank.push(request=signed)) == (400, "invalid_request_object")
+    assert status_and_error(bank.push(request=signed)) == (400, "invalid_request_object")
     bank.signer.algorithm = "RS256"
-    assert outcome(bank.push()) == (401, "invalid_client")
+    assert status_and_error(bank.push()) == (401, "invalid_client")
 
 
 def test_signed_request_object_may_be_pushed(bank: FapiBank, browser: Browser, ada: Person) -> None:
@@ -225,7 +225,7 @@ def test_assertion_names_the_issuer_alone(bank: FapiBank) -> None:
         "https://evil.example",
     ):
         form = {"client_id": bank.client.client_id, **parameters, **bank.signer.assertion(aud=audience)}
-        assert outcome(bank.post("par", form)) == (401, "invalid_client")
+        assert status_and_error(bank.post("par", form)) == (401, "invalid_client")
     assert bank.push().status_code == 201
 
 
@@ -238,7 +238,7 @@ def test_refresh_token_stays(bank: FapiBank, browser: Browser, ada: Person) -> N
     last = (answers[-1].json or {})["access_token"]
     assert bank.userinfo(last).status_code == 200
     bank.post("revoke", bank.form(token=stored["refresh_token"]))
-    assert outcome(refresh(bank, stored["refresh_token"])) == (400, "invalid_grant")
+    assert status_and_error(refresh(bank, stored["refresh_token"])) == (400, "invalid_grant")
     assert bank.userinfo(last).status_code == 401
 
 
@@ -258,7 +258,7 @@ def test_retained_refresh_token_moves_its_end(
     with moved(services, seconds=800):
         assert refresh(bank, token).status_code == 200
     with moved(services, seconds=1_401):
-        assert outcome(refresh(bank, token)) == (400, "invalid_grant")
+        assert status_and_error(refresh(bank, token)) == (400, "invalid_grant")
 
 
 @pytest.mark.both_databases
@@ -274,14 +274,14 @@ def test_retained_refresh_token_is_of_its_client(world: World, bank: FapiBank, b
     """RFC 6749 section 6"""
     token = bank.tokens(browser, ada)["refresh_token"]
     other = Prover(world.application("other", dpop_bound_access_tokens=True, refresh_token_rotation=False))
-    assert outcome(other.refresh(token)) == (400, "invalid_grant")
+    assert status_and_error(other.refresh(token)) == (400, "invalid_grant")
 
 
 def test_password_grant_is_refused(world: World, bank: FapiBank, ada: Person) -> None:
     """FAPI 2.0 section 5.3.2.1"""
     world.change(bank.client, grant_types=["password"])
     form = bank.form(grant_type="password", username=ada.email, password=ada.password)
-    assert outcome(bank.post("token", form))[1] == "unauthorized_client"
+    assert status_and_error(bank.post("token", form))[1] == "unauthorized_client"
 
 
 @pytest.mark.parametrize("place", ["query", "body", "bearer"])
@@ -313,7 +313,7 @@ def test_redirect_goes_to_registered_addresses_only(bank: FapiBank, browser: Bro
 
 
 def test_no_bound_token_comes_through_the_browser(world: World, browser: Browser, ada: Person) -> None:
-    """(RFC 9449 section 5): nobody is known there to whom it could be bound."""
+    """(RFC 9449 section 5): no client is known there to which it could be bound."""
     types, grants = ["code", "code token"], ["authorization_code", "implicit"]
     client = world.application("odd", response_types=types, grant_types=grants, dpop_bound_access_tokens=True)
     parameters = client.authorization_parameters(response_type="code token", nonce="n")

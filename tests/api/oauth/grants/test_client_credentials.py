@@ -57,7 +57,7 @@ def test_machine_token_request_accepts_json_body(robot: RelyingParty) -> None:
     [
         ({"audience": None}, 400, "invalid_request"),
         ({"client_id": None}, 400, "invalid_request"),
-        ({"client_id": "nobody"}, 401, "invalid_client"),
+        ({"client_id": "absent"}, 401, "invalid_client"),
         ({"client_secret": "wrong"}, 403, "unauthorized_client"),
         ({"grant_type": "password"}, 400, "unsupported_grant_type"),
         ({"audience": "https://elsewhere.example"}, 403, "unauthorized_client"),

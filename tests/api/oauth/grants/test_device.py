@@ -27,7 +27,7 @@ def tv(world: World) -> RelyingParty:
     return world.application("tv", secret=None, client_id="tv", grant_types=GRANTS, redirect_uris=[])
 
 
-def outcome(answer: TestResponse) -> tuple[int, str]:
+def status_and_error(answer: TestResponse) -> tuple[int, str]:
     return answer.status_code, (answer.json or {}).get("error", "tokens")
 
 
@@ -37,7 +37,7 @@ def started(client: RelyingParty, **changed: str | None) -> dict[str, Any]:
     return answer.json or {}
 
 
-def asked(browser: Browser, stored: dict[str, Any]) -> AnsweredStep:
+def confirmation(browser: Browser, stored: dict[str, Any]) -> AnsweredStep:
     step = browser.type_code(stored["user_code"])
     assert step.kind is DeviceStep, step
     return step
@@ -48,8 +48,8 @@ def test_device_gets_tokens_once_a_person_allowed_it(tv: RelyingParty, browser: 
     assert re.fullmatch(r"[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}", stored["user_code"])
     assert (stored["verification_uri"], stored["expires_in"], stored["interval"]) == (f"{tv.hub_url}/device", 300, 5)
     assert stored["verification_uri_complete"] == f"{tv.hub_url}/device?user_code={stored['user_code']}"
-    assert outcome(tv.poll(stored["device_code"])) == (400, "authorization_pending")
-    step = asked(browser.signed_in(ada), stored)
+    assert status_and_error(tv.poll(stored["device_code"])) == (400, "authorization_pending")
+    step = confirmation(browser.signed_in(ada), stored)
     assert step.relying_party is not None
     assert (step.relying_party.name, step.person.label if step.person else "") == ("tv", ada.email)
     assert (step.user_code, step.device.address) == (stored["user_code"], tv.address)
@@ -60,7 +60,7 @@ def test_device_gets_tokens_once_a_person_allowed_it(tv: RelyingParty, browser: 
     assert (tokens["scope"], claims_in(tokens["id_token"])["sub"]) == ("openid email offline_access", ada.uid)
     assert (tv.userinfo(tokens["access_token"]).json or {})["email"] == ada.email
     assert tv.refresh(tokens["refresh_token"]).status_code == 200
-    assert outcome(tv.poll(stored["device_code"])) == (400, "invalid_grant"), "a code is good for one exchange"
+    assert status_and_error(tv.poll(stored["device_code"])) == (400, "invalid_grant"), "a code is good for one exchange"
 
 
 def test_signed_out_person_signs_in_first(tv: RelyingParty, browser: Browser, ada: Person) -> None:
@@ -70,7 +70,7 @@ def test_signed_out_person_signs_in_first(tv: RelyingParty, browser: Browser, ad
     step = browser.sign_in(step.interaction_id, ada.email, ada.password)
     assert step.kind is DeviceStep
     assert browser.resume(step.interaction_id or "").kind is DeviceStep
-    assert outcome(tv.poll(stored["device_code"]))[1] == "authorization_pending", "a sign-in is no permission"
+    assert status_and_error(tv.poll(stored["device_code"]))[1] == "authorization_pending", "a sign-in is no permission"
     assert browser.allow_device(step.interaction_id).outcome == "allowed"
     assert tv.poll(stored["device_code"]).status_code == 200
 
@@ -83,42 +83,42 @@ def test_drawn_user_code_of_another_device_is_drawn_again(
     first, second = started(tv), started(tv)
     assert (first["user_code"], second["user_code"]) == ("BCDF-GHJK", "LMNP-QRST")
     browser.signed_in(ada)
-    assert browser.allow_device(asked(browser, first).interaction_id).outcome == "allowed"
+    assert browser.allow_device(confirmation(browser, first).interaction_id).outcome == "allowed"
     assert tv.poll(first["device_code"]).status_code == 200
-    assert outcome(tv.poll(second["device_code"]))[1] == "authorization_pending"
+    assert status_and_error(tv.poll(second["device_code"]))[1] == "authorization_pending"
 
 
 def test_denied_device_gets_no_tokens(tv: RelyingParty, browser: Browser, ada: Person) -> None:
     stored = started(tv)
-    step = asked(browser.signed_in(ada), stored)
+    step = confirmation(browser.signed_in(ada), stored)
     assert browser.allow_device(step.interaction_id, allow=False).outcome == "denied"
     assert browser.allow_device(step.interaction_id, allow=True).outcome == "denied", "the first answer is final"
     for _ in range(2):
-        assert outcome(tv.poll(stored["device_code"])) == (400, "access_denied")
+        assert status_and_error(tv.poll(stored["device_code"])) == (400, "access_denied")
 
 
 def test_device_that_asks_too_often_must_slow_down(services: IdentityServices, tv: RelyingParty) -> None:
     """RFC 8628 section 3.5: each early poll makes the interval five seconds longer."""
     stored = started(tv)
-    results = [outcome(tv.poll(stored["device_code"]))[1] for _ in range(3)]
+    results = [status_and_error(tv.poll(stored["device_code"]))[1] for _ in range(3)]
     assert results == ["authorization_pending", "slow_down", "slow_down"]
     with moved(services, seconds=12):
-        assert outcome(tv.poll(stored["device_code"]))[1] == "slow_down"
+        assert status_and_error(tv.poll(stored["device_code"]))[1] == "slow_down"
     with moved(services, seconds=33):
-        assert outcome(tv.poll(stored["device_code"]))[1] == "authorization_pending"
+        assert status_and_error(tv.poll(stored["device_code"]))[1] == "authorization_pending"
 
 
 def test_codes_expire(
     services: IdentityServices, world: World, tv: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     stored, expired = started(tv), started(tv)
-    step = asked(browser.signed_in(ada), expired)
+    step = confirmation(browser.signed_in(ada), expired)
     with moved(services, seconds=301):
         assert browser.type_code(stored["user_code"]).kind is DeviceCodeStep
-        assert outcome(tv.poll(stored["device_code"])) == (400, "expired_token")
+        assert status_and_error(tv.poll(stored["device_code"])) == (400, "expired_token")
         done = browser.allow_device(step.interaction_id)
         assert (done.kind, done.outcome) == (DeviceDoneStep, "expired")
-        assert outcome(tv.poll(expired["device_code"])) == (400, "expired_token")
+        assert status_and_error(tv.poll(expired["device_code"])) == (400, "expired_token")
     world.change(tv, device_code_seconds=1_800)
     assert started(tv)["expires_in"] == 1_800
 
@@ -147,7 +147,7 @@ def test_user_code_is_read_as_people_type_it(tv: RelyingParty, browser: Browser,
 
 def test_used_user_code_is_wrong(tv: RelyingParty, browser: Browser, ada: Person) -> None:
     stored = started(tv)
-    browser.allow_device(asked(browser.signed_in(ada), stored).interaction_id)
+    browser.allow_device(confirmation(browser.signed_in(ada), stored).interaction_id)
     assert browser.type_code(stored["user_code"]).kind is DeviceCodeStep
 
 
@@ -181,19 +181,22 @@ def test_code_is_bound_to_client_issuer_and_tenant(
     stored = started(tv)
     foreign = Browser(browser.services, browser.wsgi, foreign_shop.tenant_name)
     assert foreign.type_code(stored["user_code"]).kind is DeviceCodeStep
-    browser.allow_device(asked(browser.signed_in(ada), stored).interaction_id)
+    browser.allow_device(confirmation(browser.signed_in(ada), stored).interaction_id)
     other = world.application("radio", secret=None, grant_types=GRANTS, redirect_uris=[])
-    assert outcome(other.poll(stored["device_code"])) == (400, "invalid_grant")
-    assert outcome(tv.at_own_issuer().poll(stored["device_code"])) == (400, "invalid_grant")
-    assert outcome(tv.poll("x")) == (400, "invalid_grant")
-    assert outcome(tv.back("token", {"grant_type": DEVICE_GRANT, "client_id": "tv"})) == (400, "invalid_request")
+    assert status_and_error(other.poll(stored["device_code"])) == (400, "invalid_grant")
+    assert status_and_error(tv.at_own_issuer().poll(stored["device_code"])) == (400, "invalid_grant")
+    assert status_and_error(tv.poll("x")) == (400, "invalid_grant")
+    assert status_and_error(tv.back("token", {"grant_type": DEVICE_GRANT, "client_id": "tv"})) == (
+        400,
+        "invalid_request",
+    )
     assert tv.poll(stored["device_code"]).status_code == 200
 
 
 @pytest.mark.both_databases
 def test_one_of_many_polls_gets_the_tokens(tv: RelyingParty, browser: Browser, ada: Person) -> None:
     stored = started(tv)
-    browser.allow_device(asked(browser.signed_in(ada), stored).interaction_id)
+    browser.allow_device(confirmation(browser.signed_in(ada), stored).interaction_id)
     statuses = at_once([lambda: tv.poll(stored["device_code"]).status_code] * 20)
     assert sorted(statuses) == [200, *[400] * 19]
 
@@ -202,7 +205,7 @@ def test_one_of_many_polls_gets_the_tokens(tv: RelyingParty, browser: Browser, a
 def test_one_of_many_answers_counts(world: World, tv: RelyingParty, ada: Person) -> None:
     stored = started(tv)
     browsers = [world.browser().signed_in(ada) for _ in range(6)]
-    steps = [asked(browser, stored) for browser in browsers]
+    steps = [confirmation(browser, stored) for browser in browsers]
     pairs = list(zip(browsers, steps, [True, False] * 3, strict=True))
     with ThreadPoolExecutor(6) as pool:
         done = list(pool.map(lambda item: item[0].allow_device(item[1].interaction_id, allow=item[2]).outcome, pairs))
@@ -210,7 +213,7 @@ def test_one_of_many_answers_counts(world: World, tv: RelyingParty, ada: Person)
 
 
 def test_question_is_bound_to_its_browser(world: World, tv: RelyingParty, browser: Browser, ada: Person) -> None:
-    step = asked(browser.signed_in(ada), started(tv))
+    step = confirmation(browser.signed_in(ada), started(tv))
     thief = world.browser()
     thief.signed_in(world.person("thief@example.test"))
     assert thief.allow_device(step.interaction_id).kind is StartAgainStep
@@ -218,15 +221,15 @@ def test_question_is_bound_to_its_browser(world: World, tv: RelyingParty, browse
 
 def test_signing_out_ends_a_permission_that_was_not_used(tv: RelyingParty, browser: Browser, ada: Person) -> None:
     stored = started(tv)
-    browser.allow_device(asked(browser.signed_in(ada), stored).interaction_id)
+    browser.allow_device(confirmation(browser.signed_in(ada), stored).interaction_id)
     browser.sign_out(confirmed=True)
-    assert outcome(tv.poll(stored["device_code"])) == (400, "invalid_grant")
+    assert status_and_error(tv.poll(stored["device_code"])) == (400, "invalid_grant")
 
 
 def test_tokens_of_a_device_outlive_the_browser_session(tv: RelyingParty, browser: Browser, ada: Person) -> None:
     """They end with a session of their own, which is listed under the application's name (decision 0144)."""
     stored = started(tv, scope="openid")
-    browser.allow_device(asked(browser.signed_in(ada), stored).interaction_id)
+    browser.allow_device(confirmation(browser.signed_in(ada), stored).interaction_id)
     tokens = tv.poll(stored["device_code"]).json or {}
     browser.sign_out(confirmed=True)
     assert tv.userinfo(tokens["access_token"]).status_code == 200
@@ -235,9 +238,9 @@ def test_tokens_of_a_device_outlive_the_browser_session(tv: RelyingParty, browse
 
 def test_closed_account_gets_no_tokens(tv: RelyingParty, browser: Browser, ada: Person) -> None:
     stored = started(tv)
-    browser.allow_device(asked(browser.signed_in(ada), stored).interaction_id)
+    browser.allow_device(confirmation(browser.signed_in(ada), stored).interaction_id)
     ada.close()
-    assert outcome(tv.poll(stored["device_code"])) == (400, "invalid_grant")
+    assert status_and_error(tv.poll(stored["device_code"])) == (400, "invalid_grant")
 
 
 def test_application_that_must_be_in_an_organization_is_refused(
@@ -247,7 +250,7 @@ def test_application_that_must_be_in_an_organization_is_refused(
     stored = started(tv)
     step = browser.signed_in(ada).type_code(stored["user_code"])
     assert (step.kind, step.error) == (RefusedStep, "access_denied")
-    assert outcome(tv.poll(stored["device_code"])) == (400, "access_denied")
+    assert status_and_error(tv.poll(stored["device_code"])) == (400, "access_denied")
 
 
 @pytest.mark.parametrize(
@@ -257,22 +260,22 @@ def test_application_that_must_be_in_an_organization_is_refused(
         ({"scope": "email"}, "request_not_supported"),
         ({"resource": "https://orders.example"}, "invalid_target"),
         ({"client_id": None, "scope": "openid"}, "invalid_client"),
-        ({"client_id": "nobody"}, "invalid_client"),
+        ({"client_id": "absent"}, "invalid_client"),
         ({"client_secret": "made up"}, "invalid_client"),
     ],
 )
 def test_wrong_device_request_is_refused(tv: RelyingParty, changed: dict[str, str | None], error: str) -> None:
-    assert outcome(tv.start_device(**changed))[1] == error
+    assert status_and_error(tv.start_device(**changed))[1] == error
 
 
 def test_device_grant_must_be_registered(shop: RelyingParty) -> None:
-    assert outcome(shop.start_device()) == (400, "unauthorized_client")
-    assert outcome(shop.poll("x")) == (403, "unauthorized_client")
+    assert status_and_error(shop.start_device()) == (400, "unauthorized_client")
+    assert status_and_error(shop.poll("x")) == (403, "unauthorized_client")
 
 
 def test_confidential_client_authenticates(world: World) -> None:
     kiosk = world.application("kiosk", grant_types=GRANTS, redirect_uris=[])
-    assert outcome(kiosk.start_device(client_secret=None)) == (401, "invalid_client")
+    assert status_and_error(kiosk.start_device(client_secret=None)) == (401, "invalid_client")
     assert kiosk.start_device().status_code == 200
 
 

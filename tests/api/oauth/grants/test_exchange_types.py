@@ -12,10 +12,10 @@ from tests.api.oauth.sender_constraints.test_mtls import proxied
 from tests.support.oauth.client_certificates import certificate, self_signed
 from tests.support.oauth.dpop import Prover
 from tests.support.oauth.relying_party import Person, RelyingParty, claims_in, moved
-from tests.support.oauth.token_exchange import change_token, error, exchanged, front, good, orders, signed_in
+from tests.support.oauth.token_exchange import change_token, error, exchanged, frontend, good, orders, signed_in
 from tests.support.oauth.world import World
 
-__all__ = ["front", "orders", "proxied"]
+__all__ = ["frontend", "orders", "proxied"]
 OWN = ["authorization_code", "refresh_token", "client_credentials", TOKEN_EXCHANGE]
 SCOPE = "openid profile email offline_access"
 
@@ -24,10 +24,10 @@ class TestIdTokens:
     """`requested_token_type` id_token: who the subject is, for the client itself."""
 
     def test_client_gets_an_id_token_that_names_it(
-        self, world: World, front: RelyingParty, orders: RelyingParty, ada: Person
+        self, world: World, frontend: RelyingParty, orders: RelyingParty, ada: Person
     ) -> None:
         """(RFC 8693 section 2.2.1)"""
-        stored = signed_in(world, front, ada)
+        stored = signed_in(world, frontend, ada)
         body = good(exchanged(orders, stored["access_token"], requested_token_type=ID_TOKEN, scope="openid email"))
         assert (body["issued_token_type"], body["token_type"], body["scope"]) == (ID_TOKEN, "N_A", "openid email")
         assert {"refresh_token", "id_token"}.isdisjoint(body)
@@ -43,36 +43,36 @@ class TestIdTokens:
         assert orders.introspect(body["access_token"]) == {"active": False}
 
     def test_id_token_ends_no_later_than_what_it_is_for(
-        self, world: World, front: RelyingParty, orders: RelyingParty, ada: Person
+        self, world: World, frontend: RelyingParty, orders: RelyingParty, ada: Person
     ) -> None:
-        world.change(front, access_token_seconds=60)
-        token = signed_in(world, front, ada)["access_token"]
+        world.change(frontend, access_token_seconds=60)
+        token = signed_in(world, frontend, ada)["access_token"]
         body = good(exchanged(orders, token, requested_token_type=ID_TOKEN))
         assert body["expires_in"] <= 60
         assert claims_in(body["access_token"])["exp"] <= claims_in(token)["exp"]
 
     def test_id_token_is_for_the_client_and_needs_openid(
-        self, world: World, front: RelyingParty, orders: RelyingParty, ada: Person
+        self, world: World, frontend: RelyingParty, orders: RelyingParty, ada: Person
     ) -> None:
-        token = signed_in(world, front, ada)["access_token"]
+        token = signed_in(world, frontend, ada)["access_token"]
 
-        def asked(**changed: str) -> tuple[int, str]:
+        def refused_with(**changed: str) -> tuple[int, str]:
             return error(exchanged(orders, token, requested_token_type=ID_TOKEN, **changed))
 
-        assert asked(audience="https://stock.example/api") == (400, "invalid_target")
-        assert asked(resource="https://stock.example/api") == (400, "invalid_target")
-        assert asked(audience="front") == (400, "invalid_target")
-        assert asked(scope="email") == (400, "invalid_scope")
-        assert asked(audience="orders") == (200, "tokens")
+        assert refused_with(audience="https://stock.example/api") == (400, "invalid_target")
+        assert refused_with(resource="https://stock.example/api") == (400, "invalid_target")
+        assert refused_with(audience="front") == (400, "invalid_target")
+        assert refused_with(scope="email") == (400, "invalid_scope")
+        assert refused_with(audience="orders") == (200, "tokens")
 
     def test_actors_of_an_exchanged_id_token_stay(
-        self, world: World, front: RelyingParty, orders: RelyingParty, ada: Person
+        self, world: World, frontend: RelyingParty, orders: RelyingParty, ada: Person
     ) -> None:
-        """A pairwise client knows an actor by an identifier of its own, and so does nobody else (OpenID Connect Core section 8.1)."""
+        """A pairwise client knows an actor by an identifier that no other client knows (OpenID Connect Core section 8.1)."""
         bob = world.person("bob@example.test")
         world.change(orders, subject_type="pairwise", sector_identifier_uri="https://orders.example/s.json")
-        actor = signed_in(world, front, bob)["access_token"]
-        stored = signed_in(world, front, ada)["access_token"]
+        actor = signed_in(world, frontend, bob)["access_token"]
+        stored = signed_in(world, frontend, ada)["access_token"]
         acting = {"actor_token": actor, "actor_token_type": ACCESS_TOKEN}
         first = good(exchanged(orders, stored, requested_token_type=ID_TOKEN, **acting))["access_token"]
         named = claims_in(first)
@@ -83,11 +83,11 @@ class TestIdTokens:
         assert claims_in(again)["sub"] == named["sub"]
 
     def test_id_token_of_an_ended_session_is_not_issued(
-        self, world: World, front: RelyingParty, orders: RelyingParty, ada: Person
+        self, world: World, frontend: RelyingParty, orders: RelyingParty, ada: Person
     ) -> None:
         browser = world.browser()
-        stored = good(front.redeem(browser.code(front, ada)))
-        browser.sign_out(client_id=front.client_id, confirmed=True)
+        stored = good(frontend.redeem(browser.code(frontend, ada)))
+        browser.sign_out(client_id=frontend.client_id, confirmed=True)
         answer = exchanged(orders, stored["access_token"], requested_token_type=ID_TOKEN)
         assert error(answer) == (400, "invalid_request")
 
@@ -95,24 +95,24 @@ class TestIdTokens:
         "kind", [REFRESH_TOKEN, "urn:ietf:params:oauth:token-type:saml2", "id_token", "", "x" * 5_000]
     )
     def test_type_that_is_not_issued_is_refused(
-        self, world: World, front: RelyingParty, orders: RelyingParty, ada: Person, kind: str
+        self, world: World, frontend: RelyingParty, orders: RelyingParty, ada: Person, kind: str
     ) -> None:
         """A refresh token would outlive the presented token (RFC 8693 section 2.2.1)."""
-        token = signed_in(world, front, ada, scope=SCOPE)["access_token"]
+        token = signed_in(world, frontend, ada, scope=SCOPE)["access_token"]
         answer = exchanged(orders, token, requested_token_type=kind)
         assert error(answer)[0] == 400 or kind == "", answer.text
 
     def test_jwt_is_for_applications_with_such_tokens(
-        self, world: World, front: RelyingParty, orders: RelyingParty, ada: Person
+        self, world: World, frontend: RelyingParty, orders: RelyingParty, ada: Person
     ) -> None:
-        token = signed_in(world, front, ada)["access_token"]
+        token = signed_in(world, frontend, ada)["access_token"]
         assert good(exchanged(orders, token, requested_token_type=JWT))["issued_token_type"] == JWT
         world.change(orders, access_token_format="opaque")
         assert error(exchanged(orders, token, requested_token_type=JWT)) == (400, "invalid_request")
 
 
 class TestExchangedBoundTokens:
-    """A token with `cnf` is exchanged by whoever proves its key, and what it becomes is bound to the same key."""
+    """A token with `cnf` is exchanged by the holder of its key, and the new token is bound to the same key."""
 
     @pytest.fixture
     def shop(self, world: World) -> RelyingParty:
@@ -167,7 +167,7 @@ class TestExchangedBoundTokens:
         assert claims_in(body["access_token"])["cnf"] == {"jkt": newer.thumbprint}
 
     def test_certificate_is_presented(self, world: World, proxied: None, ada: Person) -> None:
-        """(RFC 8705 section 3) What it becomes is bound too, whatever the client's setting says."""
+        """(RFC 8705 section 3) The new token is bound too, whatever the client's setting says."""
         ours, other = certificate(), certificate()
         shop = self_signed(
             world, ours, other, tls_client_certificate_bound_access_tokens=True, access_token_format="jwt"
@@ -205,33 +205,33 @@ class TestActors:
         return str(good(client.back("token", form))["access_token"])
 
     def test_client_is_the_actor_where_the_application_names_it(
-        self, world: World, front: RelyingParty, orders: RelyingParty, ada: Person
+        self, world: World, frontend: RelyingParty, orders: RelyingParty, ada: Person
     ) -> None:
         stock = world.application("stock", client_id="stock", redirect_uris=[], grant_types=OWN[2:], may_act=["orders"])
-        stored, actor = signed_in(world, front, ada)["access_token"], self.machine(stock)
+        stored, actor = signed_in(world, frontend, ada)["access_token"], self.machine(stock)
         assert error(exchanged(orders, stored, **self.acting(actor))) == (400, "invalid_request"), (
             "front does not name it"
         )
-        world.change(front, may_act=["orders", "stock"])
+        world.change(frontend, may_act=["orders", "stock"])
         body = good(exchanged(orders, stored, **self.acting(actor)))
         assert claims_in(body["access_token"])["act"] == {"sub": "stock@client"}
         own = good(exchanged(orders, stored, **self.acting(self.machine(orders))))
         assert claims_in(own["access_token"])["act"] == {"sub": "orders@client"}
 
     def test_actor_of_another_client_is_refused(
-        self, world: World, front: RelyingParty, orders: RelyingParty, ada: Person
+        self, world: World, frontend: RelyingParty, orders: RelyingParty, ada: Person
     ) -> None:
         stock = world.application("stock", client_id="stock", redirect_uris=[], grant_types=OWN[2:])
-        world.change(front, may_act=["orders", "stock"])
-        stored = signed_in(world, front, ada)["access_token"]
+        world.change(frontend, may_act=["orders", "stock"])
+        stored = signed_in(world, frontend, ada)["access_token"]
         assert error(exchanged(orders, stored, **self.acting(self.machine(stock)))) == (400, "invalid_request")
         assert error(exchanged(orders, self.machine(orders))) == (400, "invalid_request"), "no account's token"
 
     def test_expired_actor_token_is_refused(
-        self, world: World, front: RelyingParty, orders: RelyingParty, ada: Person
+        self, world: World, frontend: RelyingParty, orders: RelyingParty, ada: Person
     ) -> None:
         world.change(orders, access_token_seconds=60)
         actor = self.machine(orders)
-        stored = signed_in(world, front, ada)["access_token"]
+        stored = signed_in(world, frontend, ada)["access_token"]
         with moved(world.services, minutes=2):
             assert error(exchanged(orders, stored, **self.acting(actor))) == (400, "invalid_request")

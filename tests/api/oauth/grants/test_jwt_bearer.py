@@ -38,7 +38,7 @@ def test_assertion_gets_an_access_token_of_its_subject(payroll: RelyingParty, hr
     claims = claims_in(body["access_token"])
     assert (claims["sub"], claims["aud"], body["scope"]) == (ada.uid, payroll.client_id, "openid email")
     assert {"refresh_token", "id_token"}.isdisjoint(body)
-    assert "auth_time" not in claims, "the person authenticated elsewhere"
+    assert "auth_time" not in claims, "the person authenticated at the issuer"
     assert (payroll.userinfo(body["access_token"]).json or {})["email"] == ada.email
 
 
@@ -145,7 +145,7 @@ def test_email_names_an_account_with_that_verified_address(world: World, ada: Pe
     body = bears(client, hr.assertion(sub="hr-17", email="ADA@example.test")).json or {}
     assert claims_in(body["access_token"])["sub"] == ada.uid
     assert error(bears(client, hr.assertion(sub=ada.uid)))[1] == "invalid_grant"
-    assert error(bears(client, hr.assertion(email="nobody@example.test")))[1] == "invalid_grant", (
+    assert error(bears(client, hr.assertion(email="absent@example.test")))[1] == "invalid_grant", (
         "no account is created"
     )
     ada.set_columns(email_verified=False)

@@ -146,7 +146,7 @@ class TestExistingAddress:
 
     @pytest.mark.both_databases
     def test_account_with_unverified_address_is_claimed_by_its_owner(self, world: World, ada: Person) -> None:
-        """Whoever registered it without the mailbox keeps no way in."""
+        """A registrant without access to the mailbox loses the account."""
         client = trusting(world, **TRUSTS, links_accounts=True)
         unverified = [{"Type": "Primary", "Value": ada.email}]
         ada.set_columns(email_verified=False, emails=unverified, private={pending_accounts.SELF_REGISTERED: True})
@@ -248,7 +248,7 @@ def test_of_twenty_first_uses_at_once_one_creates_the_account(
 def test_account_created_in_between_is_found(
     world: World, payroll: RelyingParty, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its address is not refused as that of somebody else. SQLite has one writer at a time, so it cannot happen there."""
+    """Its address is not refused as that of another account. SQLite has one writer at a time, so it cannot happen there."""
     hr, look, others = Hr(payroll), federated_account.address_use, []
 
     def look_later(*arguments: Any, **named: Any) -> federated_account.AddressUse:

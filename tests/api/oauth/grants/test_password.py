@@ -47,7 +47,7 @@ def test_session_keeps_the_start_of_a_long_address(world: World, older_app: Rely
 
 def test_wrong_password_and_unknown_account_look_alike(older_app: RelyingParty, ada: Person) -> None:
     wrong = ask(older_app, ada, password="wrong")
-    unknown = ask(older_app, ada, username="nobody@example.test")
+    unknown = ask(older_app, ada, username="absent@example.test")
     assert wrong == unknown
     assert (wrong[0], wrong[1]["error"]) == (400, "invalid_grant")
 

@@ -26,9 +26,9 @@ from tests.support.oauth.world import NewWorld, World
 
 
 def test_service_gets_narrower_token_that_names_it(
-    world: World, front: RelyingParty, orders: RelyingParty, ada: Person
+    world: World, frontend: RelyingParty, orders: RelyingParty, ada: Person
 ) -> None:
-    stored = signed_in(world, front, ada)
+    stored = signed_in(world, frontend, ada)
     body = good(exchanged(orders, stored["access_token"], audience=STOCK, scope="email"))
     assert (body["issued_token_type"], body["token_type"], body["scope"]) == (ACCESS_TOKEN, "Bearer", "email")
     assert {"refresh_token", "id_token"}.isdisjoint(body)
@@ -50,16 +50,16 @@ def test_own_token_is_narrowed_without_an_actor(world: World, ada: Person) -> No
     assert shop.refresh(stored["refresh_token"]).status_code == 200, "the exchange does not spend it"
 
 
-def test_own_token_keeps_its_actors(world: World, front: RelyingParty, orders: RelyingParty, ada: Person) -> None:
-    token = signed_in(world, front, ada)["access_token"]
+def test_own_token_keeps_its_actors(world: World, frontend: RelyingParty, orders: RelyingParty, ada: Person) -> None:
+    token = signed_in(world, frontend, ada)["access_token"]
     body = good(exchanged(orders, good(exchanged(orders, token))["access_token"]))
     assert orders.introspect(body["access_token"])["act"] == {"sub": "orders@client"}
 
 
 def test_scope_and_audience_are_never_wider(
-    world: World, front: RelyingParty, orders: RelyingParty, ada: Person
+    world: World, frontend: RelyingParty, orders: RelyingParty, ada: Person
 ) -> None:
-    token = signed_in(world, front, ada, scope="openid profile")["access_token"]
+    token = signed_in(world, frontend, ada, scope="openid profile")["access_token"]
     assert error(exchanged(orders, token, scope="openid email")) == (400, "invalid_scope")
     assert error(exchanged(orders, token, scope="phone")) == (400, "invalid_scope")
     for missing in ({}, {"scope": ""}, {"scope": " "}):
@@ -73,10 +73,10 @@ def test_scope_and_audience_are_never_wider(
 
 
 def test_account_access_needs_both_applications(
-    world: World, front: RelyingParty, orders: RelyingParty, ada: Person
+    world: World, frontend: RelyingParty, orders: RelyingParty, ada: Person
 ) -> None:
-    world.change(front, interface_access="full")
-    token = signed_in(world, front, ada)["access_token"]
+    world.change(frontend, interface_access="full")
+    token = signed_in(world, frontend, ada)["access_token"]
     assert "account:" not in good(exchanged(orders, token))["scope"]
     world.change(orders, interface_access="read")
     assert good(exchanged(orders, token))["scope"].split()[-1] == "account:read"
@@ -98,17 +98,17 @@ def test_tokens_of_other_applications_are_refused(
 
 
 def test_audience_of_a_token_may_exchange_it(
-    world: World, front: RelyingParty, orders: RelyingParty, ada: Person
+    world: World, frontend: RelyingParty, orders: RelyingParty, ada: Person
 ) -> None:
     stock = world.application("stock", client_id="stock", redirect_uris=[], grant_types=[TOKEN_EXCHANGE])
     world.change(orders, exchange_audiences=["stock"])
-    first = good(exchanged(orders, signed_in(world, front, ada)["access_token"], audience="stock"))["access_token"]
+    first = good(exchanged(orders, signed_in(world, frontend, ada)["access_token"], audience="stock"))["access_token"]
     body = good(exchanged(stock, first))
     assert stock.introspect(body["access_token"])["act"] == {"sub": "stock@client", "act": {"sub": "orders@client"}}
 
 
-def test_chain_of_actors_is_bounded(world: World, front: RelyingParty, orders: RelyingParty, ada: Person) -> None:
-    token = signed_in(world, front, ada)["access_token"]
+def test_chain_of_actors_is_bounded(world: World, frontend: RelyingParty, orders: RelyingParty, ada: Person) -> None:
+    token = signed_in(world, frontend, ada)["access_token"]
     act: Tokens = {"sub": "a"}
     for _ in range(3):
         act = {"sub": "a", "act": act}
@@ -118,10 +118,10 @@ def test_chain_of_actors_is_bounded(world: World, front: RelyingParty, orders: R
     assert exchanged(orders, token).status_code == 200
 
 
-def test_actor_token_names_the_actor(world: World, front: RelyingParty, orders: RelyingParty, ada: Person) -> None:
+def test_actor_token_names_the_actor(world: World, frontend: RelyingParty, orders: RelyingParty, ada: Person) -> None:
     bob = world.person("bob@example.test")
-    actor = signed_in(world, front, bob)
-    subject = signed_in(world, front, ada)["access_token"]
+    actor = signed_in(world, frontend, bob)
+    subject = signed_in(world, frontend, ada)["access_token"]
     for text, kind in ((actor["access_token"], JWT), (actor["id_token"], ID_TOKEN)):
         body = good(exchanged(orders, subject, actor_token=text, actor_token_type=kind))
         assert claims_in(body["access_token"])["act"] == {"sub": bob.uid}
@@ -135,10 +135,10 @@ def test_actor_token_names_the_actor(world: World, front: RelyingParty, orders: 
 
 
 def test_id_token_grants_openid_alone_while_its_session_lives(
-    world: World, front: RelyingParty, orders: RelyingParty, ada: Person
+    world: World, frontend: RelyingParty, orders: RelyingParty, ada: Person
 ) -> None:
     browser = world.browser()
-    stored = good(front.redeem(browser.code(front, ada)))
+    stored = good(frontend.redeem(browser.code(frontend, ada)))
     assert good(exchanged(orders, stored["id_token"], ID_TOKEN))["scope"] == "openid"
     assert error(exchanged(orders, stored["id_token"])) == (400, "invalid_request"), "it is no access token"
     assert error(exchanged(orders, stored["access_token"], ID_TOKEN)) == (400, "invalid_request")
@@ -147,9 +147,9 @@ def test_id_token_grants_openid_alone_while_its_session_lives(
 
 
 def test_dead_bound_or_malformed_tokens_are_refused(
-    world: World, front: RelyingParty, orders: RelyingParty, ada: Person
+    world: World, frontend: RelyingParty, orders: RelyingParty, ada: Person
 ) -> None:
-    token = signed_in(world, front, ada)["access_token"]
+    token = signed_in(world, frontend, ada)["access_token"]
     head, body, mark = token.split(".")
     for text in ("", "x", "a.b.c", f"{head}.{body}.", f"{head}.{body}.{mark[:-2]}", "x" * 20_000):
         assert error(exchanged(orders, text)) == (400, "invalid_request")
@@ -163,13 +163,13 @@ def test_dead_bound_or_malformed_tokens_are_refused(
     assert error(exchanged(orders, token))[1] == "invalid_request"
     change_token(world, token, facts={"cnf": None, "org_id": "org_other"})
     assert error(exchanged(orders, token))[1] == "invalid_request"
-    other = signed_in(world, front, ada)["access_token"]
-    assert front.back("revoke", {"token": other, **front.client_credentials()}).status_code == 200
+    other = signed_in(world, frontend, ada)["access_token"]
+    assert frontend.back("revoke", {"token": other, **frontend.client_credentials()}).status_code == 200
     assert error(exchanged(orders, other))[1] == "invalid_request"
 
 
-def test_closed_account_is_refused(world: World, front: RelyingParty, orders: RelyingParty, ada: Person) -> None:
-    token = signed_in(world, front, ada)["access_token"]
+def test_closed_account_is_refused(world: World, frontend: RelyingParty, orders: RelyingParty, ada: Person) -> None:
+    token = signed_in(world, frontend, ada)["access_token"]
     ada.close()
     assert error(exchanged(orders, token)) == (400, "invalid_request")
 
@@ -186,7 +186,7 @@ def test_foreign_tenants_token_is_refused(
 
 
 def test_only_registered_confidential_clients_exchange(
-    world: World, front: RelyingParty, shop: RelyingParty, ada: Person
+    world: World, frontend: RelyingParty, shop: RelyingParty, ada: Person
 ) -> None:
     token = signed_in(world, shop, ada)["access_token"]
     assert error(exchanged(shop, token)) == (403, "unauthorized_client")
@@ -195,28 +195,28 @@ def test_only_registered_confidential_clients_exchange(
 
 
 def test_end_of_session_ends_exchanged_tokens(
-    world: World, front: RelyingParty, orders: RelyingParty, ada: Person
+    world: World, frontend: RelyingParty, orders: RelyingParty, ada: Person
 ) -> None:
     browser = world.browser()
-    stored = good(front.redeem(browser.code(front, ada)))
+    stored = good(frontend.redeem(browser.code(frontend, ada)))
     token = good(exchanged(orders, stored["access_token"]))["access_token"]
     assert orders.introspect(token)["active"] is True
-    browser.sign_out(client_id=front.client_id, confirmed=True)
+    browser.sign_out(client_id=frontend.client_id, confirmed=True)
     assert orders.introspect(token) == {"active": False}
     assert error(exchanged(orders, stored["access_token"]))[1] == "invalid_request"
     assert error(exchanged(orders, stored["id_token"], ID_TOKEN))[1] == "invalid_request"
 
 
 def test_sign_out_between_the_token_and_its_session_leaves_none(
-    world: World, front: RelyingParty, orders: RelyingParty, ada: Person, monkeypatch: pytest.MonkeyPatch
+    world: World, frontend: RelyingParty, orders: RelyingParty, ada: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     browser = world.browser()
-    stored = good(front.redeem(browser.code(front, ada)))
+    stored = good(frontend.redeem(browser.code(frontend, ada)))
     read = subject_tokens.read
 
     def read_then_signed_out(*arguments: Any) -> SubjectToken:
         found = read(*arguments)
-        browser.sign_out(client_id=front.client_id, confirmed=True)
+        browser.sign_out(client_id=frontend.client_id, confirmed=True)
         return found
 
     monkeypatch.setattr(subject_tokens, "read", read_then_signed_out)
@@ -313,9 +313,9 @@ def test_exchanged_tokens_end_with_the_presented_ones_family(world: World, app: 
 
 @pytest.mark.both_databases
 def test_twenty_exchanges_at_once_all_answer(
-    world: World, front: RelyingParty, orders: RelyingParty, ada: Person
+    world: World, frontend: RelyingParty, orders: RelyingParty, ada: Person
 ) -> None:
-    token = signed_in(world, front, ada)["access_token"]
+    token = signed_in(world, frontend, ada)["access_token"]
     with ThreadPoolExecutor(20) as pool:
         answers = list(pool.map(lambda _: exchanged(orders, token).status_code, range(20)))
     assert set(answers) == {200}

@@ -157,7 +157,7 @@ def _manage(world: World, method: str, path: str, body: dict[str, Any] | None) -
     assert answer.status_code == 200, answer.text
 
 
-WAYS: list[tuple[Act, str]] = [
+SIGN_OUTS: list[tuple[Act, str]] = [
     (by_page, "idp_logout"),
     (by_application, "rp_logout"),
     (by_password, "password_change"),
@@ -167,7 +167,7 @@ WAYS: list[tuple[Act, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("act", "reason"), WAYS, ids=[act.__name__ for act, _ in WAYS])
+@pytest.mark.parametrize(("act", "reason"), SIGN_OUTS, ids=[act.__name__ for act, _ in SIGN_OUTS])
 def test_each_reason_can_be_switched(
     world: World, receiver: LogoutReceiver, browser: Browser, ada: Person, act: Act, reason: str
 ) -> None:

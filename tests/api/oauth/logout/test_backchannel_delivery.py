@@ -11,7 +11,7 @@ from tests.support.fakes.logout_receiver import LogoutReceiver
 from tests.support.oauth.relying_party import Browser, Person, RelyingParty, moved
 from tests.support.oauth.world import World
 
-pytestmark = pytest.mark.database_alone  # a worker delivers what is due in the whole database
+pytestmark = pytest.mark.database_alone  # a worker delivers all due messages of the database
 
 
 @pytest.fixture

@@ -80,7 +80,7 @@ def test_unregistered_post_logout_uri_is_questioned(
 
 def test_post_logout_uri_without_client_gets_an_error_page(browser: Browser) -> None:
     assert browser.sign_out(post_logout_redirect_uri=BYE).kind is RefusedStep
-    assert browser.sign_out(post_logout_redirect_uri=BYE, client_id="nobody").kind is RefusedStep
+    assert browser.sign_out(post_logout_redirect_uri=BYE, client_id="absent").kind is RefusedStep
 
 
 def test_post_logout_uri_of_another_client_is_ignored(world: World, browser: Browser, ada: Person, hint: str) -> None:

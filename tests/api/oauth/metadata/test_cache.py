@@ -11,7 +11,7 @@ from werkzeug.test import Client, EnvironBuilder, TestResponse
 
 from app.contract.catalogue import load_catalogue
 from app.identity.assembly.cached_operations import CachedOperations
-from app.identity.directory.tenants.keys.signing_keys import _FRESH_SECONDS
+from app.identity.directory.tenants.keys.signing_keys import FRESH_SECONDS
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit.clock import monotonic
 from app.kit.operations.server import OperationServer
@@ -47,7 +47,7 @@ class Documents:
         return self.get(path, **headers)
 
     def made_anew(self, path: str, **headers: str) -> TestResponse:
-        self.server._cached.clear()
+        self.server.cached_answers.clear()
         return self.get(path, **headers)
 
     def is_answered_from_cache(self, path: str, method: str = "GET", **headers: str) -> bool:
@@ -160,7 +160,7 @@ def test_keys_of_another_process_are_read_when_they_are_due(
 ) -> None:
     documents.cached(JWKS)
     assert documents.is_answered_from_cache(JWKS)
-    expired = monotonic() + 60 * _FRESH_SECONDS
+    expired = monotonic() + 60 * FRESH_SECONDS
     monkeypatch.setattr("app.identity.directory.tenants.keys.signing_keys.monotonic", lambda: expired)
     assert not documents.is_answered_from_cache(JWKS)
     assert "sql=0" not in documents.get(JWKS).headers["X-Gatehouse-Cost"]
@@ -195,6 +195,6 @@ def test_tenants_do_not_share_documents(world: World, new_world: Callable[..., W
 def test_cache_of_documents_is_bounded(documents: Documents) -> None:
     documents.cached(JWKS)
     for number in range(2_100):
-        documents.server._cached.put(("other", number), ((), b""))
-    assert len(documents.server._cached.values()) == 2_000
-    documents.server._cached.clear()
+        documents.server.cached_answers.put(("other", number), ((), b""))
+    assert len(documents.server.cached_answers.values()) == 2_000
+    documents.server.cached_answers.clear()

@@ -16,7 +16,7 @@ from tests.support.oauth.world import NewWorld, World
 
 PAGE, OTHER, INSPECTOR = "https://app.example", "https://other.example", "http://localhost:6274"
 EVIL = "https://evil.example"
-NOBODY = (
+OTHER_ORIGINS = (
     EVIL,
     "https://app.example.evil.example",
     "http://app.example",
@@ -84,8 +84,8 @@ def test_documents_are_for_pages_of_any_origin(
 
 def test_document_errors_are_for_pages_of_any_origin(shop: RelyingParty, subtests: pytest.Subtests) -> None:
     for path, status in (
-        ("/service/oidc/nobody/.well-known/openid-configuration", 404),
-        ("/service/oidc/nobody/jwks", 404),
+        ("/service/oidc/absent/.well-known/openid-configuration", 404),
+        ("/service/oidc/absent/jwks", 404),
     ):
         with subtests.test(path):
             answer = shop.get(path, headers={"Origin": EVIL})
@@ -131,7 +131,7 @@ def test_preflight_is_for_origins_of_clients(
                 requested = preflight(spa, path, origin, headers="authorization,content-type")
                 assert (requested.status_code, allowed(requested), requested.headers["Vary"]) == (204, origin, "Origin")
                 assert "POST" in requested.headers["Access-Control-Allow-Methods"]
-        for origin in (*NOBODY, "https://gone.example"):
+        for origin in (*OTHER_ORIGINS, "https://gone.example"):
             with subtests.test(f"{path} {origin}"):
                 assert allowed(preflight(spa, path, origin)) is None
         with subtests.test(f"{path} at another tenant"):
@@ -155,7 +155,7 @@ def test_token_is_for_the_origins_of_its_client(
         (PAGE, PAGE),
         (OTHER, OTHER),
         ("https://web.example", None),
-        *((item, None) for item in NOBODY),
+        *((item, None) for item in OTHER_ORIGINS),
     ):
         with subtests.test(origin):
             answer = spa.back("token", token_request(spa, browser, ada), headers={"Origin": origin})
@@ -180,9 +180,9 @@ def test_token_is_for_the_origins_of_its_client(
 def test_refusals_are_for_origins_of_clients(world: World, spa: RelyingParty, subtests: pytest.Subtests) -> None:
     requests: dict[str, tuple[str, dict[str, Any], int]] = {
         "grant": ("token", {"grant_type": "authorization_code", "client_id": spa.client_id, "code": "x"}, 400),
-        "client": ("token", {"grant_type": "authorization_code", "client_id": "nobody", "code": "x"}, 401),
+        "client": ("token", {"grant_type": "authorization_code", "client_id": "absent", "code": "x"}, 401),
         "type": ("token", {"grant_type": "x", "client_id": spa.client_id}, 400),
-        "revocation": ("revoke", {"token": "x", "client_id": "nobody"}, 401),
+        "revocation": ("revoke", {"token": "x", "client_id": "absent"}, 401),
         "pushed": ("par", {"client_id": spa.client_id}, 400),
         "device": ("device", {"client_id": spa.client_id}, 400),
     }

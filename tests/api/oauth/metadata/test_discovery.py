@@ -123,10 +123,10 @@ def test_metadata_lists_supported_features(shop: RelyingParty) -> None:
 @pytest.mark.parametrize(
     "address",
     [
-        "/service/oidc/nobody/.well-known/openid-configuration",
+        "/service/oidc/absent/.well-known/openid-configuration",
         "/oidc/legacy/.well-known/oauth-authorization-server",
         "/oauth/shop/.well-known/oauth-authorization-server",
-        "/service/oidc/nobody/jwks",
+        "/service/oidc/absent/jwks",
     ],
 )
 def test_metadata_of_unknown_application_is_not_found(shop: RelyingParty, legacy: RelyingParty, address: str) -> None:
@@ -134,16 +134,16 @@ def test_metadata_of_unknown_application_is_not_found(shop: RelyingParty, legacy
 
 
 def test_issuer_without_tenant_is_not_found_and_named(shop: RelyingParty) -> None:
-    answer = shop.wsgi.get("/.well-known/openid-configuration", headers={"Host": "nobody.localhost:8000"})
+    answer = shop.wsgi.get("/.well-known/openid-configuration", headers={"Host": "absent.localhost:8000"})
     assert (answer.status_code, (answer.json or {})["error"]) == (404, "not_found")
     assert (answer.json or {})["error_description"] == (
-        "No tenant has the host nobody.localhost:8000. An issuer here is a tenant's address: http://TENANT.localhost:8000"
+        "No tenant has the host absent.localhost:8000. An issuer here is a tenant's address: http://TENANT.localhost:8000"
     )
 
 
 def test_unknown_tenant_is_refused_without_naming_others(shop: RelyingParty) -> None:
     for host in (
-        "nobody.localhost:8000",
+        "absent.localhost:8000",
         "localhost:8000",
         "evil.example",
         f"{shop.tenant_name}.evil.example",

@@ -99,7 +99,7 @@ def test_openid_addresses_name_site_and_application(world: World, ada: Person) -
 
 
 def test_unknown_site_or_application_is_refused(world: World, shop: RelyingParty) -> None:
-    for site in ("nobody", "api", "x.y", "-", "a" * 80):
+    for site in ("absent", "api", "x.y", "-", "a" * 80):
         answer = sent(world, "GET", f"/sso/oidc/v2/{site}/Shop/jwks", key=None)
         assert (answer.status_code, (answer.json or {})["ErrorCode"]) == (403, 942), site
     assert error(sent(world, "GET", f"/sso/oidc/v2/{world.name}/Other/jwks", key=None)) == (404, "not_found")

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import pytest
 from werkzeug.test import Client
 
-from app.identity.directory.tenants import tenant_writes
-from app.identity.directory.tenants.addresses import custom_hosts
-from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.identity.protocols.oauth.endpoints import metadata
 from app.kit.operations.server import OperationServer
 from tests.api.oauth.metadata.test_cache import PATHS
@@ -74,18 +70,15 @@ def test_second_document_is_the_one_that_it_is_alone(
     world, other = new_world(), new_world(**open_one)
     for item in (world, other):
         item.application("Shop", cors_origins=[ORIGIN])
-    domain = f"login.{secrets.token_hex(5)}.example"
-    with UnitOfWork(world.services.database, world.tenant_id).separate_transaction() as work:
-        custom_hosts.add(work, domain, world.services.clock.now())
-        tenant_writes.change(work)
-    world.services.directory.clear_cache()
     settings = world.services.settings
     own, foreign = settings.hub_url(world.name), settings.hub_url(other.name)
-    homes = {"own": own, "another tenant": foreign, "custom domain": settings.custom_url(domain)}
-    requests = requests_at({**homes, "nobody": settings.hub_url("nobody-here"), "the API": settings.base_url})
+    homes = {"own": own, "another tenant": foreign, "custom domain": settings.custom_url(world.add_custom_domain())}
+    requests = requests_at(
+        {**homes, "unknown tenant": settings.hub_url("unknown-tenant"), "the API": settings.base_url}
+    )
 
     def empty() -> None:
-        identity_app._cached.clear()
+        identity_app.cached_answers.clear()
         metadata._bytes.cache_clear()
 
     alone = {}

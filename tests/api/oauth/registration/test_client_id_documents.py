@@ -57,7 +57,7 @@ def editor(world: World, client_id: str, redirect_uri: str = CALLBACK) -> Relyin
     return RelyingParty(world.services, world.wsgi, world.name, world.api_key, client_id, redirect_uri, "editor")
 
 
-def asked(client: RelyingParty, pkce: Pkce, **changed: str | None) -> dict[str, str | None]:
+def requesting(client: RelyingParty, pkce: Pkce, **changed: str | None) -> dict[str, str | None]:
     proof = {"code_challenge": pkce.challenge, "code_challenge_method": "S256"}
     return client.authorization_parameters(**{**proof, **changed})
 
@@ -67,7 +67,7 @@ def test_document_signs_in_after_consent_with_its_host(
 ) -> None:
     client, pkce = editor(taking, publish(grant_types=["authorization_code", "refresh_token"])), Pkce()
     browser = taking.browser().signed_in(taking.person("ada@example.test"))
-    step = browser.authorize(asked(client, pkce))
+    step = browser.authorize(requesting(client, pkce))
     shown = step.relying_party
     assert step.kind is ConsentStep
     assert shown is not None
@@ -76,15 +76,17 @@ def test_document_signs_in_after_consent_with_its_host(
     code = code_of(browser.consent(step.interaction_id or "", allow=True))
     tokens = client.redeem(code, code_verifier=pkce.verifier).json or {}
     assert client.refresh(tokens["refresh_token"]).status_code == 200
-    assert browser.authorize(asked(client, pkce)).kind is ConsentStep, "any program of the device may ask in its name"
-    assert fake_provider.asked_for("/editor.json") == 1, "it is cached"
+    assert browser.authorize(requesting(client, pkce)).kind is ConsentStep, (
+        "any program of the device may ask in its name"
+    )
+    assert fake_provider.requests_to("/editor.json") == 1, "it is cached"
 
 
 def test_tenant_that_takes_none_does_not_fetch(world: World, publish: Publish, fake_provider: FakeProvider) -> None:
     client = editor(world, publish())
-    assert world.browser().authorize(asked(client, Pkce())).part == "client"
+    assert world.browser().authorize(requesting(client, Pkce())).part == "client"
     assert client.push().status_code == 401
-    assert fake_provider.asked_for("/editor.json") == 0
+    assert fake_provider.requests_to("/editor.json") == 0
     assert "client_id_metadata_document_supported" not in (client.get("/.well-known/openid-configuration").json or {})
 
 
@@ -97,12 +99,12 @@ def test_support_is_advertised(taking: World) -> None:
 def test_switching_off_ends_what_documents_began(taking: World, publish: Publish) -> None:
     client, pkce = editor(taking, publish()), Pkce()
     browser = taking.browser().signed_in(taking.person("ada@example.test"))
-    step = browser.authorize(asked(client, pkce))
+    step = browser.authorize(requesting(client, pkce))
     code = code_of(browser.consent(step.interaction_id or "", allow=True))
     tokens = client.redeem(code, code_verifier=pkce.verifier).json or {}
     taking.change_settings(client_registration={"client_id_documents": False})
     assert client.userinfo(tokens["access_token"]).status_code == 401
-    assert browser.authorize(asked(client, pkce)).part == "client"
+    assert browser.authorize(requesting(client, pkce)).part == "client"
 
 
 WRONG: list[dict[str, Any]] = [
@@ -127,7 +129,7 @@ WRONG: list[dict[str, Any]] = [
 @pytest.mark.parametrize("changed", WRONG, ids="-".join)
 def test_wrong_document_is_refused_on_the_page(taking: World, publish: Publish, changed: dict[str, Any]) -> None:
     client = editor(taking, publish(**changed))
-    step = taking.browser().authorize(asked(client, Pkce()))
+    step = taking.browser().authorize(requesting(client, Pkce()))
     assert (step.kind, step.part) == (RefusedStep, "client")
     answer = client.push(code_challenge=Pkce().challenge)
     assert (answer.status_code, (answer.json or {})["error"]) == (401, "invalid_client")
@@ -142,12 +144,12 @@ def test_unreadable_document_is_refused(
 ) -> None:
     client = editor(taking, publish())
     fake_provider.answers["/editor.json"] = (status, {**JSON_TYPE, "Location": f"{fake_provider.url}/keys"}, content)
-    assert taking.browser().authorize(asked(client, Pkce())).part == "client"
+    assert taking.browser().authorize(requesting(client, Pkce())).part == "client"
 
 
 def test_redirect_uri_must_be_in_the_document(taking: World, publish: Publish) -> None:
     client = editor(taking, publish(), "https://evil.example/cb")
-    assert taking.browser().authorize(asked(client, Pkce())).part == "redirect_uri"
+    assert taking.browser().authorize(requesting(client, Pkce())).part == "redirect_uri"
 
 
 def test_old_document_is_read_again_and_a_removed_one_ends(
@@ -155,29 +157,29 @@ def test_old_document_is_read_again_and_a_removed_one_ends(
 ) -> None:
     client, pkce = editor(taking, publish()), Pkce()
     browser = taking.browser()
-    assert browser.authorize(asked(client, pkce)).kind is LoginStep
+    assert browser.authorize(requesting(client, pkce)).kind is LoginStep
     with moved(taking.services, hours=2):
         publish(client_name="Renamed Editor")
-        step = browser.authorize(asked(client, pkce))
+        step = browser.authorize(requesting(client, pkce))
         assert step.relying_party is not None
         assert step.relying_party.name == "Renamed Editor"
     fake_provider.answers["/editor.json"] = (500, {}, b"")
     with moved(taking.services, hours=4):
-        assert browser.authorize(asked(client, pkce)).kind is LoginStep, "an outage does not end it at once"
+        assert browser.authorize(requesting(client, pkce)).kind is LoginStep, "an outage does not end it at once"
     with moved(taking.services, hours=27):
-        assert browser.authorize(asked(client, pkce)).part == "client"
+        assert browser.authorize(requesting(client, pkce)).part == "client"
     fake_provider.answers["/editor.json"] = (404, {}, b"")
     with moved(taking.services, hours=4):
-        assert browser.authorize(asked(client, pkce)).part == "client", "its owner removed it"
+        assert browser.authorize(requesting(client, pkce)).part == "client", "its owner removed it"
 
 
 def test_document_is_read_again_after_clock_was_put_back(taking: World, publish: Publish) -> None:
     client, pkce = editor(taking, publish()), Pkce()
     browser = taking.browser()
     with moved(taking.services, hours=5):
-        assert browser.authorize(asked(client, pkce)).kind is LoginStep
+        assert browser.authorize(requesting(client, pkce)).kind is LoginStep
     publish(client_name="Renamed Editor")
-    step = browser.authorize(asked(client, pkce))
+    step = browser.authorize(requesting(client, pkce))
     assert step.relying_party is not None
     assert step.relying_party.name == "Renamed Editor"
 
@@ -185,13 +187,13 @@ def test_document_is_read_again_after_clock_was_put_back(taking: World, publish:
 @pytest.mark.both_databases
 def test_document_that_is_read_again_stays_blocked(taking: World, publish: Publish) -> None:
     client, pkce, browser = editor(taking, publish()), Pkce(), taking.browser()
-    assert browser.authorize(asked(client, pkce)).kind is LoginStep
+    assert browser.authorize(requesting(client, pkce)).kind is LoginStep
     taking.change(client, is_active=False, interface_access="full")
     with moved(taking.services, hours=2):
         publish(client_name="Renamed Editor")
-        assert browser.authorize(asked(client, pkce)).part == "client"
+        assert browser.authorize(requesting(client, pkce)).part == "client"
         taking.change(client, is_active=True)
-        page = browser.authorize(asked(client, pkce))
+        page = browser.authorize(requesting(client, pkce))
         assert page.relying_party is not None
         assert page.relying_party.name == "Renamed Editor"
         ada = taking.person("ada@example.test")
@@ -224,13 +226,13 @@ def test_consent_ends_when_the_document_gets_another_name(taking: World, publish
     uri, pkce = "https://editor.example/cb", Pkce()
     client = editor(taking, publish(redirect_uris=[uri]), uri)
     browser = taking.browser().signed_in(taking.person("ada@example.test"))
-    page = browser.authorize(asked(client, pkce))
+    page = browser.authorize(requesting(client, pkce))
     assert code_of(browser.consent(page.interaction_id or "", allow=True))
     with moved(taking.services, minutes=90):
-        assert code_of(browser.authorize(asked(client, pkce))), "it was read again, and is the same"
+        assert code_of(browser.authorize(requesting(client, pkce))), "it was read again, and is the same"
         publish(redirect_uris=[uri], client_name="Your bank")
     with moved(taking.services, minutes=180):
-        assert browser.authorize(asked(client, pkce)).kind is ConsentStep
+        assert browser.authorize(requesting(client, pkce)).kind is ConsentStep
 
 
 def test_configured_client_with_such_an_id_is_not_fetched(
@@ -238,12 +240,12 @@ def test_configured_client_with_such_an_id_is_not_fetched(
 ) -> None:
     client = taking.application("shop", client_id=publish())
     assert taking.browser().authorize(client.authorization_parameters()).kind is LoginStep
-    assert fake_provider.asked_for("/editor.json") == 0
+    assert fake_provider.requests_to("/editor.json") == 0
 
 
 def test_document_has_no_registration_to_manage(taking: World, publish: Publish) -> None:
     client = editor(taking, publish())
-    taking.browser().authorize(asked(client, Pkce()))
+    taking.browser().authorize(requesting(client, Pkce()))
     answer = client.get("/api/oidc/register/x", headers={"Authorization": "Bearer "})
     assert answer.status_code == 401
 
@@ -253,21 +255,21 @@ def test_first_requests_at_once_add_one_application(
     taking: World, publish: Publish, fake_provider: FakeProvider
 ) -> None:
     client = editor(taking, publish())
-    steps = at_once([lambda: taking.browser().authorize(asked(client, Pkce())).kind] * 10)
+    steps = at_once([lambda: taking.browser().authorize(requesting(client, Pkce())).kind] * 10)
     assert set(steps) == {LoginStep}
 
 
 def test_reads_of_one_network_are_limited(taking: World, publish: Publish, fake_provider: FakeProvider) -> None:
     client_id = f"{fake_provider.url}/nothing"
-    steps = [taking.browser().authorize(asked(editor(taking, f"{client_id}{n}"), Pkce())) for n in range(40)]
+    steps = [taking.browser().authorize(requesting(editor(taking, f"{client_id}{n}"), Pkce())) for n in range(40)]
     assert {step.part for step in steps} == {"client"}
-    assert sum(fake_provider.asked_for(f"/nothing{n}") for n in range(40)) == 30
+    assert sum(fake_provider.requests_to(f"/nothing{n}") for n in range(40)) == 30
 
 
 def test_document_may_have_keys(taking: World, publish: Publish) -> None:
     keys = public_jwks(client_key("ES256"))
     client = editor(taking, publish(jwks=keys, token_endpoint_auth_method="private_key_jwt"))
-    assert taking.browser().authorize(asked(client, Pkce())).kind is LoginStep
+    assert taking.browser().authorize(requesting(client, Pkce())).kind is LoginStep
     assert client.push(code_challenge=Pkce().challenge).status_code == 401
 
 
@@ -275,7 +277,7 @@ def test_keys_at_an_address_verify_the_first_request(
     taking: World, publish: Publish, fake_provider: FakeProvider
 ) -> None:
     client = editor(taking, publish(jwks_uri=f"{fake_provider.url}/keys"))
-    signed = Signer(client, "RS256", key(1)).request_object(**asked(client, Pkce()))
+    signed = Signer(client, "RS256", key(1)).request_object(**requesting(client, Pkce()))
     step = taking.browser().authorize({"client_id": client.client_id, "request": signed})
     assert step.kind is LoginStep
 
@@ -285,19 +287,19 @@ def test_pushed_object_is_verified_by_keys_at_an_address(
 ) -> None:
     """No row is written before the keys are fetched, because the database connection is returned meanwhile."""
     client = editor(taking, publish(jwks_uri=f"{fake_provider.url}/keys"))
-    assert taking.browser().authorize(asked(client, Pkce())).kind is LoginStep
+    assert taking.browser().authorize(requesting(client, Pkce())).kind is LoginStep
     stored = taking.services.provider_metadata
     taking.services.provider_metadata = ProviderMetadataCache(taking.services.clock, stored.resolver)
-    signed = Signer(client, "RS256", key(1)).request_object(**asked(client, Pkce()))
+    signed = Signer(client, "RS256", key(1)).request_object(**requesting(client, Pkce()))
     answer = client.back("par", {"client_id": client.client_id, "request": signed})
     assert answer.status_code == 201, answer.text
-    assert fake_provider.asked_for("/keys") == 2
+    assert fake_provider.requests_to("/keys") == 2
 
 
 def test_documents_of_one_network_are_bounded(new_world: NewWorld, publish: Publish) -> None:
     taking = new_world(client_registration={"client_id_documents": True, "max_applications_per_address": 2})
     ids = [publish(f"/editor{number}.json") for number in range(3)]
-    steps = [taking.browser().authorize(asked(editor(taking, item_id), Pkce())).kind for item_id in ids]
+    steps = [taking.browser().authorize(requesting(editor(taking, item_id), Pkce())).kind for item_id in ids]
     assert steps == [LoginStep, LoginStep, RefusedStep]
 
 
@@ -305,21 +307,23 @@ def test_stored_document_outlives_a_full_window(
     taking: World, publish: Publish, fake_provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client = editor(taking, publish())
-    assert taking.browser().authorize(asked(client, Pkce())).kind is LoginStep
+    assert taking.browser().authorize(requesting(client, Pkce())).kind is LoginStep
     monkeypatch.setattr(documents, "_READS_OF_NETWORK", Rate(1, 60))
     with moved(taking.services, hours=2):
-        assert taking.browser().authorize(asked(client, Pkce())).kind is LoginStep, "first reads have their own window"
-        assert fake_provider.asked_for("/editor.json") == 2
+        assert taking.browser().authorize(requesting(client, Pkce())).kind is LoginStep, (
+            "first reads have their own window"
+        )
+        assert fake_provider.requests_to("/editor.json") == 2
     with moved(taking.services, hours=4):
-        assert taking.browser().authorize(asked(client, Pkce())).kind is LoginStep
-        assert fake_provider.asked_for("/editor.json") == 2, "the window is full"
+        assert taking.browser().authorize(requesting(client, Pkce())).kind is LoginStep
+        assert fake_provider.requests_to("/editor.json") == 2, "the window is full"
 
 
 @pytest.mark.both_databases
 def test_anonymous_requests_do_not_keep_a_document(taking: World, publish: Publish) -> None:
     """Only a person who signs in moves the end of a registration."""
     client = editor(taking, publish())
-    taking.browser().authorize(asked(client, Pkce()))
+    taking.browser().authorize(requesting(client, Pkce()))
     assert client.push(code_challenge=Pkce().challenge, code_challenge_method="S256").status_code == 201
     table = all_tables()["applications"]
     with UnitOfWork(taking.services.database, taking.tenant_id).separate_transaction() as work:

@@ -105,7 +105,7 @@ class TestFetched:
 
     @pytest.mark.usefixtures("busy")
     def test_addresses_have_slots_of_their_own(self, registrar: Registrar, fake_provider: FakeProvider) -> None:
-        """Strangers name them, so they must not take those of federation."""
+        """Unauthenticated callers name them, so they must not take those of federation."""
         fake_provider.answers["/sector.json"] = (200, JSON_TYPE, json.dumps([CALLBACK]).encode())
         fake_provider.answers["/logo"] = (200, PNG_TYPE, PNG)
         named = {"sector_identifier_uri": "/sector.json", "jwks_uri": "/keys", "logo_uri": "/logo"}
@@ -118,7 +118,7 @@ class TestFetched:
         signed = Signer(client, "RS256", key(1)).request_object()
         step = registrar.world.browser().authorize({"client_id": client.client_id, "request": signed})
         assert step.kind is LoginStep
-        assert [fake_provider.asked_for(path) for path in named.values()] == [1, 2, 1]
+        assert [fake_provider.requests_to(path) for path in named.values()] == [1, 2, 1]
 
     def test_fetches_of_one_network_are_limited(self, registrar: Registrar, fake_provider: FakeProvider) -> None:
         """An initial access token, or a registration that is replaced again and again, fetches no more than that."""
@@ -131,13 +131,13 @@ class TestFetched:
         assert set(answers) == {400}
         assert registrar.manage(made, "PUT", body).status_code == 429
         assert registrar.register(members, token=token).status_code == 429
-        assert fake_provider.asked_for("/nothing") == 30
+        assert fake_provider.requests_to("/nothing") == 30
         registrar.address = "203.0.113.99"
         assert registrar.manage(made, "PUT", body).status_code == 400
 
 
 class TestInternalAddresses:
-    """What a stranger names is fetched from public addresses alone (SSRF)."""
+    """An address from an unauthenticated caller is fetched from public addresses alone (SSRF)."""
 
     @pytest.fixture
     def inside(self, registrar: Registrar, fake_provider: FakeProvider, monkeypatch: pytest.MonkeyPatch) -> str:
@@ -210,7 +210,7 @@ class TestSoftwareStatements:
             assert made["client_name"] == "Signed Calendar"
 
     def test_public_key_as_a_shared_secret_signs_nothing(self, trusting: Registrar) -> None:
-        """Confusion of algorithms: what is published verifies no HMAC."""
+        """Confusion of algorithms: a published key verifies no HMAC."""
         signed = f"{part({'alg': 'HS256', 'kid': 'key-1'})}.{part({'iss': self.ISSUER, 'client_name': 'Forged'})}"
         for secret in (key(1).as_pem(private=False), json.dumps(key(1).as_dict(private=False)).encode()):
             mac = hmac.digest(secret, signed.encode(), "sha256")

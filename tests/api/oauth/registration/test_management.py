@@ -264,7 +264,7 @@ OTHERS: dict[str, tuple[dict[str, Any], bool]] = {
 @pytest.mark.both_databases
 def test_consent_is_for_the_application_that_was_shown(registrar: Registrar, subtests: pytest.Subtests) -> None:
     ada = registrar.world.person("ada@example.test")
-    for name, (changed, is_asked) in OTHERS.items():
+    for name, (changed, is_prompted) in OTHERS.items():
         with subtests.test(name):
             made = registrar.registered(**POST, application_type="native")
             client, browser = registrar.relying_party(made), registrar.world.browser().signed_in(ada)
@@ -275,7 +275,7 @@ def test_consent_is_for_the_application_that_was_shown(registrar: Registrar, sub
             replaced = registrar.manage(made, "PUT", changes(made, **changed)).json or {}
             address = replaced["redirect_uris"][-1]
             step = browser.authorize(client.authorization_parameters(redirect_uri=address))
-            assert (step.kind is ConsentStep) == is_asked
+            assert (step.kind is ConsentStep) == is_prompted
             assert code_of(browser.authorize(other.authorization_parameters())), "consent to another application"
 
 

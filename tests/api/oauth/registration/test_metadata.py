@@ -7,9 +7,6 @@ from typing import Any
 
 import pytest
 
-from app.identity.directory.tenants import tenant_writes
-from app.identity.directory.tenants.addresses import custom_hosts
-from app.identity.platform.store.unit_of_work import UnitOfWork
 from tests.support.oauth.registrations import CALLBACK, METADATA, Registrar, error_of
 from tests.support.oauth.world import NewWorld
 
@@ -89,13 +86,9 @@ OWN_ADDRESSES: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize(("members", "error"), OWN_ADDRESSES)
 def test_addresses_of_this_server_are_refused(new_world: NewWorld, members: dict[str, Any], error: str) -> None:
     world = new_world(**OPEN)
-    host = f"login.{world.name}.example"
-    with UnitOfWork(world.services.database, world.tenant_id).separate_transaction() as work:
-        custom_hosts.add(work, host, world.services.clock.now())
-        tenant_writes.change(work)
-    world.services.directory.clear_cache()
+    domain = world.add_custom_domain()
     home = world.services.settings.hub_url(world.name)
-    text = json.dumps({**METADATA, **members}).replace("HOME", home).replace("CUSTOM", f"https://{host.upper()}")
+    text = json.dumps({**METADATA, **members}).replace("HOME", home).replace("CUSTOM", f"https://{domain.upper()}")
     assert error_of(Registrar(world).register(json.loads(text))) == (400, error)
 
 

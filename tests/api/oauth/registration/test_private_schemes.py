@@ -206,7 +206,7 @@ FETCHED = (
 
 
 def test_other_addresses_of_a_registration_are_web_addresses(registrar: Registrar, subtests: pytest.Subtests) -> None:
-    """What a stranger names is opened by a browser or fetched by us."""
+    """An address from an unauthenticated caller is opened by a browser or fetched by us."""
     wrong = (
         "ms-settings:x",
         "chrome://x",

@@ -52,7 +52,7 @@ WRONG = [
 def test_error_before_any_page_stays_here(
     registrar: Registrar, signed_in: Browser, changed: dict[str, str], error: str
 ) -> None:
-    """(RFC 9700 section 4.11.2): a link to this host would bring the browser to whatever somebody registered."""
+    """(RFC 9700 section 4.11.2): a link to this host would send the browser to an address that any registrant chose."""
     client = registrar.relying_party(registrar.registered())
     parameters = client.authorization_parameters(**changed)
     for browser in (signed_in, registrar.world.browser()):

@@ -80,7 +80,7 @@ def test_certificate_is_read_in_the_format_of_the_header(
 
 
 @each_format
-def test_header_from_elsewhere_is_ignored(ask: Callable[..., int], ours: Certificate, header: str) -> None:
+def test_header_from_another_address_is_ignored(ask: Callable[..., int], ours: Certificate, header: str) -> None:
     value = FORMATS[header](ours)
     assert ask(header, value, "203.0.113.5") == 401
     assert ask(header, value, "203.0.113.5", HTTP_X_FORWARDED_FOR=PROXY) == 401

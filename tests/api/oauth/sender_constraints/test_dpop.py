@@ -30,7 +30,7 @@ from tests.support.tenants.callers import call_of
 MANAGE = "http://api.localhost:8000/identity/v2/manage"
 
 
-def outcome(answer: TestResponse) -> tuple[int, str]:
+def status_and_error(answer: TestResponse) -> tuple[int, str]:
     return answer.status_code, (answer.json or {})["error"]
 
 
@@ -85,12 +85,12 @@ def test_client_that_needs_a_nonce_retries(world: World, browser: Browser, ada: 
     prover = Prover(world.application("careful", require_dpop_nonce=True, dpop_bound_access_tokens=True))
     code = browser.code(prover.client, ada)
     answer = prover.redeem(code)
-    assert outcome(answer) == (400, "use_dpop_nonce")
+    assert status_and_error(answer) == (400, "use_dpop_nonce")
     prover.nonce = answer.headers["DPoP-Nonce"]
     token = (prover.redeem(code).json or {})["access_token"]
     prover.nonce = None
     answer = prover.userinfo(token)
-    assert outcome(answer) == (401, "use_dpop_nonce")
+    assert status_and_error(answer) == (401, "use_dpop_nonce")
     assert answer.headers["WWW-Authenticate"].startswith('DPoP error="use_dpop_nonce", ')
     prover.nonce = answer.headers["DPoP-Nonce"]
     assert prover.userinfo(token).status_code == 200
@@ -102,14 +102,16 @@ def test_nonce_serves_a_sender_with_a_wrong_clock(prover: Prover, browser: Brows
     dpop_proof = prover.dpop_proof("POST", f"{prover.client.hub_url}/api/oidc/token", iat=1)
     code = browser.code(prover.client, ada)
     assert prover.redeem(code, dpop_proof).status_code == 200
-    assert outcome(prover.redeem(code, dpop_proof)) == (400, "invalid_dpop_proof"), "it is used once all the same"
+    assert status_and_error(prover.redeem(code, dpop_proof)) == (400, "invalid_dpop_proof"), (
+        "it is used once all the same"
+    )
 
 
-@pytest.mark.parametrize("given", ["unknown", "", 7, "\ud800", "x" * 2_000])
-def test_unknown_nonce_is_refused(prover: Prover, given: object) -> None:
+@pytest.mark.parametrize("nonce", ["unknown", "", 7, "\ud800", "x" * 2_000])
+def test_unknown_nonce_is_refused(prover: Prover, nonce: object) -> None:
     """(RFC 9449 section 8)"""
-    dpop_proof = prover.dpop_proof("POST", f"{prover.client.hub_url}/api/oidc/token", nonce=given)
-    assert outcome(prover.redeem("unknown", dpop_proof)) == (400, "use_dpop_nonce")
+    dpop_proof = prover.dpop_proof("POST", f"{prover.client.hub_url}/api/oidc/token", nonce=nonce)
+    assert status_and_error(prover.redeem("unknown", dpop_proof)) == (400, "use_dpop_nonce")
 
 
 def test_nonces_rotate_and_belong_to_a_tenant(
@@ -118,14 +120,14 @@ def test_nonces_rotate_and_belong_to_a_tenant(
     """(RFC 9449 section 8): stateless, good for one to three minutes."""
     foreign = Prover(foreign_shop)
     foreign.nonce = prover.redeem("unknown").headers["DPoP-Nonce"]
-    assert outcome(foreign.redeem("unknown")) == (400, "use_dpop_nonce")
+    assert status_and_error(foreign.redeem("unknown")) == (400, "use_dpop_nonce")
     prover.nonce = foreign.nonce
     with moved(services, seconds=dpop.NONCE_SECONDS):
         answer = prover.redeem("unknown")
-        assert outcome(answer) == (400, "invalid_grant")
+        assert status_and_error(answer) == (400, "invalid_grant")
         assert answer.headers["DPoP-Nonce"] != prover.nonce
     with moved(services, seconds=3 * dpop.NONCE_SECONDS):
-        assert outcome(prover.redeem("unknown")) == (400, "use_dpop_nonce")
+        assert status_and_error(prover.redeem("unknown")) == (400, "use_dpop_nonce")
 
 
 def test_bound_token_is_no_bearer_token(prover: Prover, browser: Browser, ada: Person) -> None:
@@ -134,7 +136,7 @@ def test_bound_token_is_no_bearer_token(prover: Prover, browser: Browser, ada: P
     plain, with_dpop_proof = prover.client.userinfo(token), prover.userinfo(token, scheme="Bearer")
     in_body = prover.client.post("/service/oidc/userinfo", {"access_token": token})
     for answer in (plain, with_dpop_proof, in_body):
-        assert outcome(answer) == (401, "invalid_token")
+        assert status_and_error(answer) == (401, "invalid_token")
         challenge = answer.headers["WWW-Authenticate"]
         assert challenge.startswith('DPoP error="invalid_token", ')
         assert challenge.endswith('algs="ES256 PS256 RS256 EdDSA Ed25519"')
@@ -144,7 +146,7 @@ def test_bound_token_is_no_bearer_token(prover: Prover, browser: Browser, ada: P
 def test_bearer_token_is_no_bound_token(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     """(RFC 9449 section 7.1)"""
     token = (shop.redeem(browser.code(shop, ada)).json or {})["access_token"]
-    assert outcome(Prover(shop).userinfo(token)) == (401, "invalid_token")
+    assert status_and_error(Prover(shop).userinfo(token)) == (401, "invalid_token")
     assert shop.userinfo(token).status_code == 200
 
 
@@ -164,7 +166,7 @@ def test_wrong_dpop_proof_at_userinfo_is_challenged(prover: Prover, browser: Bro
     token = prover.bound(browser, ada)["access_token"]
     make, error = WRONG_AT_RESOURCES[name]
     answer = prover.userinfo(token, make(prover, f"{prover.client.hub_url}/service/oidc/userinfo", token))
-    assert outcome(answer) == (401, error)
+    assert status_and_error(answer) == (401, error)
     assert answer.headers.get_all("WWW-Authenticate")[0].startswith(f'DPoP error="{error}", ')
     assert len(answer.headers.get_all("WWW-Authenticate")) == 1
 
@@ -180,7 +182,7 @@ def test_scheme_without_dpop_proof_is_challenged(prover: Prover, browser: Browse
     """(RFC 9449 section 7.1)"""
     token = prover.bound(browser, ada)["access_token"]
     answer = prover.client.get("/service/oidc/userinfo", headers={"Authorization": f"DPoP {token}"})
-    assert outcome(answer) == (401, "invalid_dpop_proof")
+    assert status_and_error(answer) == (401, "invalid_dpop_proof")
 
 
 def test_introspection_and_jwt_have_the_key(world: World, browser: Browser, ada: Person) -> None:
@@ -197,9 +199,9 @@ def test_client_with_the_setting_must_prove(world: World, browser: Browser, ada:
     """(RFC 9449 section 5.2)"""
     prover = Prover(world.application("bound", dpop_bound_access_tokens=True))
     code = browser.code(prover.client, ada)
-    assert outcome(prover.client.redeem(code)) == (400, "invalid_dpop_proof")
+    assert status_and_error(prover.client.redeem(code)) == (400, "invalid_dpop_proof")
     body = prover.redeem(code).json or {}
-    assert outcome(prover.client.refresh(body["refresh_token"])) == (400, "invalid_dpop_proof")
+    assert status_and_error(prover.client.refresh(body["refresh_token"])) == (400, "invalid_dpop_proof")
     assert (prover.refresh(body["refresh_token"]).json or {})["token_type"] == "DPoP"
 
 
@@ -207,12 +209,12 @@ def test_refresh_token_of_public_client_is_bound(spa: Prover, browser: Browser, 
     """(RFC 9449 section 5)"""
     stored = spa_tokens(spa, browser, ada)
     stolen = stored["refresh_token"]
-    assert outcome(Prover(spa.client).refresh(stolen)) == (400, "invalid_grant")
-    assert outcome(spa.client.refresh(stolen)) == (400, "invalid_grant")
+    assert status_and_error(Prover(spa.client).refresh(stolen)) == (400, "invalid_grant")
+    assert status_and_error(spa.client.refresh(stolen)) == (400, "invalid_grant")
     renewed = spa.refresh(stolen)
     assert renewed.status_code == 200, "the attempts did not use it up"
     assert spa.userinfo((renewed.json or {})["access_token"]).status_code == 200
-    assert outcome(Prover(spa.client).refresh((renewed.json or {})["refresh_token"])) == (400, "invalid_grant")
+    assert status_and_error(Prover(spa.client).refresh((renewed.json or {})["refresh_token"])) == (400, "invalid_grant")
 
 
 def test_confidential_client_may_change_its_key(prover: Prover, browser: Browser, ada: Person) -> None:
@@ -221,8 +223,8 @@ def test_confidential_client_may_change_its_key(prover: Prover, browser: Browser
     other = Prover(prover.client)
     renewed = other.refresh(stored["refresh_token"]).json or {}
     assert other.userinfo(renewed["access_token"]).status_code == 200
-    assert outcome(prover.userinfo(renewed["access_token"])) == (401, "invalid_token")
-    assert outcome(prover.client.refresh(renewed["refresh_token"])) == (400, "invalid_grant"), (
+    assert status_and_error(prover.userinfo(renewed["access_token"])) == (401, "invalid_token")
+    assert status_and_error(prover.client.refresh(renewed["refresh_token"])) == (400, "invalid_grant"), (
         "not back to bearer tokens"
     )
 
@@ -257,7 +259,7 @@ def test_machine_token_is_bound_at_management(world: World) -> None:
     )  # fmt: skip
     prover = Prover(robot)
     form = {"grant_type": "client_credentials", "audience": MANAGE, **robot.client_credentials()}
-    assert outcome(robot.post("/service/oauth/token", form)) == (400, "invalid_dpop_proof")
+    assert status_and_error(robot.post("/service/oauth/token", form)) == (400, "invalid_dpop_proof")
     dpop_proof = prover.dpop_proof("POST", f"{robot.hub_url}/service/oauth/token")
     body = robot.post("/service/oauth/token", form, headers={"DPoP": dpop_proof}).json or {}
     assert (body["token_type"], claims_in(body["access_token"])["cnf"]) == ("DPoP", {"jkt": prover.thumbprint})
@@ -308,8 +310,8 @@ def test_bound_token_is_no_parameter(services: IdentityServices, prover: Prover,
 def test_code_is_bound_by_dpop_jkt(prover: Prover, browser: Browser, ada: Person) -> None:
     """(RFC 9449 section 10)"""
     code = browser.code(prover.client, ada, dpop_jkt=prover.thumbprint)
-    assert outcome(Prover(prover.client).redeem(code)) == (400, "invalid_grant")
-    assert outcome(prover.client.redeem(code)) == (400, "invalid_grant")
+    assert status_and_error(Prover(prover.client).redeem(code)) == (400, "invalid_grant")
+    assert status_and_error(prover.client.redeem(code)) == (400, "invalid_grant")
     assert prover.redeem(code).status_code == 200
 
 
@@ -318,7 +320,7 @@ def test_malformed_dpop_jkt_is_refused(shop: RelyingParty, browser: Browser, ada
     """(RFC 9449 section 10)"""
     step = browser.signed_in(ada).authorize(shop.authorization_parameters(dpop_jkt=text))
     assert parameters_of(step)["error"] == "invalid_request"
-    assert outcome(shop.push(dpop_jkt=text)) == (400, "invalid_request")
+    assert status_and_error(shop.push(dpop_jkt=text)) == (400, "invalid_request")
 
 
 def push(prover: Prover, **changed: str | None) -> TestResponse:
@@ -333,23 +335,23 @@ def test_pushed_request_binds_its_code(prover: Prover, browser: Browser, ada: Pe
     assert (answer.status_code, "DPoP-Nonce" in answer.headers) == (201, True)
     taken = {"client_id": prover.client.client_id, "request_uri": (answer.json or {})["request_uri"]}
     code = code_of(browser.signed_in(ada).authorize(taken))
-    assert outcome(Prover(prover.client).redeem(code)) == (400, "invalid_grant")
+    assert status_and_error(Prover(prover.client).redeem(code)) == (400, "invalid_grant")
     assert prover.redeem(code).status_code == 200
 
 
 def test_pushed_request_with_two_keys_is_refused(prover: Prover) -> None:
     """(RFC 9449 section 10.1)"""
-    assert outcome(push(prover, dpop_jkt=Prover(prover.client).thumbprint)) == (400, "invalid_dpop_proof")
+    assert status_and_error(push(prover, dpop_jkt=Prover(prover.client).thumbprint)) == (400, "invalid_dpop_proof")
 
 
 def test_wrong_dpop_proof_of_pushed_request_is_refused(world: World, prover: Prover) -> None:
     """(RFC 9449 section 10.1)"""
     form = {**prover.client.authorization_parameters(), **prover.client.client_credentials()}
     dpop_proof = prover.dpop_proof("POST", f"{prover.client.hub_url}/api/oidc/token")
-    assert outcome(prover.post("par", form, dpop_proof)) == (400, "invalid_dpop_proof")
+    assert status_and_error(prover.post("par", form, dpop_proof)) == (400, "invalid_dpop_proof")
     careful = Prover(world.application("careful", require_dpop_nonce=True))
     answer = push(careful)
-    assert outcome(answer) == (400, "use_dpop_nonce")
+    assert status_and_error(answer) == (400, "use_dpop_nonce")
     careful.nonce = answer.headers["DPoP-Nonce"]
     assert push(careful).status_code == 201
 

@@ -23,7 +23,7 @@ from tests.support.oauth.world import World
 MACHINE = {"grant_type": "client_credentials"}
 
 
-def outcome(answer: TestResponse) -> tuple[int, str]:
+def status_and_error(answer: TestResponse) -> tuple[int, str]:
     return answer.status_code, (answer.json or {}).get("error", "")
 
 
@@ -63,14 +63,14 @@ def ask(client: RelyingParty, environ: dict[str, Any] | None = None, **form: str
 def test_client_authenticates_by_its_subject(tls: RelyingParty, shop_certificate: Certificate) -> None:
     """RFC 8705 section 2.1; letter case and spaces of a name have no meaning (RFC 4517 section 4.2.11)."""
     assert ask(tls, shop_certificate.environ()).status_code == 200
-    assert outcome(ask(tls)) == (401, "invalid_client")
+    assert status_and_error(ask(tls)) == (401, "invalid_client")
 
 
 @pytest.mark.parametrize("check", ["", "NONE", "FAILED:self signed certificate", "success", "SUCCESS,FAILED"])
 def test_chain_that_the_proxy_did_not_verify_is_refused(
     tls: RelyingParty, shop_certificate: Certificate, check: str
 ) -> None:
-    assert outcome(ask(tls, shop_certificate.environ(check))) == (401, "invalid_client")
+    assert status_and_error(ask(tls, shop_certificate.environ(check))) == (401, "invalid_client")
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_chain_that_the_proxy_did_not_verify_is_refused(
 )  # fmt: skip
 def test_another_subject_is_refused(tls: RelyingParty, subject: str) -> None:
     """RFC 4514: the order of the parts, their types and their grouping are the name."""
-    assert outcome(ask(tls, certificate(subject).environ())) == (401, "invalid_client")
+    assert status_and_error(ask(tls, certificate(subject).environ())) == (401, "invalid_client")
 
 
 NAMES: list[tuple[str, str, x509.GeneralName]] = [
@@ -103,8 +103,8 @@ def test_client_authenticates_by_an_alternative_name(
     client = world.application("alternative", secret=None, grant_types=GRANTS, **settings)
     other = x509.DNSName("other.example")
     assert ask(client, certificate(names=[other, name]).environ()).status_code == 200
-    assert outcome(ask(client, certificate(names=[other]).environ())) == (401, "invalid_client")
-    assert outcome(ask(client, certificate(f"CN={registered}").environ())) == (401, "invalid_client")
+    assert status_and_error(ask(client, certificate(names=[other]).environ())) == (401, "invalid_client")
+    assert status_and_error(ask(client, certificate(f"CN={registered}").environ())) == (401, "invalid_client")
 
 
 def test_kinds_of_names_are_not_confused(world: World) -> None:
@@ -115,7 +115,7 @@ def test_kinds_of_names_are_not_confused(world: World) -> None:
         x509.RFC822Name("shop.example"),
         x509.DNSName("*.example"),
     ):
-        assert outcome(ask(client, certificate(names=[name]).environ())) == (401, "invalid_client")  # fmt: skip
+        assert status_and_error(ask(client, certificate(names=[name]).environ())) == (401, "invalid_client")  # fmt: skip
 
 
 @pytest.mark.parametrize(("begins", "ends"), [(-2 * DAY, -DAY), (2_000 * DAY, 3_000 * DAY)])
@@ -123,8 +123,8 @@ def test_certificate_out_of_its_time_is_refused(
     world: World, tls: RelyingParty, begins: timedelta, ends: timedelta
 ) -> None:
     expired = certificate("CN=shop,O=Example\\, Inc.,C=DE", begins=begins, ends=ends)
-    assert outcome(ask(tls, expired.environ())) == (401, "invalid_client")
-    assert outcome(ask(self_signed(world, expired), expired.environ())) == (401, "invalid_client")
+    assert status_and_error(ask(tls, expired.environ())) == (401, "invalid_client")
+    assert status_and_error(ask(self_signed(world, expired), expired.environ())) == (401, "invalid_client")
 
 
 def test_registered_certificate_needs_no_issuer(world: World, shop_certificate: Certificate) -> None:
@@ -132,8 +132,8 @@ def test_registered_certificate_needs_no_issuer(world: World, shop_certificate: 
     other = certificate("CN=shop,O=Example\\, Inc.,C=DE")
     client = self_signed(world, certificate("CN=former"), shop_certificate)
     assert ask(client, shop_certificate.environ("FAILED:self signed certificate")).status_code == 200
-    assert outcome(ask(client, other.environ())) == (401, "invalid_client"), "the same subject"
-    assert outcome(ask(client)) == (401, "invalid_client")
+    assert status_and_error(ask(client, other.environ())) == (401, "invalid_client"), "the same subject"
+    assert status_and_error(ask(client)) == (401, "invalid_client")
 
 
 def test_certificate_at_a_jwks_uri_is_read_again_once_a_minute(
@@ -142,7 +142,7 @@ def test_certificate_at_a_jwks_uri_is_read_again_once_a_minute(
     fake_provider.answers["/keys"] = (200, {}, json.dumps({"keys": [certificate().jwk]}).encode())
     client = self_signed(world, jwks_uri=f"{fake_provider.url}/keys")
     for _ in range(3):
-        assert outcome(ask(client, shop_certificate.environ())) == (401, "invalid_client")
+        assert status_and_error(ask(client, shop_certificate.environ())) == (401, "invalid_client")
     assert sum(item.path == "/keys" for item in fake_provider.received) == 1
     fake_provider.answers["/keys"] = (200, {}, json.dumps({"keys": [shop_certificate.jwk]}).encode())
     cache: Any = fake_provider.services.provider_metadata
@@ -166,37 +166,37 @@ def test_certificate_authenticates_at_every_endpoint_of_clients(
     form = {"client_id": tls.client_id, "token": "x", **tls.authorization_parameters()}
     for path, status in (("par", 201), ("introspect", 200), ("revoke", 200)):
         assert tls.back(path, form, environ_overrides=shop_certificate.environ()).status_code == status
-        assert outcome(tls.back(path, form)) == (401, "invalid_client")
+        assert status_and_error(tls.back(path, form)) == (401, "invalid_client")
     device = tls.back("device", {"client_id": tls.client_id})
-    assert outcome(device) == (401, "invalid_client")
+    assert status_and_error(device) == (401, "invalid_client")
 
 
 def test_certificate_does_not_replace_the_registered_method(
     world: World, tls: RelyingParty, shop: RelyingParty, shop_certificate: Certificate
 ) -> None:
-    assert outcome(ask(shop, shop_certificate.environ())) == (401, "invalid_client")
+    assert status_and_error(ask(shop, shop_certificate.environ())) == (401, "invalid_client")
     for client in (tls, tls.at_own_issuer()):
-        assert outcome(ask(client, shop_certificate.environ(), client_secret="x")) == (401, "invalid_client")
-        assert outcome(ask(client, {}, client_secret="x")) == (401, "invalid_client")
+        assert status_and_error(ask(client, shop_certificate.environ(), client_secret="x")) == (401, "invalid_client")
+        assert status_and_error(ask(client, {}, client_secret="x")) == (401, "invalid_client")
     keyed = self_signed(world, shop_certificate)
     world.change(keyed, token_endpoint_auth_method="private_key_jwt")
-    assert outcome(ask(keyed, shop_certificate.environ())) == (401, "invalid_client")
+    assert status_and_error(ask(keyed, shop_certificate.environ())) == (401, "invalid_client")
 
 
 @pytest.mark.parametrize("text", ["", "x", "%00", ":AAAA:", "-----BEGIN CERTIFICATE-----", "%2D" * 20_000])
 def test_unreadable_certificate_is_none(tls: RelyingParty, shop_certificate: Certificate, text: str) -> None:
     for sent in (text, f"{shop_certificate.escaped},{shop_certificate.escaped}", shop_certificate.field):
         environ = shop_certificate.environ() | {"gatehouse.client_certificate": sent}
-        assert outcome(ask(tls, environ)) == (401, "invalid_client")
+        assert status_and_error(ask(tls, environ)) == (401, "invalid_client")
 
 
 def test_installation_without_a_proxy_ignores_certificates(
     services: IdentityServices, tls: RelyingParty, shop_certificate: Certificate
 ) -> None:
     services.settings = replace(services.settings, client_verification_header="")
-    assert outcome(ask(tls, shop_certificate.environ())) == (401, "invalid_client")
+    assert status_and_error(ask(tls, shop_certificate.environ())) == (401, "invalid_client")
     services.settings = replace(services.settings, client_certificate_header="")
-    assert outcome(ask(tls, shop_certificate.environ())) == (401, "invalid_client")
+    assert status_and_error(ask(tls, shop_certificate.environ())) == (401, "invalid_client")
 
 
 class TestBoundTokens:
@@ -260,7 +260,7 @@ class TestBoundTokens:
         token = self.tokens(bound, browser, ada, shop_certificate)["access_token"]
         form, environ = {"access_token": token}, shop_certificate.environ()
         in_body = bound.post("/service/oidc/userinfo", form, environ_overrides=environ)
-        assert outcome(in_body) == (401, "invalid_token")
+        assert status_and_error(in_body) == (401, "invalid_token")
         query, base = {"apikey": bound.api_key, **form}, bound.services.settings.base_url
         path = "/identity/v2/auth/account"
         in_query = bound.wsgi.get(path, base_url=base, query_string=query, environ_overrides=environ)
@@ -269,7 +269,7 @@ class TestBoundTokens:
     def test_client_without_certificate_gets_no_bound_token(self, world: World) -> None:
         client = world.application("post", grant_types=GRANTS, tls_client_certificate_bound_access_tokens=True)
         form: dict[str, Any] = {"client_secret": client.secret or ""}
-        assert outcome(ask(client, **form)) == (400, "invalid_request")
+        assert status_and_error(ask(client, **form)) == (400, "invalid_request")
         assert ask(client, certificate().environ(), **form).status_code == 200
 
     def test_refresh_token_of_public_client_is_bound(
@@ -290,8 +290,8 @@ class TestBoundTokens:
             "client_id": client.client_id,
         }
         other = client.back("token", again, environ_overrides=certificate().environ())
-        assert outcome(other) == (400, "invalid_grant")
-        assert outcome(client.back("token", again)) == (400, "invalid_request")
+        assert status_and_error(other) == (400, "invalid_grant")
+        assert status_and_error(client.back("token", again)) == (400, "invalid_request")
         assert client.back("token", again, environ_overrides=shop_certificate.environ()).status_code == 200
 
     def test_confidential_client_may_renew_its_certificate(
@@ -324,7 +324,7 @@ class TestBoundTokens:
         client = world.application("two", grant_types=GRANTS, **bound)
         sent = {**MACHINE, **client.client_credentials()}
         answer = client.back("token", sent, environ_overrides=shop_certificate.environ())
-        assert outcome(answer) == (400, "invalid_dpop_proof")
+        assert status_and_error(answer) == (400, "invalid_dpop_proof")
 
 
 def test_metadata_name_what_the_proxy_makes_possible(services: IdentityServices, shop: RelyingParty) -> None:
@@ -381,6 +381,6 @@ def test_header_of_an_untrusted_peer_is_ignored(
             "/api/oidc/token", data=form, headers=header, base_url=client.hub_url, environ_overrides=overrides
         )
 
-    assert outcome(post("203.0.113.5")) == (401, "invalid_client")
-    assert outcome(post("203.0.113.5", HTTP_X_FORWARDED_FOR="10.0.0.1")) == (401, "invalid_client")
+    assert status_and_error(post("203.0.113.5")) == (401, "invalid_client")
+    assert status_and_error(post("203.0.113.5", HTTP_X_FORWARDED_FOR="10.0.0.1")) == (401, "invalid_client")
     assert post("10.0.0.1", HTTP_X_FORWARDED_FOR="203.0.113.5").status_code == 200

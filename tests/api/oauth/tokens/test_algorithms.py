@@ -289,7 +289,7 @@ def test_key_of_a_rolled_back_request_never_signs_again(
 def test_every_process_publishes_a_new_key_at_once(
     services: IdentityServices, world: World, shop: RelyingParty, *, is_registered: bool
 ) -> None:
-    """A relying party may fetch the key set from another process than the one that created the key."""
+    """A relying party may fetch the key set from a process that did not create the key."""
     published(shop)
     other = create_services(services.settings, services.clock)
     with UnitOfWork(other.database, world.tenant_id).separate_transaction() as work:
@@ -332,7 +332,7 @@ def test_either_name_of_the_curve_is_signed_and_accepted_alone(world: World, bro
 
 
 def test_who_waits_for_new_keys_holds_no_connection(services: IdentityServices, world: World) -> None:
-    """Else as many requests as a pooler has connections would keep them from the one that creates the keys."""
+    """Else as many requests as a pooler has connections would keep them from the request that creates the keys."""
     other = create_services(services.settings, services.clock)
     keys = other.signing_keys
     assert isinstance(keys, StoredSigningKeys)

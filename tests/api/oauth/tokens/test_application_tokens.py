@@ -177,12 +177,14 @@ def test_configured_access_is_granted_and_in_scope(world: World, ada: Person) ->
 
 @on_one_database
 @pytest.mark.parametrize(
-    ("access", "asked"), [("none", "account:read"), ("none", "account:write"), ("read", "account:write")]
+    ("access", "requested_scope"), [("none", "account:read"), ("none", "account:write"), ("read", "account:write")]
 )
-def test_scope_beyond_configured_access_is_invalid(world: World, ada: Person, access: str, asked: str) -> None:
+def test_scope_beyond_configured_access_is_invalid(
+    world: World, ada: Person, access: str, requested_scope: str
+) -> None:
     """Not even where the client's `scope` names it: the setting alone gives it."""
     shop = world.application("Shop", interface_access=access, scope="openid account:read account:write")
-    step = world.browser().signed_in(ada).authorize(shop.authorization_parameters(scope=f"openid {asked}"))
+    step = world.browser().signed_in(ada).authorize(shop.authorization_parameters(scope=f"openid {requested_scope}"))
     assert "error=invalid_scope" in (step.address or "")
 
 

@@ -26,7 +26,7 @@ def access_token(client: RelyingParty, browser: Browser, ada: Person) -> str:
     return str((client.redeem(browser.code(client, ada)).json or {})["access_token"])
 
 
-def asked(client: RelyingParty, token: str, accept: str = JWT, **form: str | None) -> TestResponse:
+def introspected(client: RelyingParty, token: str, accept: str = JWT, **form: str | None) -> TestResponse:
     body = {"token": token, **client.client_credentials(), **form}
     return client.back("introspect", body, headers={"Accept": accept})
 
@@ -47,18 +47,18 @@ def test_response_is_a_jwt_with_the_members_of_the_json(
 ) -> None:
     """RFC 9701 section 5: nothing of the token at the top."""
     token = access_token(shop, browser, ada)
-    claims = decoded(shop, asked(shop, token))
+    claims = decoded(shop, introspected(shop, token))
     assert set(claims) == {"iss", "aud", "iat", "token_introspection"}
     assert claims["iss"] == shop.issuer
     assert abs(claims["iat"] - world.services.clock.now().timestamp()) < 60
     assert claims["token_introspection"] == shop.introspect(token)
-    assert asked(shop, token).headers["Cache-Control"] == "no-store"
+    assert introspected(shop, token).headers["Cache-Control"] == "no-store"
 
 
 def test_inactive_token_has_no_other_member(world: World, shop: RelyingParty, browser: Browser, ada: Person) -> None:
     """RFC 9701 section 5; another client's token is inactive too."""
     for token in ("nonsense", access_token(world.application("other"), browser, ada)):
-        assert decoded(shop, asked(shop, token))["token_introspection"] == {"active": False}
+        assert decoded(shop, introspected(shop, token))["token_introspection"] == {"active": False}
 
 
 @pytest.mark.parametrize("algorithm", ["RS256", "PS256", "ES256", "EdDSA", "Ed25519"])
@@ -67,7 +67,7 @@ def test_response_is_signed_with_registered_algorithm(
 ) -> None:
     """RFC 9701 section 6."""
     client = world.application("api", introspection_signed_response_alg=algorithm)
-    answer = asked(client, access_token(client, browser, ada))
+    answer = introspected(client, access_token(client, browser, ada))
     assert jws.extract_compact(answer.data).headers()["alg"] == algorithm
     assert decoded(client, answer, algorithm)["token_introspection"]["active"] is True
 
@@ -76,14 +76,14 @@ def test_resource_server_gets_evidence_for_itself(
     world: World, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     orders = world.application("orders", resource_server=True, introspection_signed_response_alg="ES256")
-    claims = decoded(orders, asked(orders, access_token(shop, browser, ada)), "ES256")
+    claims = decoded(orders, introspected(orders, access_token(shop, browser, ada)), "ES256")
     assert (claims["aud"], claims["token_introspection"]["client_id"]) == (orders.client_id, shop.client_id)
 
 
 def test_application_issuer_signs_its_responses(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     own = shop.at_own_issuer()
     token = str((own.redeem(browser.code(own, ada)).json or {})["access_token"])
-    assert decoded(own, asked(own, token))["iss"] == own.issuer
+    assert decoded(own, introspected(own, token))["iss"] == own.issuer
 
 
 ACCEPT_HEADERS = [
@@ -108,16 +108,16 @@ def test_accept_header_decides(shop: RelyingParty, browser: Browser, ada: Person
     token = access_token(shop, browser, ada)
     for accept, is_jwt in ACCEPT_HEADERS:
         with subtests.test(accept[:60]):
-            assert asked(shop, token, accept).mimetype == (JWT if is_jwt else "application/json")
+            assert introspected(shop, token, accept).mimetype == (JWT if is_jwt else "application/json")
 
 
 def test_only_authenticated_callers_get_a_response(
     shop: RelyingParty, phone: RelyingParty, browser: Browser, ada: Person
 ) -> None:
-    """RFC 9701 section 5: the caller is the audience; a public client could be anybody."""
+    """RFC 9701 section 5: the caller is the audience; any program could pose as a public client."""
     token = access_token(shop, browser, ada)
-    assert asked(shop, token, client_id=None, client_secret=None).status_code == 401
-    wrong = asked(shop, token, client_secret="wrong")
+    assert introspected(shop, token, client_id=None, client_secret=None).status_code == 401
+    wrong = introspected(shop, token, client_secret="wrong")
     assert (wrong.status_code, wrong.mimetype, (wrong.json or {})["error"]) == (
         401,
         "application/json",
@@ -126,14 +126,14 @@ def test_only_authenticated_callers_get_a_response(
     pkce = Pkce()
     code = browser.code(phone, ada, code_challenge=pkce.challenge, code_challenge_method="S256")
     own = (phone.redeem(code, code_verifier=pkce.verifier).json or {})["access_token"]
-    assert asked(phone, own).status_code == 401
+    assert introspected(phone, own).status_code == 401
 
 
 def test_response_is_no_other_token(
     services: IdentityServices, world: World, shop: RelyingParty, browser: Browser, ada: Person
 ) -> None:
     """RFC 9701 section 8.1, RFC 8725 section 3.11."""
-    text = asked(shop, access_token(shop, browser, ada)).text
+    text = introspected(shop, access_token(shop, browser, ada)).text
     assert shop.userinfo(text).status_code == 401
     assert shop.introspect(text) == {"active": False}
     step = browser.authorize(shop.authorization_parameters(id_token_hint=text, prompt="none"))
@@ -159,5 +159,5 @@ def test_machine_token_is_introspected_as_jwt(world: World) -> None:
 
 def test_jwt_costs_no_statement_more(shop: RelyingParty, browser: Browser, ada: Person) -> None:
     token = access_token(shop, browser, ada)
-    spent = [browser.spent(asked(shop, token, accept))["sql"] for accept in (JWT, "application/json")]
+    spent = [browser.spent(introspected(shop, token, accept))["sql"] for accept in (JWT, "application/json")]
     assert spent[0] == spent[1]

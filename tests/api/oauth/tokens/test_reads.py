@@ -142,7 +142,7 @@ def test_userinfo_of_ended_tokens_is_refused(
     ada: Person,
     services: IdentityServices,
 ) -> None:
-    def outcome(client: RelyingParty, token: str) -> tuple[int, str]:
+    def status_and_error(client: RelyingParty, token: str) -> tuple[int, str]:
         answer = client.userinfo(token)
         return answer.status_code, answer.get_json().get("error", "")
 
@@ -150,20 +150,20 @@ def test_userinfo_of_ended_tokens_is_refused(
     with UnitOfWork(world.services.database, world.tenant_id).separate_transaction() as work:
         where = access_tokens.c.token_hash == randomness.digest(gone)
         work.run(update(access_tokens).where(access_tokens.c.tenant_id == world.tenant_id, where).values(scope="email"))
-    assert outcome(shop, gone) == (403, "insufficient_scope")
-    assert outcome(foreign_shop, token) == (401, "invalid_token")
+    assert status_and_error(shop, gone) == (403, "insufficient_scope")
+    assert status_and_error(foreign_shop, token) == (401, "invalid_token")
     world.change(shop, is_active=False)
-    assert outcome(shop, token) == (401, "invalid_token")
+    assert status_and_error(shop, token) == (401, "invalid_token")
     world.change(shop, is_active=True)
     shop.back("revoke", {"token": gone, **shop.client_credentials()})
-    assert outcome(shop, gone) == (401, "invalid_token")
+    assert status_and_error(shop, gone) == (401, "invalid_token")
     for column in ("is_active", "is_deleted"):
         ada.set_columns(**{column: column == "is_deleted"})
-        assert outcome(shop, token) == (401, "invalid_token")
+        assert status_and_error(shop, token) == (401, "invalid_token")
         ada.set_columns(**{column: column != "is_deleted"})
-    assert outcome(shop, token) == (200, "")
+    assert status_and_error(shop, token) == (200, "")
     pass_time(services, days=1)
-    assert outcome(shop, token) == (401, "invalid_token")
+    assert status_and_error(shop, token) == (401, "invalid_token")
 
 
 @pytest.mark.parametrize("path", [USERINFO, INTROSPECT])

@@ -110,7 +110,7 @@ def test_client_must_authenticate(shop: RelyingParty, browser: Browser, ada: Per
     stored = tokens_of(shop, browser, ada)
     assert revoke(shop, stored["access_token"], client_secret="wrong") == (401, "invalid_client")
     assert revoke(shop, stored["access_token"], client_secret=None) == (401, "invalid_client")
-    assert revoke(shop, stored["access_token"], client_id="nobody") == (401, "invalid_client")
+    assert revoke(shop, stored["access_token"], client_id="absent") == (401, "invalid_client")
     assert is_valid(shop, stored["access_token"])
 
 

@@ -64,7 +64,7 @@ def test_missing_access_token_is_challenged_without_error(shop: RelyingParty, he
     assert (answer.status_code, answer.headers["WWW-Authenticate"]) == (401, 'Bearer realm="account"')
 
 
-def outcome(answer: TestResponse) -> tuple[int, str, str]:
+def error_parts(answer: TestResponse) -> tuple[int, str, str]:
     return answer.status_code, (answer.json or {})["error"], answer.headers["WWW-Authenticate"]
 
 
@@ -76,10 +76,10 @@ def test_access_token_sent_twice_is_refused(shop: RelyingParty, browser: Browser
     """RFC 6750 section 2."""
     token = tokens(shop, browser, ada)["access_token"]
     header, query = {"Authorization": f"Bearer {token}"}, {"access_token": token}
-    assert outcome(shop.get(path, headers=header, query_string=query)) == MALFORMED
-    assert outcome(shop.get(path, query_string=[*query.items(), *query.items()])) == MALFORMED
-    assert outcome(shop.post(path, query, headers=header)) == MALFORMED
-    assert outcome(shop.post(path, query, query_string=query)) == MALFORMED
+    assert error_parts(shop.get(path, headers=header, query_string=query)) == MALFORMED
+    assert error_parts(shop.get(path, query_string=[*query.items(), *query.items()])) == MALFORMED
+    assert error_parts(shop.post(path, query, headers=header)) == MALFORMED
+    assert error_parts(shop.post(path, query, query_string=query)) == MALFORMED
 
 
 def test_access_token_in_query_is_refused_at_standard_address(
@@ -87,7 +87,7 @@ def test_access_token_in_query_is_refused_at_standard_address(
 ) -> None:
     """RFC 9700 section 4.3.2; the interface's own addresses keep the parameter."""
     query = {"access_token": tokens(shop, browser, ada)["access_token"]}
-    assert outcome(shop.get("/service/oidc/userinfo", query_string=query)) == MALFORMED
+    assert error_parts(shop.get("/service/oidc/userinfo", query_string=query)) == MALFORMED
     assert shop.get("/service/oidc/Shop/userinfo", query_string=query).status_code == 200
 
 
@@ -113,7 +113,7 @@ def test_updated_at_moves_with_the_claims_alone(acme: TenantServer, identity_app
 
 @pytest.mark.parametrize("name", ["ImageUrl", "HttpsImageUrl", "GravatarImageUrl", "ThumbnailImageUrl"])
 def test_picture_is_the_image_of_the_profile(world: World, shop: RelyingParty, name: str) -> None:
-    """Core section 5.1: a picture of the person; the one that our pages show comes first."""
+    """Core section 5.1: a picture of the person; the picture that our pages show comes first."""
     eve = world.person("eve@example.test", **{name: "https://pictures.example/eve.png"})
     stored = tokens(shop, world.browser(), eve, scope="openid profile")
     assert (shop.userinfo(stored["access_token"]).json or {})["picture"] == "https://pictures.example/eve.png"

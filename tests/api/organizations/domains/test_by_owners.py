@@ -29,10 +29,10 @@ def owned(team: Team, fake_dns: FakeDns) -> Team:
 
 
 def domains(team: Team) -> list[str]:
-    return [item["DomainName"] for item in held(team)]
+    return [item["DomainName"] for item in domains_of(team)]
 
 
-def held(team: Team) -> list[dict[str, str]]:
+def domains_of(team: Team) -> list[dict[str, str]]:
     found: list[dict[str, str]] = answered(team.company.business.send("GET", f"{PATH}/{team.org}/domains"))["Data"]
     return found
 
@@ -72,7 +72,7 @@ def test_changes_of_domains_are_audited_with_the_owner(
     owned: Team, fake_dns: FakeDns, services: IdentityServices
 ) -> None:
     assert owned.send("owner", "/domains/add", Name=NAME) == (200, None)
-    (domain,) = held(owned)
+    (domain,) = domains_of(owned)
     assert owned.send("owner", "/domains/verify", Domain=domain["Id"]) == refused(e.DomainNotProven)
     fake_dns.text(NAME, f"gatehouse-domain-verification={domain['VerificationToken']}")
     assert owned.send("owner", "/domains/verify", Domain=domain["Id"]) == (200, None)

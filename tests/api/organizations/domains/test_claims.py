@@ -198,7 +198,7 @@ def test_deactivated_organization_gets_no_email(first: Claim, second: Claim, fak
 
 
 @pytest.mark.both_databases
-def test_domain_added_elsewhere_meanwhile_is_taken(
+def test_domain_added_by_another_meanwhile_is_taken(
     first: Claim, second: Claim, fake_dns: FakeDns, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     publish(fake_dns, first)

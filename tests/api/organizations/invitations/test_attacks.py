@@ -19,81 +19,81 @@ EMAIL = "/identity/v2/manage/account"
 
 
 @pytest.fixture
-def one(new_tenant_server: NewTenantServer) -> Inviting:
+def inviter(new_tenant_server: NewTenantServer) -> Inviting:
     return inviting(new_tenant_server)
 
 
 @pytest.mark.both_databases
-def test_twenty_acceptances_make_one_member(one: Inviting) -> None:
-    one.invite()
-    token, bearer = one.token(), one.guest()
-    answers = at_once([lambda: one.accept(token, bearer)] * 20)
+def test_twenty_acceptances_make_one_member(inviter: Inviting) -> None:
+    inviter.invite()
+    token, bearer = inviter.token(), inviter.guest()
+    answers = at_once([lambda: inviter.accept(token, bearer)] * 20)
     assert Counter(answer.status_code for answer in answers) == {200: 1, 400: 19}
     assert {refused(answer) for answer in answers if answer.status_code != 200} == {(400, 8175)}
-    assert len([role for role in one.members() if role["Email"] == GUEST]) == 1
+    assert len([role for role in inviter.members() if role["Email"] == GUEST]) == 1
 
 
 @pytest.mark.both_databases
-def test_last_seat_is_taken_once(one: Inviting) -> None:
-    one.set_policy(MemberPolicy={"Seats": 5})
+def test_last_seat_is_taken_once(inviter: Inviting) -> None:
+    inviter.set_policy(MemberPolicy={"Seats": 5})
     guests = [f"guest{number}@example.com" for number in range(4)]
     for email in guests:
-        one.invite(email)
-    stored = [(one.token(email), one.guest(email)) for email in guests]
-    one.set_policy(MemberPolicy={"Seats": 2})
-    answers = at_once([partial(one.accept, *pair) for pair in stored])
+        inviter.invite(email)
+    stored = [(inviter.token(email), inviter.guest(email)) for email in guests]
+    inviter.set_policy(MemberPolicy={"Seats": 2})
+    answers = at_once([partial(inviter.accept, *pair) for pair in stored])
     assert sorted(answer.status_code for answer in answers) == [200, 403, 403, 403]
-    assert len({role["Uid"] for role in one.members()}) == 2
+    assert len({role["Uid"] for role in inviter.members()}) == 2
 
 
 @pytest.mark.both_databases
-def test_raced_invitations_to_one_address_leave_one_open(one: Inviting) -> None:
-    body = one.body()
-    answers = at_once([lambda: one.send("POST", PATH, body)] * 8)
+def test_raced_invitations_to_one_address_leave_one_open(inviter: Inviting) -> None:
+    body = inviter.body()
+    answers = at_once([lambda: inviter.send("POST", PATH, body)] * 8)
     assert Counter(answer.status_code for answer in answers) == {200: 1, 400: 7}
-    assert answered(one.send("GET", PATH, orgid=one.org))["TotalCount"] == 1
-    assert len(mails_to(one.tenant.services, one.tenant.tenant_id, GUEST)) == 1
+    assert answered(inviter.send("GET", PATH, orgid=inviter.org))["TotalCount"] == 1
+    assert len(mails_to(inviter.tenant.services, inviter.tenant.tenant_id, GUEST)) == 1
 
 
 @pytest.mark.both_databases
-def test_token_of_another_tenant_is_unknown(one: Inviting, new_tenant_server: NewTenantServer) -> None:
-    made, other = one.invite(), inviting(new_tenant_server)
-    token = one.token()
+def test_token_of_another_tenant_is_unknown(inviter: Inviting, new_tenant_server: NewTenantServer) -> None:
+    made, other = inviter.invite(), inviting(new_tenant_server)
+    token = inviter.token()
     assert refused(other.tenant.send("GET", LOOK_UP, invitation_token=token)) == (400, 8175)
     assert refused(other.accept(token, other.guest())) == (400, 8175)
     for method, path in (("GET", ""), ("DELETE", ""), ("POST", "/resend")):
         assert refused(other.send(method, f"{PATH}/{made['Id']}{path}")) == (404, 8169)
-    assert refused(other.send("GET", PATH, orgid=one.org)) == (404, 8118)
-    assert refused(other.ask(orgId=one.org)) == (404, 8118)
-    assert refused(other.ask(inviterUid=one.grace)) == (400, 8174)
+    assert refused(other.send("GET", PATH, orgid=inviter.org)) == (404, 8118)
+    assert refused(other.ask(orgId=inviter.org)) == (404, 8118)
+    assert refused(other.ask(inviterUid=inviter.grace)) == (400, 8174)
 
 
-def test_forwarded_link_is_refused_and_stays_open(one: Inviting) -> None:
-    one.invite()
-    token = one.token()
-    assert refused(one.accept(token, one.guest("eve@example.com"))) == (400, 8137)
-    assert answered(one.accept(token, one.guest()))["Status"] == "accepted"
+def test_forwarded_link_is_refused_and_stays_open(inviter: Inviting) -> None:
+    inviter.invite()
+    token = inviter.token()
+    assert refused(inviter.accept(token, inviter.guest("eve@example.com"))) == (400, 8137)
+    assert answered(inviter.accept(token, inviter.guest()))["Status"] == "accepted"
 
 
-def test_address_that_was_given_up_does_not_accept(one: Inviting) -> None:
-    one.invite()
-    token, bearer = one.token(), one.guest()
-    uid = answered(one.send("GET", EMAIL, email=GUEST))["Uid"]
+def test_address_that_was_given_up_does_not_accept(inviter: Inviting) -> None:
+    inviter.invite()
+    token, bearer = inviter.token(), inviter.guest()
+    uid = answered(inviter.send("GET", EMAIL, email=GUEST))["Uid"]
     replaced = {"Email": [{"Type": "Primary", "Value": "new@example.com"}]}
-    answered(one.send("PUT", f"{EMAIL}/{uid}/email", replaced))
-    assert refused(one.accept(token, bearer)) == (400, 8137)
+    answered(inviter.send("PUT", f"{EMAIL}/{uid}/email", replaced))
+    assert refused(inviter.accept(token, bearer)) == (400, 8137)
 
 
-def test_role_of_another_organization_is_unknown(one: Inviting) -> None:
-    role = one.role("Theirs", one.create("Other"))
-    assert refused(one.ask(roleIds=[one.member_role, role])) == (404, 8125)
-    made = one.invite()
-    assert refused(one.send("PUT", f"{PATH}/{made['Id']}", {"RoleIds": [role]})) == (404, 8125)
+def test_role_of_another_organization_is_unknown(inviter: Inviting) -> None:
+    role = inviter.role("Theirs", inviter.create("Other"))
+    assert refused(inviter.ask(roleIds=[inviter.member_role, role])) == (404, 8125)
+    made = inviter.invite()
+    assert refused(inviter.send("PUT", f"{PATH}/{made['Id']}", {"RoleIds": [role]})) == (404, 8125)
 
 
-def test_inviter_of_another_organization_is_refused(one: Inviting) -> None:
-    other = one.member(one.create("Other"))
-    assert refused(one.ask(inviterUid=other)) == (400, 8174)
+def test_inviter_of_another_organization_is_refused(inviter: Inviting) -> None:
+    other = inviter.member(inviter.create("Other"))
+    assert refused(inviter.ask(inviterUid=other)) == (400, 8174)
 
 
 @pytest.mark.parametrize(
@@ -110,24 +110,24 @@ def test_link_leads_to_no_other_page(new_tenant_server: NewTenantServer, url: st
 
 
 @pytest.mark.both_databases
-def test_token_is_stored_as_a_hash(one: Inviting) -> None:
-    one.invite()
-    work = UnitOfWork(one.tenant.services.database, one.tenant.tenant_id)
+def test_token_is_stored_as_a_hash(inviter: Inviting) -> None:
+    inviter.invite()
+    work = UnitOfWork(inviter.tenant.services.database, inviter.tenant.tenant_id)
     try:
         table = organization_invitations
-        row = work.one(select(table).where(table.c.tenant_id == one.tenant.tenant_id))
+        row = work.one(select(table).where(table.c.tenant_id == inviter.tenant.tenant_id))
     finally:
         work.rollback()
     assert row is not None
-    assert one.token() not in str(tuple(row))
+    assert inviter.token() not in str(tuple(row))
 
 
-def test_names_in_the_mail_are_no_markup_and_no_links(one: Inviting) -> None:
-    org = one.create("evil.example/login", Display={"Name": "<b>Win www.evil.example</b>"})
-    uid = one.tenant.create(FirstName="Pay at https://evil.example", LastName="Now")["Uid"]
-    answered(one.assign(uid, org, one.member_role))
-    one.invite(orgId=org, inviterUid=uid)
-    mail = one.mail()
+def test_names_in_the_mail_are_no_markup_and_no_links(inviter: Inviting) -> None:
+    org = inviter.create("evil.example/login", Display={"Name": "<b>Win www.evil.example</b>"})
+    uid = inviter.tenant.create(FirstName="Pay at https://evil.example", LastName="Now")["Uid"]
+    answered(inviter.assign(uid, org, inviter.member_role))
+    inviter.invite(orgId=org, inviterUid=uid)
+    mail = inviter.mail()
     for part in (mail["html"], mail["text"], mail["subject"]):
         assert "evil.example" not in part
         assert "Pay at" not in part
@@ -135,9 +135,9 @@ def test_names_in_the_mail_are_no_markup_and_no_links(one: Inviting) -> None:
     assert "&lt;b&gt;Win www.\u2060evil.\u2060example&lt;" in mail["html"]
 
 
-def test_mail_names_inviter_organization_and_tenant(one: Inviting) -> None:
-    one.invite()
-    mail = one.mail()
+def test_mail_names_inviter_organization_and_tenant(inviter: Inviting) -> None:
+    inviter.invite()
+    mail = inviter.mail()
     tenant = mail["sender_name"]
     assert mail["subject"] == f"Join Acme on {tenant}"
     assert f"Grace Hopper invited you to join Acme on {tenant}." in mail["text"]

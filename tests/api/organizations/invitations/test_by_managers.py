@@ -104,7 +104,7 @@ def test_link_of_another_organization_is_not_found(team: Team) -> None:
 def test_manager_gives_no_role_of_owners(team: Team) -> None:
     assert invite(team, "manager", "Owner") == refused(e.OwnersOnly)
     assert link(team, "manager", "Owner") == refused(e.OwnersOnly)
-    assert link(team, "owner", "Owner") == refused(e.OwnersOnly), "nobody gives it by link"
+    assert link(team, "owner", "Owner") == refused(e.OwnersOnly), "no link gives it"
     assert count_mails(team) == 0
     assert invite(team, "owner", "Owner") == (200, None)
     (made,) = pending(team, "manager")

@@ -1,4 +1,4 @@
-"""Every response and refusal of the operations of invitation links, and of the one that invites several people."""
+"""Every response and refusal of the operations of invitation links, and of the operation that invites several people."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.support.tenants.tenant_server import NewTenantServer, answered, refus
 
 A = "organization_invitation_links"
 MANY = "organization_invitations.create_many"
-NOBODY = {"roleIds": [], "orgId": NO_ORG, "inviterUid": NO_UID}
+UNKNOWN_INVITER = {"roleIds": [], "orgId": NO_ORG, "inviterUid": NO_UID}
 
 
 def of(business: Any) -> Inviting:
@@ -74,7 +74,7 @@ def of_one(name: str, method: str) -> list[RefusedCall]:
 REFUSALS: list[RefusedCall] = [
     *refusals(
         MANY,
-        (1267, ask("POST", BULK, {**NOBODY, "invitations": [{"email": GUEST}]}), OFF),
+        (1267, ask("POST", BULK, {**UNKNOWN_INVITER, "invitations": [{"email": GUEST}]}), OFF),
         (8044, ask("POST", BULK)),
         (8117, bulk(orgId="acme")),
         (8118, bulk(orgId=NO_ORG)),
@@ -92,7 +92,7 @@ REFUSALS: list[RefusedCall] = [
     ),
     *refusals(
         f"{A}.create",
-        (1267, ask("POST", LINKS, NOBODY), OFF),
+        (1267, ask("POST", LINKS, UNKNOWN_INVITER), OFF),
         (8044, ask("POST", LINKS)),
         (8117, creating(orgId="acme")),
         (8118, creating(orgId=NO_ORG)),
@@ -115,7 +115,7 @@ def test_refusal(new_tenant_server: NewTenantServer, refusals: Refusals, subtest
 
 
 @pytest.fixture
-def one(new_tenant_server: NewTenantServer) -> Inviting:
+def inviter(new_tenant_server: NewTenantServer) -> Inviting:
     return inviting(new_tenant_server)
 
 
@@ -135,41 +135,41 @@ def mails(item: Inviting, email: str) -> int:
 
 
 @pytest.mark.both_databases
-def test_each_person_gets_a_result_of_its_own(one: Inviting) -> None:
-    one.member(one.org, email="member@example.com")
-    one.invite("open@example.com")
+def test_each_person_gets_a_result_of_its_own(inviter: Inviting) -> None:
+    inviter.member(inviter.org, email="member@example.com")
+    inviter.invite("open@example.com")
     people = (GUEST, "bad", "member@example.com", "open@example.com", "ADA@example.com", "bob@example.com", "")
-    answer = one.many(*people, {"email": None}, {"email": "eve@example.com", "roleIds": [NO_ROLE]})
+    answer = inviter.many(*people, {"email": None}, {"email": "eve@example.com", "roleIds": [NO_ROLE]})
     assert results(answer) == [
         (GUEST, "invited"), ("bad", 8137), ("member@example.com", 8170), ("open@example.com", 8171), ("ADA@example.com", 8171),
         ("bob@example.com", "invited"), ("", 8137), ("", 8137), ("eve@example.com", 8125),
     ]  # fmt: skip
     assert answered(answer)["InvitedCount"] == 2
     assert "more than once" in answered(answer)["Data"][4]["Error"]["Description"]
-    assert mails(one, GUEST) == 1
-    assert mails(one, "bob@example.com") == 1
-    assert answered(one.send("GET", PATH, orgid=one.org))["TotalCount"] == 3
-    answered(one.accept(one.token("bob@example.com"), one.guest("bob@example.com")))
+    assert mails(inviter, GUEST) == 1
+    assert mails(inviter, "bob@example.com") == 1
+    assert answered(inviter.send("GET", PATH, orgid=inviter.org))["TotalCount"] == 3
+    answered(inviter.accept(inviter.token("bob@example.com"), inviter.guest("bob@example.com")))
 
 
 @pytest.mark.both_databases
-def test_result_of_a_refused_person_is_an_error_body(one: Inviting) -> None:
-    single = one.ask(email="bad").get_json()
-    (result,) = answered(one.many("bad"))["Data"]
+def test_result_of_a_refused_person_is_an_error_body(inviter: Inviting) -> None:
+    single = inviter.ask(email="bad").get_json()
+    (result,) = answered(inviter.many("bad"))["Data"]
     assert result == {"Email": "bad", "Invitation": None, "Error": single}
 
 
-def test_own_roles_go_before_those_of_all(one: Inviting) -> None:
-    other = one.role("Buyer", one.org)
-    made = answered(one.many(GUEST, {"email": "bob@example.com", "roleIds": [other]}))["Data"]
-    assert [result["Invitation"]["RoleIds"] for result in made] == [[one.member_role], [other]]
+def test_own_roles_go_before_those_of_all(inviter: Inviting) -> None:
+    other = inviter.role("Buyer", inviter.org)
+    made = answered(inviter.many(GUEST, {"email": "bob@example.com", "roleIds": [other]}))["Data"]
+    assert [result["Invitation"]["RoleIds"] for result in made] == [[inviter.member_role], [other]]
 
 
-def test_people_share_the_seats(one: Inviting) -> None:
-    one.set_policy(MemberPolicy={"Seats": 3})
-    answer = one.many("a@example.com", "b@example.com", "c@example.com")
+def test_people_share_the_seats(inviter: Inviting) -> None:
+    inviter.set_policy(MemberPolicy={"Seats": 3})
+    answer = inviter.many("a@example.com", "b@example.com", "c@example.com")
     assert results(answer) == [("a@example.com", "invited"), ("b@example.com", "invited"), ("c@example.com", 8188)]
-    assert mails(one, "c@example.com") == 0
+    assert mails(inviter, "c@example.com") == 0
 
 
 @pytest.mark.both_databases
@@ -181,103 +181,105 @@ def test_mail_limit_of_one_does_not_stop_the_others(new_tenant_server: NewTenant
 
 
 @pytest.mark.both_databases
-def test_more_than_a_hundred_people_are_refused(one: Inviting) -> None:
-    assert refused(one.many(*[f"p{number}@example.com" for number in range(101)])) == (400, 908)
-    assert refused(one.many()) == (400, 908)
-    hundred = one.many(*[f"p{number}@example.com" for number in range(100)])
+def test_more_than_a_hundred_people_are_refused(inviter: Inviting) -> None:
+    assert refused(inviter.many(*[f"p{number}@example.com" for number in range(101)])) == (400, 908)
+    assert refused(inviter.many()) == (400, 908)
+    hundred = inviter.many(*[f"p{number}@example.com" for number in range(100)])
     assert answered(hundred)["InvitedCount"] == 100
 
 
-def test_inviter_of_all_is_checked_for_each(one: Inviting) -> None:
-    assert results(one.many(GUEST, "b@example.com", inviterUid=NO_UID)) == [(GUEST, 8174), ("b@example.com", 8174)]
+def test_inviter_of_all_is_checked_for_each(inviter: Inviting) -> None:
+    assert results(inviter.many(GUEST, "b@example.com", inviterUid=NO_UID)) == [(GUEST, 8174), ("b@example.com", 8174)]
 
 
 # Links.
 
 
 @pytest.mark.both_databases
-def test_link_is_answered_read_and_listed(one: Inviting) -> None:
-    made = one.link(maxUses=3, domains=["Example.com", "example.com"])
+def test_link_is_answered_read_and_listed(inviter: Inviting) -> None:
+    made = inviter.link(maxUses=3, domains=["Example.com", "example.com"])
     token, url = made.pop("Token"), made.pop("Url")
     assert url.endswith(f"/i/{token}")
     assert re.fullmatch(r"inv_[A-Za-z0-9]{16}", made["Id"])
     assert made == {
-        "Id": made["Id"], "Status": "active", "RoleIds": [one.member_role], "OrgId": one.org, "InviterUid": one.grace,
+        "Id": made["Id"], "Status": "active", "RoleIds": [inviter.member_role], "OrgId": inviter.org, "InviterUid": inviter.grace,
         "Domains": ["example.com"], "Uses": 0, "MaxUses": 3, "CreatedDate": made["CreatedDate"],
         "ExpirationDate": made["ExpirationDate"], "ModifiedDate": made["ModifiedDate"],
     }  # fmt: skip
-    assert answered(one.send("GET", f"{LINKS}/{made['Id']}")) == made
-    other = one.link()
-    listed = answered(one.send("GET", LINKS, orgid=one.org, page=1, pagesize=1))
+    assert answered(inviter.send("GET", f"{LINKS}/{made['Id']}")) == made
+    other = inviter.link()
+    listed = answered(inviter.send("GET", LINKS, orgid=inviter.org, page=1, pagesize=1))
     assert listed == {"Data": [made], "TotalCount": 2}
     assert other["MaxUses"] is None
-    assert other["ExpirationDate"][:10] == (one.tenant.services.clock.now() + timedelta(days=7)).date().isoformat()
+    assert other["ExpirationDate"][:10] == (inviter.tenant.services.clock.now() + timedelta(days=7)).date().isoformat()
 
 
 @pytest.mark.both_databases
-def test_links_and_invitations_are_listed_apart(one: Inviting) -> None:
-    link, invitation = one.link(), one.invite()
-    assert [found["Id"] for found in answered(one.send("GET", PATH, orgid=one.org))["Data"]] == [invitation["Id"]]
-    assert [found["Id"] for found in answered(one.send("GET", LINKS, orgid=one.org))["Data"]] == [link["Id"]]
+def test_links_and_invitations_are_listed_apart(inviter: Inviting) -> None:
+    link, invitation = inviter.link(), inviter.invite()
+    assert [found["Id"] for found in answered(inviter.send("GET", PATH, orgid=inviter.org))["Data"]] == [
+        invitation["Id"]
+    ]
+    assert [found["Id"] for found in answered(inviter.send("GET", LINKS, orgid=inviter.org))["Data"]] == [link["Id"]]
     for method, path in (("GET", ""), ("DELETE", ""), ("POST", "/resend")):
-        assert refused(one.send(method, f"{PATH}/{link['Id']}{path}")) == (404, 8169)
-    assert refused(one.send("DELETE", f"{LINKS}/{invitation['Id']}")) == (404, 8169)
+        assert refused(inviter.send(method, f"{PATH}/{link['Id']}{path}")) == (404, 8169)
+    assert refused(inviter.send("DELETE", f"{LINKS}/{invitation['Id']}")) == (404, 8169)
 
 
 @pytest.mark.parametrize(
     "members", [{"maxUses": 0}, {"maxUses": 100_001}, {"expiresInDays": 0}, {"expiresInDays": 31}, {"domains": ["not a domain"]},
                 {"domains": ["a@example.com"]}, {"domains": ["x.example"] * 21}, {"roleIds": None}, {"orgId": None}, {"roleIds": []}],
 )  # fmt: skip
-def test_malformed_member_is_refused(one: Inviting, members: dict[str, Any]) -> None:
-    assert refused(one.ask_link(**members)) == (400, 908)
+def test_malformed_member_is_refused(inviter: Inviting, members: dict[str, Any]) -> None:
+    assert refused(inviter.ask_link(**members)) == (400, 908)
 
 
-def test_several_people_join_by_a_link(one: Inviting) -> None:
-    made = one.link()
-    shown = answered(one.tenant.send("GET", LOOK_UP, with_secret=False, invitation_token=made["Token"]))
-    assert (shown["EmailId"], shown["OrgId"], shown["IsExistingUser"]) == ("", one.org, False)
+def test_several_people_join_by_a_link(inviter: Inviting) -> None:
+    made = inviter.link()
+    shown = answered(inviter.tenant.send("GET", LOOK_UP, with_secret=False, invitation_token=made["Token"]))
+    assert (shown["EmailId"], shown["OrgId"], shown["IsExistingUser"]) == ("", inviter.org, False)
     for email in (GUEST, "bob@example.com"):
-        bearer = one.guest(email)
-        accepted = answered(one.accept(made["Token"], bearer))
+        bearer = inviter.guest(email)
+        accepted = answered(inviter.accept(made["Token"], bearer))
         assert (accepted["Id"], accepted["Status"], accepted["EmailId"]) == (made["Id"], "accepted", "")
-        assert [role["RoleId"] for role in accepted["Data"]] == [one.member_role]
-        answered(one.accept(made["Token"], bearer))  # a second click is harmless
-    assert answered(one.send("GET", f"{LINKS}/{made['Id']}"))["Uses"] == 2
-    assert len(one.members()) == 3
+        assert [role["RoleId"] for role in accepted["Data"]] == [inviter.member_role]
+        answered(inviter.accept(made["Token"], bearer))  # a second click is harmless
+    assert answered(inviter.send("GET", f"{LINKS}/{made['Id']}"))["Uses"] == 2
+    assert len(inviter.members()) == 3
 
 
-def test_member_costs_no_use(one: Inviting) -> None:
-    one.invite()
-    bearer = one.guest()
-    answered(one.accept(one.token(), bearer))
-    made = one.link(maxUses=1)
-    answered(one.accept(made["Token"], bearer))
-    assert answered(one.send("GET", f"{LINKS}/{made['Id']}"))["Uses"] == 0
+def test_member_costs_no_use(inviter: Inviting) -> None:
+    inviter.invite()
+    bearer = inviter.guest()
+    answered(inviter.accept(inviter.token(), bearer))
+    made = inviter.link(maxUses=1)
+    answered(inviter.accept(made["Token"], bearer))
+    assert answered(inviter.send("GET", f"{LINKS}/{made['Id']}"))["Uses"] == 0
 
 
 @pytest.mark.both_databases
-def test_used_up_link_is_closed(one: Inviting) -> None:
-    made = one.link(maxUses=1)
-    answered(one.accept(made["Token"], one.guest()))
-    assert answered(one.send("GET", f"{LINKS}/{made['Id']}"))["Status"] == "used_up"
-    assert refused(one.accept(made["Token"], one.guest("bob@example.com"))) == (400, 8175)
-    assert refused(one.send("DELETE", f"{LINKS}/{made['Id']}")) == (400, 8175)
+def test_used_up_link_is_closed(inviter: Inviting) -> None:
+    made = inviter.link(maxUses=1)
+    answered(inviter.accept(made["Token"], inviter.guest()))
+    assert answered(inviter.send("GET", f"{LINKS}/{made['Id']}"))["Status"] == "used_up"
+    assert refused(inviter.accept(made["Token"], inviter.guest("bob@example.com"))) == (400, 8175)
+    assert refused(inviter.send("DELETE", f"{LINKS}/{made['Id']}")) == (400, 8175)
 
 
-def test_link_ends_after_its_days(one: Inviting) -> None:
-    made = one.link(expiresInDays=30)
-    one.wait(days=29)
-    answered(one.accept(made["Token"], one.guest()))
-    one.wait(days=1)
-    assert refused(one.accept(made["Token"], one.guest("bob@example.com"))) == (400, 8175)
-    assert answered(one.send("GET", f"{LINKS}/{made['Id']}"))["Status"] == "expired"
+def test_link_ends_after_its_days(inviter: Inviting) -> None:
+    made = inviter.link(expiresInDays=30)
+    inviter.wait(days=29)
+    answered(inviter.accept(made["Token"], inviter.guest()))
+    inviter.wait(days=1)
+    assert refused(inviter.accept(made["Token"], inviter.guest("bob@example.com"))) == (400, 8175)
+    assert answered(inviter.send("GET", f"{LINKS}/{made['Id']}"))["Status"] == "expired"
 
 
-def test_revoked_link_is_closed(one: Inviting) -> None:
-    made = one.link()
-    assert answered(one.send("DELETE", f"{LINKS}/{made['Id']}"))["Status"] == "revoked"
-    assert refused(one.accept(made["Token"], one.guest())) == (400, 8175)
-    assert refused(one.tenant.send("GET", LOOK_UP, invitation_token=made["Token"])) == (400, 8175)
+def test_revoked_link_is_closed(inviter: Inviting) -> None:
+    made = inviter.link()
+    assert answered(inviter.send("DELETE", f"{LINKS}/{made['Id']}"))["Status"] == "revoked"
+    assert refused(inviter.accept(made["Token"], inviter.guest())) == (400, 8175)
+    assert refused(inviter.tenant.send("GET", LOOK_UP, invitation_token=made["Token"])) == (400, 8175)
 
 
 def test_link_opens_the_page_of_the_application(new_tenant_server: NewTenantServer) -> None:
@@ -286,12 +288,12 @@ def test_link_opens_the_page_of_the_application(new_tenant_server: NewTenantServ
     assert made["Url"] == f"https://app.example/join?invitation_token={made['Token']}"
 
 
-def test_token_of_a_link_is_stored_as_a_hash(one: Inviting) -> None:
-    made = one.link()
-    work = UnitOfWork(one.tenant.services.database, one.tenant.tenant_id)
+def test_token_of_a_link_is_stored_as_a_hash(inviter: Inviting) -> None:
+    made = inviter.link()
+    work = UnitOfWork(inviter.tenant.services.database, inviter.tenant.tenant_id)
     try:
         table = organization_invitations
-        row = work.one(select(table).where(table.c.tenant_id == one.tenant.tenant_id))
+        row = work.one(select(table).where(table.c.tenant_id == inviter.tenant.tenant_id))
     finally:
         work.rollback()
     assert row is not None

@@ -33,7 +33,7 @@ def creating(**members: Any) -> Any:
 
 
 def of(business: Any) -> Inviting:
-    """Return the tenant as one that invites."""
+    """Return the tenant as an inviter."""
     stored: Inviting = business.__dict__.setdefault("inviting", Inviting(business.tenant))
     return stored
 
@@ -216,84 +216,87 @@ def test_refusal(new_tenant_server: NewTenantServer, refusals: Refusals, subtest
 
 
 @pytest.fixture
-def one(new_tenant_server: NewTenantServer) -> Inviting:
+def inviter(new_tenant_server: NewTenantServer) -> Inviting:
     return inviting(new_tenant_server)
 
 
 @pytest.mark.parametrize("member", ["email", "roleIds", "orgId", "inviterUid"])
-def test_missing_member_is_named(one: Inviting, member: str) -> None:
-    answer = one.ask(**{member: None})
+def test_missing_member_is_named(inviter: Inviting, member: str) -> None:
+    answer = inviter.ask(**{member: None})
     assert refused(answer) == (400, 908)
     assert member in answer.get_json()["Description"]
 
 
-def test_change_of_nothing_is_refused(one: Inviting) -> None:
-    path = f"{PATH}/{one.invite()['Id']}"
-    assert refused(one.send("PUT", path, {"Other": 1})) == (400, 908)
-    assert refused(one.send("PUT", path, {"RoleIds": "role"})) == (400, 908)
+def test_change_of_nothing_is_refused(inviter: Inviting) -> None:
+    path = f"{PATH}/{inviter.invite()['Id']}"
+    assert refused(inviter.send("PUT", path, {"Other": 1})) == (400, 908)
+    assert refused(inviter.send("PUT", path, {"RoleIds": "role"})) == (400, 908)
 
 
 @pytest.mark.both_databases
-def test_invitation_is_answered_read_and_listed(one: Inviting) -> None:
-    made = one.invite("Ada@Example.com")
+def test_invitation_is_answered_read_and_listed(inviter: Inviting) -> None:
+    made = inviter.invite("Ada@Example.com")
     assert re.fullmatch(r"inv_[A-Za-z0-9]{16}", made["Id"])
     assert made == {
-        "Id": made["Id"], "EmailId": "Ada@Example.com", "Status": "invited", "RoleIds": [one.member_role], "OrgId": one.org,
-        "InviterUid": one.grace, "CreatedDate": made["CreatedDate"], "ExpirationDate": made["ExpirationDate"],
+        "Id": made["Id"], "EmailId": "Ada@Example.com", "Status": "invited", "RoleIds": [inviter.member_role], "OrgId": inviter.org,
+        "InviterUid": inviter.grace, "CreatedDate": made["CreatedDate"], "ExpirationDate": made["ExpirationDate"],
         "ModifiedDate": made["ModifiedDate"],
     }  # fmt: skip
-    assert answered(one.send("GET", f"{PATH}/{made['Id']}")) == made
-    other = one.invite("bob@example.com")
-    listed = answered(one.send("GET", PATH, orgid=one.org))
+    assert answered(inviter.send("GET", f"{PATH}/{made['Id']}")) == made
+    other = inviter.invite("bob@example.com")
+    listed = answered(inviter.send("GET", PATH, orgid=inviter.org))
     assert listed == {"Data": [made, other], "TotalCount": 2}
-    assert answered(one.send("GET", PATH, orgid=one.org, page=2, pagesize=1)) == {"Data": [other], "TotalCount": 2}
+    assert answered(inviter.send("GET", PATH, orgid=inviter.org, page=2, pagesize=1)) == {
+        "Data": [other],
+        "TotalCount": 2,
+    }
 
 
 @pytest.mark.both_databases
-def test_invitation_ends_after_seven_days(one: Inviting) -> None:
-    made, token = one.invite(), one.token()
-    assert made["ExpirationDate"][:10] == (one.tenant.services.clock.now() + timedelta(days=7)).date().isoformat()
-    one.wait(days=7)
-    assert answered(one.send("GET", f"{PATH}/{made['Id']}"))["Status"] == "expired"
-    assert refused(one.accept(token, one.guest())) == (400, 8175)
-    assert refused(one.send("DELETE", f"{PATH}/{made['Id']}")) == (400, 8175)
-    assert one.invite()["Id"] != made["Id"]
+def test_invitation_ends_after_seven_days(inviter: Inviting) -> None:
+    made, token = inviter.invite(), inviter.token()
+    assert made["ExpirationDate"][:10] == (inviter.tenant.services.clock.now() + timedelta(days=7)).date().isoformat()
+    inviter.wait(days=7)
+    assert answered(inviter.send("GET", f"{PATH}/{made['Id']}"))["Status"] == "expired"
+    assert refused(inviter.accept(token, inviter.guest())) == (400, 8175)
+    assert refused(inviter.send("DELETE", f"{PATH}/{made['Id']}")) == (400, 8175)
+    assert inviter.invite()["Id"] != made["Id"]
 
 
-def test_revoked_invitation_is_answered(one: Inviting) -> None:
-    made, token = one.invite(), one.token()
-    revoked = answered(one.send("DELETE", f"{PATH}/{made['Id']}"))
+def test_revoked_invitation_is_answered(inviter: Inviting) -> None:
+    made, token = inviter.invite(), inviter.token()
+    revoked = answered(inviter.send("DELETE", f"{PATH}/{made['Id']}"))
     assert {**revoked, "ModifiedDate": ""} == {**made, "Status": "revoked", "ModifiedDate": ""}
-    assert refused(one.tenant.send("GET", LOOK_UP, invitation_token=token)) == (400, 8175)
-    assert refused(one.accept(token, one.guest())) == (400, 8175)
-    assert one.invite()["Status"] == "invited"
+    assert refused(inviter.tenant.send("GET", LOOK_UP, invitation_token=token)) == (400, 8175)
+    assert refused(inviter.accept(token, inviter.guest())) == (400, 8175)
+    assert inviter.invite()["Status"] == "invited"
 
 
-def test_resend_ends_the_earlier_link(one: Inviting) -> None:
-    made, earlier = one.invite(), one.token()
+def test_resend_ends_the_earlier_link(inviter: Inviting) -> None:
+    made, earlier = inviter.invite(), inviter.token()
     path = f"{PATH}/{made['Id']}/resend"
-    waiting = one.send("POST", path)
+    waiting = inviter.send("POST", path)
     assert refused(waiting) == (429, 429)
     assert int(waiting.headers["Retry-After"]) in range(1, 61)
-    one.wait(seconds=61)
-    assert answered(one.send("POST", path)) == {"Resent": True}
-    assert one.token() != earlier
-    assert answered(one.send("GET", f"{PATH}/{made['Id']}"))["ExpirationDate"] > made["ExpirationDate"]
-    bearer = one.guest()
-    assert refused(one.accept(earlier, bearer)) == (400, 8175)
-    answered(one.accept(one.token(), bearer))
+    inviter.wait(seconds=61)
+    assert answered(inviter.send("POST", path)) == {"Resent": True}
+    assert inviter.token() != earlier
+    assert answered(inviter.send("GET", f"{PATH}/{made['Id']}"))["ExpirationDate"] > made["ExpirationDate"]
+    bearer = inviter.guest()
+    assert refused(inviter.accept(earlier, bearer)) == (400, 8175)
+    answered(inviter.accept(inviter.token(), bearer))
 
 
 @pytest.mark.both_databases
-def test_roles_of_an_open_invitation_change(one: Inviting) -> None:
-    made, role = one.invite(), one.role("Admin", one.org)
+def test_roles_of_an_open_invitation_change(inviter: Inviting) -> None:
+    made, role = inviter.invite(), inviter.role("Admin", inviter.org)
     path = f"{PATH}/{made['Id']}"
-    assert answered(one.send("PUT", path, {"RolesIds": [role]}))["RoleIds"] == [role]
-    one.wait(seconds=61)
-    token = one.token()
-    both = {"RoleIds": [one.member_role], "ResendEmail": True}
-    assert answered(one.send("PUT", path, both))["RoleIds"] == [one.member_role]
-    assert one.token() != token
+    assert answered(inviter.send("PUT", path, {"RolesIds": [role]}))["RoleIds"] == [role]
+    inviter.wait(seconds=61)
+    token = inviter.token()
+    both = {"RoleIds": [inviter.member_role], "ResendEmail": True}
+    assert answered(inviter.send("PUT", path, both))["RoleIds"] == [inviter.member_role]
+    assert inviter.token() != token
 
 
 def test_link_opens_the_page_of_the_application(new_tenant_server: NewTenantServer) -> None:
@@ -304,66 +307,66 @@ def test_link_opens_the_page_of_the_application(new_tenant_server: NewTenantServ
     assert token_in(item.mail()) != "theirs"
 
 
-def test_open_invitation_is_shown_to_its_link(one: Inviting) -> None:
-    made = one.invite()
-    shown = answered(one.tenant.send("GET", LOOK_UP, with_secret=False, invitation_token=one.token()))
+def test_open_invitation_is_shown_to_its_link(inviter: Inviting) -> None:
+    made = inviter.invite()
+    shown = answered(inviter.tenant.send("GET", LOOK_UP, with_secret=False, invitation_token=inviter.token()))
     assert shown == {
-        "Id": made["Id"], "EmailId": GUEST, "Status": "invited", "ExpirationDate": made["ExpirationDate"], "OrgId": one.org,
+        "Id": made["Id"], "EmailId": GUEST, "Status": "invited", "ExpirationDate": made["ExpirationDate"], "OrgId": inviter.org,
         "Organization": {"Name": "Acme", "Display": {"Name": None, "LogoURL": None, "Color": None}}, "IsExistingUser": False,
     }  # fmt: skip
-    one.guest()
-    again = answered(one.tenant.send("GET", LOOK_UP, with_secret=False, invitation_token=one.token()))
+    inviter.guest()
+    again = answered(inviter.tenant.send("GET", LOOK_UP, with_secret=False, invitation_token=inviter.token()))
     assert again == {**shown, "IsExistingUser": True}
-    assert answered(one.send("GET", f"{PATH}/{made['Id']}"))["Status"] == "invited"
+    assert answered(inviter.send("GET", f"{PATH}/{made['Id']}"))["Status"] == "invited"
 
 
-def test_accepted_invitation_makes_a_member(one: Inviting) -> None:
-    made, bearer = one.invite(), one.guest("ADA@example.com")
-    accepted = answered(one.accept(one.token(), bearer))
+def test_accepted_invitation_makes_a_member(inviter: Inviting) -> None:
+    made, bearer = inviter.invite(), inviter.guest("ADA@example.com")
+    accepted = answered(inviter.accept(inviter.token(), bearer))
     assert accepted["Status"] == "accepted"
-    assert [role["RoleId"] for role in accepted["Data"]] == [one.member_role]
-    assert {role["RoleId"] for role in one.members() if role["Email"] == "ADA@example.com"} == {one.member_role}
-    assert answered(one.send("GET", f"{PATH}/{made['Id']}"))["Status"] == "accepted"
-    assert refused(one.accept(one.token(), bearer)) == (400, 8175)
-    assert len(one.members()) == 2
+    assert [role["RoleId"] for role in accepted["Data"]] == [inviter.member_role]
+    assert {role["RoleId"] for role in inviter.members() if role["Email"] == "ADA@example.com"} == {inviter.member_role}
+    assert answered(inviter.send("GET", f"{PATH}/{made['Id']}"))["Status"] == "accepted"
+    assert refused(inviter.accept(inviter.token(), bearer)) == (400, 8175)
+    assert len(inviter.members()) == 2
 
 
 @pytest.mark.both_databases
-def test_invitation_without_roles_gives_the_default(one: Inviting) -> None:
-    assert refused(one.ask(roleIds=[])) == (400, 908)
-    role = one.role("Guest", one.org)
-    one.set_policy(MemberPolicy={"DefaultMemberRole": role})
-    one.invite(roleIds=[])
-    assert [item["RoleId"] for item in answered(one.accept(one.token(), one.guest()))["Data"]] == [role]
+def test_invitation_without_roles_gives_the_default(inviter: Inviting) -> None:
+    assert refused(inviter.ask(roleIds=[])) == (400, 908)
+    role = inviter.role("Guest", inviter.org)
+    inviter.set_policy(MemberPolicy={"DefaultMemberRole": role})
+    inviter.invite(roleIds=[])
+    assert [item["RoleId"] for item in answered(inviter.accept(inviter.token(), inviter.guest()))["Data"]] == [role]
 
 
 @pytest.mark.both_databases
-def test_deleted_role_is_not_given(one: Inviting) -> None:
-    role = one.role("Gone", one.org)
-    one.invite(roleIds=[role, one.member_role])
-    answered(one.send("DELETE", f"/v2/manage/roles/{role}"))
-    values = answered(one.accept(one.token(), one.guest()))["Data"]
-    assert [found["RoleId"] for found in values] == [one.member_role]
+def test_deleted_role_is_not_given(inviter: Inviting) -> None:
+    role = inviter.role("Gone", inviter.org)
+    inviter.invite(roleIds=[role, inviter.member_role])
+    answered(inviter.send("DELETE", f"/v2/manage/roles/{role}"))
+    values = answered(inviter.accept(inviter.token(), inviter.guest()))["Data"]
+    assert [found["RoleId"] for found in values] == [inviter.member_role]
 
 
-def test_invitation_of_deleted_roles_is_closed(one: Inviting) -> None:
-    role = one.role("Gone", one.org)
-    one.invite(roleIds=[role])
-    answered(one.send("DELETE", f"/v2/manage/roles/{role}"))
-    assert refused(one.accept(one.token(), one.guest())) == (400, 8175)
-    assert len(one.members()) == 1
+def test_invitation_of_deleted_roles_is_closed(inviter: Inviting) -> None:
+    role = inviter.role("Gone", inviter.org)
+    inviter.invite(roleIds=[role])
+    answered(inviter.send("DELETE", f"/v2/manage/roles/{role}"))
+    assert refused(inviter.accept(inviter.token(), inviter.guest())) == (400, 8175)
+    assert len(inviter.members()) == 1
 
 
-def test_member_on_the_last_seat_gets_more_roles(one: Inviting) -> None:
-    one.invite()
-    token, bearer = one.token(), one.guest()
-    answered(one.accept(token, bearer))
-    one.set_policy(MemberPolicy={"Seats": 2})
-    assert refused(one.ask(email="bob@example.com")) == (403, 8188)
-    one.set_policy(MemberPolicy={"Seats": 3})
-    assert one.invite("bob@example.com")["Status"] == "invited"
-    assert refused(one.ask(email="eve@example.com")) == (403, 8188)
+def test_member_on_the_last_seat_gets_more_roles(inviter: Inviting) -> None:
+    inviter.invite()
+    token, bearer = inviter.token(), inviter.guest()
+    answered(inviter.accept(token, bearer))
+    inviter.set_policy(MemberPolicy={"Seats": 2})
+    assert refused(inviter.ask(email="bob@example.com")) == (403, 8188)
+    inviter.set_policy(MemberPolicy={"Seats": 3})
+    assert inviter.invite("bob@example.com")["Status"] == "invited"
+    assert refused(inviter.ask(email="eve@example.com")) == (403, 8188)
 
 
-def test_body_of_acceptance_is_required(one: Inviting) -> None:
-    assert refused(one.tenant.send("PUT", ACCEPT, {}, bearer=one.guest())) == (400, 908)
+def test_body_of_acceptance_is_required(inviter: Inviting) -> None:
+    assert refused(inviter.tenant.send("PUT", ACCEPT, {}, bearer=inviter.guest())) == (400, 908)

@@ -29,7 +29,7 @@ NO_REQUEST = f"join_request_{'0' * 16}"
 
 @pytest.mark.both_databases
 def test_person_of_the_domain_asks_and_is_approved(joining: Joining) -> None:
-    assert names_of(joining) == [], "nobody joins by themselves"
+    assert names_of(joining) == [], "no account joins without approval"
     (offer,) = joining.joinable()
     assert (offer["Id"], offer["Name"], offer["IsAsked"], offer["Until"]) == (joining.team.org, "Globex", False, None)
     request = joining.open_request()
@@ -171,7 +171,7 @@ def test_request_before_the_membership_ends_with_it(joining: Joining, end: str) 
     assert not joining.joinable()[0]["IsAsked"]
 
 
-def test_role_taken_from_a_member_keeps_requests_elsewhere(joining: Joining) -> None:
+def test_role_taken_from_a_member_keeps_other_requests(joining: Joining) -> None:
     request = joining.open_request()
     business, other = joining.team.company.business, joining.team.company.business.create("Initech")
     answered(business.assign(joining.ada.uid, other, business.role("Guest", org=other)))

@@ -134,7 +134,7 @@ def test_both_owners_get_an_email(team: Team) -> None:
     assert subjects(team, "editor") == ["You’re now an owner of Globex"]
     assert subjects(team, "owner") == ["Globex"]
     transfer(team, "owner", "editor")
-    assert subjects(team, "editor") == ["You’re now an owner of Globex"], "an owner is told once"
+    assert subjects(team, "editor") == ["You’re now an owner of Globex"], "an owner gets one mail"
     assert subjects(team, "owner") == ["Globex", "You’re no longer an owner of Globex"]
 
 

@@ -99,25 +99,25 @@ def test_existing_applications_show_no_new_page(company: Company, world: World, 
 
 
 @pytest.mark.parametrize(
-    ("usage", "asked"), [("allow", {"prompt": "select_organization"}), ("prompt", {})], ids=["asked", "prompt"]
+    ("usage", "parameters"), [("allow", {"prompt": "select_organization"}), ("prompt", {})], ids=["asked", "prompt"]
 )
 def test_personal_account_can_be_chosen(
-    company: Company, world: World, two: tuple[str, str], usage: str, asked: dict[str, Any]
+    company: Company, world: World, two: tuple[str, str], usage: str, parameters: dict[str, Any]
 ) -> None:
     client = world.application("Shop", organization_usage=usage)
-    step = company.open(client, **asked)
+    step = company.open(client, **parameters)
     assert (step.kind, step.allows_personal, len(step.organizations)) == (SelectOrganizationStep, True, 2)
     assert claims_of(company, client, company.browser.choose(step.interaction_id or "", "")) == {}
 
 
 @pytest.mark.parametrize(
-    ("usage", "asked"), [("allow", {"prompt": "select_organization"}), ("prompt", {})], ids=["asked", "prompt"]
+    ("usage", "parameters"), [("allow", {"prompt": "select_organization"}), ("prompt", {})], ids=["asked", "prompt"]
 )
 def test_account_without_organization_sees_no_page(
-    company: Company, world: World, usage: str, asked: dict[str, Any]
+    company: Company, world: World, usage: str, parameters: dict[str, Any]
 ) -> None:
     client = world.application("Shop", organization_usage=usage)
-    assert claims_of(company, client, company.open(client, **asked)) == {}
+    assert claims_of(company, client, company.open(client, **parameters)) == {}
 
 
 def test_forged_choices_show_the_page_again(

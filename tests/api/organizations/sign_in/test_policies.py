@@ -1,4 +1,4 @@
-"""The policies of an organization are in force for its members, and for nobody else."""
+"""The policies of an organization are in force for its members alone."""
 
 from __future__ import annotations
 

@@ -23,10 +23,10 @@ def world(new_world: NewWorld) -> World:
     return new_world(two_factor="required", second_factors=FACTORS, security_questions=QUESTIONS, passkeys=False)
 
 
-def held_fragments(app: Flask) -> str:
+def cached_fragments(app: Flask) -> str:
     """Return what the application holds of pages, and by what."""
     stored: fragments.FragmentCache = app.extensions["gatehouse.fragments"]
-    return repr(list(stored._entries.items()))
+    return repr(stored.items())
 
 
 def challenged(visitor: Visitor, person: Person, shop: RelyingParty | None = None) -> VisitedPage:
@@ -58,7 +58,7 @@ def test_each_sign_in_has_its_own_page(world: World, new_visitor_at: NewVisitorA
         assert other not in page
     fresh = [fresh_values(page) for page in pages]
     assert len({value for values in fresh for value in values}) == 12
-    stored = held_fragments(hub_app)
+    stored = cached_fragments(hub_app)
     assert world.name in stored.lower()
     assert not any(value in stored for values in fresh for value in (*values, ADA, GRACE))
 
@@ -96,7 +96,7 @@ def test_refused_answer_is_not_held(world: World, new_visitor_at: NewVisitorAt, 
     page = challenged(new_visitor_at(world), ada)
     refused = page.press("Continue", **{"answer.pet": "wrong-pet", "answer.city": "wrong-city"})
     assert refused.status != 200
-    assert "wrong-" not in held_fragments(hub_app)
+    assert "wrong-" not in cached_fragments(hub_app)
 
 
 def test_key_of_an_authenticator_is_not_held(new_world: NewWorld, new_visitor_at: NewVisitorAt, hub_app: Flask) -> None:
@@ -104,4 +104,4 @@ def test_key_of_an_authenticator_is_not_held(new_world: NewWorld, new_visitor_at
     page = challenged(new_visitor_at(tenant), tenant.person(ADA))
     key = re.search(r'<p class="key"[^>]*>(?:<[^>]+>)*([A-Z2-7 ]+)<', page.html)
     assert key is not None
-    assert key[1] not in held_fragments(hub_app)
+    assert key[1] not in cached_fragments(hub_app)

@@ -65,7 +65,7 @@ def test_device_is_enrolled_at_sign_in_and_then_asked(
     other: Visitor = new_visitor_at(tenant)
     challenge = sign_in(other, tenant, ada)
     number = re.findall(r'class="number"[^>]*>(\d\d)<', challenge.html)[0]
-    choices = phone.asked()[-1]["numbers"].split(",")
+    choices = phone.received_messages()[-1]["numbers"].split(",")
     assert number in choices
     assert len(set(choices)) == 3
     wrong = next(choice for choice in choices if choice != number)

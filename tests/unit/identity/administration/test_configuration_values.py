@@ -7,7 +7,7 @@ import pytest
 from app.identity.administration.configuration.file.document import ConfigurationError
 from app.identity.administration.configuration.file.reader import read
 
-HOUSE_LANGUAGES = "a language of the pages: en, de, ar"
+SHIPPED_LANGUAGES = "a language of the pages: en, de, ar"
 FILE = "an https address, or a path of this host such as /theme/NAME"
 FONTS = "font names between commas, such as Inter, Arial, sans-serif"
 NETWORK = "an address or a network such as 192.0.2.7, 192.0.2.0/24 or 2001:db8::/32"
@@ -16,7 +16,7 @@ WITH_CODE = "redirect_uris: ['https://a.example/cb']"
 
 
 def problems(part: str) -> list[str]:
-    """What is wrong with one part of a tenant, without the place that they all share."""
+    """The problems of one part of a tenant, without the place that they all share."""
     try:
         read(f"tenants:\n  - name: acme\n    {part}\n".encode(), "f.yaml", Path())
     except ConfigurationError as refused:
@@ -33,7 +33,7 @@ def problems(part: str) -> list[str]:
             "trial_ends_at: bla",
             "trial_ends_at: expected a date or time such as 2027-01-31 or 2027-01-31T18:00:00Z; found 'bla'",
         ),
-        ("locales: [xx]", f"locales[0]: expected {HOUSE_LANGUAGES}; found 'xx'"),
+        ("locales: [xx]", f"locales[0]: expected {SHIPPED_LANGUAGES}; found 'xx'"),
         ("locales: []", "locales: expected at least one language; found none"),
         ("locales: [en, en]", "locales: expected each entry once; found a list"),
         ("default_locale: fr", "default_locale: expected one of locales (en, de, ar); found 'fr'"),
@@ -88,7 +88,7 @@ def test_setting_with_effect_is_accepted(entry: str) -> None:
             "links: {imprint: 'https://a.example/'}",
             "links.imprint: expected a link that the pages have: privacy, terms, help; found 'imprint'",
         ),
-        ("sentence: {fr: Bonjour}", f"sentence.fr: expected {HOUSE_LANGUAGES}; found 'fr'"),
+        ("sentence: {fr: Bonjour}", f"sentence.fr: expected {SHIPPED_LANGUAGES}; found 'fr'"),
         (
             "logo: 'http://a.example/x.png'",
             "logo: expected an https address, a path such as /theme/logo.svg, or an image as a data: URL; found 'http://a.example/x.png'",

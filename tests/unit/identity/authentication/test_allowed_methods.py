@@ -3,7 +3,7 @@
 import pytest
 
 from app.identity.authentication.sign_in import allowed_methods
-from app.identity.credentials.passkeys.ceremonies import _amr
+from app.identity.credentials.passkeys.ceremonies import amr_of
 from app.identity.directory.organizations.sign_in_methods import METHODS
 
 AMR = {
@@ -12,8 +12,8 @@ AMR = {
     "sms": "sms",
     "pin": "pin",
     "fed": "connection",
-    _amr({"synced": True}): "passkey",
-    _amr({"synced": False}): "passkey",
+    amr_of({"synced": True}): "passkey",
+    amr_of({"synced": False}): "passkey",
 }
 
 

@@ -46,20 +46,20 @@ def test_ordinary_hash_does_not_wait_for_an_expensive_one() -> None:
     assert occupied.result.result(10)
 
 
-ASKED: dict[str, Callable[[Argon2Hashing], object]] = {
+REQUESTED_HASHES: dict[str, Callable[[Argon2Hashing], object]] = {
     "hash of another system": lambda hashing: hashing.is_match(EXPENSIVE, "pass", CHEAP),
     "new hash with the tenant's settings": lambda hashing: hashing.hash("pass", COSTLY),
     "unknown account in such a tenant": lambda hashing: hashing.is_match(None, "pass", COSTLY),
 }
 
 
-@pytest.mark.parametrize("name", ASKED)
+@pytest.mark.parametrize("name", REQUESTED_HASHES)
 def test_expensive_hash_waits_in_its_lane(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hash_limiter, "_MAX_IN_LANE", MaxWaiting(0, 0))
     hashing = Argon2Hashing(1)
     occupied = Occupied(hashing._lane)
     with pytest.raises(HashingBusy) as refusal:
-        ASKED[name](hashing)
+        REQUESTED_HASHES[name](hashing)
     assert (refusal.value.unavailable_status, refusal.value.retry_after_seconds) == (503, 5)
     occupied.end.set()
 

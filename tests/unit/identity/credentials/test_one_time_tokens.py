@@ -78,19 +78,19 @@ class Holder:
             call.work.commit()
             return spent
 
-    def outcomes(self, tries: list[Callable[[], object]]) -> Counter[str]:
+    def results(self, tries: list[Callable[[], object]]) -> Counter[str]:
         together = threading.Barrier(len(tries))
 
-        def one(attempt: Callable[[], object]) -> str:
+        def run(spend: Callable[[], object]) -> str:
             together.wait()
             try:
-                attempt()
+                spend()
             except ApiError as refusal:
                 return type(refusal).__name__
             return "won"
 
         with ThreadPoolExecutor(len(tries)) as pool:
-            return Counter(pool.map(one, tries))
+            return Counter(pool.map(run, tries))
 
 
 @pytest.fixture
@@ -104,20 +104,20 @@ def wrong(code: str) -> str:
 
 def test_only_one_of_fifty_concurrent_link_uses_succeeds(holder: Holder) -> None:
     token = holder.link()
-    results = holder.outcomes([lambda: holder.opens(token)] * 50)
+    results = holder.results([lambda: holder.opens(token)] * 50)
     assert results == {"won": 1, "UsedLink": 49}
 
 
 def test_only_one_of_fifty_concurrent_code_uses_succeeds(holder: Holder) -> None:
     code = holder.code()
-    results = holder.outcomes([lambda: holder.types(code)] * 50)
+    results = holder.results([lambda: holder.types(code)] * 50)
     assert results["won"] == 1
     assert set(results) <= {"won", "UsedMailCode", "ClosedMailCode"}
 
 
 def test_only_five_of_fifty_concurrent_guesses_are_checked(holder: Holder) -> None:
     code = holder.code()
-    results = holder.outcomes([lambda: holder.types(wrong(code))] * 50)
+    results = holder.results([lambda: holder.types(wrong(code))] * 50)
     assert results == {"WrongMailCode": 5, "ClosedMailCode": 45}
     with pytest.raises(e.ClosedMailCode):
         holder.types(code)
@@ -142,7 +142,7 @@ def test_raced_link_and_code_of_a_message_have_one_winner(holder: Holder, is_kno
     holder.uid = holder.uid if is_known else one_time_tokens.NO_ACCOUNT
     for _ in range(3):
         link, code = holder.message()
-        results = holder.outcomes([partial(holder.opens, link), partial(holder.types, code)] * 10)
+        results = holder.results([partial(holder.opens, link), partial(holder.types, code)] * 10)
         assert results["won"] == 1
         assert set(results) <= {"won", "UsedLink", "UsedMailCode", "ClosedMailCode"}
 

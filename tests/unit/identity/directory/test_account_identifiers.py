@@ -21,7 +21,7 @@ PRECOMPOSED, COMBINED = "jos\u00e9@example.test", "jose\u0301@example.test"
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("spelling", "other"),
     [
         ("Ada@Example.TEST", " ada@example.test "),
         (PRECOMPOSED, COMBINED),
@@ -29,12 +29,12 @@ PRECOMPOSED, COMBINED = "jos\u00e9@example.test", "jose\u0301@example.test"
         ("A@B\u00dcCHER.example", "a@b\u00fccher.example"),
     ],
 )
-def test_spellings_of_one_mailbox_normalize_to_one_form(one: str, other: str) -> None:
-    assert normalize_email(one) == normalize_email(other) is not None
+def test_spellings_of_one_mailbox_normalize_to_one_form(spelling: str, other: str) -> None:
+    assert normalize_email(spelling) == normalize_email(other) is not None
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("spelling", "other"),
     [
         ("ada@example.test", "\u0430da@example.test"),  # Cyrillic
         ("stra\u00dfe@example.test", "strasse@example.test"),
@@ -44,8 +44,8 @@ def test_spellings_of_one_mailbox_normalize_to_one_form(one: str, other: str) ->
         ("ada+x@example.test", "ada@example.test"),
     ],
 )
-def test_similar_mailboxes_stay_distinct(one: str, other: str) -> None:
-    assert normalize_email(one) != normalize_email(other)
+def test_similar_mailboxes_stay_distinct(spelling: str, other: str) -> None:
+    assert normalize_email(spelling) != normalize_email(other)
 
 
 @pytest.mark.parametrize(
@@ -69,9 +69,11 @@ def test_normalized_form_of_any_text_fits_the_column(text: str, kind: str) -> No
     assert 0 < len(normalize(kind, text)) <= 320
 
 
-@pytest.mark.parametrize(("one", "other"), [("Ada", "ada"), ("\uff21\uff24\uff21", "ada"), ("STRASSE", "stra\u00dfe")])
-def test_usernames_ignore_case_and_width(one: str, other: str) -> None:
-    assert normalize_username(one) == normalize_username(other) is not None
+@pytest.mark.parametrize(
+    ("spelling", "other"), [("Ada", "ada"), ("\uff21\uff24\uff21", "ada"), ("STRASSE", "stra\u00dfe")]
+)
+def test_usernames_ignore_case_and_width(spelling: str, other: str) -> None:
+    assert normalize_username(spelling) == normalize_username(other) is not None
 
 
 @pytest.mark.parametrize("text", ["", "a b", "a\tb", "a@b", "x" * 33, "a\u200bb", "a\u202eb", "a\u00a0b", "a\x00"])

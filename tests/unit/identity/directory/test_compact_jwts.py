@@ -1,4 +1,4 @@
-"""A JWT that a tenant signs is the one that joserfc encodes."""
+"""A JWT that a tenant signs equals the JWT that joserfc encodes."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def test_invalid_profile_value_is_refused(given: dict[str, Any], refusal: type[A
 
 @given(st.dictionaries(st.sampled_from(list(FIELDS)), JSON, max_size=4))
 def test_any_body_is_read_or_refused_by_field(given: dict[str, Any]) -> None:
-    """Nothing but the interface's refusals comes out, and what is kept has the shape of the table."""
+    """Nothing but the interface's refusals comes out, and the stored profile has the shape of the table."""
     stored: dict[str, Any] = {}
     with suppress(ApiError):
         stored = after(given)

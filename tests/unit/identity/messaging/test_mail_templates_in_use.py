@@ -1,4 +1,4 @@
-"""Mail templates as designers and mail builders write them: what is harmless is sent as it is, and each problem has its line."""
+"""Mail templates as designers and mail builders write them: harmless markup is sent unchanged, and each problem has its line."""
 
 from __future__ import annotations
 

@@ -149,7 +149,7 @@ class TestNames:
         assert self.looking_up() - before == 3
         assert monotonic() - began < 4
         ask(99, is_untrusted=False)
-        assert self.looking_up() - before == 4, "names that strangers chose take no thread of providers"
+        assert self.looking_up() - before == 4, "names of unauthenticated callers take no thread of providers"
 
     def test_thread_is_free_again_when_the_system_gives_up(self) -> None:
         lookups, ends = Lookups(1), threading.Event()

@@ -66,18 +66,18 @@ def test_owner_that_may_not_run_is_skipped() -> None:
 def test_limiter_serves_the_quiet_tenant_in_the_first_round() -> None:
     limiter, order, arrived = HashLimiter(1), list[str](), threading.Semaphore(0)
 
-    def one(tenant: str) -> None:
+    def wait_for_place(tenant: str) -> None:
         arrived.release()
         with limiter.place(tenant):
             order.append(tenant)
 
     with limiter.place("loud"):
-        threads = [threading.Thread(target=one, args=("loud",)) for _ in range(20)]
+        threads = [threading.Thread(target=wait_for_place, args=("loud",)) for _ in range(20)]
         for thread in threads:
             thread.start()
         while limiter.waiting < 20:
             arrived.acquire(timeout=1)
-        threads.append(threading.Thread(target=one, args=("quiet",)))
+        threads.append(threading.Thread(target=wait_for_place, args=("quiet",)))
         threads[-1].start()
         while limiter.waiting < 21:
             arrived.acquire(timeout=0.01)

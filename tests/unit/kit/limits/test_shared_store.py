@@ -11,7 +11,7 @@ from tests.support.services.servers import Redis
 
 
 def test_request_without_time_opens_no_circuit(own_redis: Redis) -> None:
-    """It has used up its time elsewhere, so it cannot tell whether Redis hangs: others wait for the answer, and get it."""
+    """It has used up its time before, so it cannot tell whether Redis hangs: others wait for the answer, and get it."""
     store = SharedStore(own_redis.url())
     assert store.ask(store.redis.ping)
     with frozen(own_redis, 0.3):

@@ -21,7 +21,7 @@ from app.identity.platform.store import migrate
 from app.kit.limits.queue_slot import WsgiApp
 from app.kit.observability.health import Health
 from app.kit.observability.instrumentation import Instrumented
-from app.kit.observability.logs import bound
+from app.kit.observability.logs import bind, bound
 from app.kit.observability.metrics import Exposition, request_metrics
 from app.kit.web.proxies import Proxies
 from app.settings import Settings
@@ -194,6 +194,12 @@ def test_response_and_log_line_share_one_request_id(caplog: pytest.LogCaptureFix
     assert first != second
     assert re.fullmatch(r"[B-Z]{4}-[B-Z]{4}-[B-Z]{4}", second)
     assert bound("request_id") == second
+
+
+def test_log_fields_of_a_request_end_with_it() -> None:
+    bind(refused="sign_in.refused")
+    Client(Instrumented(services)).get("/")
+    assert bound("refused") == ""
 
 
 @pytest.mark.parametrize(

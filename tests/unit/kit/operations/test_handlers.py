@@ -55,7 +55,7 @@ def count(server: OperationServer, operation: Operation[Wire, CountedWords]) -> 
 
 
 class Handlers:
-    """Implements an operation when it is told to load, as the areas' modules do."""
+    """Implements an operation when it is loaded, as the areas' modules do."""
 
     def __init__(self, operation: Operation[Wire, CountedWords]) -> None:
         self.operation = operation

@@ -1,4 +1,4 @@
-"""JSON Schema of custom objects: what it checks, and its bounds."""
+"""JSON Schema of custom objects: its checks and its bounds."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_pattern_takes_linear_time() -> None:
 
 
 def test_large_record_with_most_alternatives_costs_little() -> None:
-    """Meanwhile the process serves nobody."""
+    """Meanwhile the process serves no request."""
     schema = {"items": {"anyOf": [{"const": number} for number in range(100)]}}
     check_schema(schema)
     before = process_time()

@@ -116,7 +116,7 @@ def client(catalogue: Catalogue, operations: list[Operation[Any, Any]]) -> Itera
         yield Client(http_transport(http), lambda _method, _address, _body: {})
 
 
-def asked(operation: Operation[Any, Any], text: str, *, loud: bool = False) -> Wire:
+def request_with(operation: Operation[Any, Any], text: str, *, loud: bool = False) -> Wire:
     """Return a request that holds the text once: in the path where it has one, else in the body."""
     values: dict[str, Any] = {"loud": loud}
     if "thing_id" in operation.request.model_fields:
@@ -176,7 +176,8 @@ def test_each_operation_is_called_and_answers(client: Client, operations: list[O
     for number, operation in enumerate(operations):
         has_text = number % PER_THING not in (0, 3)  # those neither have an id nor a body
         answer = client(
-            operation, asked(operation, "Ä/b c?", loud=False) if has_body(operation) else asked(operation, "x y")
+            operation,
+            request_with(operation, "Ä/b c?", loud=False) if has_body(operation) else request_with(operation, "x y"),
         )
         assert isinstance(answer, operation.response)
         assert answer.number == number
@@ -193,7 +194,7 @@ def test_each_operation_raises_its_declared_error_class(client: Client, operatio
     for operation in operations:
         if operation.request.model_fields.keys() & {"thing_id", "first_name"}:
             with pytest.raises(Odd):
-                client(operation, asked(operation, "odd"))
+                client(operation, request_with(operation, "odd"))
 
 
 def test_refused_field_is_named(client: Client, operations: list[Operation[Any, Any]]) -> None:

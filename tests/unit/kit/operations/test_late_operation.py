@@ -20,14 +20,14 @@ class LazyRequest(Wire):
     name: Annotated[str, From.PATH]
 
 
-class Given(Wire):
+class LazyResponse(Wire):
     name: str
 
 
-def late(requested: list[Models], request: type[Wire] = LazyRequest) -> LateOperation:
+def lazy_operation(requested: list[Models], request: type[Wire] = LazyRequest) -> LateOperation:
     def models() -> Models:
-        requested.append((request, Given))
-        return request, Given
+        requested.append((request, LazyResponse))
+        return request, LazyResponse
 
     return LateOperation(
         models, name="things.read", method="DELETE", path="/things/{name}", host=Host.API, error_profile=PROFILE,
@@ -37,16 +37,16 @@ def late(requested: list[Models], request: type[Wire] = LazyRequest) -> LateOper
 
 def test_declaring_makes_no_models() -> None:
     requested: list[Models] = []
-    item = late(requested)
+    item = lazy_operation(requested)
     assert item.every_error
     assert requested == []
-    assert (item.request, item.response) == (LazyRequest, Given)
+    assert (item.request, item.response) == (LazyRequest, LazyResponse)
     assert len(requested) == 1
 
 
 def test_threads_that_ask_at_once_get_the_same_models() -> None:
     requested: list[Models] = []
-    item, together = late(requested), Barrier(THREADS)
+    item, together = lazy_operation(requested), Barrier(THREADS)
 
     def ask(_: int) -> type[Wire]:
         together.wait()
@@ -59,10 +59,10 @@ def test_threads_that_ask_at_once_get_the_same_models() -> None:
 
 
 def test_operation_without_body_fields_reads_forms_too() -> None:
-    assert late([]).media_types == Accept.JSON_OR_FORM.value
-    assert late([], Given).media_types == Accept.JSON.value
+    assert lazy_operation([]).media_types == Accept.JSON_OR_FORM.value
+    assert lazy_operation([], LazyResponse).media_types == Accept.JSON.value
 
 
 def test_other_attributes_are_missing() -> None:
     with pytest.raises(AttributeError, match="answer"):
-        _ = late([]).answer
+        _ = lazy_operation([]).answer

@@ -20,7 +20,7 @@ from app.kit.operations.wire import From, Wire
 
 
 @cache
-def whole() -> dict[str, Any]:
+def full_document() -> dict[str, Any]:
     """Return the document of every operation, which takes a second to make."""
     return document(load_catalogue(), "https://api.example.com")
 
@@ -160,7 +160,7 @@ def test_operation_on_the_tenant_host_names_its_server() -> None:
 
 def test_document_names_exactly_the_public_operations() -> None:
     catalogue = load_catalogue()
-    made = whole()
+    made = full_document()
     named = [
         name
         for methods in made["paths"].values()
@@ -171,24 +171,24 @@ def test_document_names_exactly_the_public_operations() -> None:
 
 
 def test_every_reference_resolves() -> None:
-    made = whole()
+    made = full_document()
     used = set(re.findall(r"'#/components/schemas/([^']+)'", str(made)))
     assert used - set(made["components"]["schemas"]) == set()
 
 
 def test_every_schema_is_valid() -> None:
-    for schema in whole()["components"]["schemas"].values():
+    for schema in full_document()["components"]["schemas"].values():
         jsonschema_rs.meta.validate({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema})
 
 
 def test_openapi_validator_accepts_the_document() -> None:
-    read = schemathesis.openapi.from_dict(whole())
+    read = schemathesis.openapi.from_dict(full_document())
     read.validate()
     assert sum(1 for _ in read.get_all_operations()) > 20
 
 
 def test_documented_media_types_are_those_sent() -> None:
-    paths = whole()["paths"]
+    paths = full_document()["paths"]
     revoked = paths["/api/oidc/revoke"]["post"]["responses"]["200"]
     assert "content" not in revoked
     claims = paths["/service/oidc/userinfo"]["get"]["responses"]["200"]["content"]
@@ -197,7 +197,7 @@ def test_documented_media_types_are_those_sent() -> None:
 
 
 def test_access_needed_by_application_tokens_is_published() -> None:
-    paths = whole()["paths"]
+    paths = full_document()["paths"]
     said = {
         "/identity/v2/auth/account": ("get", {"scope": "account:read", "freshProof": False}),
         "/identity/v2/auth/email": ("delete", {"scope": "account:write", "freshProof": True}),

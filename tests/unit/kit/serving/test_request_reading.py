@@ -51,7 +51,7 @@ def read(parts: Iterable[bytes]) -> tuple[list[tuple[str, bytes]], bool]:
 
 
 def read_by_reference(text: bytes) -> list[tuple[str, bytes]]:
-    """Return what h11 reads, up to what it refuses or finds incomplete; it refuses the empty lines that are allowed before a request."""
+    """Return the requests that h11 reads, up to the first refused one; it refuses the empty lines that are allowed before a request."""
     requests: list[tuple[str, bytes]] = []
     while text:
         if text.startswith(b"\r\n"):

@@ -15,7 +15,7 @@ PROXY, CLIENT = "10.0.0.7", "198.51.100.9"
 
 @dataclass
 class ProxiedPage:
-    """An application that remembers what it was given, and what came of it."""
+    """An application that remembers its requests and its responses."""
 
     environ: dict[str, Any] = field(default_factory=dict)
     status: int = 0

@@ -29,7 +29,7 @@ from app.kit.limits import time_budget
 
 OVERLAP = timedelta(days=2)  # longer than the lifetime of any token
 LEAD = timedelta(minutes=20)  # time between publication and first use: longer than clients cache the JWKS
-_FRESH_SECONDS = 300.0
+FRESH_SECONDS = 300.0
 """How long a key set is cached; a change of the tenant drops it, and it is rebuilt when a key starts to sign or ends."""
 _GLANCE_SECONDS = 0.2
 """How long verifiers wait for a newer key set than the cached one."""
@@ -80,7 +80,7 @@ class StoredSigningKeys:
     def cached(self, tenant_id: str) -> KeySet | None:
         """Return the tenant's key set if the cached one is current. Makes no query."""
         cached = self._cached.get(tenant_id)
-        is_current = cached is not None and monotonic() - cached.read_at < _FRESH_SECONDS
+        is_current = cached is not None and monotonic() - cached.read_at < FRESH_SECONDS
         return cached.keys if cached is not None and is_current and cached.spans(self._clock.now()) else None
 
     def publish(self, work: UnitOfWork, algorithms: Collection[str]) -> None:

@@ -113,9 +113,9 @@ def test_no_value_of_a_statement_is_cached(work: UnitOfWork) -> None:
         work.run(insert(token_table).values(row(value, facts={"held": value})))
         work.all(select(token_table).where(OWN, T.ticket_hash == value, T.uid == value).limit(7))
         work.run(update(token_table).where(OWN, T.ticket_hash == value).values(uid=value))
-    entries = work._database.built._shared._entries
+    entries = work._database.built._shared.items()
     assert len(entries) == 3
-    text = repr([(key, vars(shared.form), shared.places) for key, shared in entries.items()])
+    text = repr([(key, vars(shared.form), shared.places) for key, shared in entries])
     assert "ticket_hash" in text
     assert not [value for value in personal if value in text]
 

@@ -90,7 +90,7 @@ def test_writes_of_one_unit_are_rolled_back_together(work: UnitOfWork) -> None:
 
 @pytest.mark.parametrize("own_database", ["postgres"], indirect=True)
 def test_read_alone_is_a_transaction_of_its_own(work: UnitOfWork, own_database: Database) -> None:
-    """It holds nothing while the request goes on, and sees its tenant's rows alone; one that locks rows begins a transaction."""
+    """It holds nothing while the request goes on, and sees its tenant's rows alone; a read that locks rows begins a transaction."""
     work.run(ADD, row())
     work.commit()
     for read, status in ((READ, TransactionStatus.IDLE), (LOCKING, TransactionStatus.INTRANS)):

@@ -43,7 +43,7 @@ BOOKS = (accounts, identifiers, audit)
 
 
 class FaultPoint:
-    """One tenant in a house whose database can be spoilt."""
+    """One tenant of a service whose database can be spoilt."""
 
     def __init__(self, services: IdentityServices) -> None:
         self.services = services
@@ -258,7 +258,7 @@ def test_refused_writes_of_a_full_disk_are_counted(place: FaultPoint) -> None:
 
 
 def test_full_disk_of_a_server_is_named(own_postgres: Postgres) -> None:
-    """A real error of the server: what it answers where a file can't grow."""
+    """A real error of the server: its answer where a file can't grow."""
     urls = migrated(own_postgres.database("full"))
     database = Database(urls.runtime_url.replace("postgresql://", "postgresql+psycopg://"))
     function = "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {} END $$"

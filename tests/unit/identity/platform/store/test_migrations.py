@@ -161,13 +161,13 @@ def test_second_upgrade_changes_nothing(database_url: str, engine: Engine) -> No
     with UnitOfWork(database, "acme").separate_transaction() as work:
         work.run(insert(outbox).values(**queued_message("acme")))
     database.dispose()
-    before = whole(engine)
+    before = schema_and_rows(engine)
     assert before["rows"]["outbox"]
     migrate.upgrade(database_url)
-    assert whole(engine) == before
+    assert schema_and_rows(engine) == before
 
 
-def whole(engine: Engine) -> dict[str, Any]:
+def schema_and_rows(engine: Engine) -> dict[str, Any]:
     """Return everything that a migration could change, as tenant acme's rows show it."""
     is_postgres = engine.dialect.name == "postgresql"
     of_tables = (
@@ -246,8 +246,8 @@ def test_code_serves_without_contracting_revisions() -> None:
 
 
 def test_missing_role_is_named(fresh_postgres: PostgresUrls) -> None:
-    with pytest.raises(SettingsError, match="nobody_knows"):
-        migrate.upgrade(fresh_postgres.migrate_url, runtime_role="nobody_knows")
+    with pytest.raises(SettingsError, match="unknown_role"):
+        migrate.upgrade(fresh_postgres.migrate_url, runtime_role="unknown_role")
 
 
 def test_every_table_forces_row_security_even_for_its_owner(services: Database) -> None:
@@ -266,7 +266,7 @@ def test_every_table_forces_row_security_even_for_its_owner(services: Database) 
 @pytest.mark.parametrize("table", ["consents", "outbox", "tenants"])
 def test_query_without_tenant_filter_sees_only_its_tenant(services: Database, table: str) -> None:
     assert seen(services, "acme", table) == {"acme"}
-    assert seen(services, "nobody", table) == set()
+    assert seen(services, "absent", table) == set()
 
 
 def test_connection_without_a_tenant_sees_nothing(services: Database) -> None:

@@ -25,7 +25,7 @@ READ = Compiled(select(token_table).where(*KEY))
 ALL = Compiled(select(token_table.c.tenant_id))
 READ_EACH = Compiled(select(token_table.c.ticket_hash, token_table.c.facts))
 TENANT = "SELECT current_setting('gatehouse.tenant', true)"
-SAY = Compiled(select(cast(bindparam("word"), String).label("word")))
+ECHO = Compiled(select(cast(bindparam("word"), String).label("word")))
 SLOW = Compiled(select(func.pg_sleep(20).label("nothing")))
 BROKEN = Compiled(select((literal(1) / func.length(cast(bindparam("word"), String))).label("share")))
 """Divides by zero for an empty word."""
@@ -57,7 +57,7 @@ def ends() -> list[Callable[[UnitOfWork], object]]:
 
     def impossible_value(work: UnitOfWork) -> None:
         with pytest.raises(DBAPIError):
-            work.one(SAY, {"word": "a\0b"})
+            work.one(ECHO, {"word": "a\0b"})
 
     def write(work: UnitOfWork) -> None:
         work.run(ADD, row())
@@ -112,9 +112,9 @@ def test_tenant_that_is_refused_reads_nothing(own_database: Database) -> None:
 def test_late_answer_reaches_no_other_unit(own_database: Database) -> None:
     """The connection that still owes one is closed."""
     work = UnitOfWork(own_database, "acme")
-    assert work.one(SAY, {"word": "first"}) == ("first",)
+    assert work.one(ECHO, {"word": "first"}) == ("first",)
     work.begin()
-    assert work.one(SAY, {"word": "mine"}) == ("mine",)
+    assert work.one(ECHO, {"word": "mine"}) == ("mine",)
     expired = driver(work)
     expired.patience_seconds = 0.05
     with pytest.raises(StoreUnavailable, match="no answer"):
@@ -122,7 +122,7 @@ def test_late_answer_reaches_no_other_unit(own_database: Database) -> None:
     assert expired.closed
     work.rollback()
     other = UnitOfWork(own_database, "other")
-    assert other.one(SAY, {"word": "second"}) == ("second",)
+    assert other.one(ECHO, {"word": "second"}) == ("second",)
     other.rollback()
 
 
@@ -134,16 +134,16 @@ def test_interrupted_answer_reaches_no_other_unit(
         raise problem
 
     work = UnitOfWork(own_database, "acme")
-    assert work.one(SAY, {"word": "first"}) == ("first",)
+    assert work.one(ECHO, {"word": "first"}) == ("first",)
     connection = driver(work)
     with monkeypatch.context() as patch:
         patch.setattr(pipeline, "_wait", interrupted)
         with pytest.raises(problem):
-            work.one(SAY, {"word": "mine"})
+            work.one(ECHO, {"word": "mine"})
     work.rollback()
     assert connection.closed
     other = UnitOfWork(own_database, "other")
-    assert other.one(SAY, {"word": "second"}) == ("second",)
+    assert other.one(ECHO, {"word": "second"}) == ("second",)
     other.rollback()
 
 
@@ -163,9 +163,9 @@ def test_prepared_statements_outlive_rollbacks_and_failures(own_database: Databa
 
 def test_statement_that_another_deallocated_is_prepared_anew(own_database: Database) -> None:
     work = UnitOfWork(own_database, "acme")
-    assert work.one(SAY, {"word": "first"}) == ("first",)
+    assert work.one(ECHO, {"word": "first"}) == ("first",)
     driver(work).execute("DEALLOCATE ALL")
-    assert work.one(SAY, {"word": "second"}) == ("second",)
+    assert work.one(ECHO, {"word": "second"}) == ("second",)
     work.rollback()
 
 
@@ -195,7 +195,7 @@ def test_more_than_the_sockets_take_is_written_and_read(own_database: Database) 
 def test_reason_of_a_server_that_hangs_up_is_reported(own_database: Database) -> None:
     work = UnitOfWork(own_database, "acme")
     work.begin()
-    assert work.one(SAY, {"word": "first"}) == ("first",)
+    assert work.one(ECHO, {"word": "first"}) == ("first",)
     connection = driver(work)
     with pytest.raises(StoreUnavailable, match="terminating connection"):
         work.one(Compiled(select(func.pg_terminate_backend(func.pg_backend_pid()).label("done"))))
@@ -203,7 +203,7 @@ def test_reason_of_a_server_that_hangs_up_is_reported(own_database: Database) ->
     with pytest.raises(OperationalError):
         connection.command("COMMIT")
     work.rollback()
-    assert work.one(SAY, {"word": "second"}) == ("second",)
+    assert work.one(ECHO, {"word": "second"}) == ("second",)
     work.rollback()
 
 
@@ -226,7 +226,7 @@ def test_lost_transaction_goes_on_over_no_other_connection(own_database: Databas
     with pytest.raises(StoreUnavailable):
         work.one(Compiled(select(func.pg_terminate_backend(func.pg_backend_pid()).label("done"))))
     with pytest.raises(StoreUnavailable):
-        work.one(SAY, {"word": "more"})
+        work.one(ECHO, {"word": "more"})
     with pytest.raises(StoreUnavailable, match="lost within the transaction"):
         work.one(text(TENANT))
     with pytest.raises(StoreUnavailable):

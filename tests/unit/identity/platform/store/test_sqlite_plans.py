@@ -8,7 +8,7 @@ import sys
 from sqlalchemy import create_engine
 
 import app.identity.assembly.handler_modules
-import app.identity.assembly.table_modules  # noqa: F401 - both state what is tested
+import app.identity.assembly.table_modules  # noqa: F401 - both declare the tested tables
 from app.identity.platform.store.compiled_statements import Compiled
 from app.identity.platform.store.tables import all_tables
 

@@ -14,7 +14,7 @@ from app.identity.platform.store.unit_of_work import UnitOfWork
 CONNECTIONS = 21
 """Connections of a pool of one and its overflow of twenty."""
 READ = text("SELECT 1")
-WRITE = update(tenants).where(tenants.c.tenant_id == "nobody").values(version=2)
+WRITE = update(tenants).where(tenants.c.tenant_id == "absent").values(version=2)
 
 
 def test_lock_holder_gets_connection_from_waiting_threads(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ READ = text("SELECT 1")
 """Begins a transaction, and then runs."""
 READ_AT_ONCE = Compiled(select(literal(1).label("one")))
 """Runs in one round trip with what begins its transaction."""
-either_way = pytest.mark.parametrize("read", [READ, READ_AT_ONCE], ids=["then", "at once"])
+both_reads = pytest.mark.parametrize("read", [READ, READ_AT_ONCE], ids=["then", "at once"])
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def database(own_postgres: Postgres, url: str) -> Iterator[Database]:
     made.dispose()
 
 
-def asked(database: Database, read: Executable | Compiled = READ) -> int:
+def read_number(database: Database, read: Executable | Compiled = READ) -> int:
     work = UnitOfWork(database, "acme")
     try:
         row = work.one(read)
@@ -50,7 +50,7 @@ def asked(database: Database, read: Executable | Compiled = READ) -> int:
         work.rollback()
 
 
-@either_way
+@both_reads
 def test_stale_connections_fail_no_request_after_an_outage(
     database: Database, own_postgres: Postgres, read: Executable | Compiled
 ) -> None:
@@ -61,13 +61,13 @@ def test_stale_connections_fail_no_request_after_an_outage(
         work.rollback()
     own_postgres.stop()
     with pytest.raises(StoreUnavailable):
-        asked(database, read)
+        read_number(database, read)
     own_postgres.start()
-    assert [asked(database, read) for _ in range(6)] == [1] * 6
+    assert [read_number(database, read) for _ in range(6)] == [1] * 6
 
 
 @pytest.mark.parametrize("writes", [False, True])
-@either_way
+@both_reads
 def test_transaction_cut_by_an_outage_is_refused_and_rolled_back(
     database: Database, own_postgres: Postgres, writes: bool, read: Executable | Compiled
 ) -> None:
@@ -80,7 +80,7 @@ def test_transaction_cut_by_an_outage_is_refused_and_rolled_back(
         work.one(read)
     work.rollback()
     own_postgres.start()
-    assert asked(database) == 1
+    assert read_number(database) == 1
 
 
 def test_commit_cut_by_an_outage_is_refused(database: Database, own_postgres: Postgres) -> None:
@@ -92,4 +92,4 @@ def test_commit_cut_by_an_outage_is_refused(database: Database, own_postgres: Po
         work.commit()
     work.rollback()
     own_postgres.start()
-    assert asked(database) == 1
+    assert read_number(database) == 1

@@ -1,4 +1,4 @@
-"""Emailed links, reset codes and session limits as the interface defines them."""
+"""Emailed links and reset codes as the interface defines them."""
 
 from __future__ import annotations
 
@@ -75,57 +75,3 @@ def test_code_returned_to_server_states_its_expiry(new_tenant_server: NewTenantS
     for path, body in (("emailtoken", {"email": who.email}), ("smsotp", {"phone": who.phone})):
         created = answered(who.tenant.send("POST", f"{MANAGE}/{path}/forgotpassword", body))
         assert 290 < datetime.fromisoformat(created["ExpiresIn"]).timestamp() - now <= 305, path
-
-
-# Session limits (limits.md section 6: the account's limit overrides the tenant's).
-
-
-def effective_session_limit(who: AccountHolder) -> int:
-    return int(who.tenant.read(who.uid)["SessionLimit"])
-
-
-def test_profile_shows_effective_session_limit(new_tenant_server: NewTenantServer) -> None:
-    who = account_holder(new_tenant_server, session_limit=1)
-    assert effective_session_limit(who) == 1
-    assert answered(who.logs_in())["Profile"]["SessionLimit"] == 1
-    assert refused(who.logs_in()) == (403, 1338)
-
-
-def test_session_limit_of_account_overrides_tenant_limit(new_tenant_server: NewTenantServer) -> None:
-    who = account_holder(new_tenant_server, session_limit=1)
-    assert who.tenant.update(who.uid, {"SessionLimit": 2})["SessionLimit"] == 2
-    for _ in range(2):
-        answered(who.logs_in())
-    assert refused(who.logs_in()) == (403, 1338)
-    assert who.tenant.update(who.uid, {"SessionLimit": 0})["SessionLimit"] == 0
-    answered(who.logs_in())
-    assert who.tenant.update(who.uid, {"SessionLimit": None})["SessionLimit"] == 0, "null alone changes nothing"
-    assert who.tenant.update(who.uid, {"SessionLimit": None}, nullsupport="true")["SessionLimit"] == 1
-    assert refused(who.logs_in()) == (403, 1338)
-
-
-def test_session_limit_of_account_holds_without_tenant_limit(new_tenant_server: NewTenantServer) -> None:
-    tenant = new_tenant_server()
-    email = "ada@example.test"
-    created = tenant.create(Email=[{"Type": "Primary", "Value": email}], EmailVerified=True, SessionLimit=1)
-    assert created["SessionLimit"] == 1
-    body = {"email": email, "password": "Zebra-kettle-91"}
-    session = answered(tenant.send("POST", f"{_AUTH}/login", body, with_secret=False))
-    assert refused(tenant.send("POST", f"{_AUTH}/login", body, with_secret=False)) == (403, 1338)
-    changed = answered(tenant.send("PUT", f"{_AUTH}/account", {"SessionLimit": 9}, bearer=session["access_token"]))
-    assert changed["Data"]["SessionLimit"] == 1, "the account itself cannot change it"
-    for wrong in (-1, 101, "x"):
-        assert refused(tenant.send("PUT", f"{MANAGE}/{created['Uid']}", {"SessionLimit": wrong})) == (400, 908)
-
-
-# Member names that clients read.
-
-
-def test_both_spellings_of_member_names_are_returned(new_tenant_server: NewTenantServer) -> None:
-    who = account_holder(new_tenant_server)
-    answered(who.logs_in())
-    listed = answered(who.tenant.send("GET", "/api/v2/access_token/activesession", accountid=who.uid))
-    assert (listed["nextcursor"], listed["nextCursor"]) == (0, 0)
-    access_token = listed["data"][0]["AccessToken"]
-    invalidated = answered(who.tenant.send("GET", "/api/v2/access_token/invalidate", access_token=access_token))
-    assert invalidated == {"IsPosted": True, "isPosted": True}

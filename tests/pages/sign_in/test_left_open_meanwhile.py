@@ -1,4 +1,4 @@
-"""Pages left open whose sign-in goes on elsewhere: at a provider, in a mailbox, at an organization, on a device, on a PIN page."""
+"""Pages left open whose sign-in goes on in another place: at a provider, in a mailbox, at an organization, on a device, on a PIN page."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_longer_stay_at_a_provider_keeps_the_request(
 def test_identity_of_an_earlier_visitor_is_forgotten(
     federated: World, new_visitor_at: NewVisitorAt, fake_provider: FakeProvider
 ) -> None:
-    """Who comes to a shared browser hours later neither sees nor links what the person before brought from a provider."""
+    """Who comes to a shared browser hours later neither sees nor links the previous person's identity at a provider."""
     visitor, shop = new_visitor_at(federated), federated.application("shop")
     federated.person("ada@example.com")
     attempt = visitor.authorize(shop).query["attempt"]
