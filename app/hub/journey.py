@@ -1,4 +1,4 @@
-"""The next page of an interaction: one table from the step that the identity service names to an address or response."""
+"""Maps each step that the identity service returns to the hub's page or response (`JOURNEY`)."""
 
 from __future__ import annotations
 
@@ -74,7 +74,8 @@ from app.kit.operations.wire import Wire
 
 _COOKIES: Final = "cookies"
 _ASKED: Final = "asked"
-"""The parameter, and its value, of an address to which a browser without cookies is redirected once, to find out whether it blocks them."""
+"""The query parameter and its value that mark the redirect of a browser without cookies; if the cookie is still missing then, the
+browser blocks cookies."""
 _MAX_ID_LENGTH: Final = 64
 PROFILE: Final = "/profile"
 WITH_PROVIDER: Final = "/sign-in/with"
@@ -82,14 +83,14 @@ WITH_PROVIDER: Final = "/sign-in/with"
 
 
 def follow(response: StepResponse, **parameters: str) -> Response:
-    """Return the response that leads to a step, with its cookies; `parameters` go into the page's address."""
+    """Return the redirect or page of a step, with its cookies; `parameters` are added to the page's query."""
     page = JOURNEY[type(response.step)](response, parameters)
     set_cookies(page, response)
     return page
 
 
 def follow_home(response: StepResponse) -> Response:
-    """Return the response for a waiting page; the application's home where another tab finished its sign-in."""
+    """Return the response for a polling page; redirect to the application's home if another tab finished the sign-in."""
     interaction, is_profile = current_visit().interaction, isinstance(response.step, ProfileStep)
     is_elsewhere = is_profile and not response.interaction_id and not response.session
     if is_elsewhere and interaction and interaction.home:
@@ -103,7 +104,7 @@ def redirect_to(address: str) -> Response:
 
 
 def set_cookies(page: Response, response: StepResponse) -> None:
-    """Set the cookies that a step brings."""
+    """Set the cookies of a step: session, interaction, trusted browser, relying party."""
     shared, visit = services(), current_visit()
     visit.adopt_binding(response.binding)
     application = response.relying_party.name if response.relying_party else ""
@@ -130,7 +131,7 @@ def set_cookies(page: Response, response: StepResponse) -> None:
 
 
 def _changed_interaction(response: StepResponse, visit: Visit, now: int) -> HubInteraction | None:
-    """Return the interaction that a step begins, or whose pages show more after it; None if the cookie stays as it is."""
+    """Return the interaction to store in the cookie: a new one, or the current one with changed values; None if it is unchanged."""
     stored, lifetime_seconds = visit.interaction, visit.tenant.sign_in_page_seconds
     limit = response.step.method_limit if isinstance(response.step, LoginStep) else None
     if response.interaction_id and response.binding:
@@ -171,7 +172,7 @@ def _signed_out(response: StepResponse, step: SignedOutStep) -> Response:
 
 
 def _after_sign_out(response: StepResponse, address: str, accounts: tuple[str, ...] = ()) -> Response:
-    """Return the page after a sign-out: it loads the frames of applications, then continues."""
+    """Return the page after a sign-out, which loads the applications' front-channel logout frames and then continues."""
     application = response.relying_party
     name, home = (application.name, application.home or "") if application else ("", "")
     current_visit().forget_account()
@@ -187,7 +188,7 @@ def _refused(response: StepResponse, step: RefusedStep) -> Response:
 
 
 class InteractionGone(Exception):
-    """The requested interaction has expired, or another browser started it; answered by `start_again`."""
+    """The requested interaction has expired, or another browser started it; `start_again` renders its page."""
 
 
 def require_interaction() -> HubInteraction:
@@ -222,9 +223,8 @@ def continue_signed_in() -> Response | None:
 
 
 def start_again(application: RelyingPartyView | None = None) -> Response:
-    """Return the page of an interaction that is gone; it links to the application, or to the one that a cookie names.
-
-    A browser without any cookie of ours is asked for one, once: it may block all.
+    """Return the page of an interaction that is gone, with a link to the application that the interaction or a cookie names.
+    Redirect a browser without cookies once to find out whether it blocks them.
     """
     if (without_cookies := _cookie_probe()) is not None:
         return without_cookies
@@ -237,7 +237,7 @@ def start_again(application: RelyingPartyView | None = None) -> Response:
 
 
 def _cookie_probe() -> Response | None:
-    """Return the redirect that asks for a cookie, or the page for a browser that sent none back; None if it has cookies."""
+    """Return the redirect that sets a test cookie, or the page for a browser that did not return it; None if the browser has cookies."""
     visit = current_visit()
     if visit.has_cookies:
         return None
@@ -261,7 +261,7 @@ _Entry = tuple[type[Wire], _Follow]
 def _page(
     kind: type[S], address: str | Callable[[S], str], query: Callable[[S], Mapping[str, str | None]] | None = None
 ) -> _Entry:
-    """Return the entry of a step that has a page; `query` has parameters of its address beside that of the interaction."""
+    """Return the `JOURNEY` entry of a step with its own page; `query` returns further query parameters."""
 
     def follow_to_page(response: StepResponse, parameters: dict[str, str]) -> Response:
         step = cast("S", response.step)
@@ -275,12 +275,12 @@ def _page(
 
 
 def _answer(kind: type[S], make: Callable[[StepResponse, S], Response]) -> _Entry:
-    """Return the entry of a step that is a response by itself."""
+    """Return the `JOURNEY` entry of a step that is answered directly, without a redirect to a page."""
     return kind, lambda response, _: make(response, cast("S", response.step))
 
 
 def _to_profile(response: StepResponse, parameters: dict[str, str]) -> Response:
-    """Lead to the profile page, whose address has no interaction."""
+    """Redirect to the profile page, whose address has no interaction."""
     step = cast("ProfileStep", response.step)
     is_changed = parameters.get("changed") == "password"
     query = "?landing=refused" if step.is_return_refused else "?changed=password" if is_changed else ""
@@ -288,7 +288,7 @@ def _to_profile(response: StepResponse, parameters: dict[str, str]) -> Response:
 
 
 def _to_address(response: StepResponse, address: str) -> Response:
-    """Redirect to a page of ours; after the frames of a session that ended."""
+    """Redirect to a page of the hub; if a session ended, after its front-channel logout frames."""
     if response.frames:
         return SignedOutPage(frames=tuple(response.frames), onward=address).render()
     return redirect_to(address)

@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 
 
 class AccountChanged(Exception):
-    """The posted form is one of another account than the current one; answered by a page of its own, whatever page posted."""
+    """The posted form belongs to another account than the current one; `account_changed` answers it for every page."""
 
 
 @dataclass
 class _VisitClient(Client):
-    """Calls through another client, operations of programs as `for_visits`; raises AccountChanged for AnotherAccount."""
+    """Calls operations for one visit: public operations in their `for_visits` form. Raises AccountChanged for AnotherAccount."""
 
     client: Client
 
@@ -76,14 +76,14 @@ class IdentityClient:
 
     @cached_property
     def _http(self) -> httpx.Client:
-        """For calls of a separate hub, and for OAuth clients."""
+        """The HTTP client for a hub in a separate process, and for OAuth clients."""
         from app.hub.client.transports import http_client
 
         return http_client(self._address, self._given, self._server)
 
     @cached_property
     def _transport(self) -> Transport:
-        """The transport of a separate hub."""
+        """The transport for a hub in a separate process."""
         from app.hub.client.transports import app_of
 
         app = app_of(self._given)
@@ -96,7 +96,7 @@ class IdentityClient:
         return IssuerTransport(self._http)
 
     def for_hub(self) -> Client:
-        """Return the client for calls that the hub makes for no visit, to operations that belong to no tenant."""
+        """Return the client for calls outside of a visit, to operations that belong to no tenant."""
         return self.for_visit(SignedVisit(host=""), None)
 
     def for_visit(self, visit: SignedVisit, on_response: Callable[[ResponseHeaders], None] | None) -> Client:

@@ -59,7 +59,7 @@ def submit_backup_codes() -> Response:
 
 @pages.get(FILE)
 def show_backup_codes_again() -> Response:
-    """Lead back to the page: its language links open the address of its forms."""
+    """Redirect to the page: its language links open the address of its forms."""
     return journey.redirect_to(_address())
 
 

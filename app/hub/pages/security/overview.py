@@ -72,7 +72,7 @@ class CredentialRow:
 
 @dataclass(frozen=True)
 class Task:
-    """Something that would make the account safer."""
+    """An action that would make the account safer."""
 
     name: Any
     reason: Any
@@ -83,7 +83,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Checkup:
-    """How much of what the tenant offers the account uses, and the best next thing."""
+    """The share of the tenant's security features that the account uses, and the recommended next one."""
 
     done: int = 0
     count: int = 0

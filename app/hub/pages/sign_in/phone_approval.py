@@ -40,18 +40,18 @@ class NumberMatchForm(HubForm):
 
 @dataclass(frozen=True)
 class ApproveSignInPage(Page):
-    """Asks to approve the other browser, and says which one, from where; then what was decided."""
+    """Asks to approve the other browser, with its name and location; then shows the decision."""
 
     template = "pages/sign_in/phone_approval.html"
     query = {**Page.query, "said": 10}
 
     form: NumberMatchForm
     outcome: str = ""
-    """approved, denied, used or expired; empty while it asks."""
+    """approved, denied, used or expired; empty while the form is shown."""
     account: str = ""
     """The label of the account."""
     uid: str = ""
-    """Of the account: the answer is that account's, and no other's."""
+    """The id of the account that answers; the service refuses the answer of another account."""
     relying_party: str = ""
     device: str = ""
     """The browser and its system, as it names itself."""
