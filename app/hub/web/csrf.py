@@ -32,7 +32,7 @@ class FormTokens:
     """
 
     def __init__(self, keys: Sequence[bytes]) -> None:
-        # kept with its key taken in: OpenSSL takes longer for that than for the message
+        # cached after key setup, which takes OpenSSL longer than the message
         self._started = [hmac.new(key, digestmod="sha256") for key in keys]
 
     def make(self, *bound_to: str) -> str:

@@ -1,4 +1,4 @@
-"""What every response of the hub gets: the cookies that the visit changed, security headers, the cost where it is asked for."""
+"""Completes every response of the hub: changed cookies, security headers, and cost headers if the settings enable them."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _YEAR_SECONDS: Final = 365 * 24 * 3600
 
 
 def redirect(address: str, status: int) -> Response:
-    """Return a redirect to any address; one with other characters than a URI has is encoded."""
+    """Return a redirect to any address; characters that a URI cannot hold are percent-encoded."""
     response: Response = utils.redirect(address, status, Response)  # type: ignore[assignment]  # the class that is given
     return response
 
 
 def finish(response: AnyResponse, visit: Visit) -> AnyResponse:
-    """Set the cookies that the visit changed, and the cost where the settings ask for it; return the response."""
+    """Set the cookies that the visit changed, and the cost headers if the settings enable them; return the response."""
     _set_cookies(response, visit)
     if services().settings.shows_cost:
         response.headers[COST_HEADER] = _sum_costs(visit.costs)
