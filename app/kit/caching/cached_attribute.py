@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 else:
 
     class cached_attribute(cached_property):  # noqa: N801 - used as a decorator, like the one that it replaces
-        """As `cached_property`, without the lock that Python 3.11 takes for each first reading; objects of one request need none."""
+        """A `cached_property` without the lock that Python 3.11 takes on first access; objects of one request need none."""
 
         def __get__(self, instance: Any, owner: type[Any] | None = None) -> Any:
             if instance is None:

@@ -26,7 +26,7 @@ class LruCache(Generic[Key, Value]):
             return found
 
     def peek(self, key: Key) -> Value | None:
-        """Return an entry that does not count as used."""
+        """Return an entry without marking it as used."""
         with self._lock:
             return self._entries.get(key)
 
@@ -42,7 +42,7 @@ class LruCache(Generic[Key, Value]):
             self._entries.pop(key, None)
 
     def values(self) -> list[Value]:
-        """Return what is kept now."""
+        """Return the cached values."""
         with self._lock:
             return list(self._entries.values())
 

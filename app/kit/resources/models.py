@@ -35,7 +35,7 @@ MAX_ON_A_PAGE = 200
 MARKS = (Key, FieldRole, RequestName, ResponseType, StoredAs, Malformed, From)
 Fields = dict[str, tuple[Any, Any]]
 IDEMPOTENCY_KEY = "in_header_idempotency_key"
-"""The field of a request that creates an item; it repeats the response to the same request of the last day."""
+"""The field of a creating request that makes it idempotent: a repetition within a day gets the same response."""
 _IDEMPOTENCY: Fields = {
     IDEMPOTENCY_KEY: (
         Annotated[str | None, From.HEADER],

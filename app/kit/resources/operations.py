@@ -166,7 +166,7 @@ def _models(resource: Resource, address: ResourceAddress, does: VerbOptions) -> 
 
 
 def is_list(resource: Resource, verb: Verb) -> bool:
-    """Return whether an operation answers several items: a path with part of the id answers all items that share it."""
+    """Return whether an operation returns several items: a path with a part of the id returns all items that share it."""
     return verb in (LIST, REPLACE) or (
         verb is READ and any(member.key and not member.key.parameter for member in resource.keys)
     )
