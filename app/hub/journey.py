@@ -64,7 +64,7 @@ from app.hub.web.cookies import (
     set_session,
     set_state_cookie,
 )
-from app.hub.web.csrf import is_sent_elsewhere
+from app.hub.web.csrf import is_cross_origin_request
 from app.hub.web.interaction import HubInteraction, interaction_from_step
 from app.hub.web.responses import redirect
 from app.hub.web.services import api, services
@@ -72,8 +72,8 @@ from app.hub.web.short_links import link_address
 from app.hub.web.visit import Visit, current_visit, own_address, requested_interaction_id
 from app.kit.operations.wire import Wire
 
-_COOKIES: Final = "cookies"
-_ASKED: Final = "asked"
+_COOKIE_TEST: Final = "cookies"
+_COOKIE_TEST_VALUE: Final = "asked"
 """The query parameter and its value that mark the redirect of a browser without cookies; if the cookie is still missing then, the
 browser blocks cookies."""
 _MAX_ID_LENGTH: Final = 64
@@ -92,8 +92,8 @@ def follow(response: StepResponse, **parameters: str) -> Response:
 def follow_home(response: StepResponse) -> Response:
     """Return the response for a polling page; redirect to the application's home if another tab finished the sign-in."""
     interaction, is_profile = current_visit().interaction, isinstance(response.step, ProfileStep)
-    is_elsewhere = is_profile and not response.interaction_id and not response.session
-    if is_elsewhere and interaction and interaction.home:
+    is_finished_in_other_tab = is_profile and not response.interaction_id and not response.session
+    if is_finished_in_other_tab and interaction and interaction.home:
         return redirect_to(interaction.home)
     return follow(response)
 
@@ -244,12 +244,14 @@ def _cookie_probe() -> Response | None:
     interaction_id = requested_interaction_id()
     parameters = {"attempt": interaction_id} if 0 < len(interaction_id) <= _MAX_ID_LENGTH else {}
     path = own_address(visit.path)
-    if visit.query.get(_COOKIES) == _ASKED:
+    if visit.query.get(_COOKIE_TEST) == _COOKIE_TEST_VALUE:
         return CookiesBlockedPage(f"{path}?{urlencode(parameters)}" if parameters else path).render(403)
-    if is_sent_elsewhere(visit.environ, visit.host, is_https=services().is_https):  # the browser may have cookies
+    if is_cross_origin_request(visit.environ, visit.host, is_https=services().is_https):  # the browser may have cookies
         return redirect(f"{path}?{urlencode(parameters)}" if parameters else path, 303)
     _ = visit.binding_secret  # a new one sets its cookie
-    query = urlencode({**(parameters if visit.is_post else visit.query), _COOKIES: _ASKED}, errors="replace")
+    query = urlencode(
+        {**(parameters if visit.is_post else visit.query), _COOKIE_TEST: _COOKIE_TEST_VALUE}, errors="replace"
+    )
     return redirect(f"{path}?{query}", 303 if visit.is_post else 302)
 
 

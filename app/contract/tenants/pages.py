@@ -79,7 +79,7 @@ class TenantView(Wire):
     identifiers: list[str] = Field(default_factory=lambda: ["email"])
     remember_me: bool = True
     sign_in_page_hours: int = 8
-    ways: list[str] = Field(default_factory=list)  # mail, sms, device, phone: passwordless methods
+    passwordless_methods: list[str] = Field(default_factory=list)  # mail, sms, device, phone: passwordless methods
     connections: list[ConnectionView] = Field(default_factory=list)  # in the tenant's order
     one_touch: bool = False  # registers new accounts
     passkeys: str = ""  # autofill, button or both; empty: passkeys are off

@@ -15,8 +15,7 @@ from urllib.parse import urlsplit
 from app.contract.auth import Host
 from app.contract.catalogue import for_visits
 from app.contract.errors import AnotherAccount
-from app.contract.visitor_claims import VISIT_HEADER
-from app.contract.visitor_claims import VisitorClaims as SignedVisit
+from app.contract.visitor_claims import VISIT_HEADER, VisitorClaims
 from app.kit import randomness
 from app.kit.clock import Clock
 from app.kit.operations.call_signing import SIGNATURE_HEADER, signature
@@ -97,9 +96,9 @@ class IdentityClient:
 
     def for_hub(self) -> Client:
         """Return the client for calls outside of a visit, to operations that belong to no tenant."""
-        return self.for_visit(SignedVisit(host=""), None)
+        return self.for_visit(VisitorClaims(host=""), None)
 
-    def for_visit(self, visit: SignedVisit, on_response: Callable[[ResponseHeaders], None] | None) -> Client:
+    def for_visit(self, visit: VisitorClaims, on_response: Callable[[ResponseHeaders], None] | None) -> Client:
         """Return the client for one visit; it calls `on_response`, if given, with the headers of every response."""
         if self._server is not None:
             return _VisitClient(LocalClient(self._server, Host.INSIDE, visit, on_response))

@@ -62,13 +62,13 @@ def set_token() -> Response:
 @views.get("/ssologin/setcustomtoken")
 def set_custom_token() -> Response:
     """As set_token; `isrememberme` keeps the session after the browser closes."""
-    return _begin(remember=_given().get("isrememberme", "").lower() in _TRUE)
+    return _begin(remember=_query_parameters().get("isrememberme", "").lower() in _TRUE)
 
 
 @views.get("/ssologin/setsafaritoken")
 def set_safari_token() -> Response:
     """Set the session by a top-level navigation from a page of a site, then redirect to `callback`; otherwise as `set_token`."""
-    provided = _given()
+    provided = _query_parameters()
     callback = provided.get("callback", "")[:2_000]
     begun = _ask(contract.begin, _by_token(_referring_origin(), callback=callback))
     if isinstance(begun, Response):
@@ -110,7 +110,7 @@ def _begin(*, remember: bool) -> Response:
 
 
 def _by_token(origin: str, *, remember: bool = False, callback: str | None = None) -> contract.SessionByToken:
-    provided = _given()
+    provided = _query_parameters()
     return contract.SessionByToken(
         token=provided.get("token", "")[:8_000],
         api_key=provided.get("apikey", "")[:100],
@@ -149,7 +149,7 @@ def _guarded(response: Response) -> Response:
     return response
 
 
-def _given() -> dict[str, str]:
+def _query_parameters() -> dict[str, str]:
     return {name.lower(): value for name, value in current_visit().query.items()}
 
 

@@ -18,7 +18,7 @@ from wtforms.validators import ValidationError as Refused
 from app.hub.locale import lazy_gettext as _l
 from app.hub.rendering.widget_attributes import with_cached_attributes
 from app.hub.tenants.captcha_widget import WidgetView
-from app.hub.web.csrf import is_sent_elsewhere
+from app.hub.web.csrf import is_cross_origin_request
 from app.hub.web.services import services
 from app.hub.web.visit import Visit, current_visit
 from app.kit.operations.wire import Wire
@@ -54,8 +54,8 @@ class BoundToken(CSRF):
 def is_own_post(token: str) -> bool:
     """Return whether a form with this CSRF token is one of the current visit, sent by a page of this host."""
     shared, visit = services(), current_visit()
-    is_elsewhere = is_sent_elsewhere(visit.environ, visit.host, is_https=shared.is_https)
-    return not is_elsewhere and shared.form_tokens.is_valid(token, *_token_context(visit))
+    is_foreign = is_cross_origin_request(visit.environ, visit.host, is_https=shared.is_https)
+    return not is_foreign and shared.form_tokens.is_valid(token, *_token_context(visit))
 
 
 def fresh_token() -> str:

@@ -121,7 +121,7 @@ def tenant_from_view(view: contract.TenantView) -> HubTenant:
         connections=tuple(
             UpstreamConnection(connection.name, connection.title, connection.mark) for connection in view.connections
         ),
-        passwordless_methods=tuple(view.ways),
+        passwordless_methods=tuple(view.passwordless_methods),
         has_one_touch=view.one_touch,
         consent_forms=tuple(view.consent_forms),
         privacy_policy=view.privacy_policy,

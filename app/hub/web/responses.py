@@ -11,7 +11,7 @@ from werkzeug import utils
 from werkzeug.wrappers import Response as AnyResponse
 
 from app.hub.web.cookies import set_cookie, set_interaction_cookie
-from app.hub.web.csrf import is_sent_elsewhere
+from app.hub.web.csrf import is_cross_origin_request
 from app.hub.web.security_headers import with_security_headers
 from app.hub.web.services import COST_HEADER, services
 from app.hub.web.visit import Visit
@@ -48,7 +48,7 @@ def _set_cookies(response: AnyResponse, visit: Visit) -> None:
         set_cookie(response, shared.session_cookie, visit.renewed.token, visit.renewed.lifetime_seconds)
     if visit.is_reopened and visit.interaction is not None:
         set_interaction_cookie(response, visit.interaction)
-    if visit.is_binding_new and not is_sent_elsewhere(visit.environ, visit.host, is_https=shared.is_https):
+    if visit.is_binding_new and not is_cross_origin_request(visit.environ, visit.host, is_https=shared.is_https):
         set_cookie(response, shared.browser_cookie, visit.binding, None)
     if visit.is_device_passkey_new:
         set_cookie(response, shared.passkey_cookie, visit.device_passkey, _YEAR_SECONDS)

@@ -160,4 +160,4 @@ def api(password: str | None = None) -> Client:
         if renewed := headers.get(SESSION_HEADER):
             visit.renew(Session.model_validate_json(renewed))
 
-    return shared.identity_client.for_visit(visit.to_signed_visit(current_language(), password), on_response)
+    return shared.identity_client.for_visit(visit.to_visitor_claims(current_language(), password), on_response)

@@ -13,7 +13,7 @@ from werkzeug.wsgi import get_path_info
 
 from app.contract.accounts.models import PersonView
 from app.contract.sessions.models import Session
-from app.contract.visitor_claims import VisitorClaims as SignedVisit
+from app.contract.visitor_claims import VisitorClaims
 from app.hub.locale import Language, negotiate, parse_accept_language, use_language
 from app.hub.tenants.branding import PageBranding
 from app.hub.tenants.tenant import NO_TENANT, HubTenant
@@ -174,9 +174,9 @@ class Visit:
         """Name of the application that asked for the sign-in; empty outside of an interaction."""
         return self.interaction.relying_party if self.interaction else ""
 
-    def to_signed_visit(self, language: Language, password: str | None = None) -> SignedVisit:
-        """Return the visit as it is signed and sent to the identity service; `password` reauthenticates the person."""
-        return SignedVisit(
+    def to_visitor_claims(self, language: Language, password: str | None = None) -> VisitorClaims:
+        """Return the claims that are signed and sent to the identity service; `password` reauthenticates the person."""
+        return VisitorClaims(
             host=self.host,
             scheme=self.scheme,
             session=self.session or None,

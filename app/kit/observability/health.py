@@ -60,16 +60,16 @@ class Health:
             start_response("405 Method Not Allowed", [("Allow", "GET, HEAD"), ("Content-Length", "0"), *_HEADERS])
             return []
         parts = self._states() if path == READY else {}
-        said = "ok"
+        status = "ok"
         if path == READY:
-            said = self._status(parts, is_lame_duck=LAME_DUCK in environ)
-        body = json.dumps({"status": said, **({"parts": parts} if parts else {})}).encode()
+            status = self._status(parts, is_lame_duck=LAME_DUCK in environ)
+        body = json.dumps({"status": status, **({"parts": parts} if parts else {})}).encode()
         headers = [
             ("Content-Type", "application/json"),
             ("Content-Length", str(len(body))),
             *_HEADERS,
         ]
-        start_response("200 OK" if said == "ok" else "503 Service Unavailable", headers)
+        start_response("200 OK" if status == "ok" else "503 Service Unavailable", headers)
         return [] if environ["REQUEST_METHOD"] == "HEAD" else [body]
 
     @staticmethod

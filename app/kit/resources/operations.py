@@ -155,9 +155,9 @@ def _models(resource: Resource, address: ResourceAddress, does: VerbOptions) -> 
     if verb is LIST:
         return models.list_request(resource, address), listed
     if verb is READ:
-        return models.item_request(resource, address, whole=False), listed if is_list(resource, verb) else item
+        return models.item_request(resource, address, needs_id=False), listed if is_list(resource, verb) else item
     if verb is DELETE:
-        return models.item_request(resource, address, whole=True), address.deleted
+        return models.item_request(resource, address, needs_id=True), address.deleted
     if verb is REPLACE:
         return models.replace_request(resource, address), listed
     if verb is CREATE:

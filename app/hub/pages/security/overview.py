@@ -286,14 +286,14 @@ def _second_step_rows(factors: FactorsView | None) -> Iterable[CredentialRow]:
     """Yield the second factors of the account, its backup codes, and what else the tenant offers; none if they are off."""
     if factors is None:
         return
-    for factor in factors.held:
+    for factor in factors.enrolled:
         if factor.kind in PRESENTATIONS:
             row = FactorChoiceRow.of(factor.kind, factor.hint)
             yield CredentialRow(row.name, row.hint, row.icon, _FACTORS, _ON, "ok")
-    if factors.held and factors.backup_codes is not None:
+    if factors.enrolled and factors.backup_codes is not None:
         yield _codes_row(factors.backup_codes)
     offered = " · ".join(str(PRESENTATIONS[item.kind].name) for item in factors.offered if item.kind in PRESENTATIONS)
-    if offered and factors.held:
+    if offered and factors.enrolled:
         yield CredentialRow(_l("Add another method"), offered, "shield", _FACTORS)
     elif offered:
         yield CredentialRow(_l("Choose a method"), offered, "shield", _FACTORS, _OFF)

@@ -27,7 +27,7 @@ from app.hub.web.visit import current_visit
 
 OPEN: Final = "/sign-in/phone/open"
 ADDRESS: Final = "/sign-in/phone/approve"
-_OUTCOMES: Final = ("approved", "denied", "used", "expired")
+_DECISIONS: Final = ("approved", "denied", "used", "expired")
 _MISSING: Final = _l("Enter the number shown on the other device.")
 _WRONG: Final = _l("Wrong number. Enter the one on your other device, or choose “Not me”.")
 
@@ -46,7 +46,7 @@ class ApproveSignInPage(Page):
     query = {**Page.query, "said": 10}
 
     form: NumberMatchForm
-    outcome: str = ""
+    decision: str = ""
     """approved, denied, used or expired; empty while the form is shown."""
     account: str = ""
     """The label of the account."""
@@ -82,7 +82,7 @@ class ApproveSignInPage(Page):
             "empty": cls(empty, **common),
             "wrong": cls(wrong, **common),
             "token": cls(NumberMatchForm().with_token_error(), **common),
-            **{outcome: cls(NumberMatchForm(), outcome) for outcome in _OUTCOMES},
+            **{decision: cls(NumberMatchForm(), decision) for decision in _DECISIONS},
         }
 
 
@@ -96,9 +96,11 @@ def open_code() -> Response:
 
 @pages.get(ADDRESS)
 def show_approval() -> Response:
-    outcome = current_visit().query.get("said", "")
+    decision = current_visit().query.get("said", "")
     return (
-        ApproveSignInPage(NumberMatchForm(), outcome).render() if outcome in _OUTCOMES else _render(NumberMatchForm())
+        ApproveSignInPage(NumberMatchForm(), decision).render()
+        if decision in _DECISIONS
+        else _render(NumberMatchForm())
     )
 
 
