@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     cached_attribute = cached_property
 else:
 
-    class cached_attribute(cached_property):  # noqa: N801 - used as a decorator, like the one that it replaces
+    class cached_attribute(cached_property):  # noqa: N801 - used as a decorator, like `cached_property`
         """A `cached_property` without the lock that Python 3.11 takes on first access; objects of one request need none."""
 
         def __get__(self, instance: Any, owner: type[Any] | None = None) -> Any:

@@ -150,7 +150,10 @@ class SignInSentPage(CodePage):
             "code only, to a name": cls(CodeForm(), "ada", carries="otp"),
             "empty": cls(sample_empty_form(), mail),
             "sent": cls(CodeForm(), mail, False, 21, CodePageNotice.SENT),
-            **{code_notice.value: cls(sample_filled_form(), mail, False, 21, code_notice) for code_notice in code_notices},
+            **{
+                code_notice.value: cls(sample_filled_form(), mail, False, 21, code_notice)
+                for code_notice in code_notices
+            },
             "token": cls(sample_filled_form().with_token_error(), mail),
         }
 
