@@ -34,7 +34,7 @@ class StepUpMethod(StrEnum):
 
 
 class ValidationToken(Wire):
-    """A token that confirms a step-up. It works once, for its account and method."""
+    """A token that proves a step-up. It works once, for its account and method."""
 
     second_factor_validation_token: str
     expire_in: str
