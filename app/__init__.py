@@ -1,4 +1,4 @@
-"""Gatehouse: the hub and the identity service, which `applications` puts together. Imports neither, so that commands start fast."""
+"""Gatehouse: the hub and the identity service, which `app.factories` assembles. Imports neither, so that commands start fast."""
 
 from __future__ import annotations
 

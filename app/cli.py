@@ -1,4 +1,4 @@
-"""The command line `gatehouse`. Errors that an operator can mend print one sentence and exit with status 2."""
+"""The command line `gatehouse`. Errors that an operator can fix print one sentence and exit with status 2."""
 
 from __future__ import annotations
 

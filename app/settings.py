@@ -35,13 +35,13 @@ _HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?\Z")
 
 
 def default_data_dir() -> Path:
-    """Return the folder for data where no setting names one."""
+    """Return the default data folder."""
     return _default_data_dir(os.environ)
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What differs between installations."""
+    """The settings of an installation."""
 
     data_dir: Path = field(default_factory=default_data_dir)
     """The folder of the SQLite database and of the generated secret. Empty: `var` in a checkout, otherwise `~/.local/share/gatehouse`."""
@@ -193,7 +193,7 @@ class Settings:
         return f"{self.public_scheme}://{tenant}.{self.mtls_domain}" if self.mtls_domain else ""
 
     def without_mtls(self, host: str) -> str:
-        """Return the tenant's own host for the one that asks for client certificates, and any other host unchanged."""
+        """Return the tenant's own host for its mTLS host, and any other host unchanged."""
         name, _, domain = host.lower().partition(".")
         return f"{name}.{self.hub_domain}" if self.mtls_domain and domain == self.mtls_domain else host
 
@@ -311,7 +311,7 @@ def _check(settings: Settings) -> None:
 
 
 def _check_certificates(settings: Settings) -> None:
-    """Refuse settings with which certificates would not be proven, or never arrive."""
+    """Refuse settings with which client certificates would not be verified, or never arrive."""
     if settings.client_certificate_header and not settings.trusted_proxies:
         raise SettingsError(
             "GATEHOUSE_CLIENT_CERTIFICATE_HEADER needs GATEHOUSE_TRUSTED_PROXIES: only they may send it."

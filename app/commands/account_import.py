@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _PROGRESS = 10_000
 RECOVERY_PATH = "/forgot-password"
-"""The page of the hub on which people set a password."""
+"""The path of the hub's page that sets a password."""
 
 
 def _renames(options: tuple[str, ...]) -> dict[str, str]:

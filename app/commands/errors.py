@@ -1,4 +1,4 @@
-"""Errors that an operator can mend: one sentence on stderr, exit status 2."""
+"""Errors that an operator can fix: one sentence on stderr, exit status 2."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class CommandError(click.ClickException):
-    """The command failed; the text says why."""
+    """The command failed; the text is shown to the operator."""
 
     exit_code = 2
 
@@ -35,7 +35,7 @@ def settings(hub_domain: str = "localhost:8000") -> Settings:
 
 @contextmanager
 def as_command_errors() -> Iterator[None]:
-    """Raise CommandError for errors that an operator can mend."""
+    """Raise CommandError for errors that an operator can fix."""
     from app.identity.platform.encryption import DecryptionError
     from app.identity.platform.store.database import StoreUnavailable
 

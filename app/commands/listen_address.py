@@ -1,4 +1,4 @@
-"""Where a command listens: its address, the hub domain that goes with it, and errors that say how to mend them."""
+"""Resolves the address that a command listens on and its hub domain; errors name the remedy."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def hub_domain_at(bind: str) -> str:
 
 
 def refuse_other_port(settings: Settings, bind: str) -> None:
-    """Raise CommandError if pages would be at another port than the one that is listened on.
+    """Raise CommandError if pages would be at another port than the listening one.
 
     A proxy may translate ports, so this holds only for development, where browsers come directly.
     """
@@ -68,7 +68,7 @@ def has_dev_inbox(settings: Settings, bind: str) -> bool:
 
 
 def bind_error(bind: str, problem: Exception) -> CommandError:
-    """Return the error of an address that can't be listened on, with the mend."""
+    """Return the error of an address that can't be listened on, with its remedy."""
     if getattr(problem, "errno", None) == errno.EADDRINUSE and not bind.startswith("unix:"):
         host, _, port = bind.rpartition(":")
         return CommandError(

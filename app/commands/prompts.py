@@ -1,4 +1,4 @@
-"""What several commands use: the tenant that an argument names, the question before a removal, and counted nouns."""
+"""Helpers of several commands: find a tenant by name, confirm a removal, count nouns."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def confirm(question: str) -> None:
-    """Ask a question that must be answered with y. Raises click.Abort for no, CommandError if nobody can answer."""
+    """Ask a question that must be answered with y. Raises click.Abort for no, CommandError without a terminal."""
     try:
         is_agreed = click.confirm(question)
     except click.Abort:

@@ -120,7 +120,7 @@ def run(settings: Settings, role: str, bind: str, workers: int, jobs: list[Job],
 
 
 def preload(role: str) -> None:
-    """Import what each worker would import, before they are forked: so they share its memory."""
+    """Import the workers' modules before forking, so that workers share their memory."""
     with gc_paused():
         import_module("app.factories")
         if role != "hub":
@@ -144,7 +144,7 @@ def application(
     """Return the application: hub, identity service or both, with health checks and instrumentation.
 
     Args:
-        trial: what the API reference is filled in with.
+        trial: values for the API reference's "Try it".
     """
     from app import factories
 
@@ -203,7 +203,7 @@ def health_checks(settings: Settings, role: str) -> dict[str, Check]:
 
 
 def disk_state(settings: Settings, role: str) -> Callable[[], str]:
-    """Return what says whether the disk of the database is full; a separate hub has none."""
+    """Return the function that reports a full database disk; for a separate hub, one that reports none."""
     if role == "hub":
         return str
     from app.identity.assembly.health import disk
@@ -258,7 +258,7 @@ def prepare_database(settings: Settings) -> None:
 
 
 def prepare_redis(settings: Settings) -> None:
-    """Note since when Redis keeps nonces, and warn if it doesn't respond; the start goes on, because it may come later."""
+    """Record since when Redis stores nonces, and warn if Redis doesn't respond; the start continues, because Redis may come up later."""
     if not settings.redis_url:
         return
     from app.kit.limits.nonces import Nonces
@@ -275,7 +275,7 @@ def prepare_redis(settings: Settings) -> None:
 
 
 def warn_of_identity(settings: Settings) -> None:
-    """Warn if no identity service accepts the calls of this hub; the start goes on, because it may come later."""
+    """Warn if no identity service accepts this hub's calls; the start continues, because the service may come up later."""
     from app.hub.client.startup_check import IdentityUnusable, check_identity
 
     try:

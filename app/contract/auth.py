@@ -104,7 +104,7 @@ class AuthScheme(auth.BaseAuthScheme):
 K, S, U, M, T, C, H, _CLIENT_ID, _CLIENT_SECRET = map(Auth.of, AuthScheme)
 """The schemes under the letters of the interface's tables, for declarations: `auth=K & S | M`."""
 O = K & S | M | _CLIENT_ID & _CLIENT_SECRET  # noqa: E741 - the letter of the interface's tables
-"""The servers of a tenant, at the operations of organizations."""
+"""A tenant's servers, as callers of organization operations."""
 
 
 class Host(operation.BaseHost):
@@ -126,7 +126,7 @@ READS_TOKENS: Final = "token:read"
 
 NEVER: Final = Access(None)
 STANDARD: Final = Access("")
-"""Any token: an OAuth specification requires it (userinfo), or the operation only revokes the token."""
+"""The access level for any token: an OAuth specification requires it (userinfo), or the operation only revokes the token."""
 READ: Final = Access(ACCOUNT_READ)
 WRITE: Final = Access(ACCOUNT_WRITE)
 CREDENTIALS: Final = Access(ACCOUNT_WRITE, is_sensitive=True)

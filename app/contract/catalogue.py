@@ -29,7 +29,7 @@ CATALOGUE = Catalogue()
 ACCOUNTS = "/identity/v2/manage/account"
 
 SECRETS: Final = ("password", "pin", "answer")
-"""Parameters that may be hashed: PINs and security answers are hashed as passwords are."""
+"""Names of parameters that are hashed like passwords: PINs and security answers."""
 HASHES: Final = HashingWork("sign-in")
 """An operation that may compute a password hash declares it as `hashing=`, and its requests queue (decision 0152).
 
@@ -41,7 +41,8 @@ HASHES_SECRETS: Final = HashingWork("sign-in", SECRETS)
 HASHES_IN_BULK: Final = HashingWork("bulk")
 HASHES_SECRETS_IN_BULK: Final = HashingWork("bulk", SECRETS)
 WHOLE_LIST: Final = HashingWork("list", unless=("page", "pagesize"))
-"""A list that is complete without `page`: of thousands of items it takes as long as a few hashes, from the tenant's own share."""
+"""A list that is complete without `page`: with thousands of items it costs as much as a few hashes, so it counts against the
+tenant's share."""
 
 Req = TypeVar("Req", bound=Wire)
 Res = TypeVar("Res", bound="Wire | Document")
@@ -85,9 +86,9 @@ def operation(
 ) -> Operation[Req, Res]:
     """Declare an operation and add it to the catalogue; the parameters are described at the groups of `Operation`.
 
-    `address` is "METHOD /path". An operation for the tenant's servers has `auth=K & S | M` and the `scope` of
-    tenant-config.md section 1. One that takes an account's access token, as a credential or as a parameter, declares in
-    `access` what a token of an application needs. `takes_secret`: the API secret is optional. `visits`: the hub calls it, too, for
+    `address` is "METHOD /path". An operation for the tenant's servers has `auth=K & S | M` and the `scope` of tenant-config.md
+    section 1. An operation that takes an account's access token, as a credential or as a parameter, declares in `access` what a
+    token of an application needs. `takes_secret`: the API secret is optional. `visits`: the hub calls it, too, for
     the signed-in person of a visit (`for_visits`).
     """
     method, _, path = address.partition(" ")
@@ -111,9 +112,8 @@ def _added(catalogue: Catalogue, declared: Operation[Req, Res], *, visits: bool)
 
 
 def _of_visits(declared: Operation[Req, Res]) -> Operation[Req, Res]:
-    """Return the same operation as one of the hub: its own address on the internal host, and the visit as its only caller.
-
-    Raises ValueError for one that a program may call without an access token: a visit stands in for that token alone.
+    """Return the operation's variant for the hub: at an internal address, with the visit as its only caller. Raises ValueError for
+    an operation that a program may call without an access token: a visit replaces only that token.
     """
     admission = declared.admission
     needs_token = all(AuthScheme.ACCESS_TOKEN in schemes for schemes in admission.auth.alternatives)
@@ -132,7 +132,7 @@ def _of_visits(declared: Operation[Req, Res]) -> Operation[Req, Res]:
 
 
 def for_visits(declared: Operation[Req, Res]) -> Operation[Req, Res]:
-    """Return an operation of programs as the hub calls it; raises KeyError for one that is not declared with `visits`."""
+    """Return a public operation's variant for the hub; raises KeyError if it is not declared with `visits`."""
     return CATALOGUE[f"hub.{declared.name}"]
 
 

@@ -23,7 +23,7 @@ NEW_PASSWORD = (e.FieldsRefused, e.WeakPassword, e.PasswordNotAcceptable, e.NewP
 IDENTIFIER_KINDS = (e.UsernameLoginOn, e.UsernameLoginOff, e.PhoneLoginOn, e.PhoneLoginOff)
 """The tenant chooses which identifiers sign in."""
 CONTACT_TAKEN = (e.ClosedLink, e.EmailRegistered, e.PhoneTaken)
-"""Another account has verified the address or the number in the meantime."""
+"""Another account has since verified the address or the number."""
 ACCOUNT_EMAIL = (e.EmailMissing, e.MalformedEmail, e.EmailNotOnProfile)
 EMAIL_DOMAINS = (e.EmailRefused, e.EmailDomainRefused)
 ADDED_EMAIL = (

@@ -1,4 +1,4 @@
-"""Lists that are answered page by page."""
+"""Parameters of paged lists."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ SecurityAnswer = Annotated[str, Field(max_length=500)]
 
 
 class LockAnswers(Lower):
-    """Answers to a lock challenge by question id, beside CAP."""
+    """Answers to a lock challenge by question id, in addition to the captcha."""
 
     security_answer: dict[str, SecurityAnswer] | None = Field(default=None, max_length=10)  # each costs a hash
 

@@ -1,4 +1,4 @@
-"""Reasons, states and outcomes that steps have: closed sets, of which addresses of pages show some."""
+"""Enumerations of the steps' reasons, states and results; some appear in page addresses."""
 
 from enum import StrEnum
 
@@ -12,7 +12,7 @@ class LoginReason(StrEnum):
     DENIED = "denied"  # at the provider, or the identity is not linked any more
     BROKEN = "broken"  # the provider does not respond
     UNKNOWN_IDENTITY = "nobody"  # no account has the provider's identity, and it may not register
-    NOT_REAUTHENTICATED = "silent"  # the provider did not ask for the sign-in that was required
+    NOT_REAUTHENTICATED = "silent"  # the provider did not reauthenticate the person, as required
     EMAIL_REFUSED = "address"  # the tenant refuses the email that the provider names
 
 
@@ -51,7 +51,7 @@ class QrCodeState(StrEnum):
 
 
 class ApprovalOutcome(StrEnum):
-    """What became of a QR code that a phone opened. The page's address has it as `said`."""
+    """The result of a QR code that a phone opened. The page's address has it as `said`."""
 
     APPROVED = "approved"
     DENIED = "denied"
@@ -67,7 +67,7 @@ class ProgramOutcome(StrEnum):
 
 
 class DeviceOutcome(StrEnum):
-    """What became of a device's request. The page's address has it as `state`."""
+    """The result of a device's request. The page's address has it as `state`."""
 
     ALLOWED = "allowed"
     DENIED = "denied"

@@ -1,4 +1,4 @@
-"""The steps of a visitor's way: one model per step, and the response of every operation that moves the visitor.
+"""The steps of an interaction: one model per step, and the response of every operation that returns the next step.
 
 The identity service decides the step; `app/hub/journey.py` has the page or the response of each.
 """
@@ -43,7 +43,7 @@ class ReauthenticationOptions(Wire):
 
 
 class AccountStep(Wire):
-    """A step whose page shows whose sign-in it is."""
+    """A step whose page shows the account."""
 
     person: PersonView | None = None
 
@@ -55,7 +55,7 @@ class LoginStep(Wire):
     reason: LoginReason | None = None
     method_limit: MethodLimit | None = None  # if `reason` is METHOD
     reauthentication: ReauthenticationOptions | None = None
-    connection: str | None = None  # go straight to this identity provider
+    connection: str | None = None  # redirect to this identity provider at once
 
 
 class RegisterStep(Wire):
@@ -92,7 +92,7 @@ class EmailConfirmedStep(Wire):
 
 
 class ForgotStep(Wire):
-    """Name the account whose password is forgotten."""
+    """Enter the identifier of the account with the forgotten password."""
 
     step: Literal["forgot"] = "forgot"
 
@@ -130,7 +130,7 @@ class NewPinStep(Wire):
 
 
 class SecondFactorStep(Wire):
-    """Give a second factor; the interaction keeps the first one for ten minutes."""
+    """Verify a second factor; the interaction keeps the first factor for ten minutes."""
 
     step: Literal["second_factor"] = "second_factor"
 
@@ -149,7 +149,7 @@ class BackupCodesStep(Wire):
 
 
 class InvitationStep(Wire):
-    """See an invitation to an organization, which this account cannot join."""
+    """Show an invitation to an organization that this account cannot join."""
 
     step: Literal["invitation"] = "invitation"
 
@@ -175,8 +175,8 @@ class ApproveSignInStep(AccountStep):
     """Approve the browser that shows a QR code."""
 
     step: Literal["approve_sign_in"] = "approve_sign_in"
-    outcome: ApprovalOutcome | None = None  # None: it is asked
-    device: RequestingDevice | None = None  # while it is asked
+    outcome: ApprovalOutcome | None = None  # None: the page asks
+    device: RequestingDevice | None = None  # set while the page asks
     is_number_wrong: bool = False
 
 
@@ -184,7 +184,7 @@ class ApproveProgramStep(AccountStep):
     """Approve the sign-in of a program on another device."""
 
     step: Literal["approve_program"] = "approve_program"
-    outcome: ProgramOutcome | None = None  # None: it is asked
+    outcome: ProgramOutcome | None = None  # None: the page asks
 
 
 class SelectOrganizationStep(AccountStep):
@@ -206,14 +206,14 @@ class SelectAccountStep(Wire):
 
 
 class ScopesQuestion(AccountStep):
-    """What an application asks for."""
+    """The scopes and authorization details that an application requests."""
 
     scopes: list[ScopeView]
-    details: list[DetailView] = Field(default_factory=list)  # what it asks to do, once
+    details: list[DetailView] = Field(default_factory=list)  # authorization details (RFC 9396)
 
 
 class ConsentStep(ScopesQuestion):
-    """Allow or deny it."""
+    """Allow or deny the application's request."""
 
     step: Literal["consent"] = "consent"
 
@@ -289,7 +289,7 @@ class FormPostStep(Wire):
 
 
 class ProfileStep(Wire):
-    """The way ends at the account's own pages."""
+    """The interaction ends at the account's own pages."""
 
     step: Literal["profile"] = "profile"
     is_return_refused: bool = False  # the return address is not allowed
@@ -299,7 +299,7 @@ class SignedOutStep(Wire):
     """The session ended."""
 
     step: Literal["signed_out"] = "signed_out"
-    accounts: list[AccountOption] = Field(default_factory=list)  # who stays signed in
+    accounts: list[AccountOption] = Field(default_factory=list)  # the accounts that stay signed in
 
 
 class ConfirmSignOutStep(AccountStep):
@@ -313,7 +313,7 @@ class RefusedStep(Wire):
 
     step: Literal["refused"] = "refused"
     error: str  # the OAuth error, for example invalid_request
-    description: str | None = None  # what the application's developers mend
+    description: str | None = None  # for the application's developers
     part: RefusedPart | None = None
 
 
@@ -324,7 +324,7 @@ class StartAgainStep(Wire):
 
 
 RequiredAction = PrivacyPolicyStep | ConsentFormsStep | PinStep | MissingFieldsStep
-"""What a tenant requires of an account after its sign-in."""
+"""The required actions after a sign-in."""
 AnyStep = (
     LoginStep | RegisterStep | CheckMailStep | EmailConfirmedStep | ForgotStep | ResetSentStep | PinSentStep | SignInSentStep
     | NewPasswordStep | NewPinStep | SecondFactorStep | PasskeyOfferStep | BackupCodesStep | InvitationStep | QrCodeStep
@@ -335,10 +335,10 @@ AnyStep = (
 
 
 class InteractionDisplay(Wire):
-    """What the pages of an interaction show of its request; the interaction's cookie keeps it."""
+    """The request's values that the pages of an interaction show; the interaction's cookie holds them."""
 
     relying_party: RelyingPartyView | None = None
-    organization: OrganizationBranding | None = None  # pages have its branding from now on; None leaves theirs
+    organization: OrganizationBranding | None = None  # the pages' branding from this step on; None leaves it unchanged
     invitation: str | None = None  # the organization that the sign-in or registration joins at its end
     login_hint: str | None = None
     ui_locales: str | None = None
@@ -350,13 +350,13 @@ class CookieChanges(Wire):
 
     session: Session | None = None
     ends_session: bool = False  # deletes its cookie
-    other_sessions: OtherSessions | None = None  # None leaves their cookie
+    other_sessions: OtherSessions | None = None  # None leaves their cookie unchanged
     browser_state: str | None = None  # the session's state for the session iframe
     trusted: Session | None = None  # of a trusted browser
 
 
 class StepResponse(InteractionDisplay, CookieChanges):
-    """The visitor's next step, and what the hub does beside it."""
+    """The visitor's next step, with cookies, display values and frames."""
 
     step: Annotated[AnyStep, Field(discriminator="step")]
     interaction_id: str | None = None  # in the address and the form

@@ -1,4 +1,4 @@
-"""The visit: the context of the browser's request that the hub sends, signed, with every call."""
+"""The claims about the browser's request that the hub sends, signed, with every call."""
 
 import base64
 from typing import Final
@@ -37,5 +37,5 @@ class VisitorClaims(BaseModel):
 
     @classmethod
     def from_header(cls, text: str) -> "VisitorClaims":
-        """Return the visit of a header value; raises ValueError for anything else."""
+        """Return the claims of a header value; raises ValueError for a malformed one."""
         return cls.model_validate_json(base64.urlsafe_b64decode(text.encode()))

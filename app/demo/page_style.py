@@ -1,4 +1,4 @@
-"""The look of the demo's own pages: the style sheet of the hosted pages, a few rules of its own, and security headers."""
+"""Styles the demo's own pages with the hosted pages' style sheet and a few rules, and adds security headers."""
 
 from __future__ import annotations
 

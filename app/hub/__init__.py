@@ -28,8 +28,8 @@ def create_app(
         transport: transport to the identity service; None for `settings.api_url`.
         clock: the system clock by default.
         server: the identity service in this process; it is called without HTTP.
-        defers_imports: the pages that the first one needs not wait for are loaded by `load`, or when one of them is asked for.
-        watches_tenants: a thread asks which tenants changed; for a process that serves.
+        defers_imports: whether only the login page is imported now; `load`, or the first request for another page, imports the rest.
+        watches_tenants: whether a thread polls the identity service for changed tenants; True in a serving process.
     """
     from app.hub.assembly import make_app
     from app.hub.web.services import make_services

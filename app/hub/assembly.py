@@ -1,7 +1,7 @@
-"""Puts the hub together: services, templates, the pages and endpoints, and the pages of errors.
+"""Assembles the hub's Flask application: services, template environment, pages, endpoints and error pages.
 
-The page of a sign-in and its files are there at once; all other pages are loaded after the first one, or when something else
-is asked (decision 0366).
+The login page and its static files are registered at start; all other pages are imported after the first response, or by the first
+request for one of them (decision 0366).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from app.kit.package_files import STATIC
 
 
 def make_app(shared: HubServices) -> HubFlask:
-    """Return the application; most of its pages are loaded by `load`, or by the first request that needs one."""
+    """Return the Flask application; `load`, or the first request for a deferred page, imports most pages."""
     development = shared.settings.development
     app = HubFlask(shared, ERROR_PAGES, partial(deferred_views, development=development))
     environment.install(app, development=development)
@@ -32,7 +32,7 @@ def make_app(shared: HubServices) -> HubFlask:
 
 
 def deferred_views(*, development: bool = False) -> list[Blueprint]:
-    """Import the pages and endpoints that the first page needs not wait for; return their views."""
+    """Import the deferred pages and endpoints; return their blueprints."""
     from app.hub import oidc_client  # noqa: PLC0415 - no first page needs them
     from app.hub.endpoints import (  # noqa: PLC0415
         application_logos,

@@ -1,4 +1,4 @@
-"""Redirects to the confirmation page where the session's authentication is too old for a change."""
+"""Redirects to the page that asks for the password again if the session's authentication is too old for a change."""
 
 from __future__ import annotations
 

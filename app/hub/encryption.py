@@ -20,7 +20,7 @@ _MAX_CHARACTERS: Final = 32_768  # a sign-out request with its state
 
 
 def derive_key(secret: bytes, purpose: str) -> bytes:
-    """Return the 32-byte key of one purpose (HKDF-SHA256, RFC 5869); the identity service shares the one of `hub calls`."""
+    """Return the 32-byte key for one purpose (HKDF-SHA256, RFC 5869); the identity service derives the same key for `hub calls`."""
     return HKDF(hashes.SHA256(), 32, salt=None, info=b"gatehouse " + purpose.encode()).derive(secret)
 
 

@@ -1,4 +1,4 @@
-"""Which page answers which exception, in the visitor's language; each shows the reference that the log line has."""
+"""The error page for each exception, in the visitor's language; each shows the request id that is in the log."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _SIGNATURE_REFUSED: Final = (
 
 @ERROR_PAGES.answers(UnknownTenant)
 def unknown_tenant(_: UnknownTenant) -> Response:
-    """Answer a host that no tenant has."""
+    """Render the page for a host without a tenant."""
     return UnknownTenantPage(current_visit().host[:255]).render(404)
 
 
@@ -54,14 +54,14 @@ def too_many(refusal: TooManyRequests) -> Response:
 
 @ERROR_PAGES.answers(BadParameter, BadPostBody, Dangerous)
 def malformed_request(_: ApiError) -> Response:
-    """Answer an address or a form with text that the service refuses: a NUL byte, an unpaired surrogate."""
+    """Render the page for an address or form with text that the service refuses: a NUL byte, an unpaired surrogate."""
     visit = current_visit()
     return ErrorPage(RequestError.BAD_REQUEST, 400, visit.reference, detail="invalid_request").render(400)
 
 
 @ERROR_PAGES.answers(EndpointForbidden)
 def switched_off(_: EndpointForbidden) -> Response:
-    """Answer a page of something that this tenant switched off, also while the page was open."""
+    """Render the page for a feature that this tenant has disabled, also if it was disabled while the page was open."""
     return _error_page(404)
 
 
@@ -84,7 +84,7 @@ def service_unavailable(problem: ServiceUnavailable) -> Response:
 
 @ERROR_PAGES.answers(HTTPException)
 def http_error(problem: HTTPException) -> Response:
-    """Answer an error of HTTP that a view, a form or the routing raised; a redirect goes where it says."""
+    """Render the page for an HTTP error that a view, a form or the routing raised; return a redirect as it is."""
     if problem.response is not None or (problem.code or 500) < 400:
         return problem.get_response()
     wait = getattr(problem, "retry_after", None)

@@ -1,4 +1,4 @@
-"""The next page of an interaction: one table from the step that the identity service names to an address or response."""
+"""Maps each step that the identity service returns to the hub's page or response (`JOURNEY`)."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ from app.hub.web.cookies import (
     set_session,
     set_state_cookie,
 )
-from app.hub.web.csrf import is_sent_elsewhere
+from app.hub.web.csrf import is_cross_origin_request
 from app.hub.web.interaction import HubInteraction, interaction_from_step
 from app.hub.web.responses import redirect
 from app.hub.web.services import api, services
@@ -72,9 +72,10 @@ from app.hub.web.short_links import link_address
 from app.hub.web.visit import Visit, current_visit, own_address, requested_interaction_id
 from app.kit.operations.wire import Wire
 
-_COOKIES: Final = "cookies"
-_ASKED: Final = "asked"
-"""The parameter, and its value, of an address to which a browser without cookies is redirected once, to find out whether it blocks them."""
+_COOKIE_TEST: Final = "cookies"
+_COOKIE_TEST_VALUE: Final = "asked"
+"""The query parameter and its value that mark the redirect of a browser without cookies; if the cookie is still missing then, the
+browser blocks cookies."""
 _MAX_ID_LENGTH: Final = 64
 PROFILE: Final = "/profile"
 WITH_PROVIDER: Final = "/sign-in/with"
@@ -82,17 +83,17 @@ WITH_PROVIDER: Final = "/sign-in/with"
 
 
 def follow(response: StepResponse, **parameters: str) -> Response:
-    """Return the response that leads to a step, with its cookies; `parameters` go into the page's address."""
+    """Return the redirect or page of a step, with its cookies; `parameters` are added to the page's query."""
     page = JOURNEY[type(response.step)](response, parameters)
     set_cookies(page, response)
     return page
 
 
 def follow_home(response: StepResponse) -> Response:
-    """Return the response for a waiting page; the application's home where another tab finished its sign-in."""
+    """Return the response for a polling page; redirect to the application's home if another tab finished the sign-in."""
     interaction, is_profile = current_visit().interaction, isinstance(response.step, ProfileStep)
-    is_elsewhere = is_profile and not response.interaction_id and not response.session
-    if is_elsewhere and interaction and interaction.home:
+    is_finished_in_other_tab = is_profile and not response.interaction_id and not response.session
+    if is_finished_in_other_tab and interaction and interaction.home:
         return redirect_to(interaction.home)
     return follow(response)
 
@@ -103,7 +104,7 @@ def redirect_to(address: str) -> Response:
 
 
 def set_cookies(page: Response, response: StepResponse) -> None:
-    """Set the cookies that a step brings."""
+    """Set the cookies of a step: session, interaction, trusted browser, relying party."""
     shared, visit = services(), current_visit()
     visit.adopt_binding(response.binding)
     application = response.relying_party.name if response.relying_party else ""
@@ -130,7 +131,7 @@ def set_cookies(page: Response, response: StepResponse) -> None:
 
 
 def _changed_interaction(response: StepResponse, visit: Visit, now: int) -> HubInteraction | None:
-    """Return the interaction that a step begins, or whose pages show more after it; None if the cookie stays as it is."""
+    """Return the interaction to store in the cookie: a new one, or the current one with changed values; None if it is unchanged."""
     stored, lifetime_seconds = visit.interaction, visit.tenant.sign_in_page_seconds
     limit = response.step.method_limit if isinstance(response.step, LoginStep) else None
     if response.interaction_id and response.binding:
@@ -171,7 +172,7 @@ def _signed_out(response: StepResponse, step: SignedOutStep) -> Response:
 
 
 def _after_sign_out(response: StepResponse, address: str, accounts: tuple[str, ...] = ()) -> Response:
-    """Return the page after a sign-out: it loads the frames of applications, then continues."""
+    """Return the page after a sign-out, which loads the applications' front-channel logout frames and then continues."""
     application = response.relying_party
     name, home = (application.name, application.home or "") if application else ("", "")
     current_visit().forget_account()
@@ -187,7 +188,7 @@ def _refused(response: StepResponse, step: RefusedStep) -> Response:
 
 
 class InteractionGone(Exception):
-    """The requested interaction has expired, or another browser started it; answered by `start_again`."""
+    """The requested interaction has expired, or another browser started it; `start_again` renders its page."""
 
 
 def require_interaction() -> HubInteraction:
@@ -222,9 +223,8 @@ def continue_signed_in() -> Response | None:
 
 
 def start_again(application: RelyingPartyView | None = None) -> Response:
-    """Return the page of an interaction that is gone; it links to the application, or to the one that a cookie names.
-
-    A browser without any cookie of ours is asked for one, once: it may block all.
+    """Return the page of an interaction that is gone, with a link to the application that the interaction or a cookie names.
+    Redirect a browser without cookies once to find out whether it blocks them.
     """
     if (without_cookies := _cookie_probe()) is not None:
         return without_cookies
@@ -237,19 +237,21 @@ def start_again(application: RelyingPartyView | None = None) -> Response:
 
 
 def _cookie_probe() -> Response | None:
-    """Return the redirect that asks for a cookie, or the page for a browser that sent none back; None if it has cookies."""
+    """Return the redirect that sets a test cookie, or the page for a browser that did not return it; None if the browser has cookies."""
     visit = current_visit()
     if visit.has_cookies:
         return None
     interaction_id = requested_interaction_id()
     parameters = {"attempt": interaction_id} if 0 < len(interaction_id) <= _MAX_ID_LENGTH else {}
     path = own_address(visit.path)
-    if visit.query.get(_COOKIES) == _ASKED:
+    if visit.query.get(_COOKIE_TEST) == _COOKIE_TEST_VALUE:
         return CookiesBlockedPage(f"{path}?{urlencode(parameters)}" if parameters else path).render(403)
-    if is_sent_elsewhere(visit.environ, visit.host, is_https=services().is_https):  # the browser may have cookies
+    if is_cross_origin_request(visit.environ, visit.host, is_https=services().is_https):  # the browser may have cookies
         return redirect(f"{path}?{urlencode(parameters)}" if parameters else path, 303)
     _ = visit.binding_secret  # a new one sets its cookie
-    query = urlencode({**(parameters if visit.is_post else visit.query), _COOKIES: _ASKED}, errors="replace")
+    query = urlencode(
+        {**(parameters if visit.is_post else visit.query), _COOKIE_TEST: _COOKIE_TEST_VALUE}, errors="replace"
+    )
     return redirect(f"{path}?{query}", 303 if visit.is_post else 302)
 
 
@@ -261,7 +263,7 @@ _Entry = tuple[type[Wire], _Follow]
 def _page(
     kind: type[S], address: str | Callable[[S], str], query: Callable[[S], Mapping[str, str | None]] | None = None
 ) -> _Entry:
-    """Return the entry of a step that has a page; `query` has parameters of its address beside that of the interaction."""
+    """Return the `JOURNEY` entry of a step with its own page; `query` returns further query parameters."""
 
     def follow_to_page(response: StepResponse, parameters: dict[str, str]) -> Response:
         step = cast("S", response.step)
@@ -275,12 +277,12 @@ def _page(
 
 
 def _answer(kind: type[S], make: Callable[[StepResponse, S], Response]) -> _Entry:
-    """Return the entry of a step that is a response by itself."""
+    """Return the `JOURNEY` entry of a step that is answered directly, without a redirect to a page."""
     return kind, lambda response, _: make(response, cast("S", response.step))
 
 
 def _to_profile(response: StepResponse, parameters: dict[str, str]) -> Response:
-    """Lead to the profile page, whose address has no interaction."""
+    """Redirect to the profile page, whose address has no interaction."""
     step = cast("ProfileStep", response.step)
     is_changed = parameters.get("changed") == "password"
     query = "?landing=refused" if step.is_return_refused else "?changed=password" if is_changed else ""
@@ -288,7 +290,7 @@ def _to_profile(response: StepResponse, parameters: dict[str, str]) -> Response:
 
 
 def _to_address(response: StepResponse, address: str) -> Response:
-    """Redirect to a page of ours; after the frames of a session that ended."""
+    """Redirect to a page of the hub; if a session ended, after its front-channel logout frames."""
     if response.frames:
         return SignedOutPage(frames=tuple(response.frames), onward=address).render()
     return redirect_to(address)

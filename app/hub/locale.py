@@ -69,7 +69,7 @@ def _babel_locale(tag: str) -> BabelLocale:
 
 
 class LazyText(LazyString):  # type: ignore[misc]  # Flask-Babel ships no types
-    """A text of the code that is translated when it is written. Flask-Babel's own looks for its domain at each use."""
+    """A lazily translated text. Flask-Babel's lazy string looks up its domain at each use; this one does not."""
 
     def __init__(self, text: str, variables: dict[str, Any]) -> None:
         super().__init__(None)
@@ -95,14 +95,14 @@ class LazyText(LazyString):  # type: ignore[misc]  # Flask-Babel ships no types
 
 
 def lazy_gettext(text: str, **variables: Any) -> LazyText:
-    """Return a text that is translated when it is written."""
+    """Return a lazily translated text."""
     return LazyText(text, variables)
 
 
 _translated: Final[dict[str, dict[str, str]]] = {}
-"""By language: the texts of the code that were written."""
+"""By language: the translations of lazy texts used so far."""
 _shown: Final[dict[str, dict[str, Markup]]] = {}
-"""By language: the texts of templates that were shown. They are constants of the templates."""
+"""By language: the translations of template texts used so far; bounded, because they are constants of the templates."""
 
 
 def template_text(text: str, **variables: Any) -> Markup:

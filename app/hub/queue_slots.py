@@ -1,4 +1,4 @@
-"""Where the hub's requests wait if they compute a hash."""
+"""Assigns a hash queue slot to each hub request that computes a password hash."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files that come with the program: `templates`, `static`, `translations` and `examples`.
+"""Paths of the files that are shipped with the program: `templates`, `static`, `translations` and `examples`.
 
 A wheel holds them in `app/files` (setup.py puts them there); a checkout has them beside `app`.
 """

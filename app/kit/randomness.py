@@ -13,7 +13,7 @@ def token(size_bytes: int = 32) -> str:
 
 
 random_bytes: Final = os.urandom
-"""Returns so many random bytes, for keys and nonces."""
+"""Returns random bytes of the given number, for keys and nonces."""
 
 
 def guid() -> str:
@@ -55,7 +55,7 @@ def base64url(content: bytes) -> str:
 
 _URL_SAFE = bytes.maketrans(b"+/", b"-_")
 _USER_CODE_LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
-"""Letters that are not taken for another one and make no words (RFC 8628 section 6.1)."""
+"""Letters that are not confused with each other and form no words (RFC 8628 section 6.1)."""
 
 
 def user_code() -> str:

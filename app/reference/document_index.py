@@ -35,7 +35,7 @@ class PublishedOperation:
     path: str
     summary: str
     description: tuple[Paragraph, ...]
-    ways: tuple[tuple[str, ...], ...]
+    auth_alternatives: tuple[tuple[str, ...], ...]
     """The names of the credentials that are needed together, for each way to authenticate; an empty one needs none."""
     also: tuple[str, ...]
     is_at_tenant: bool
@@ -43,7 +43,7 @@ class PublishedOperation:
     @property
     def schemes(self) -> tuple[str, ...]:
         """Every credential of any way, once."""
-        return tuple(dict.fromkeys(name for way in self.ways for name in way))
+        return tuple(dict.fromkeys(name for alternative in self.auth_alternatives for name in alternative))
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def _entry(path: str, method: str, entry: Object) -> PublishedOperation:
         path=path,
         summary=entry["summary"],
         description=paragraphs(entry.get("description", "")),
-        ways=tuple(tuple(requirement) for requirement in entry["security"]),
+        auth_alternatives=tuple(tuple(requirement) for requirement in entry["security"]),
         also=tuple(entry.get("x-also-at", ())),
         is_at_tenant="servers" in entry,
     )

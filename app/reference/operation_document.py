@@ -59,7 +59,7 @@ def for_renderer(document: Object, path: str, method: str, trial: Trial) -> Obje
 
 
 def _fill_parameters(described: Object, trial: Trial) -> None:
-    """Give each parameter that must be sent the value of its example; the others are sent only if the reader wants them."""
+    """Set each required parameter to its example's value; optional ones are sent only if the reader chooses them."""
     described["parameters"].sort(key=lambda item: (not item["required"], "example" not in item))
     for parameter in described["parameters"]:
         schema = parameter["schema"] = {name: item for name, item in parameter["schema"].items() if name != "default"}

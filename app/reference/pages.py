@@ -1,4 +1,4 @@
-"""Serves the reference: pages drawn when they are asked for, and files that are compressed once."""
+"""Serves the reference: pages rendered on request, and files compressed once."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Reference:
     """Serves /docs and /openapi.json on the API host, redirects its root to /docs, and passes other requests on.
 
     Args:
-        trial: what "Try it" is filled in with; the demo's, since every reader sees it.
+        trial: values for "Try it"; only the demo sets them, because every reader sees them.
     """
 
     def __init__(self, app: WSGIApplication, settings: Settings, trial: Trial = NO_TRIAL) -> None:
@@ -66,7 +66,7 @@ class Reference:
         return self._ready().answer(path, Request(environ))(environ, start_response)
 
     def _ready(self) -> Pages:
-        """Return the pages; the document is made for the first request."""
+        """Return the pages; the document is built for the first request."""
         with self._lock:
             if self._pages is None:
                 document = openapi_document(self._settings.base_url, self._settings.hub_url("{tenant}"))

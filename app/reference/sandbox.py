@@ -1,4 +1,4 @@
-"""What "Try it" knows of a tenant whose credentials everybody may see: the demo's."""
+"""Values for "Try it" from a tenant with public credentials: the demo's."""
 
 from __future__ import annotations
 

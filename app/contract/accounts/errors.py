@@ -282,7 +282,7 @@ class PolicyAcceptedAlready(ApiError):
 
 
 class AccountLeaving(ApiError):
-    """Ours alone: answered to the hub's pages, after a right password."""
+    """Internal: raised to the hub only, after a correct password."""
 
     code, status, message = 9991, 403, "The account is being deleted"
     description = "Data says until when it can be kept, and holds a token that keeps it."

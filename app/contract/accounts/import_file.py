@@ -1,4 +1,4 @@
-"""One account of an import file: the account of a configuration file, and what the other system knew about it."""
+"""Models of an import file: the account of a configuration file, with identities and memberships of the other system."""
 
 import base64
 from datetime import datetime

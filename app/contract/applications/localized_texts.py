@@ -19,7 +19,7 @@ _TAG: Final = re.compile(
 
 
 def language_tag(text: str) -> str:
-    """Return a tag in its usual letter case; raises ValueError for one that is not well-formed."""
+    """Return a tag in canonical letter case; raises ValueError for a malformed one."""
     found = _TAG.fullmatch(text) if len(text) <= _MAX_TAG_LENGTH else None
     if found is None:
         raise ValueError("a language tag such as de or pt-BR (BCP 47)")

@@ -1,4 +1,4 @@
-"""How an application learns that a session ended."""
+"""Settings of logout notifications to an application (Back-Channel and Front-Channel Logout)."""
 
 from collections.abc import Iterable
 from typing import Literal

@@ -1,7 +1,7 @@
-"""The schemes of redirect URIs: which are no application's, and which an application may register by itself.
+"""The schemes of redirect URIs: forbidden ones, and those that a self-registered application may use.
 
-Those that run a script, read a file, or act in a browser or an operating system are no application's. An application that nobody looked at
-has a scheme in reverse domain order (RFC 8252 section 7.1), or one of the tenant's list: a short name may be that of a part of the system.
+Forbidden are schemes that run a script, read a file, or act in a browser or an operating system. A self-registered application
+uses a scheme in reverse domain order (RFC 8252 section 7.1) or from the tenant's list: a short name may belong to the operating system.
 """
 
 import re
@@ -26,7 +26,7 @@ _REVERSE_DOMAIN: Final = re.compile(
     r"(?:[a-z]{2,63}|xn--[a-z0-9-]{1,59})(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)+", re.ASCII
 )
 _REVERSE_DOMAIN_CHARACTERS: Final = 100
-"""The consent page shows the scheme, so a stranger writes no sentence with it."""
+"""Maximum length: the consent page shows the scheme, which must not hold a misleading sentence."""
 _OF_SYSTEMS: Final = re.compile(
     r"(?:android|apple|chrome|google|microsoft|windows|com\.(?:android|apple|google|microsoft))(?:\..+)?"
 )
@@ -34,7 +34,7 @@ _OF_SYSTEMS: Final = re.compile(
 
 
 def is_of_no_application(scheme: str) -> bool:
-    """Return whether nobody may register the scheme, which is in lower case."""
+    """Return whether the scheme (in lower case) is forbidden for every application."""
     return scheme in _OTHERS or (scheme.startswith(_MICROSOFT) and scheme not in _APPS_ON_WINDOWS)
 
 

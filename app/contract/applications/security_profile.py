@@ -34,7 +34,7 @@ _FAPI_OFF: Final = {"allow_plain_pkce": "false", "refresh_token_rotation": "fals
 
 
 class SecurityProfileSettings(ConfigurationModel):
-    """What an application must prove, and how it must ask."""
+    """Requirements on an application's authorization requests and tokens."""
 
     security_profile: Literal["plain", "fapi2"] = "plain"
     require_pushed_authorization_requests: bool = False
@@ -117,7 +117,7 @@ class Secured(Protocol):
 
 
 def contradiction(settings: SecurityProfileSettings, application: Secured) -> str | None:
-    """Return what should be stated instead, if settings of an application contradict each other or its profile."""
+    """Return the required value, if settings of an application contradict each other or its profile."""
     is_public = application.token_endpoint_auth_method == "none"
     if settings.needs_bound_tokens and any("token" in item.split() for item in application.response_types):
         return "response_types: none with token, because tokens are bound to their sender"

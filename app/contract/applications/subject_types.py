@@ -1,4 +1,4 @@
-"""Which identifier an application gets for an account (OpenID Connect Core section 8)."""
+"""Subject types: public or pairwise account identifiers for an application (OpenID Connect Core section 8)."""
 
 import re
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""How the tokens of an application are signed, and what they say beside the standards' claims.
+"""Settings of an application's tokens: signing algorithms, and mapped claims besides the standard ones.
 
 (OpenID Connect Registration section 2) (RFC 9701 section 6)
 """

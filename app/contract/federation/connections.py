@@ -250,7 +250,7 @@ PRESETS: Final[Mapping[str, ConnectionSettings]] = MappingProxyType(
 )  # fmt: skip
 """Presets of common providers; `key` is a placeholder."""
 STORED_ONLY: Final = frozenset({"amazon", "foursquare", "paypal", "salesforce", "sinaweibo", "yahoo"})
-"""Names of providers without a preset yet: without addresses they are stored, and nobody can sign in with them."""
+"""Names of providers without a preset yet: without addresses they are stored, but cannot be used to sign in."""
 _PLACES: Final = (
     "issuer", "authorization_endpoint", "token_endpoint", "userinfo_endpoint", "emails_endpoint", "introspection_endpoint",
     "id_token_issuer", "jwks_endpoint",

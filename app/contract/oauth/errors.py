@@ -161,7 +161,7 @@ class MissingToken(InvalidToken):
 
 
 class MalformedTokenRequest(InvalidRequest):
-    """The access token comes in two ways, or in one that the address does not take (RFC 6750 sections 2 and 3.1)."""
+    """The access token is sent twice, or by a method that the endpoint does not accept (RFC 6750 sections 2 and 3.1)."""
 
     headers = {"WWW-Authenticate": 'Bearer error="invalid_request"'}
     remedy = "`error_description` names the parameter."

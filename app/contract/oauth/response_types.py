@@ -37,7 +37,7 @@ def is_front_channel(response_type: str) -> bool:
 
 
 def contradiction(protocol: str, response_types: Iterable[str], grant_types: Iterable[str]) -> str | None:
-    """Return what should be stated instead, if these settings of an application contradict each other (RFC 7591 section 2.1)."""
+    """Return the required value, if these settings of an application contradict each other (RFC 7591 section 2.1)."""
     types, grants = tuple(response_types), tuple(grant_types)
     allowed = OPENID_TYPES if protocol == "openid" else OAUTH_TYPES
     if any(item not in allowed for item in types):

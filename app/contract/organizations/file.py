@@ -30,7 +30,7 @@ class OrganizationDomainFile(ConfigurationModel):
     """A domain of an organization."""
 
     name: Annotated[str, Field(min_length=1, max_length=253)]
-    verified: bool = False  # states that it is the organization's; false leaves a proven domain as it is
+    verified: bool = False  # states that it is the organization's; false leaves a verified domain as it is
 
 
 class OrganizationPasswordFile(ConfigurationModel):

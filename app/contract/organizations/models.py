@@ -74,7 +74,7 @@ class DomainProblem(StrEnum):
     RECORD_MISSING = "record_missing"
     RECORD_LOST = "record_lost"  # it verified the domain before
     VERIFIED_ELSEWHERE = "verified_elsewhere"  # by another organization
-    CONTESTED = "contested"  # another organization proved the domain too, which stays verified
+    CONTESTED = "contested"  # another organization also verified the domain, which stays verified
 
 
 class Domain(Wire):
@@ -145,7 +145,7 @@ class ConnectionCertificate(Wire):
 
 
 def _only_of(kind: str) -> Any:
-    """Return the field of a member that connections of the other kind do not have."""
+    """Return the member's field that connections of the other kind do not have."""
     return Field(exclude_if=lambda value: value is None, description=f"Of {kind} connections alone.")
 
 

@@ -1,7 +1,7 @@
-"""The profile, field by field: the one table behind reading, writing, answering and documenting it.
+"""The table of profile fields, from which reading, writing, responses and documentation derive.
 
 Interface seed.md "User profile" names and shapes the fields, profile.json.md sections 2 to 4 say who may write them,
-which `nullsupport` clears, and what stands where nothing is known.
+which `nullsupport` clears, and the value of an absent field.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ def describe(schema: Schema) -> Schema:
 
 
 def names_of(model: str) -> tuple[str, ...]:
-    """Return the names under which the texts of a model are: its own, and that of the settings that it extends."""
+    """Return the names that may key a model's texts: its own, and that of the settings that it extends."""
     return (model, f"{model.removesuffix('File')}Settings") if model.endswith("File") else (model,)
 
 

@@ -1,4 +1,4 @@
-"""Descriptions of schemas and fields in the published document; those of fields by schema, or for every schema with such a field."""
+"""Reads the published descriptions of schemas and fields; a field's text applies to one schema, or to every schema with that field."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from app.contract.published.texts import section
 
 _DERIVED = re.compile(r"^(New|Changed|Each|All|Other|Own)(?=[A-Z])")
-"""What names of models begin with that are derived from a resource's."""
+"""Prefixes of model names that are derived from a resource's model."""
 
 
 EVERY = "*"

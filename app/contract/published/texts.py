@@ -15,8 +15,8 @@ def section(name: str) -> dict[str, Any]:
     """Return one section of all files; tables of one name are merged. Do not change what you get."""
     found: dict[str, Any] = {}
     for file in _files():
-        for table, held in file.get(name, {}).items():
-            found[table] = {**found.get(table, {}), **held} if isinstance(held, dict) else held
+        for table, content in file.get(name, {}).items():
+            found[table] = {**found.get(table, {}), **content} if isinstance(content, dict) else content
     return found
 
 

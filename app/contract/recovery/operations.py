@@ -200,32 +200,32 @@ change = operation(
     "account ends.",
 )  # fmt: skip
 
-_ASKED = (e.UnknownAccount, e.NoSecurityAnswers, e.SecurityQuestionsOff)
+_LOOKUP_ERRORS = (e.UnknownAccount, e.NoSecurityAnswers, e.SecurityQuestionsOff)
 _QUESTIONS = "/identity/v2/auth/securityquestion"
 questions_by_email = operation(
     "passwords.questions_by_email", f"GET {_QUESTIONS}/email", QuestionsByEmail, Document, auth=K, row="U38",
-    errors=(*_ASKED, e.MalformedEmail, e.UsernameLookupOnly),
+    errors=(*_LOOKUP_ERRORS, e.MalformedEmail, e.UsernameLookupOnly),
     summary="List an account’s security questions by email",
     description="Returns the security questions that the account with this email address answered, to reset its password. The answers "
     "aren’t returned.",
 )  # fmt: skip
 questions_by_username = operation(
     "passwords.questions_by_username", f"GET {_QUESTIONS}/username", QuestionsByUsername, Document, auth=K, row="U39",
-    errors=(*_ASKED, e.UsernameMissing),
+    errors=(*_LOOKUP_ERRORS, e.UsernameMissing),
     summary="List an account’s security questions by username",
     description="Returns the security questions that the account with this username answered, to reset its password. The answers "
     "aren’t returned.",
 )  # fmt: skip
 questions_by_phone = operation(
     "passwords.questions_by_phone", f"GET {_QUESTIONS}/phone", QuestionsByPhone, Document, auth=K, row="U40",
-    errors=(*_ASKED, e.PhoneMissing, e.UsernameLookupOnly),
+    errors=(*_LOOKUP_ERRORS, e.PhoneMissing, e.UsernameLookupOnly),
     summary="List an account’s security questions by phone",
     description="Returns the security questions that the account with this phone number answered, to reset its password. The answers "
     "aren’t returned.",
 )  # fmt: skip
 own_questions = operation(
     "passwords.own_questions", f"GET {_QUESTIONS}/accesstoken", AccessTokenQuery, Document, auth=K & U, access=READ, row="U41",
-    errors=(*_ASKED, e.PrivacyPolicyOutdated),
+    errors=(*_LOOKUP_ERRORS, e.PrivacyPolicyOutdated),
     summary="List the account’s security questions",
     description="Returns the security questions that the signed-in account answered. The answers aren’t returned.",
 )  # fmt: skip

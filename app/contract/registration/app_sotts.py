@@ -12,7 +12,7 @@ from app.kit.operations.wire import Wire
 from app.kit.resources.resource import CREATE, CREATED_AT, DELETE, FIXED, LIST, ONCE, READ_ONLY, Key
 
 MAX_MINUTES = 527_040
-"""366 days: the app that carries the token is updated meanwhile."""
+"""366 days: an app with an embedded token is updated within that time."""
 
 
 class AppSott(Wire):

@@ -13,7 +13,7 @@ from app.kit.operations.wire import pascal
 CUSTOM, TERMS = "cf_", "terms"
 IDENTIFIERS = ("email", "username", "phone")
 OWN = frozenset({*IDENTIFIERS, "password", TERMS})
-"""Names that are no field of the free profile."""
+"""Field names outside the free profile."""
 MAX_LETTERS = 1000
 _TEXTUAL = frozenset({Kind.TEXT, Kind.FLAG})
 _WRITERS = frozenset({Write.ANYONE, Write.REGISTRATION})

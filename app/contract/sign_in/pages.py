@@ -20,7 +20,7 @@ class ReturnRequest(Wire):
     return_url: str | None = None
     action: str = "login"
     organization: str | None = (
-        None  # name or id: pages show it, if it has a look; the answer is the same if there is none
+        None  # name or id: pages show its branding, if it has one; the response is the same if it does not exist
     )
 
 

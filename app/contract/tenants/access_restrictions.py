@@ -1,4 +1,4 @@
-"""Management programs read and write who may come in: locks, email domains, IP addresses, return addresses.
+"""Management programs read and write access restrictions: locks, email domains, IP addresses, return addresses.
 
 Interface tenant-config.md section 8. The docstrings are published."""
 

@@ -1,6 +1,5 @@
-"""Texts of settings that are parsed when they are used, such as keys: each is checked when it is set.
-
-Each check returns the text, or raises ValueError with what is expected.
+"""Checks the format of keys in settings when they are set, before they are used. Each check returns the text, or raises ValueError
+with the expected form.
 """
 
 import base64

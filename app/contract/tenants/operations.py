@@ -1,4 +1,5 @@
-"""What pages and programs may read of a tenant's configuration (interface user.md operations U47 and U48, tenant-config.md section 2)."""
+"""Operations that read the public part of a tenant's configuration (interface user.md operations U47 and U48, tenant-config.md
+section 2)."""
 
 from typing import Annotated, Any
 

@@ -1,4 +1,4 @@
-"""Operations by which the hub reads tenants: what pages need of one, and which of the cached ones changed."""
+"""Operations by which the hub reads a tenant's configuration for pages, and polls which cached tenants changed."""
 
 from typing import Annotated, Final
 
@@ -14,7 +14,7 @@ from app.contract.tenants.settings import PasswordPolicy, PrivacyPolicy
 from app.kit.operations.wire import From, Wire
 
 MAX_HOSTS: Final = 2_000
-"""As many of the longest hosts and versions stay below the limit of a body."""
+"""Maximum number of tenants per poll: this many of the longest hosts and versions fit a request body."""
 
 HeldHost = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_.-]{1,254}(:[0-9]{1,5})?$")]
 HeldVersion = Annotated[str, StringConstraints(max_length=100)]
@@ -27,7 +27,7 @@ class HeldTenants(Wire):
 
 
 class ChangedTenants(Wire):
-    """The present version at each host where it is another one; empty where no tenant is any more."""
+    """The current version of each changed host; empty if the host has no tenant any more."""
 
     versions: dict[str, str]
 
@@ -79,7 +79,7 @@ class TenantView(Wire):
     identifiers: list[str] = Field(default_factory=lambda: ["email"])
     remember_me: bool = True
     sign_in_page_hours: int = 8
-    ways: list[str] = Field(default_factory=list)  # mail, sms, device, phone: passwordless methods
+    passwordless_methods: list[str] = Field(default_factory=list)  # mail, sms, device, phone: passwordless methods
     connections: list[ConnectionView] = Field(default_factory=list)  # in the tenant's order
     one_touch: bool = False  # registers new accounts
     passkeys: str = ""  # autofill, button or both; empty: passkeys are off
@@ -87,7 +87,7 @@ class TenantView(Wire):
     registration: bool = True
     uses_https: bool = False
     session_management: bool = False  # the session iframe is served
-    organization_domains: bool = False  # organizations prove domains by DNS
+    organization_domains: bool = False  # organizations verify domains by DNS
     security_questions: dict[str, str] = Field(default_factory=dict)  # by id; a locked sign-in may ask one
     every_question: dict[str, str] = Field(default_factory=dict)  # by id: questions that accounts may answer
     registration_form: list[FormField] = Field(default_factory=list)

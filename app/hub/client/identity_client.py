@@ -15,8 +15,7 @@ from urllib.parse import urlsplit
 from app.contract.auth import Host
 from app.contract.catalogue import for_visits
 from app.contract.errors import AnotherAccount
-from app.contract.visitor_claims import VISIT_HEADER
-from app.contract.visitor_claims import VisitorClaims as SignedVisit
+from app.contract.visitor_claims import VISIT_HEADER, VisitorClaims
 from app.kit import randomness
 from app.kit.clock import Clock
 from app.kit.operations.call_signing import SIGNATURE_HEADER, signature
@@ -33,12 +32,12 @@ if TYPE_CHECKING:
 
 
 class AccountChanged(Exception):
-    """The posted form is one of another account than the current one; answered by a page of its own, whatever page posted."""
+    """The posted form belongs to another account than the current one; `account_changed` answers it for every page."""
 
 
 @dataclass
 class _VisitClient(Client):
-    """Calls through another client, operations of programs as `for_visits`; raises AccountChanged for AnotherAccount."""
+    """Calls operations for one visit: public operations in their `for_visits` form. Raises AccountChanged for AnotherAccount."""
 
     client: Client
 
@@ -76,14 +75,14 @@ class IdentityClient:
 
     @cached_property
     def _http(self) -> httpx.Client:
-        """For calls of a separate hub, and for OAuth clients."""
+        """The HTTP client for a hub in a separate process, and for OAuth clients."""
         from app.hub.client.transports import http_client
 
         return http_client(self._address, self._given, self._server)
 
     @cached_property
     def _transport(self) -> Transport:
-        """The transport of a separate hub."""
+        """The transport for a hub in a separate process."""
         from app.hub.client.transports import app_of
 
         app = app_of(self._given)
@@ -96,10 +95,10 @@ class IdentityClient:
         return IssuerTransport(self._http)
 
     def for_hub(self) -> Client:
-        """Return the client for calls that the hub makes for no visit, to operations that belong to no tenant."""
-        return self.for_visit(SignedVisit(host=""), None)
+        """Return the client for calls outside of a visit, to operations that belong to no tenant."""
+        return self.for_visit(VisitorClaims(host=""), None)
 
-    def for_visit(self, visit: SignedVisit, on_response: Callable[[ResponseHeaders], None] | None) -> Client:
+    def for_visit(self, visit: VisitorClaims, on_response: Callable[[ResponseHeaders], None] | None) -> Client:
         """Return the client for one visit; it calls `on_response`, if given, with the headers of every response."""
         if self._server is not None:
             return _VisitClient(LocalClient(self._server, Host.INSIDE, visit, on_response))

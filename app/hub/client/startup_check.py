@@ -1,4 +1,4 @@
-"""Whether the identity service at `GATEHOUSE_API_URL` accepts this hub's calls, or in one sentence why not."""
+"""Checks at start that the identity service at `GATEHOUSE_API_URL` accepts this hub's calls."""
 
 from __future__ import annotations
 
@@ -30,13 +30,12 @@ _OTHER_HOST: Final = (
 
 
 class IdentityUnusable(Exception):
-    """The text says why, and what to do."""
+    """The identity service cannot be used; the text names the reason and the remedy."""
 
 
 def check_identity(settings: Settings) -> None:
-    """Raise IdentityUnusable unless a call that names no tenant gets the answer of an identity service.
-
-    One that answers 503 runs: its own readiness says what it lacks.
+    """Raise IdentityUnusable unless a call without a tenant gets an identity service's response. A 503 passes: the service runs,
+    and its readiness check names the missing dependency.
     """
     import httpx  # noqa: TID251 - a start of both services in one process needs none of this
 
@@ -65,7 +64,7 @@ def _wrong_with(http: httpx.Client, settings: Settings) -> str:
 
 
 def _is_alive(http: httpx.Client) -> bool:
-    """Return whether a Gatehouse answers, of whatever role."""
+    """Return whether a Gatehouse service of any role answers."""
     try:
         return bool(http.get(LIVE).json() == {"status": "ok"})
     except ValueError:

@@ -1,4 +1,4 @@
-"""HTTP between the hub and the identity service: that of a separate hub, and that of OAuth clients in either."""
+"""HTTP transports from the hub to the identity service: for a hub in a separate process, and for OAuth clients."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TRANSPORT_ERROR: Final = httpx.HTTPError
 def http_client(
     address: str, transport: httpx.BaseTransport | None = None, server: WSGIApplication | None = None
 ) -> httpx.Client:
-    """Return a client of the service in this process, else at the end of the transport, else over the network."""
+    """Return an HTTP client: to the application in this process, else to the transport's application, else over the network."""
     if server is not None:
         transport = httpx.WSGITransport(app=server, raise_app_exceptions=False)
     return httpx.Client(base_url=address, transport=transport, timeout=TIMEOUTS, limits=LIMITS)
@@ -29,7 +29,7 @@ def app_of(transport: httpx.BaseTransport | None) -> WSGIApplication | None:
 
 
 class IssuerTransport(httpx.BaseTransport):
-    """Sends requests for a tenant's issuer to the identity service; the Host header tells it the tenant."""
+    """Sends requests for a tenant's issuer to the identity service; the Host header names the tenant."""
 
     def __init__(self, http: httpx.Client) -> None:
         self._http = http

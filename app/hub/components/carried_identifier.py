@@ -1,7 +1,7 @@
 """The identifier that a visitor typed on the sign-in page, carried to the page of another method or of a forgotten password.
 
-It never stands in an address: an encrypted cookie carries it for a few minutes, within one interaction, and only a link of our
-own pages shows it: who opens the page anew on a shared computer does not see what the person before typed.
+An encrypted cookie, never an address, carries it for a few minutes within one interaction. Only links of our own pages display it:
+on a shared computer, the next person who opens the page does not see the identifier.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _PHONE: Final = re.compile(r"\+?[\d ()./-]{5,30}")
 
 
 def carry_identifier(response: Response, typed: str) -> Response:
-    """Carry what was typed to the next pages of this interaction; nothing typed ends an earlier one."""
+    """Set the cookie with the typed identifier for the next pages of this interaction; an empty identifier deletes the cookie."""
     name, identifier = services().identifier_cookie, typed.strip()
     if identifier and len(identifier) <= _MAX_LENGTH:
         content = [current_visit().interaction_id or "", identifier]

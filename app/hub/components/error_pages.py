@@ -1,4 +1,4 @@
-"""Error pages. Each says what happened, who can mend it, and links to a way on."""
+"""Error pages: each names the error, who can fix it, and links to the next page."""
 
 from __future__ import annotations
 

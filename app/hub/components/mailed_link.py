@@ -64,7 +64,7 @@ def link_token() -> str:
 
 
 def link_read(token: str) -> LinkLookup:
-    """Return the request for the state of a link; it tells whether a mail scanner, a preview or a prefetch asks."""
+    """Return the request for a link's state; it says whether a mail scanner, a preview or a prefetch sent this request."""
     visit = current_visit()
     environ = visit.environ
     purpose = str(environ.get("HTTP_SEC_PURPOSE", environ.get("HTTP_PURPOSE", "")))

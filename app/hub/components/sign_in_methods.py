@@ -1,4 +1,4 @@
-"""Sign-in methods other than the password, as the login page shows them, and the one that this browser used last."""
+"""Sign-in methods other than the password, as the login page shows them, and this browser's last used method."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MAIL, SMS, DEVICE, PHONE = "mail", "sms", "device", "phone"
 ELSEWHERE: Final = "/sign-in/with"
 _REMEMBERED_SECONDS: Final = 180 * 24 * 3600
 _BEGUN: Final = "~"
-"""Divides the method that signed in last from the one that began since."""
+"""Separates the last completed method from the method that began since."""
 ADDRESSES: Final = {
     PASSKEY: "/login/passkey", MAIL: "/sign-in/mail", SMS: "/sign-in/sms", DEVICE: "/sign-in/device", PHONE: "/sign-in/phone",
 }  # fmt: skip
@@ -40,7 +40,7 @@ class SignInMethod:
     """An icon's name; empty for a connection, which has its provider's mark or initial."""
     address: str
     key: str
-    """What the cookie of the last used method holds."""
+    """The value in the cookie of the last used method."""
     mark: str = ""
     """The well-known provider of a connection."""
 
@@ -56,7 +56,7 @@ _METHODS: Final = {
 
 
 def kind_of(key: str) -> str:
-    """Return the method of the interface (`SignInMethod` of the contract) that a key of a page is one of."""
+    """Return the contract's `SignInMethod` for a method's key on the page."""
     return "connection" if key.startswith(CONNECTION_METHOD) else _KINDS.get(key, key)
 
 
@@ -80,21 +80,21 @@ def last_used() -> str:
 
 
 def begin_method(response: Response, step: StepResponse, key: str) -> Response:
-    """Remember the method of a sign-in that begins, or of one that this step completes."""
+    """Set the last-method cookie for a sign-in that begins, or that this step completes."""
     value = key if step.session else f"{_remembered()[0]}{_BEGUN}{key}"
     set_cookie(response, services().last_method_cookie, value, _REMEMBERED_SECONDS)
     return response
 
 
 def complete_method(response: Response) -> None:
-    """Remember the method that began last as the one that signed in; the cookie holds nothing about the account."""
+    """Record the method that began last as the last completed method; the cookie holds nothing about the account."""
     _, begun = _remembered()
     if begun:
         set_cookie(response, services().last_method_cookie, begun, _REMEMBERED_SECONDS)
 
 
 def _remembered() -> tuple[str, str]:
-    """Return the keys of the method that signed in last, and of the one that began since; empty if there is none."""
+    """Return the keys of the last completed method and of the method that began since; each is empty if there is none."""
     value = current_visit().cookies.get(services().last_method_cookie, "")
     completed, _, begun = value.partition(_BEGUN)
     return completed[:80], begun[:80]

@@ -81,7 +81,7 @@ NEEDS: Final = {
 
 
 def method_notice(limit: MethodLimit) -> Notice:
-    """Return the notice of a sign-in by a method that an organization does not allow."""
+    """Return the notice for a sign-in method that an organization does not allow."""
     methods = [method for method in limit.allowed_methods if method in _REQUIRED]
     heading, text = _REQUIRED[methods[0]] if len(methods) == 1 else _SEVERAL
     return Notice(heading % {"organization": limit.organization}, text, "note")
@@ -196,7 +196,7 @@ REFUSALS: Final[dict[type[ApiError], RefusalReason]] = {
     e.RiskBlocked: RefusalReason.BLOCKED,
     **dict.fromkeys((e.NewDevice, e.NewBrowser, e.NewCity, e.NewCountry, e.NewAddress), RefusalReason.ELSEWHERE),
 }
-"""All other errors are WRONG, which reveals nothing."""
+"""The reason of each refusal; all other errors map to WRONG, which reveals nothing."""
 
 
 def reason_for(refusal: ApiError) -> RefusalReason:

@@ -34,9 +34,9 @@ class SignedOutPage(Page):
     frames: tuple[str, ...] = ()
     """Addresses that end the sessions of applications (OpenID Connect Front-Channel Logout 1.0 section 2)."""
     onward: str = ""
-    """Where the browser goes when the frames had their time; empty: it stays."""
+    """The address that the browser opens after the frames' time limit; empty: it stays on the page."""
     accounts: tuple[str, ...] = ()
-    """The labels of those that the browser is still signed in to."""
+    """The labels of the accounts that the browser is still signed in to."""
     form: SignOutForm = field(default_factory=SignOutForm)
 
     @property

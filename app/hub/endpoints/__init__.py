@@ -1,1 +1,1 @@
-"""Addresses of the hub that are no page: protocol endpoints, federation, legacy addresses."""
+"""Endpoints of the hub that are not pages: protocol endpoints, federation, legacy addresses."""

@@ -1,4 +1,4 @@
-"""The session iframe of OpenID Connect Session Management 1.0 section 3.2: the one page that other sites may frame.
+"""The session iframe of OpenID Connect Session Management 1.0 section 3.2: the only page that other sites may frame.
 
 It shows nothing and has one script, which the content security policy names by its hash. It is served where the tenant
 switched Session Management on.

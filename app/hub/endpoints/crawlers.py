@@ -1,4 +1,4 @@
-"""Addresses that browsers and crawlers request by themselves, without a page that names them."""
+"""Endpoints that browsers and crawlers request by convention: robots.txt and the favicon."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def robots() -> Response:
 
 @views.get("/favicon.ico")
 def favicon() -> Response:
-    """The tenant's icon, or the address of its own, for responses that are no pages; pages carry it as a data: address."""
+    """Serve the tenant's icon or redirect to its own address, for responses that are not pages; pages embed the icon as a data: URL."""
     brand = current_visit().tenant.brand
     if brand.icon_address and not brand.icon_address.startswith("data:"):
         return Response(status=302, headers={"Location": brand.icon_address, "Cache-Control": _CACHE})

@@ -1,6 +1,6 @@
 """The QR code that a device shows beside its code (RFC 8628 section 3.3.1), for devices that cannot draw one themselves.
 
-It is drawn from the address alone, without a look-up, so it tells nothing about which codes exist.
+It is drawn from the address alone, without a look-up, so it does not reveal which codes exist.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""JWT sign-on (interface federation.md sections 7 and 9): apps that get a JWT, and browsers that bring one."""
+"""JWT sign-on (interface federation.md sections 7 and 9): issues a JWT to an app, and accepts a JWT of another identity provider."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def access() -> Response:
 
 @views.get(f"{ACCESS}/error")
 def refused() -> Response:
-    """Say that the sign-in by a JWT did not work; `code` is for the developers of the other provider."""
+    """Render the error page of a refused JWT sign-on; `code` is for the developers of the other provider."""
     visit = current_visit()
     code = visit.query.get("code", "")
     detail = code if code.isascii() and code.isdigit() and len(code) <= 4 else ""

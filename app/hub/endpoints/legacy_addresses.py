@@ -67,7 +67,7 @@ def auth() -> Response:
 
 
 def _for_organization(return_url: str | None, organization: str) -> str | None:
-    """Return the return address; an authorization request of this tenant that names no organization gets this one."""
+    """Return the return address; add the organization to an authorization request of this tenant that names none."""
     if not return_url or not organization:
         return return_url
     try:

@@ -62,13 +62,13 @@ def set_token() -> Response:
 @views.get("/ssologin/setcustomtoken")
 def set_custom_token() -> Response:
     """As set_token; `isrememberme` keeps the session after the browser closes."""
-    return _begin(remember=_given().get("isrememberme", "").lower() in _TRUE)
+    return _begin(remember=_query_parameters().get("isrememberme", "").lower() in _TRUE)
 
 
 @views.get("/ssologin/setsafaritoken")
 def set_safari_token() -> Response:
-    """As set_token for a browser that comes itself, from a page of a site; it goes on to `callback`."""
-    provided = _given()
+    """Set the session by a top-level navigation from a page of a site, then redirect to `callback`; otherwise as `set_token`."""
+    provided = _query_parameters()
     callback = provided.get("callback", "")[:2_000]
     begun = _ask(contract.begin, _by_token(_referring_origin(), callback=callback))
     if isinstance(begun, Response):
@@ -110,7 +110,7 @@ def _begin(*, remember: bool) -> Response:
 
 
 def _by_token(origin: str, *, remember: bool = False, callback: str | None = None) -> contract.SessionByToken:
-    provided = _given()
+    provided = _query_parameters()
     return contract.SessionByToken(
         token=provided.get("token", "")[:8_000],
         api_key=provided.get("apikey", "")[:100],
@@ -121,7 +121,7 @@ def _by_token(origin: str, *, remember: bool = False, callback: str | None = Non
 
 
 def _ask(operation: Any, requested: Any) -> Any:
-    """Call an operation; a refusal is a response, which no other site may read."""
+    """Call an operation; answer a refusal with a response that no other site may read."""
     try:
         return api()(operation, requested)
     except (e.EndpointForbidden, e.UnknownKey) as refusal:
@@ -135,7 +135,7 @@ def _refusal(refusal: ApiError) -> Response:
 
 
 def _answer(members: dict[str, Any]) -> Response:
-    """Return JSON that the asking site may read: the identity service accepted its origin."""
+    """Return JSON that the calling site may read: the identity service accepted its origin."""
     response, origin = jsonify(members), _origin()
     if origin:
         response.headers["Access-Control-Allow-Origin"] = origin
@@ -149,12 +149,12 @@ def _guarded(response: Response) -> Response:
     return response
 
 
-def _given() -> dict[str, str]:
+def _query_parameters() -> dict[str, str]:
     return {name.lower(): value for name, value in current_visit().query.items()}
 
 
 def _origin() -> str:
-    """Return the site that asks; empty for a script of our own page. A request of which the browser says neither is nobody's."""
+    """Return the origin of the calling site; empty for a script of our own page. Refuse a request whose browser states neither."""
     headers = current_visit().headers
     if "Origin" not in headers and (headers.get("Sec-Fetch-Site"), headers.get("Sec-Fetch-Dest")) == _OWN_SCRIPT:
         return ""

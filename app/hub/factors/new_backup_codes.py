@@ -34,7 +34,7 @@ _SAMPLE: Final = tuple(f"{n:05x}-{n * 7:05x}" for n in range(11111, 111111, 1000
 
 @dataclass(frozen=True)
 class CodeSheet:
-    """New codes, which work once they are saved. The page keeps them encrypted, since they are stored nowhere."""
+    """New codes, which work once they are saved. The page carries them encrypted, because the server does not store them."""
 
     codes: tuple[str, ...]
     batch: str

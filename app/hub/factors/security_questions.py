@@ -43,7 +43,7 @@ def typed_answers(fields: Mapping[str, str]) -> dict[str, str]:
     return dict(provided[:_MAX_ANSWERS])
 
 
-_ASKED: Final = [
+_SAMPLE_QUESTIONS: Final = [
     Question(question_id="pet", question="What was your first pet called?"),
     Question(question_id="city", question="In which town did your parents meet?"),
     Question(question_id="teacher", question="Who was your favourite teacher?"),
@@ -55,7 +55,9 @@ PRESENTATION: Final = FactorPresentation(
     icon="note",
     form=FactorAnswersForm,
     samples={
-        "enrolled": FactorPrompt(kind=FactorKind.QUESTIONS, is_enrolled=True, questions=_ASKED[:2], answers_needed=2),
-        "to enrol": FactorPrompt(kind=FactorKind.QUESTIONS, questions=_ASKED, answers_needed=2),
+        "enrolled": FactorPrompt(
+            kind=FactorKind.QUESTIONS, is_enrolled=True, questions=_SAMPLE_QUESTIONS[:2], answers_needed=2
+        ),
+        "to enrol": FactorPrompt(kind=FactorKind.QUESTIONS, questions=_SAMPLE_QUESTIONS, answers_needed=2),
     },
 )

@@ -55,7 +55,7 @@ class CaptchaField(StringField):
     """A challenge and its answer. Renders nothing before `ask`, or before a posted form contains a challenge."""
 
     is_replaced_by_script = True
-    """The question gives place to the provider's widget, or to the browser's own work; its error is in the summary."""
+    """The provider's widget or the browser's proof of work may hide the question; its error is then in the summary."""
     challenge: CaptchaChallenge | None = None
     provider_widget: WidgetView | None = None
     """The widget of the tenant's provider, with the question or alone."""

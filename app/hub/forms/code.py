@@ -40,7 +40,7 @@ class ButtonForm(HubForm):
 
 
 class CodePageNotice(StrEnum):
-    """The outcome of the last action."""
+    """The result of the last action, shown above the form."""
 
     SENT = "sent"
     WRONG = "wrong"
@@ -62,7 +62,7 @@ class CodePage(Page):
     is_text: bool = False
     """Whether it was sent by SMS, which has no link."""
     resend_in_seconds: int = 0
-    outcome: CodePageNotice | None = None
+    code_notice: CodePageNotice | None = None
     number: str = ""
     """The number to type where the link is opened in another browser; empty if the message has no link of ours."""
     carries: str = "both"
@@ -72,20 +72,20 @@ class CodePage(Page):
     query: ClassVar[dict[str, int]] = {**Page.query, "sent": 8}
 
     def __post_init__(self) -> None:
-        if self.outcome is CodePageNotice.WRONG and not self.form.errors:
+        if self.code_notice is CodePageNotice.WRONG and not self.form.errors:
             self.form.add_error("code", WRONG_CODE)
 
     @property
     def notice(self) -> Notice | None:
-        if self.outcome is CodePageNotice.TOO_SOON:
+        if self.code_notice is CodePageNotice.TOO_SOON:
             return Notice(_l("Code sent") if self.is_text else _l("Email sent"), self.wait, "note")
-        if self.outcome is CodePageNotice.ENOUGH and self.is_text:
+        if self.code_notice is CodePageNotice.ENOUGH and self.is_text:
             return ENOUGH_TEXTS
-        if self.outcome is CodePageNotice.SENT and not self.is_text:
+        if self.code_notice is CodePageNotice.SENT and not self.is_text:
             return EMAIL_RESENT
-        if self.outcome is CodePageNotice.UNOPENED and self.carries == "link":
+        if self.code_notice is CodePageNotice.UNOPENED and self.carries == "link":
             return UNOPENED_LINK
-        return _NOTICES.get(self.outcome) or super().notice if self.outcome else super().notice
+        return _NOTICES.get(self.code_notice) or super().notice if self.code_notice else super().notice
 
     @property
     def wait(self) -> Any:
@@ -139,12 +139,14 @@ def redisplayed(form: HubForm) -> CodeForm:
     return fresh.with_token_error() if form.is_token_invalid else fresh
 
 
-def outcome_for(form: HubForm, refusal: ApiError) -> CodePageNotice:
-    """Return the outcome of a refusal; those that could reveal the account, such as a lock, are WRONG."""
+def code_notice_for(form: HubForm, refusal: ApiError) -> CodePageNotice:
+    """Return the notice of a refusal; those that could reveal the account, such as a lock, are WRONG."""
     if isinstance(refusal, e.TooManyRequests):
         waits = SentTo.model_validate(refusal.data or {}).resend_in_seconds
         return CodePageNotice.TOO_SOON if waits and not isinstance(form, CodeForm) else CodePageNotice.TOO_MANY
-    return next((outcome for kind, outcome in _REASONS.items() if isinstance(refusal, kind)), CodePageNotice.WRONG)
+    return next(
+        (code_notice for kind, code_notice in _REASONS.items() if isinstance(refusal, kind)), CodePageNotice.WRONG
+    )
 
 
 ENOUGH_TEXTS: Final = Notice(

@@ -47,7 +47,7 @@ class NewPasswordPage(Page):
 
 
 def rules_in_force(policy: PasswordPolicy | None, refusal: ApiError | None = None) -> tuple[Rule, ...]:
-    """Return the rules of an account, None: the tenant's; those that the refused password broke are marked."""
+    """Return the account's rules, or the tenant's for None, with those marked that the refused password broke."""
     return rules_of(policy or current_visit().tenant.password_policy, refusal=refusal)
 
 

@@ -37,7 +37,7 @@ class CredentialForm(HubForm):
     credential = HiddenField()
 
     def to_request(self) -> Any:
-        """Return None: `read_credential` reads the credential; a malformed one is no field error."""
+        """Return None: `read_credential` reads the credential; a malformed credential is no field error."""
 
 
 def read_credential(form: Any) -> PresentedCredential | None:

@@ -28,7 +28,7 @@ class PasswordConfirmationForm(HubForm):
     password = PasswordField(_l("Your password"), render_kw={"autocomplete": "current-password"})
 
     def validate_password(self, field: Field) -> None:
-        """Refuse what no visit can carry."""
+        """Refuse a password that is too long or has characters that the signed visit cannot hold."""
         if len(field.data or "") > MAX_PASSWORD_CHARACTERS:
             raise ValidationError(too_long(MAX_PASSWORD_CHARACTERS))
 

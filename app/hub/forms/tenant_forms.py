@@ -1,4 +1,4 @@
-"""Form classes with the fields of a tenant, made once per configuration and language: making one takes longer than all else."""
+"""Caches form classes with a tenant's fields by configuration and language: creating a class is the most expensive part of a form."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MAX_ENTRIES: Final = 200
 Form = TypeVar("Form", bound=HubForm)
 
 _kinds: Final[LruCache[Hashable, tuple[tuple[object, ...], Any]]] = LruCache(_MAX_ENTRIES)
-"""With the fields of each class, so that no other field gets the identity of one of them."""
+"""Form classes with their fields; holding the fields keeps their `id()` from being reused."""
 
 
 def tenant_form(
@@ -23,8 +23,8 @@ def tenant_form(
     """Return the subclass of a form with these members, which may depend on the language.
 
     Args:
-        fields: what the members are made of, told apart by identity: a tenant's are the same until its configuration changes.
-        made_from: all else that they are made of.
+        fields: the fields, compared by identity: a tenant's fields are the same objects until its configuration changes.
+        made_from: all other values that the members depend on.
     """
     tag, languages = locale.current_language().tag, current_visit().tenant.languages
     key = (base, tuple(map(id, fields)), made_from, tag, languages)

@@ -1,7 +1,7 @@
-"""One folder per journey, one module per page: its form, what its template sees with samples, and its views."""
+"""The pages: one folder per journey, one module per page with its form, its template context with samples, and its views."""
 
 from flask import Blueprint
 
 first_page = Blueprint("first_page", __name__)
-"""The sign-in page, which is there before all others (decision 0366)."""
+"""The blueprint of the login page, the only one registered at start (decision 0366)."""
 pages = Blueprint("pages", __name__)

@@ -21,7 +21,7 @@ from app.kit.web.assets import Asset
 SHEETS: Final = ("tokens", "base", "layout", "parts", "codes", "account")
 """Source files of the style sheet, in cascade order."""
 MAX_CACHED: Final = 256
-"""Of joined files. Pages use a few dozen, but an address may name scripts in any order."""
+"""Maximum number of cached joined files. Pages use a few dozen, but a request may name scripts in any order."""
 _NAME: Final = re.compile(r"(?P<parts>[a-z][a-z-]*(?:\.[a-z][a-z-]*)*)\.[0-9a-f]{12}\.(?P<kind>css|js)")
 
 
@@ -57,9 +57,8 @@ class Assets:
         return cached
 
     def named(self, name: str) -> tuple[Asset, bool] | None:
-        """Return the file of a name, and whether the name has the digest of the present content.
-
-        A page rendered by the previous release asks for an old name: it gets the present style rather than none.
+        """Return the file with a name, and whether the name has the digest of the current content. A page rendered by the previous
+        release requests an old name: it gets the current file instead of a 404.
         """
         match = _NAME.fullmatch(name)
         if match is None:

@@ -1,4 +1,4 @@
-"""Compiled templates lie beside the program's bytecode: compiling them took a tenth of the time until the first page."""
+"""Stores compiled templates beside Python's bytecode: compiling them took a tenth of the time to the first page."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from app.kit.package_files import TEMPLATES
 
 
 class CompiledTemplates(BytecodeCache):
-    """Keeps what Jinja makes of each template, where and when Python keeps bytecode: PYTHONPYCACHEPREFIX and
-    PYTHONDONTWRITEBYTECODE say so. Jinja compiles anew what another version of Jinja, Python or the template left.
+    """A Jinja bytecode cache that follows PYTHONPYCACHEPREFIX and PYTHONDONTWRITEBYTECODE. Jinja recompiles entries of another
+    version of Jinja, Python or the template.
     """
 
     def __init__(self, environment: Environment) -> None:
@@ -32,16 +32,16 @@ class CompiledTemplates(BytecodeCache):
         self._folder = Path(cache_from_source(str(TEMPLATES / "template.py"))).parent
 
     def get_cache_key(self, name: str, filename: str | None = None) -> str:
-        """Return a key by template and by the options that change what Jinja makes of it."""
+        """Return a key from the template and the environment options that change its compiled code."""
         return hashlib.sha256(f"{name}|{filename}|{self._of_options}".encode()).hexdigest()[:32]
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        """Read what is kept, if there is any."""
+        """Read the stored bytecode, if there is any."""
         with contextlib.suppress(OSError), self._path(bucket).open("rb") as file:
             bucket.load_bytecode(file)
 
     def dump_bytecode(self, bucket: Bucket) -> None:
-        """Keep it, if the folder may be written; another process never reads half a file."""
+        """Store the bytecode if the folder is writable; another process never reads a partial file."""
         if sys.dont_write_bytecode:
             return
         with contextlib.suppress(OSError):
@@ -61,7 +61,7 @@ class CompiledTemplates(BytecodeCache):
 
 
 def compile_all(environment: Environment) -> int:
-    """Compile the template of every page, for an image whose files no process may write; return how many there are."""
+    """Compile every page's template, for an image with a read-only file system; return their number."""
     names = environment.list_templates(
         filter_func=lambda name: name.endswith(".html") and not name.startswith("mails/")
     )

@@ -18,7 +18,7 @@ MAX_COUNTDOWN: Final = 3600
 class Countdown:
     """A wait that a page counts down; the server enforces it.
 
-    The clock time stands beside it, for screen readers and for browsers that do not count. The server does not know the
+    The page also shows the clock time, for screen readers and for browsers without scripts. The server does not know the
     visitor's time zone, so it is UTC; the script shows it in the browser's.
     """
 

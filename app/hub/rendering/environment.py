@@ -1,4 +1,4 @@
-"""The templates' environment: Flask's, with what it does for every call and import made cheap."""
+"""The Jinja environment of the pages: Flask's, with cheaper macro calls, imports and escaping."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from app.kit.web.host_names import readable
 
 _BREAKING_AT: Final = "@<wbr>"
 _CACHED_MACROS: Final = frozenset({"icon", "chevron", "time_left"})
-"""Macros that write the same for the same arguments, in every language and for everybody."""
+"""Macros whose output depends on their arguments alone, so it is cached."""
 _NO_CALLER: Final = StrictUndefined(name="caller")
-"""What a macro finds that no `call` block calls."""
+"""The `caller` of a macro that is called without a `call` block."""
 _DIRECT_CALLABLES: Final = MethodType, Field, Label
-"""Callables that take nothing of Jinja's."""
+"""Types of callables that take no Jinja context or environment, so they are called directly."""
 
 
 @lru_cache(maxsize=256)
@@ -41,10 +41,10 @@ def _cached_macro(macro: Macro, *arguments: Hashable) -> str:
 
 
 class PageMacro(Macro):
-    """A macro that takes its arguments by name in one step."""
+    """A macro that binds its keyword arguments in one step."""
 
     def write(self, context: Context, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-        """Return what the macro writes."""
+        """Return the macro's output."""
         names = self.arguments[len(args) :]
         if self.catch_kwargs or self.catch_varargs or self.explicit_caller or len(args) > self._argument_count:
             return self(context.eval_ctx, *args, **kwargs)
@@ -57,23 +57,23 @@ class PageMacro(Macro):
 
 
 def _empty_undefined(_message: str) -> str:
-    """Return what `{{ text if condition }}` writes otherwise; Jinja would make an object for it."""
+    """Return the value of `{{ text if condition }}` for a false condition; Jinja would create an Undefined object."""
     return ""
 
 
 class PageTemplate(Template):
-    """A template with `written` in place of `escape`, and macros of this module."""
+    """A template that uses this module's `escape_value` and macros."""
 
     @classmethod
     def from_code(cls, *args: Any, **kwargs: Any) -> Template:
-        """Return the template of compiled code, whose functions find these names in its module."""
+        """Return the template of compiled code, with these names in its namespace."""
         template = super().from_code(*args, **kwargs)
         template.root_render_func.__globals__.update(escape=escape_value, Macro=PageMacro, Undefined=_empty_undefined)
         return template
 
 
 class PageContext(Context):
-    """A context that calls macros, methods, form fields and gettext straight; for other callables Jinja looks up what they take."""
+    """A context that calls macros, methods, form fields and gettext directly; for other callables Jinja looks up what to pass."""
 
     def call(self, called: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         if isinstance(called, PageMacro):
@@ -109,12 +109,12 @@ class PageEnvironment(Environment):
         self.filters["readable"] = readable
 
     def make_globals(self, d: MutableMapping[str, Any] | None) -> MutableMapping[str, Any]:
-        """Return the environment's own map: Jinja compares the globals of two templates at every import."""
+        """Return the environment's own globals: Jinja compares the globals of two templates at every import."""
         return super().make_globals(d) if d else self.globals
 
 
 def install(app: Flask, *, development: bool) -> None:
-    """Let an application render every page; in development templates are read anew when they change."""
+    """Install the environment into an application; in development, changed templates are reloaded."""
     app.jinja_environment = PageEnvironment
     environment = app.jinja_env
     environment.undefined = StrictUndefined

@@ -1,4 +1,4 @@
-"""How templates and form controls escape what they write: as markupsafe does, with one call for a plain text."""
+"""Escapes values for HTML as markupsafe does, with one call for a plain text."""
 
 from __future__ import annotations
 

@@ -18,19 +18,19 @@ from wtforms.validators import ValidationError as Refused
 from app.hub.locale import lazy_gettext as _l
 from app.hub.rendering.widget_attributes import with_cached_attributes
 from app.hub.tenants.captcha_widget import WidgetView
-from app.hub.web.csrf import is_sent_elsewhere
+from app.hub.web.csrf import is_cross_origin_request
 from app.hub.web.services import services
 from app.hub.web.visit import Visit, current_visit
 from app.kit.operations.wire import Wire
 
 TOKEN_FIELD: Final = "token"
 _FEW_FIELDS: Final = 4
-"""A form with no more fields is seen at one glance."""
+"""Maximum number of fields of a short form, which needs no error summary."""
 _INVALID_TOKEN: Final = _l("This form has expired. Reload the page and try again.")
 
 
 class FreshToken:
-    """A CSRF token that is made when a template writes it: most posted forms are not shown again."""
+    """A CSRF token that is generated when a template renders it: most posted forms are not rendered again."""
 
     @cached_property
     def _text(self) -> str:
@@ -54,8 +54,8 @@ class BoundToken(CSRF):
 def is_own_post(token: str) -> bool:
     """Return whether a form with this CSRF token is one of the current visit, sent by a page of this host."""
     shared, visit = services(), current_visit()
-    is_elsewhere = is_sent_elsewhere(visit.environ, visit.host, is_https=shared.is_https)
-    return not is_elsewhere and shared.form_tokens.is_valid(token, *_token_context(visit))
+    is_foreign = is_cross_origin_request(visit.environ, visit.host, is_https=shared.is_https)
+    return not is_foreign and shared.form_tokens.is_valid(token, *_token_context(visit))
 
 
 def fresh_token() -> str:
@@ -76,11 +76,11 @@ class HubForm(FlaskForm):
     """
 
     is_first_prompt = False
-    """Whether this response asks for the password for the first time, which is no error."""
+    """Whether this response asks for the password for the first time, which is not an error."""
 
     @property
     def first_fields(self) -> tuple[str, ...]:
-        """Names of the fields of which the first empty one takes the focus; none on pages that are read first."""
+        """Names of the fields of which the first empty one takes the focus; none on pages with text to read first."""
         return ()
 
     @property
@@ -181,20 +181,19 @@ class HubForm(FlaskForm):
         return field.label.text if self.is_shown(field) and not isinstance(field, BooleanField) else ""
 
     def is_shown(self, field: Field) -> bool:
-        """Return whether the reader sees a field; a captcha may be replaced by a script."""
+        """Return whether a field is visible; a script may replace a captcha."""
         return not isinstance(field, HiddenField) and not getattr(field, "is_replaced_by_script", False)
 
     def take_focus(self, names: tuple[str, ...]) -> None:
-        """Give the focus to the first field with an error if there is no summary; without errors to the first empty one of these."""
+        """Set the focus on the first field with an error if there is no summary; without errors, on the first empty field of these."""
         empty = [self[name] for name in names if not self[name].data]
         field = next(iter(self._visible_problems() if self.problems or self.form_errors else empty), None)
         if field is not None:
             field.render_kw = {**(field.render_kw or {}), "autofocus": True}
 
     def _visible_problems(self) -> list[Field]:
-        """Return the invalid fields if the reader sees their errors at once: a single one, or those of a short form.
-
-        None if one is hidden or a captcha, which a script may replace. A summary would repeat what is on the same screen.
+        """Return the invalid fields if all their errors are visible at once: a single field, or a short form. Return None if one
+        is hidden or a captcha, which a script may replace. A summary would repeat errors on the same screen.
         """
         invalid = [field for field in self if field.errors and field.short_name != TOKEN_FIELD]
         if self.form_errors or not all(self.is_shown(field) for field in invalid):

@@ -48,7 +48,7 @@ def long_date(day: date) -> str:
 
 @cache
 def _long_dates(tag: str) -> tuple[str, ...]:
-    """Return, for each month, Babel's long date with places for day and year: Babel takes its pattern apart for each date."""
+    """Return Babel's long date of each month with placeholders for day and year: Babel would parse its pattern for each date."""
     locale = Locale.parse(tag, sep="-")
     pattern, months = locale.date_formats["long"].format, locale.months["format"]["wide"]
     return tuple(pattern % {"MMMM": months[month], "d": "%(d)d", "y": "%(y)d"} for month in range(1, 13))
@@ -84,7 +84,7 @@ class Scope:
 
     @property
     def rank(self) -> int:
-        """Its place in a list: who the person is first, the tenant's own scopes last."""
+        """Its position in a list: identity scopes first, the tenant's own scopes last."""
         return list(_DESCRIPTIONS).index(self.name) if self.name in _DESCRIPTIONS else len(_DESCRIPTIONS)
 
     @property

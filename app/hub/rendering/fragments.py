@@ -1,8 +1,8 @@
-"""Fragments of pages: what many pages have in common is rendered once, and cached by the values that it is made from.
+"""Fragments of pages: markup that many pages share, rendered once and cached by the values that it depends on.
 
 A fragment is a macro of `macros/page_frame.html`. It sees its arguments, the brand and the language, which are the key under
-which it is cached, and nothing else: `page` and `frame` are refused while it is rendered, and templates have no request. So
-what is cached can hold no value of a person, a browser or a request. Such values are written into the slots of the macro.
+which it is cached, and nothing else: `page` and `frame` are refused while it is rendered, and templates have no request. So a
+cached fragment cannot hold a value of a person, a browser or a request. Such values are written into the macro's slots.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from app.kit.caching.lru_cache import LruCache
 _MACROS: Final = "macros/page_frame.html"
 _MAX_FRAGMENTS: Final = 512
 _SLOT: Final = f"slot-{randomness.token()}-"
-"""How a slot begins while its fragment is rendered; nobody can write it into a brand."""
+"""The beginning of a slot's placeholder while its fragment is rendered: it is random, so no tenant's brand can contain it."""
 _FLASK_NAMES: Final = ("config", "g", "get_flashed_messages", "request", "session", "url_for")
 
 
@@ -37,11 +37,11 @@ class FragmentCache(LruCache[Hashable, str]):
 
 
 class NotInFragment(Exception):
-    """A text that is cached asked for the page or the visit, of which it must have nothing."""
+    """A cached macro read the page or the visit, whose values must not be cached."""
 
 
 class _View:
-    """What macros see while a text that is cached is rendered."""
+    """The template context while a cached fragment is rendered."""
 
     def __init__(self, **names: Any) -> None:
         self.__dict__ |= names
@@ -51,12 +51,12 @@ class _View:
 
 
 template_view: Final[ContextVar[Any]] = ContextVar("seen")
-"""What macros see: a page's `Rendering`, or the view of a text that is cached."""
+"""The current template context: a page's `Rendering`, or a cached fragment's `_View`."""
 
 
 @contextmanager
 def visible_names(**names: Any) -> Iterator[None]:
-    """Let macros see nothing but these names meanwhile."""
+    """Restrict macros to these names within the block."""
     token = template_view.set(_View(**names))
     try:
         yield
@@ -65,9 +65,8 @@ def visible_names(**names: Any) -> Iterator[None]:
 
 
 def install(app: Flask) -> None:
-    """Let macros name `page`, `frame` and `brand` of the page that is rendered, and nothing of the request.
-
-    An import "with context" would give them too, but runs all of a file's definitions again for each page.
+    """Give macros `page`, `frame` and `brand` of the current page, and nothing of the request. An import "with context" would do
+    that too, but runs all definitions of the file again for each page.
     """
     names = app.jinja_env.globals
     for name in _FLASK_NAMES:

@@ -1,4 +1,4 @@
-"""What surrounds each page: head, header, navigation, footer, and what templates see of the visit."""
+"""The frame around each page: head, header, navigation, footer, and the visit's values for templates."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from app.kit.web.assets import Asset
 
 
 class FramedPage(Protocol):
-    """What the frame shows or needs of the page within."""
+    """The attributes of a page that its frame needs."""
 
     @property
     def query(self) -> Mapping[str, int]:
@@ -40,7 +40,7 @@ class FramedPage(Protocol):
 
 @dataclass(frozen=True)
 class Frame:
-    """What layouts see beside the page's fields."""
+    """The template context of layouts, in addition to the page's fields."""
 
     page: FramedPage
     visit: Visit
@@ -55,7 +55,7 @@ class Frame:
         """Return an account page around its content.
 
         Args:
-            has_to_do: something if the security check-up has something to do.
+            has_to_do: whether the security check-up recommends an action.
             back: the link to the page above this one.
             application: the link back to an application.
         """
@@ -67,8 +67,8 @@ class Frame:
         """Return a page of a sign-in around its content.
 
         Args:
-            added: what stands at the end of the head.
-            application: what the page says of the application that asks.
+            added: markup at the end of the head.
+            application: the text about the requesting application.
             links: the application's own links.
         """
         tag = self.language.tag
@@ -79,7 +79,7 @@ class Frame:
     def _document(
         self, name: str, title: Any, arguments: tuple[FragmentArgument, ...], slots: dict[str, Any]
     ) -> Markup:
-        """Return a macro that writes a whole page but for its slots."""
+        """Return the macro of a complete document with slots."""
         page, script = self.page, self.script.name if self.script else ""
         slots["nonce"], slots["query"] = self.visit.nonce, self._query
         countdown = page.countdown
@@ -89,7 +89,7 @@ class Frame:
 
     @cached_property
     def application(self) -> RelyingPartyLink | None:
-        """The application that this browser signed in to last; the account pages lead back to it."""
+        """The application that this browser signed in to last; account pages link back to it."""
         return last_application()
 
     @property
@@ -106,7 +106,7 @@ class Frame:
 
     @property
     def _query(self) -> str:
-        """The address of this page in another language but for its tag; it repeats only the parameters of the page's `query`."""
+        """The address of this page in another language, without the language tag; it repeats only the parameters in the page's `query`."""
         visit, lengths = self.visit, self.page.query
         provided, is_short = visit.query, is_short_link(visit.environ)
         names = (
@@ -120,7 +120,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class Rendering:
-    """What a page's template and its macros see beside the page's fields."""
+    """The template context of a page, in addition to the page's fields."""
 
     page: FramedPage
     frame: Frame

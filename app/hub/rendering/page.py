@@ -53,7 +53,7 @@ BLOCKED_NOTICE: Final = Notice(
 
 
 def form_notice(form: HubForm) -> Notice | None:
-    """Return the notice of a form with an invalid CSRF token, or of one that asks for the password first."""
+    """Return the notice of a form with an invalid CSRF token, or of a form that asks for the password first."""
     if form.is_first_prompt:
         return Notice(_l("Confirm it’s you"), _l("Enter your password to continue."), "note")
     if not form.is_token_invalid:
@@ -97,7 +97,7 @@ class Page:
 
     @property
     def first_fields(self) -> tuple[str, ...]:
-        """Names of the fields of which the first empty one takes the focus, where no error takes it."""
+        """Names of fields: the first empty one gets the focus, unless a field with an error does."""
         form = getattr(self, "form", None)
         return form.first_fields if isinstance(form, HubForm) else ()
 
@@ -237,7 +237,7 @@ _GZIP_HEADER: Final = 16
 
 
 def _compress(body: bytes) -> bytes:
-    """Compress with gzip at level 3: level 6 takes half as long again, and makes a page of 2.1 kB 90 bytes smaller.
+    """Compress with gzip at level 3: level 6 takes 1.5 times as long, and makes a page of 2.1 kB 90 bytes smaller.
 
     A window of 8 KiB sees most of a page, and takes a quarter of the memory that would be cleared for each response.
     """

@@ -1,1 +1,1 @@
-"""What pages need of a tenant: branding, languages, sign-in options; and the cache of tenants."""
+"""A tenant's configuration for pages (branding, languages, sign-in options), and the cache of tenants."""

@@ -29,9 +29,9 @@ class PageBranding:
     logo_dark: str = ""
     """Address of the logo in dark mode; empty for `logo` in both."""
     icon_address: str = ""
-    """Address of the tenant's own favicon; empty for the mark in its colour."""
+    """Address of the tenant's own favicon; empty for the default icon in its colour."""
     scene: str = "dusk"
-    """What stands beside the form: dusk, daylight, picture or none. Bright colours are never at dusk."""
+    """The scene beside the form: dusk, daylight, picture or none. Bright colours have no dusk."""
     picture: str = ""
     """Address of the picture of the scene `picture`."""
     background: str = ""
@@ -84,7 +84,7 @@ class PageBranding:
 
     @property
     def has_scene(self) -> bool:
-        """Whether something stands beside the form."""
+        """Whether the page shows a scene beside the form."""
         return self.scene != "none"
 
     @property

@@ -1,6 +1,6 @@
 """The widgets of captcha providers: script addresses, and sources for the Content-Security-Policy.
 
-`static/js/widget.js` renders them, beside the built-in question (decision 0041).
+`static/js/widget.js` renders them, next to the built-in question (decision 0041).
 """
 
 from __future__ import annotations

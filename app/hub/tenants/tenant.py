@@ -1,4 +1,4 @@
-"""What pages need of a tenant: branding, languages and sign-in options."""
+"""A tenant's configuration for pages: branding, languages and sign-in options."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class RegistrationView:
 
 @dataclass(frozen=True, slots=True)
 class HubTenant:
-    """What pages need of a tenant's configuration, at one version."""
+    """A tenant's configuration for pages, at one version."""
 
     name: str
     """The first label of its host; empty if no tenant is known."""
@@ -62,7 +62,7 @@ class HubTenant:
     """Other origins where the tenant's passkeys work (WebAuthn Level 3 §5.11)."""
     version: str = ""
     security_questions: tuple[tuple[str, str], ...] = ()
-    """Ids and texts of the security questions that unlock a sign-in; empty if they do not."""
+    """Ids and texts of the security questions that unlock a sign-in; empty if the tenant does not unlock by questions."""
     form: tuple[FormField, ...] = ()
     """The registration form's fields; some of them are editable in the profile."""
     every_question: tuple[tuple[str, str], ...] = ()
@@ -92,7 +92,7 @@ class HubTenant:
     has_session_management: bool = False
     """Whether the session iframe is served."""
     has_organization_domains: bool = False
-    """Whether organizations prove domains by DNS."""
+    """Whether organizations verify domains by DNS."""
 
 
 NO_TENANT: Final = HubTenant(name="", brand=PageBranding(name="Gatehouse"))
@@ -121,7 +121,7 @@ def tenant_from_view(view: contract.TenantView) -> HubTenant:
         connections=tuple(
             UpstreamConnection(connection.name, connection.title, connection.mark) for connection in view.connections
         ),
-        passwordless_methods=tuple(view.ways),
+        passwordless_methods=tuple(view.passwordless_methods),
         has_one_touch=view.one_touch,
         consent_forms=tuple(view.consent_forms),
         privacy_policy=view.privacy_policy,

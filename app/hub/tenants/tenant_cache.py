@@ -1,4 +1,4 @@
-"""The tenants that a hub process has cached. Every two seconds it asks, in one call, which of them changed (decision 0367)."""
+"""Caches tenants by host in a hub process, and polls every two seconds which of them changed (decision 0367)."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from app.kit.operations.client import Client, ResponseHeaders, ServiceUnavailabl
 log = logging.getLogger("gatehouse.hub")
 
 ASK_SECONDS: Final = 2.0
-"""How often the identity service is asked which tenants changed."""
+"""How often the hub polls for changed tenants."""
 MAX_AGE_SECONDS: Final = 5.0
-"""No page shows a tenant as it was longer ago, while the identity service answers ..."""
+"""Maximum age of a cached tenant while the identity service answers ..."""
 READING_AGE_SECONDS: Final = 10.0
-"""... but those of visits while another one reads it, which takes milliseconds. By then, a service that hangs is known to."""
+"""... except for visits while another visit refreshes it, which takes milliseconds. By this age, a hanging service has been detected."""
 READ_AGE_SECONDS: Final = 2.5
-"""How old a tenant may be that the service sends: each of its processes caches it, too."""
+"""How old a tenant in a response may be: each process of the identity service caches it, too."""
 MAX_STALE_SECONDS: Final = 3600.0
-"""While the service does not answer, pages show a tenant as it was at most an hour ago; they answer 503 after that."""
+"""Maximum age while the service does not answer; pages answer 503 after that."""
 IDLE_SECONDS: Final = 600.0
-"""The service is asked about hosts that had a visit within these seconds: people leave a form open for minutes."""
+"""The hub polls for hosts with a visit within these seconds: people leave a form open for minutes."""
 MAX_CACHED: Final = tenant_pages.MAX_HOSTS
 MAX_UNKNOWN: Final = 500
 MAX_HOST_LENGTH: Final = 260
@@ -45,7 +45,7 @@ VERSION_HEADER: Final = "x-gatehouse-tenant-version"
 class _Cached:
     tenant: HubTenant
     as_of: float
-    """When the identity service had this version for sure."""
+    """The latest time at which the identity service confirmed this version."""
     used_at: float
 
 
@@ -62,16 +62,17 @@ class TenantCache:
         self._is_watched = is_watched
         self._by_host: dict[str, _Cached] = {}
         self._unknown: LruCache[str, float] = LruCache(MAX_UNKNOWN)
-        """When the service said that a host has no tenant; apart, so that invented hosts displace no tenant, and are not asked about."""
+        """When the service answered that a host has no tenant. A separate cache, so that invented hosts evict no tenant and are
+        not polled."""
         self._being_read: set[str] = set()
-        """Hosts whose tenant a visit reads anew; other visits use the cached one meanwhile."""
+        """Hosts whose tenant a visit is refreshing; other visits use the cached tenant meanwhile."""
         self._lock = threading.Lock()
         self._watcher: threading.Thread | None = None
         self._failed_at = float("-inf")
         self._failures = ThrottledLog(log)
 
     def by_host(self, host: str, client: Callable[[], Client]) -> HubTenant:
-        """Return the tenant of a host; calls the identity service only for one that is not cached, or changed.
+        """Return the tenant of a host; calls the identity service only if it is not cached, or changed.
 
         Raises:
             UnknownTenant: no tenant has the host.
@@ -80,7 +81,7 @@ class TenantCache:
         return self.fresh(host) or self._read(host, client)
 
     def fresh(self, host: str) -> HubTenant | None:
-        """Return the tenant of a host if it is cached, and not known to have changed. Makes no call."""
+        """Return the cached tenant of a host unless it changed or is too old; None otherwise. Makes no call."""
         cached, now = self._by_host.get(host), monotonic()
         # The age is a guard for a process whose thread did not run (suspended, out of threads): `ask` keeps it below the limit.
         if cached is None or now - cached.as_of >= MAX_AGE_SECONDS:
@@ -100,10 +101,10 @@ class TenantCache:
             self._expire(host, cached)
 
     def ask(self) -> None:
-        """Ask which tenants of hosts with recent visits changed; those are read again at the next visit, or not known any more.
+        """Poll which tenants of hosts with recent visits changed; expire those, and drop removed ones.
 
         Raises:
-            ApiError, ServiceUnavailable: there is no answer; the next round asks again.
+            ApiError, ServiceUnavailable: there is no answer; the next round polls again.
         """
         asked_at = monotonic()
         with self._lock:
@@ -130,7 +131,7 @@ class TenantCache:
             if len(host) > MAX_HOST_LENGTH or self._is_unknown(host):
                 raise UnknownTenant
             return self._call(host, None, client)
-        # Visits do not all wait for one answer of the service, nor one after the other for a service that does not answer.
+        # One visit refreshes the tenant; others neither wait for its response nor repeat the call to a hanging service.
         now = monotonic()
         is_being_read = host in self._being_read and now - cached.as_of < READING_AGE_SECONDS
         if is_being_read or (now - self._failed_at < ASK_SECONDS and _is_servable(cached)):
@@ -168,7 +169,7 @@ class TenantCache:
             self._watch()
 
     def _expire(self, host: str, cached: _Cached) -> None:
-        """Have a tenant read again at the next visit. A new entry, so that a round under way does not confirm it."""
+        """Expire a tenant, so that the next visit reads it again. It is a new entry, so that a poll in progress does not confirm it."""
         outdated = monotonic() - MAX_AGE_SECONDS - 1
         with self._lock:
             if self._by_host.get(host) is cached:
@@ -186,7 +187,7 @@ class TenantCache:
         return said_at is not None and monotonic() - said_at < ASK_SECONDS
 
     def _watch(self) -> None:
-        """Start the thread unless it runs: in the process that serves, also one that was forked from it."""
+        """Start the thread unless it runs in this process; a forked process starts its own."""
         if not self._is_watched or (self._watcher is not None and self._watcher.is_alive()):
             return
         self._watcher = threading.Thread(
@@ -210,7 +211,7 @@ def _is_servable(cached: _Cached) -> bool:
 
 
 def _refresh_periodically(cache: weakref.ref[TenantCache]) -> None:
-    """Ask every two seconds, until the cache is dropped."""
+    """Poll every two seconds, until the cache is garbage-collected."""
     sleep(ASK_SECONDS)
     while _refresh_once(cache):
         sleep(ASK_SECONDS)

@@ -1,1 +1,1 @@
-"""The core of the hub beneath Flask: the one way of a request, from the WSGI environment to the response (decision 0366)."""
+"""The request core of the hub: from the WSGI environment to the response, in place of Flask's request context (decision 0366)."""

@@ -1,10 +1,10 @@
-"""The Flask application of the hub, and the one way that each of its requests goes (decision 0366).
+"""The hub's Flask application, which dispatches requests without Flask's request context (decision 0366).
 
-path → visit → route → view, in an application context; an exception → its page; cookies and security headers; response.
+Each request passes: path normalization, visit, route, view; an exception gets its page; then cookies, security headers, response.
 
-There is no request context: views, forms and templates read the visit (`app.hub.web.visit`). Flask's hooks around a request and its
-error handlers would not run, so `add_views` refuses them: a check in a hook would be skipped. Extensions that need the
-application context alone work (Flask-Babel, Flask-WTF).
+Views, forms and templates read the visit (`app.hub.web.visit`); only the application context exists. Flask's request hooks and
+error handlers would not run, so `add_views` refuses them: a check in a hook would be skipped. Extensions that need only the
+application context work (Flask-Babel, Flask-WTF).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _HOOKS: Final = (
 
 
 class HubRule(Rule):
-    """A rule that compiles its address function when an address is first made: most of the 230 rules are never asked for one."""
+    """A rule that compiles its URL builder on first use: most of the 230 rules never build a URL."""
 
     def _compile_builder(self, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:
         compiled = cache(partial(super()._compile_builder, append_unknown))
@@ -56,8 +56,8 @@ class HubFlask(Flask):
     Args:
         shared: the services of the process.
         error_pages: which page answers which exception.
-        deferred_views: returns the views that the first page needs not wait for; called by `load`, or for the first address that
-            has no view before.
+        deferred_views: imports and returns the blueprints other than the login page's; called by `load`, or by the first request
+        whose address has no view yet.
     """
 
     url_rule_class = HubRule
@@ -70,7 +70,7 @@ class HubFlask(Flask):
         self.extensions["gatehouse"] = self.shared = shared
         self.error_pages = error_pages
         self.is_loaded = False
-        """Whether all views are there."""
+        """Whether all views are registered."""
         self._deferred_views = deferred_views
         self._routes = Routes(self)
         self._loading = Lock()
@@ -96,18 +96,18 @@ class HubFlask(Flask):
         return self._routes.find(environ)
 
     def has_view(self, environ: Mapping[str, Any]) -> bool:
-        """Return whether a request has a view that is there already."""
+        """Return whether a request has a view that is registered already."""
         return self._routes.has(dict(environ))
 
     def load(self) -> None:
-        """Add all views, unless they are there; wait if another thread does."""
+        """Register all views, unless they are registered; wait if another thread is doing it."""
         with self._loading:
             if not self.is_loaded:
                 self.add_views(self._deferred_views())
                 self.is_loaded = True
 
     def add_views(self, views: Iterable[Blueprint]) -> None:
-        """Serve views. Raises RuntimeError for a hook of Flask, which would not run."""
+        """Register blueprints. Raises RuntimeError for a Flask hook, which would not run."""
         self._routes.add(views)
         if hooks := [name for name in _HOOKS if _is_set(getattr(self, name))]:
             raise RuntimeError(
@@ -115,10 +115,10 @@ class HubFlask(Flask):
             )
 
     def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the function; Flask would look at each view, at each request, whether it is a coroutine."""
+        """Return the function unchanged; Flask would check at each request whether the view is a coroutine."""
         return func
 
 
 def _is_set(hooks: Any) -> bool:
-    """Return whether a table of hooks or error handlers, which may be nested, holds one."""
+    """Return whether a (nested) table of hooks or error handlers is not empty."""
     return any(map(_is_set, hooks.values())) if isinstance(hooks, dict) else bool(hooks)

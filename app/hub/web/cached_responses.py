@@ -1,4 +1,4 @@
-"""Pages in memory, with slots for what is fresh in each response."""
+"""The cache of rendered pages, with slots for values that are new in each response."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _MAX_CACHED: Final = 512
 
 
 class PageResponse(Response):
-    """The response of a page: its headers are complete, with a length and without an address that must be encoded."""
+    """A page's response, whose headers are final: `get_wsgi_headers` returns them as they are."""
 
     def get_wsgi_headers(self, environ: WSGIEnvironment) -> Headers:  # noqa: ARG002 - werkzeug's signature
-        """Return the headers as they are; werkzeug copies them, to complete them."""
+        """Return the headers as they are; werkzeug would copy and complete them."""
         return self.headers
 
 

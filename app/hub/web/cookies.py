@@ -1,4 +1,4 @@
-"""Cookies of the hub: set and delete them with the attributes that all of them have."""
+"""Reads, sets and deletes the hub's cookies, with their common attributes."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from app.kit.web.web_addresses import is_web_address
 
 _STATE_LIFETIME_SECONDS: Final = 365 * 86_400
 _PLAIN: Final = re.compile(r"[A-Za-z0-9._~:-]*")
-"""A value that needs no quotes in a cookie (RFC 6265 section 4.1.1)."""
+"""Matches a value that needs no quotes in a cookie (RFC 6265 section 4.1.1)."""
 OTHERS_SEPARATOR: Final = "."
-"""Between the tokens of a cookie; they are URL-safe base64, which has none."""
+"""Separates the tokens of a cookie; they are URL-safe base64, which has no dot."""
 
 
 def cookies_of(environ: Mapping[str, Any]) -> dict[str, str]:
-    """Return the cookies that a browser sent; the first of each name, which is the one with the longest path (RFC 6265 section 5.4)."""
+    """Return the cookies that a browser sent; the first of each name, which has the longest path (RFC 6265 section 5.4)."""
     cookies: dict[str, str] = parse_cookie(environ.get("HTTP_COOKIE"), _first_of_each)  # type: ignore[arg-type]  # werkzeug calls it only
     return cookies
 
@@ -52,7 +52,7 @@ def delete_cookie(response: Response, name: str) -> None:
 
 
 def set_session(response: Response, session: Session | None, state: str | None = None) -> None:
-    """Set the session's cookie, or delete it without one, and the state of the session iframe, which changes with it."""
+    """Set the session cookie, or delete it for None; update the session iframe's state cookie."""
     name = services().session_cookie
     if session is not None:
         set_cookie(response, name, session.token, session.lifetime_seconds)
@@ -75,7 +75,7 @@ def set_state_cookie(response: Response, state: str | None) -> None:
     """Set the state of the session iframe; without one to a random value, so that the iframe notices a sign-in or sign-out.
 
     The iframe's script in the frame of another site reads it, and no other page (OpenID Connect Session Management 1.0
-    section 3.2). It outlives the session: a missing cookie is one that the browser keeps from frames.
+    section 3.2). It outlives the session: a missing cookie means that the browser blocks cookies in frames.
     """
     response.set_cookie(
         services().state_cookie,
@@ -89,9 +89,9 @@ def set_state_cookie(response: Response, state: str | None) -> None:
 
 
 def set_interaction_cookie(response: Response, interaction: HubInteraction) -> None:
-    """Set the cookie of an interaction, and delete the oldest where the browser has too many.
+    """Set the cookie of an interaction, and delete the oldest if the browser has too many.
 
-    The relying parties of deleted interactions are remembered, so that their tabs still find the way back.
+    The relying parties of deleted interactions are remembered, so that their tabs can still link back.
     """
     interactions, visit = services().interactions, current_visit()
     tenant = visit.tenant.name

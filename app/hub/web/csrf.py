@@ -32,7 +32,7 @@ class FormTokens:
     """
 
     def __init__(self, keys: Sequence[bytes]) -> None:
-        # kept with its key taken in: OpenSSL takes longer for that than for the message
+        # cached after key setup, which takes OpenSSL longer than the message
         self._started = [hmac.new(key, digestmod="sha256") for key in keys]
 
     def make(self, *bound_to: str) -> str:
@@ -94,7 +94,7 @@ def _own_origins(host: str, is_https: bool) -> frozenset[str]:
     return frozenset(origin_of(f"{scheme}://{host}") for scheme in (("https",) if is_https else ("http", "https")))
 
 
-def is_sent_elsewhere(environ: Mapping[str, Any], host: str, *, is_https: bool) -> bool:
+def is_cross_origin_request(environ: Mapping[str, Any], host: str, *, is_https: bool) -> bool:
     """Return whether another origin sent this form. Browsers send such a form without the cookies that they hold (`SameSite=Lax`)."""
     site, origin = environ.get("HTTP_SEC_FETCH_SITE", ""), environ.get("HTTP_ORIGIN", "")
     return environ.get("REQUEST_METHOD") == "POST" and is_cross_origin(site, origin, host, is_https=is_https)

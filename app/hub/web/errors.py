@@ -1,4 +1,4 @@
-"""Which page answers an exception: one table, by class."""
+"""The table from exception classes to error pages."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _Page = TypeVar("_Page", bound=ErrorPage)
 
 
 class ErrorPages:
-    """The pages of exceptions; a class has that of its nearest base class in the table."""
+    """The error pages by exception class; a class without an entry uses its nearest base class."""
 
     def __init__(self) -> None:
         self._pages: dict[type[Exception], ErrorPage] = {}
 
     def answers(self, *kinds: type[Exception]) -> Callable[[_Page], _Page]:
-        """Declare the function that returns the page of exceptions of these classes."""
+        """Register a function that returns the page for these exception classes (decorator)."""
 
         def declare(page: _Page) -> _Page:
             self._pages |= dict.fromkeys(kinds, page)
@@ -27,9 +27,8 @@ class ErrorPages:
         return declare
 
     def page_of(self, problem: Exception) -> Response:
-        """Return the page of an exception; if that breaks, the page of what it raised. Each page is asked once.
-
-        Raises the last exception where all its pages broke, or none of its classes has one.
+        """Return the page of an exception; if that raises, the page of the new exception. Each page is tried once. Raises the last
+        exception if every page failed, or no class of it has a page.
         """
         tried: list[ErrorPage] = []
         while (page := self._first_page(problem, tried)) is not None:

@@ -1,6 +1,5 @@
-"""An interaction is one sign-in in one tab: what its pages show of it, and the encrypted cookie that carries it.
-
-The identity service owns the interaction and decides its steps; the copy here lets the hub render a page without a call.
+"""The hub's copy of an interaction (one sign-in in one tab), and its encrypted cookie. The identity service owns the interaction
+and decides its steps; the copy lets the hub render a page without an API call.
 """
 
 from __future__ import annotations
@@ -20,20 +19,21 @@ from app.kit.text.languages import tags_in
 from app.kit.web.web_addresses import is_web_address
 
 MAX_OPEN: Final = 5
-"""Cookies per browser, which fit into one header; the tab of an evicted one reopens its interaction (`lifecycle.reopen`)."""
+"""Maximum number of interaction cookies per browser, which fit into one header; the tab of an evicted one reopens its interaction
+(`lifecycle.reopen`)."""
 MAX_REMEMBERED: Final = 8
-"""Evicted interactions whose relying party is remembered."""
+"""Maximum number of evicted interactions whose relying party is remembered."""
 MAX_ADDRESS_LENGTH: Final = 160
 """Longest address of an application's logo, privacy notice or terms that the cookie carries: five cookies share one header."""
 _FEWEST_FIELDS: Final = 10
 """Fields of a cookie without logo and links, which the previous release reads and writes."""
 COOKIE_LIFETIME_SECONDS: Final = 4 * 24 * 3600
-"""As long as the identity service keeps an interaction, from which the sign-in restarts."""
+"""Lifetime of an interaction in the identity service, during which the sign-in can restart."""
 
 
 @dataclass(frozen=True, slots=True)
 class HubInteraction:
-    """What the pages of one interaction show. The cookie holds the fields in this order."""
+    """The values of one interaction that pages show. The cookie holds the fields in this order."""
 
     id: str
     binding: str
@@ -63,9 +63,9 @@ class HubInteraction:
     invitation: str = ""
     """Name of the organization that this sign-in or registration joins at its end."""
     limited_by: str = ""
-    """Name of an organization that refused the method of the last sign-in; `needs=method` in the address shows it."""
+    """Name of an organization that refused the last sign-in's method; the page shows it for `needs=method` in the address."""
     limited_to: str = ""
-    """The methods that it allows, separated by spaces."""
+    """The methods that this organization allows, separated by spaces."""
     organization: str = ""
     """Display name of the organization that the sign-in is for, if its look is shown."""
     organization_logo: str = ""
@@ -80,9 +80,8 @@ class HubInteraction:
         return (self.relying_party, self.logo, self.policy, self.terms, *organization)
 
     def anonymous(self, id: str) -> HubInteraction:  # noqa: A002 - the field
-        """Return an interaction of that id whose pages are the same, and which has nothing else of this one.
-
-        They show `application`, and their headers have `redirect_scheme` and `display`.
+        """Return an interaction with this id that renders the same pages, without any other value of this one. The pages show
+        `application`, and their headers have `redirect_scheme` and `display`.
         """
         return HubInteraction(
             id,
@@ -108,7 +107,7 @@ class HubInteraction:
 
     @property
     def method_limit(self) -> MethodLimit | None:
-        """The methods that an organization allows; None until it refused one."""
+        """The methods that an organization allows; None unless it refused one."""
         methods = self.limited_to.split()
         return (
             MethodLimit.model_validate({"organization": self.limited_by, "allowed_methods": methods})
@@ -198,7 +197,7 @@ class InteractionCookies:
         return name, self._cipher.encrypt(content, f"{tenant} {name}")
 
     def to_evict(self, cookies: Mapping[str, str], tenant: str, keep: str) -> dict[str, HubInteraction | None]:
-        """Return the cookies to delete beside the one to keep: by name, the interaction where it can be decrypted."""
+        """Return the cookies to delete, all but `keep` and the newest: the interaction by cookie name, None if it cannot be decrypted."""
         aged = []
         for name, value in cookies.items():
             if name.startswith(self._prefix) and name != keep:

@@ -1,6 +1,5 @@
-"""Reads the parameters of a request from the WSGI environment: those of its address, and those of a form in its body.
-
-Bytes that are no UTF-8 stay percent-encoded. A form that cannot be read is empty: it has no CSRF token, so its page refuses it.
+"""Reads the parameters of a request from the WSGI environment: query parameters and form fields. Bytes that are not UTF-8 stay
+percent-encoded. An unreadable form is empty: it has no CSRF token, so its page refuses it.
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ class Parameters(ImmutableMultiDict[str, str]):
     if not TYPE_CHECKING:  # the signature is werkzeug's
 
         def get(self, name: str, default: Any = None, type: Any = None) -> Any:  # noqa: A002
-            """Return the first value of a name. werkzeug raises an error within for each name that is not there."""
+            """Return the first value of a name. werkzeug's own `get` raises and catches an error for each absent name."""
             return super().get(name, default, type) if name in self else default
 
 
 MAX_FORM_BYTES: Final = 64_000
 MAX_FORM_PARTS: Final = 200
-"""Of a form of the kind `multipart/form-data`."""
+"""Maximum number of parts of a `multipart/form-data` form."""
 NO_PARAMETERS: Final = Parameters()
 _BAD_BYTES: Final = "werkzeug.url_quote"
 """The codec error handler that percent-encodes bytes that are no UTF-8."""
@@ -81,5 +80,5 @@ def _multipart(stream: IO[bytes], kind: str, options: dict[str, str]) -> Paramet
 
 
 def _file(*_: Any, **__: Any) -> io.BytesIO:
-    """Return the place of a file, in memory: a body is short."""
+    """Return the stream for an uploaded file: in memory, because a body is short."""
     return io.BytesIO()

@@ -1,8 +1,6 @@
-"""The path of a request as the routes spell it.
-
-Fixed segments ignore letter case; parameters keep theirs. A mailed link such as `/r/TOKEN` is answered by the page that its
-letter names (decision 0179): the address becomes the page's own, with the token in `vtoken`. So both forms have the same
-page, limits and rules, and links of older emails keep working.
+"""Normalizes the path of a request to the routes' spelling. Fixed segments ignore letter case; parameters keep theirs. A mailed
+link such as `/r/TOKEN` is rewritten to the page for its letter, with the token in `vtoken` (decision 0179). So both forms have the
+same page, limits and rules, and links in older emails keep working.
 """
 
 from __future__ import annotations
@@ -14,11 +12,11 @@ from wsgiref.types import WSGIEnvironment
 from app.hub.web.short_links import GIVEN, PARAMETER, page_and_token
 
 _VARIABLE_SEGMENTS: Final = {"service": (3,), "callback": (), "static": None, "_gallery": None}
-"""By first segment: the positions that hold names, which keep their letter case; None: all later segments do."""
+"""By first segment: the positions of path parameters, which keep their letter case; None: all later segments."""
 
 
 def normalize_path(environ: WSGIEnvironment) -> None:
-    """Rewrite the path, and the query of a short link."""
+    """Normalize the path in the environment, and rewrite a short link to its page."""
     path = environ.get("PATH_INFO", "")
     if (found := page_and_token(path)) is not None:
         page, token = found

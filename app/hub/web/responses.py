@@ -1,4 +1,4 @@
-"""What every response of the hub gets: the cookies that the visit changed, security headers, the cost where it is asked for."""
+"""Completes every response of the hub: changed cookies, security headers, and cost headers if the settings enable them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from werkzeug import utils
 from werkzeug.wrappers import Response as AnyResponse
 
 from app.hub.web.cookies import set_cookie, set_interaction_cookie
-from app.hub.web.csrf import is_sent_elsewhere
+from app.hub.web.csrf import is_cross_origin_request
 from app.hub.web.security_headers import with_security_headers
 from app.hub.web.services import COST_HEADER, services
 from app.hub.web.visit import Visit
@@ -20,13 +20,13 @@ _YEAR_SECONDS: Final = 365 * 24 * 3600
 
 
 def redirect(address: str, status: int) -> Response:
-    """Return a redirect to any address; one with other characters than a URI has is encoded."""
+    """Return a redirect to any address; characters that a URI cannot hold are percent-encoded."""
     response: Response = utils.redirect(address, status, Response)  # type: ignore[assignment]  # the class that is given
     return response
 
 
 def finish(response: AnyResponse, visit: Visit) -> AnyResponse:
-    """Set the cookies that the visit changed, and the cost where the settings ask for it; return the response."""
+    """Set the cookies that the visit changed, and the cost headers if the settings enable them; return the response."""
     _set_cookies(response, visit)
     if services().settings.shows_cost:
         response.headers[COST_HEADER] = _sum_costs(visit.costs)
@@ -48,7 +48,7 @@ def _set_cookies(response: AnyResponse, visit: Visit) -> None:
         set_cookie(response, shared.session_cookie, visit.renewed.token, visit.renewed.lifetime_seconds)
     if visit.is_reopened and visit.interaction is not None:
         set_interaction_cookie(response, visit.interaction)
-    if visit.is_binding_new and not is_sent_elsewhere(visit.environ, visit.host, is_https=shared.is_https):
+    if visit.is_binding_new and not is_cross_origin_request(visit.environ, visit.host, is_https=shared.is_https):
         set_cookie(response, shared.browser_cookie, visit.binding, None)
     if visit.is_device_passkey_new:
         set_cookie(response, shared.passkey_cookie, visit.device_passkey, _YEAR_SECONDS)

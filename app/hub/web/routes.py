@@ -1,4 +1,4 @@
-"""Finds the view of a request in Flask's `url_map`: an address that names nothing by one look-up, any other by werkzeug."""
+"""Finds the view of a request in Flask's `url_map`: an address without path parameters by one dictionary look-up, any other by werkzeug."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response
 
 View = Callable[[], Any]
-"""Returns the response; it has its arguments."""
+"""A view with its arguments bound; returns the response."""
 
 
 class Routes:
@@ -23,7 +23,7 @@ class Routes:
         self._app = app
         self._lock = Lock()
         self._by_address: dict[tuple[str, str], tuple[str, Mapping[str, Any]]] = {}
-        """By method and path of an address that names nothing: the name of its view, and the view's arguments."""
+        """By method and path of an address without path parameters: the endpoint and the view's arguments."""
 
     def add(self, views: Iterable[Blueprint]) -> None:
         """Add views with their addresses."""
@@ -38,7 +38,7 @@ class Routes:
                         self._by_address.setdefault((method, rule.rule), view)
 
     def has(self, environ: WSGIEnvironment) -> bool:
-        """Return whether a request has a view; the answer to OPTIONS needs the views of all methods, so there is none for it."""
+        """Return whether a request has a view; False for OPTIONS, whose response needs the routes of all methods."""
         try:
             return environ["REQUEST_METHOD"] != "OPTIONS" and bool(self.find(environ))
         except HTTPException:
@@ -49,7 +49,7 @@ class Routes:
 
         Raises:
             NotFound: no view has the address.
-            MethodNotAllowed: none has it for this method.
+            MethodNotAllowed: no view has it for this method.
             RequestRedirect: the address is to be spelled otherwise.
         """
         found = self._by_address.get((environ["REQUEST_METHOD"], environ["PATH_INFO"]))

@@ -59,7 +59,7 @@ HEADERS: Final = (
 
 
 def with_security_headers(headers: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return the headers of a response with the security headers; those that a view set stay.
+    """Return the headers of a response with the security headers; headers that a view set stay.
 
     A page whose policy lets other sites frame it gets no `X-Frame-Options`, which knows no such permission.
     """

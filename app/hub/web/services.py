@@ -126,7 +126,7 @@ def make_services(
     *,
     watches_tenants: bool = False,
 ) -> HubServices:
-    """Return the services of a process, as `create_app` describes its arguments; `watches_tenants` for one that serves."""
+    """Return the services of a process; `create_app` describes the arguments."""
     time, address = clock or SystemClock(), settings.api_url or settings.base_url
     keys = tuple(derive_key(secret, "hub calls") for secret in settings.secrets)
     identity_client = IdentityClient(address, keys, time, transport, server)
@@ -160,4 +160,4 @@ def api(password: str | None = None) -> Client:
         if renewed := headers.get(SESSION_HEADER):
             visit.renew(Session.model_validate_json(renewed))
 
-    return shared.identity_client.for_visit(visit.to_signed_visit(current_language(), password), on_response)
+    return shared.identity_client.for_visit(visit.to_visitor_claims(current_language(), password), on_response)

@@ -1,4 +1,4 @@
-"""Mailed links such as `/r/TOKEN`: the page that their letter names, and their token (decision 0179)."""
+"""Maps mailed links such as `/r/TOKEN` to their page and token (decision 0179)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.contract.messages.short_link_paths import SHORT_PATHS
 PARAMETER: Final = "vtoken"
 _PAGES: Final = {short: page for page, short in SHORT_PATHS.items()}
 GIVEN: Final = "gatehouse.short_link"
-"""The key in the WSGI environment of the address that the visitor sees."""
+"""The key in the WSGI environment of the address that the browser sent."""
 
 
 def page_and_token(path: str) -> tuple[str, str] | None:
@@ -33,7 +33,7 @@ def link_address(page: str, token: str) -> str:
 
 
 def given_path(environ: Mapping[str, Any]) -> str:
-    """Return the path of a short link as the visitor sees it, with the token."""
+    """Return the path of a short link as the browser sent it, with the token."""
     return quote(environ[GIVEN], safe="/", encoding="latin-1")
 
 

@@ -13,7 +13,7 @@ from werkzeug.wsgi import get_path_info
 
 from app.contract.accounts.models import PersonView
 from app.contract.sessions.models import Session
-from app.contract.visitor_claims import VisitorClaims as SignedVisit
+from app.contract.visitor_claims import VisitorClaims
 from app.hub.locale import Language, negotiate, parse_accept_language, use_language
 from app.hub.tenants.branding import PageBranding
 from app.hub.tenants.tenant import NO_TENANT, HubTenant
@@ -25,7 +25,7 @@ from app.kit.caching.cached_attribute import cached_attribute
 from app.kit.observability.instrumentation import new_request_id
 
 _OURS: Final = "gatehouse-"
-"""In the names of all cookies that the hub sets."""
+"""Prefix of the names of all cookies that the hub sets."""
 LANGUAGE_PARAMETER: Final = "lang"
 """The parameter of an address that chooses the language."""
 SHOWN_UID: Final = "shown_uid"
@@ -58,7 +58,7 @@ class Visit:
     posted_uid: str = ""
     """The account that the page of the posted form showed; the identity service refuses the form for another one."""
     named_uid: str = ""
-    """The signed-in account, once the identity service named it."""
+    """The signed-in account, once a response of the identity service named it."""
     trusted: str = ""
     """The cookie with which a browser is not asked for a second factor."""
     renewed: Session | None = None
@@ -67,9 +67,9 @@ class Visit:
     """The secret of this browser, to which interactions and forms outside of one are bound."""
     is_binding_new: bool = False
     is_reopened: bool = False
-    """Whether the interaction's cookie is to be set anew, from what the identity service keeps of it."""
+    """Whether the response sets the interaction's cookie again, from the identity service's copy."""
     form_token: str = ""
-    """What forms have in place of a fresh token; empty but while a page is rendered for the cache."""
+    """The placeholder that forms render instead of a CSRF token; empty unless a page is rendered for the cache."""
     device_passkey: str = ""
     """A digest of the passkey that this device used last."""
     is_device_passkey_new: bool = False
@@ -117,10 +117,10 @@ class Visit:
 
     @cached_attribute
     def form(self) -> Parameters:
-        """The fields of a posted form; none for other methods. Raises as `read_form`, at the first reading alone."""
+        """The fields of a posted form; none for other methods. Raises as `read_form`, on the first access only."""
         if not self.is_post:
             return NO_PARAMETERS
-        self.form = NO_PARAMETERS  # of a form that is refused: its error page may read it, too
+        self.form = NO_PARAMETERS  # of a refused form: its error page may read it, too
         return read_form(self.environ)
 
     @cached_attribute
@@ -143,13 +143,13 @@ class Visit:
         return self.binding
 
     def adopt_binding(self, binding: str | None) -> None:
-        """Take the secret of a new interaction as the browser's, if it has none: all its interactions share one."""
+        """Store the binding secret of a new interaction as the browser's, if it has none: all its interactions share one."""
         if binding and not self.binding:
             self.binding, self.is_binding_new = binding, True
 
     @property
     def has_cookies(self) -> bool:
-        """Whether the browser sent any cookie of ours; one that blocks cookies never does."""
+        """Whether the browser sent any cookie of the hub; a browser that blocks cookies never does."""
         return any(_OURS in name for name in self.cookies)
 
     @property
@@ -174,9 +174,9 @@ class Visit:
         """Name of the application that asked for the sign-in; empty outside of an interaction."""
         return self.interaction.relying_party if self.interaction else ""
 
-    def to_signed_visit(self, language: Language, password: str | None = None) -> SignedVisit:
-        """Return the visit as it is signed and sent to the identity service; `password` reauthenticates the person."""
-        return SignedVisit(
+    def to_visitor_claims(self, language: Language, password: str | None = None) -> VisitorClaims:
+        """Return the claims that are signed and sent to the identity service; `password` reauthenticates the person."""
+        return VisitorClaims(
             host=self.host,
             scheme=self.scheme,
             session=self.session or None,
@@ -194,12 +194,12 @@ class Visit:
         )
 
     def renew(self, session: Session | None) -> None:
-        """Use a renewed session from here on; None if it was not renewed."""
+        """Use a renewed session for the rest of the request; do nothing for None."""
         if session is not None:
             self.session, self.renewed = session.token, session
 
     def use_account_language(self, person: PersonView | None) -> None:
-        """Take the signed-in account into account from here on: its id, its language, and whether it has organizations."""
+        """Use the signed-in account for the rest of the request: its id, its language, and whether it has organizations."""
         self.has_organizations = person is not None and person.has_organizations
         self.named_uid = person.uid if person is not None else ""
         if person is not None and person.language:
@@ -207,7 +207,7 @@ class Visit:
             self.choose_language()
 
     def forget_account(self) -> None:
-        """Show no account from here on, because its session ended."""
+        """Remove the account from the rest of the request, because its session ended."""
         self.posted_uid = self.named_uid = ""
 
     def choose_language(self) -> Language:

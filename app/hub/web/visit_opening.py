@@ -1,4 +1,4 @@
-"""Opens the visit of a request: what its headers say, then its tenant, interaction and language."""
+"""Opens the visit of a request: reads its headers, then finds its tenant, interaction and language."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from app.kit.operations.client import ServiceUnavailable as ServiceNotAnswering
 from app.kit.web.host_names import requested_host
 
 _MAX_OTHERS, _MAX_OTHERS_LENGTH = 4, 400
-"""Sessions of other accounts in their cookie, and its characters."""
+"""Maximum number of other accounts' sessions in their cookie, and its maximum length."""
 _PATHS_WITHOUT_TENANT: Final = ("/static/", "/_gallery")
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
@@ -61,7 +61,7 @@ def refuse_shed(visit: Visit) -> None:
 
 
 def open_visit(shared: HubServices, environ: WSGIEnvironment) -> Visit:
-    """Return the visit of a request, without a tenant yet."""
+    """Return the visit of a request from its headers, without a tenant yet."""
     cookies = cookies_of(environ)
     return Visit(
         host=requested_host(environ).lower(),
@@ -83,7 +83,7 @@ def open_visit(shared: HubServices, environ: WSGIEnvironment) -> Visit:
 
 
 def _others(text: str) -> tuple[str, ...]:
-    """Return the tokens of the cookie with the sessions of other accounts."""
+    """Return the session tokens of the browser's other accounts."""
     return (
         tuple(part for part in text[:_MAX_OTHERS_LENGTH].split(OTHERS_SEPARATOR) if part)[:_MAX_OTHERS] if text else ()
     )
@@ -95,7 +95,7 @@ def _needs_reopening(visit: Visit) -> bool:
 
 
 def _reopen(visit: Visit, interaction_id: str) -> None:
-    """Take the interaction from the identity service, if this browser began it; it decides as it would have before."""
+    """Restore the interaction from the identity service if this browser began it."""
     stored = visit.interaction
     if (stored is None and not visit.binding) or not _ID.fullmatch(interaction_id):
         return

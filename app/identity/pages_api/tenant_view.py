@@ -48,7 +48,7 @@ def tenant(context: Context) -> tenant_pages.TenantView:
             tenant_pages.ConnectionView(name=connection.name, title=connection.title, mark=connection.mark)
             for connection in offered_connections.active_connections(context)
         ],
-        ways=[*methods.enabled_methods(context), *([PHONE] if settings.qr_sign_on else [])],
+        passwordless_methods=[*methods.enabled_methods(context), *([PHONE] if settings.qr_sign_on else [])],
         one_touch=settings.one_touch and settings.registration and not settings.registration_captcha,
         passkeys=settings.passkey_settings.selection if settings.passkeys else "",
         related_origins=webauthn_origins.origins(context)[1:],

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     cached_attribute = cached_property
 else:
 
-    class cached_attribute(cached_property):  # noqa: N801 - used as a decorator, like the one that it replaces
-        """As `cached_property`, without the lock that Python 3.11 takes for each first reading; objects of one request need none."""
+    class cached_attribute(cached_property):  # noqa: N801 - used as a decorator, like `cached_property`
+        """A `cached_property` without the lock that Python 3.11 takes on first access; objects of one request need none."""
 
         def __get__(self, instance: Any, owner: type[Any] | None = None) -> Any:
             if instance is None:

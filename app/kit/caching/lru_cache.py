@@ -26,7 +26,7 @@ class LruCache(Generic[Key, Value]):
             return found
 
     def peek(self, key: Key) -> Value | None:
-        """Return an entry that does not count as used."""
+        """Return an entry without marking it as used."""
         with self._lock:
             return self._entries.get(key)
 

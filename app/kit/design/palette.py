@@ -23,7 +23,7 @@ _FILL: Final = 0.53
 _PAPER: Final = 0.95
 """Lightness above which a brand without colour would vanish on white: its button is ink there."""
 DARKEST_LIGHT_GROUND: Final = 0.92
-"""Least OKLCH lightness of a tenant's own page ground in light mode: state colours keep their contrast on it."""
+"""Lowest OKLCH lightness of a tenant's own page ground in light mode: state colours keep their contrast on it."""
 LIGHTEST_DARK_GROUND: Final = 0.27
 """Highest OKLCH lightness of a tenant's own page ground in dark mode."""
 

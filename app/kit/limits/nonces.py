@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MAX_IN_MEMORY: Final = 500_000
 """Only nonces of valid signatures are kept; more within two windows than one process can serve indicate a bug."""
 _SINCE: Final = "gatehouse:nonces:since"
-"""The key with the time, in Unix seconds, since which Redis has kept every nonce. It goes with the nonces when Redis comes back empty."""
+"""The key with the time, in Unix seconds, since which Redis has kept every nonce. It is lost with the nonces when Redis restarts empty."""
 
 
 class Nonces:
@@ -24,9 +24,9 @@ class Nonces:
 
     Args:
         window_seconds: how far the time of a signature may be off, either way.
-        refuses_forgotten: whether signatures are refused that are older than what Redis remembers, because nobody knows whether they
-            were used. Not for signers whose clock may be wrong.
-        elapsed: seconds that no change of the clock moves.
+        refuses_forgotten: whether to refuse signatures older than Redis's oldest record, because their use cannot be checked. Not
+        for signers whose clock may be wrong.
+        elapsed: a monotonic clock, in seconds.
     """
 
     def __init__(
@@ -44,13 +44,13 @@ class Nonces:
         self._lock = threading.Lock()
         self._taken: set[str] = set()
         self._ending: dict[int, list[str]] = {}
-        """Those of `_taken`, by the second of `elapsed` until which they are kept: by the clock, which may be put forward and back again,
-        a signature could become valid anew."""
+        """The nonces of `_taken` by their expiry in `elapsed`: if the system clock were used and set back, an expired signature
+        could become valid again."""
         self._cleared_at = 0
 
     @staticmethod
     def begin(shared: SharedStore, now: int) -> None:
-        """Let Redis note since when it keeps nonces, before the first call needs it. Raises SharedStoreUnavailable."""
+        """Record in Redis the time since which it stores nonces, before the first call needs it. Raises SharedStoreUnavailable."""
         shared.ask(partial(shared.redis.set, _SINCE, now + 1, nx=True))
 
     def take(self, nonce: str, at: int, now: int) -> bool:

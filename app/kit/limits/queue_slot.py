@@ -32,23 +32,23 @@ IsAnsweredFromCache = Callable[[Mapping[str, Any]], bool]
 
 @dataclass(frozen=True)
 class WsgiApp:
-    """A WSGI application, which of its requests may compute a hash, which wait for nothing, and what it loads late."""
+    """A WSGI application with the server's hooks: queue slots, requests answered from memory, deferred imports."""
 
     wsgi: WSGIApplication
     queue_slot: QueueSlotOf = lambda _environ: None
     hash_seconds: Callable[[], float] = lambda: 0.0
     """The current duration of a hash."""
     is_answered_from_cache: IsAnsweredFromCache = lambda _environ: False
-    """Such a request needs no place in the pool: the thread that read it calls the application (decision 0368)."""
+    """Whether a request is answered from memory; it needs no slot, and the thread that read it calls the application (decision 0368)."""
     load: Callable[[], object] = lambda: None
-    """Loads what the first page needs not wait for; called in the background once the process serves."""
+    """Runs deferred imports; called in the background once the process serves."""
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         return self.wsgi(environ, start_response)
 
 
 class LoadShed(Exception):
-    """A request that waited too long for a hash, or would; `unavailable_status` is 429 if its owner has most requests ahead."""
+    """A request waited too long for a hash, or would; `unavailable_status` is 429 if most requests ahead are its owner's."""
 
     def __init__(self, status: int, retry_after_seconds: int) -> None:
         super().__init__(f"the queue for hashes is full; retry after {retry_after_seconds} s")
@@ -57,10 +57,10 @@ class LoadShed(Exception):
 
 
 SHED: Final = "gatehouse.shed"
-"""Where the environment carries the `LoadShed` that the application is to answer with."""
+"""Key in the WSGI environment of the `LoadShed` that the application must answer."""
 
 LAME_DUCK: Final = "gatehouse.leaving"
-"""Set in the environment while the process drains: readiness answers 503, all other requests are served."""
+"""Key in the WSGI environment that is set while the process drains: readiness answers 503, all other requests are served."""
 
 may_wait: Final[ContextVar[bool]] = ContextVar("may_wait", default=True)
-"""Whether this thread may wait for a hash: not if its request was declared to compute none."""
+"""Whether this thread may wait for a hash; False for a request that was declared to compute none."""

@@ -1,4 +1,4 @@
-"""Redis, where several processes share limits and nonces: one client, whose every wait has one budget and one circuit breaker."""
+"""The Redis client for limits and nonces that processes share; each wait is bounded by the request's time budget and a circuit breaker."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer")
 
 PATIENCE_SECONDS: Final = 1.0
-"""A server that sends nothing for this long hangs."""
+"""Seconds without a response after which the server counts as hanging."""
 _MIN_SECONDS: Final = 0.001  # 0 would not wait at all, which is another mode of a socket
 
 
@@ -26,7 +26,7 @@ class SharedStoreUnavailable(Exception):
 
 
 class SharedStore:
-    """The Redis server at an address. Opens no connection before the first question. Thread-safe."""
+    """The Redis server at an address. Opens no connection before the first command. Thread-safe."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -53,7 +53,7 @@ class SharedStore:
         return Redis(connection_pool=self.pool)
 
     def ask(self, question: Callable[[], Answer]) -> Answer:
-        """Return the answer to a question to Redis.
+        """Return the result of a Redis command.
 
         Raises:
             SharedStoreUnavailable: it did not answer, has not answered recently, or the request has used up its time.
@@ -80,7 +80,7 @@ class SharedStore:
             raise SharedStoreUnavailable(str(problem)) from problem
 
     def _probe(self) -> None:
-        """Return if the server answers, if only with an error."""
+        """Probe the server; an error response counts as an answer."""
         from redis import RedisError
         from redis.exceptions import TimeoutError as RedisHangs
 
@@ -101,7 +101,7 @@ class _Bounded:
 
     @socket_timeout.setter
     def socket_timeout(self, _: float | None) -> None:
-        """Leave it as it is: redis-py sets what its caller asked for."""
+        """Ignore assignments: redis-py sets its caller's timeout."""
 
     socket_connect_timeout = socket_timeout
 

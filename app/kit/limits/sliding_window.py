@@ -1,7 +1,7 @@
 """The counters of rate limits in this process's memory: sliding windows, weighted as those in Redis (`limits.py`).
 
 One lock protects the counters, and the first event after `CLEARING_SECONDS` removes expired ones. Keys contain what callers choose,
-such as their addresses, so there are at most `MAX_COUNTERS`: beyond them those go that are furthest from their limit.
+such as their addresses, so there are at most `MAX_COUNTERS`; beyond that, the counters furthest from their limit are dropped.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class WindowCounts:
                     return
 
     def demand(self, key: tuple[str, ...], most: int, seconds: int) -> float | None:
-        """Return None while the limit is not used up, else the seconds until an event may be counted."""
+        """Return None while the limit is not reached, else the seconds until an event may be counted."""
         with self._lock:
             earlier, present, left = self._window(key, most, seconds, self._now())
         if earlier * left / seconds + present < most:

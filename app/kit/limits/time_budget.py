@@ -15,7 +15,7 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 from app.kit.clock import monotonic, sleep
 
 RETRY_SECONDS: Final = 0.5
-"""How often the probe of an open circuit asks whether the dependency answers again."""
+"""Seconds between probes of an open circuit."""
 PROBE_SECONDS: Final = 1.0
 """How long a probe may wait."""
 
@@ -44,7 +44,7 @@ def remaining_seconds(otherwise: float) -> float:
 
 
 class Measured:
-    """Subtracts the duration of a block from the request's budget; what blocks within it have subtracted counts once."""
+    """Subtracts the duration of a block from the request's budget; nested blocks count once."""
 
     __slots__ = ("_begun", "_left")
 
@@ -59,7 +59,7 @@ class Measured:
 
 @contextmanager
 def at_most(seconds: float) -> Iterator[None]:
-    """Let a block wait no longer than so many seconds, of those that its request may wait."""
+    """Limit the waits within a block to so many seconds of the request's budget."""
     outer = _BUDGET.get()
     inner = Budget(min(seconds, remaining_seconds(seconds)))
     provided, token = inner.left_seconds, _BUDGET.set(inner)

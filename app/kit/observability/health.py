@@ -22,10 +22,10 @@ PATIENCE_SECONDS: Final = 0.8
 """How long a check may take; a dependency that has not answered by then is down."""
 
 NAMED_SECONDS: Final = 60.0
-"""How long a write that a full disk refused is named: small ones may succeed on a full disk, in the room that a file has left."""
+"""How long a refused write counts as a full disk: small writes may still succeed, in the free space of a file."""
 
 OBSERVERS: Final[list[Callable[[], object]]] = []
-"""Called at each write that a full disk refused."""
+"""Called after each write that a full disk refused."""
 
 _HEADERS = (("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"))
 
@@ -37,7 +37,7 @@ class Health:
     """Answers probes: live while the process runs, ready once it `has_loaded` all of its code and while its dependencies answer.
 
     Args:
-        disk: says what is wrong with the disk, which is named.
+        disk: names the problem of the disk; its text is in the response.
     """
 
     def __init__(
@@ -60,21 +60,21 @@ class Health:
             start_response("405 Method Not Allowed", [("Allow", "GET, HEAD"), ("Content-Length", "0"), *_HEADERS])
             return []
         parts = self._states() if path == READY else {}
-        said = "ok"
+        status = "ok"
         if path == READY:
-            said = self._status(parts, is_lame_duck=LAME_DUCK in environ)
-        body = json.dumps({"status": said, **({"parts": parts} if parts else {})}).encode()
+            status = self._status(parts, is_lame_duck=LAME_DUCK in environ)
+        body = json.dumps({"status": status, **({"parts": parts} if parts else {})}).encode()
         headers = [
             ("Content-Type", "application/json"),
             ("Content-Length", str(len(body))),
             *_HEADERS,
         ]
-        start_response("200 OK" if said == "ok" else "503 Service Unavailable", headers)
+        start_response("200 OK" if status == "ok" else "503 Service Unavailable", headers)
         return [] if environ["REQUEST_METHOD"] == "HEAD" else [body]
 
     @staticmethod
     def beside(is_answered_from_cache: IsAnsweredFromCache) -> IsAnsweredFromCache:
-        """Return the same question, with `LIVE` among what waits for nothing."""
+        """Return the same function, extended so that `LIVE` counts as answered from memory."""
         return lambda environ: environ["PATH_INFO"] == LIVE or is_answered_from_cache(environ)
 
     def _status(self, parts: Mapping[str, str], *, is_lame_duck: bool) -> str:
@@ -88,7 +88,9 @@ class Health:
         """Check all dependencies concurrently."""
         runs = {name: part.begin() for name, part in self._parts.items()}
         states = {name: run.state() for name, run in runs.items()}
-        return {**states, "disk": full} if (full := self._disk()) else states  # what reads goes on, so it stays ready
+        return (
+            {**states, "disk": full} if (full := self._disk()) else states
+        )  # reads still work, so the process stays ready
 
 
 class _Run:
@@ -158,5 +160,5 @@ class DiskWatch:
 
 @cache
 def disk_of(address: str) -> DiskWatch:
-    """Return the watch of a database: one for all that open it in this process, requests and probes."""
+    """Return the watch of a database, shared by requests and probes of this process."""
     return DiskWatch(address)

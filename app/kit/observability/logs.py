@@ -49,7 +49,7 @@ def configure(*, is_json: bool | None = None, level: int = logging.INFO) -> None
     logging.root.handlers[:] = [handler]
     logging.root.setLevel(level)
     logging.captureWarnings(True)
-    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False  # no line shows them
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False  # no log line shows them
     logging.getLogger("py.warnings").setLevel(logging.ERROR)  # for developers, who see them in the tests
     for chatty in ("httpx", "httpcore", "alembic", "sqlalchemy", "werkzeug"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
@@ -96,7 +96,7 @@ _ENCODED: Final = json.JSONEncoder(default=str).encode
 
 
 class _Lines(logging.StreamHandler[Any]):
-    """The only handler of a server, which takes the lines of requests as they are, without a record."""
+    """The only log handler of a server; it writes request lines directly, without a LogRecord."""
 
     def write(self, line: str) -> None:
         self.acquire()
@@ -112,7 +112,7 @@ def log_request(
 ) -> None:
     """Log a request that was answered.
 
-    Every request has this line: a server writes it without a record. Handlers of others, such as those of tests, get a record.
+    A server's handler writes the line directly; other handlers, such as those of tests, get a LogRecord.
     """
     if not logger.isEnabledFor(logging.INFO):
         return
@@ -127,7 +127,7 @@ def log_request(
 
 
 def _request_line(facts: Mapping[str, Any], logger: str) -> str:
-    """Return the line of a request: what `_JsonLines` would make of it, in a third of the time."""
+    """Return the JSON line of a request, as `_JsonLines` would format it, in a third of the time."""
     bound = "".join([f'"{name}": {_quoted(redacted(text, name))}, ' for name, text in _bound.get().items()])
     return (
         f'{{{bound}"event": "{REQUEST}", "method": "{facts["method"]}", "host": {_redacted_host(facts["host"])}, '
@@ -158,7 +158,7 @@ def redacted(value: Any, key: str = "") -> Any:
 
 @lru_cache(maxsize=1024)
 def _redacted_host(host: str) -> str:
-    """Return a host as a line has it; few are asked for, again and again."""
+    """Return a redacted host; cached, because few hosts repeat."""
     return _quoted(_redact_text(host))
 
 

@@ -154,7 +154,7 @@ def javascript(call: Call) -> str:
 
 
 def filled(path: str, values: dict[str, Any]) -> str:
-    """Return a path with its parameters filled in."""
+    """Return a path with its parameters replaced."""
     for name, value in values.items():
         path = path.replace(f"{{{name}}}", quote(str(value), safe=""))
     return path

@@ -1,4 +1,4 @@
-"""What a published document says beside its declarations: its chapters, its introduction, and descriptions of fields."""
+"""The texts that a published document adds to its declarations: chapters, introduction, field descriptions."""
 
 from __future__ import annotations
 

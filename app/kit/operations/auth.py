@@ -132,7 +132,7 @@ class Admission:
     """What an application's token needs; None: no such token opens the operation."""
     cors: Cors = Cors.NONE
     visitor: Access | None = None
-    """A browser session of ours stands in for the token: what it needs, as `access` says it of an application's token."""
+    """What a browser session of the hub needs in place of the token, in the terms of `access`."""
     spans_tenants: bool = False
     """Whether it belongs to no single tenant: no host is looked up for it, and its unit of work is no tenant's."""
 

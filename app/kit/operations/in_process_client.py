@@ -41,7 +41,7 @@ class LocalClient(Client):
 
     Attributes:
         host: the kind of host whose operations may be called.
-        caller: whom the server takes the request from, in place of a signature; no request over the network has one.
+        caller: the calling program, in place of a signature; requests over the network have none.
         on_response: called with the headers of every response (costs, versions).
     """
 
@@ -82,7 +82,7 @@ def local_request(operation: AnyOperation, req: Wire, caller: object) -> tuple[R
 
 
 def _received(operation: Operation[Any, Res], answer: Any, headers: list[tuple[str, str]]) -> Res:
-    """Return the handler's answer; one that is not exactly of the declared class is read as from the network."""
+    """Return the handler's response; parse it as from the network if it is not exactly of the declared class."""
     if type(answer) is operation.response and not isinstance(answer, Document) and not answer.omits_none:
         received: Res = answer
         return received

@@ -124,7 +124,7 @@ class Documentation:
     row: str = ""
     """Its row in the interface's tables, for example U12."""
     is_public: bool = True
-    """False: internal; left out of the OpenAPI document, and its requests may hold markup."""
+    """Whether the operation is in the OpenAPI document; requests of internal ones may hold markup."""
 
 
 Req = TypeVar("Req", bound=Wire)
@@ -153,7 +153,7 @@ class Operation(Generic[Req, Res]):
     takes_blank_segments: bool = False
     """An empty path segment reaches it as an empty parameter, for which it has an error of its own."""
     is_cached: bool = False
-    """It is open to everyone, and its answer is made of what the process has in memory: a request waits for no database."""
+    """It needs no credential and is answered from memory, without a database."""
     every_error: tuple[type[ApiError], ...] = field(init=False, default=())
     _handlers: list[Callable[[Any, Req], Res | Document]] = field(init=False, default_factory=list, repr=False)
 
@@ -224,9 +224,8 @@ Models = tuple[type[Wire], "type[Wire | Document]"]
 
 
 class LateOperation(AnyOperation):
-    """An operation whose request and response are made when they are first asked for: most starts never need them.
-
-    One without fields in its body ignores a body in JSON or of a form.
+    """An operation whose request and response models are built on first use: most processes never need them. Without body fields,
+    it ignores a JSON or form body.
     """
 
     def __init__(self, models: Callable[[], Models], **facts: Any) -> None:

@@ -1,4 +1,4 @@
-"""Requests that change a part of what is stored: an absent member stays, null or an empty value clears it."""
+"""Partial updates: an absent member keeps the stored value, null or an empty value clears it."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pydantic_core import to_jsonable_python
 from app.kit.operations.wire import From, Wire, shape_of
 
 NOTE: Final = "Members that the request leaves out stay as they are; null or an empty value clears a member."
-"""What the reference says of these operations."""
+"""The sentence that the API reference adds to these operations."""
 
 
 class PartialUpdate(Wire):
-    """The request of a PUT that keeps what it leaves out, or a part of such a request. PUTs with other models replace.
+    """The request (or a part of the request) of a PUT that keeps absent members. PUTs with other models replace.
 
     Every member is optional. An empty text clears as null does, and so does an empty object that stands for a part with
     members of its own; lists and maps are values, which replace the stored ones.

@@ -1,4 +1,4 @@
-"""What the owner of the operations supplies to their server: the lifecycle of a request."""
+"""The interface between `OperationServer` and the application: authentication and unit of work of a request."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class RequestLifecycle(Protocol[ContextT]):
         """Authenticate credentials that may be in the body too: an access token, a client's credentials."""
 
     def cached_by(self, context: ContextT) -> object | None:
-        """Return the state, beside the request, that answers of cached operations are made of; None if it is not in memory."""
+        """Return the state that cached responses depend on besides the request; None if it is not in memory."""
 
     def close(self, context: ContextT, refusal: Exception | None) -> None:
         """Commit, or roll back and write the audit entries that survive a refusal."""

@@ -44,7 +44,7 @@ class RawRequest:
     request_id: str = ""  # in logs, audit rows and answers
     is_inside: bool = False  # a call within this process, not over the network
     caller: object = (
-        None  # who calls within this process, in place of a signature; never set for a request over the network
+        None  # the caller within this process, in place of a signature; never set for a request over the network
     )
     shed: LoadShed | None = None  # the queue for hashing is full
     client_certificate: str = ""  # that of the TLS connection, as a trusted proxy spells it
@@ -76,7 +76,7 @@ class RawRequest:
 
     @cached_attribute
     def form_pairs(self) -> list[tuple[str, str]]:
-        """Fields of a form-encoded body, empty ones included. Raises ValueError for one that is not UTF-8, or has too many."""
+        """Fields of a form-encoded body, empty ones included. Raises ValueError for a body that is not UTF-8, or has too many fields."""
         text = self.body.decode()
         if text.count("&") >= _MAX_FIELDS:
             raise ValueError("too many fields")
@@ -229,7 +229,7 @@ def read_request(operation: AnyOperation, raw: RawRequest, body: dict[str, Any])
 
 
 def _refuse_unknown_members(operation: AnyOperation, body: dict[str, Any]) -> None:
-    """Refuse a member that the operation neither reads nor returns: it would be dropped without a word (decision 0353)."""
+    """Refuse a member that the operation neither reads nor returns: it would be dropped silently (decision 0353)."""
     response = operation.response
     models = (operation.request, response) if issubclass(response, Wire) else (operation.request,)
     if operation.request.model_config.get("extra") == "allow":

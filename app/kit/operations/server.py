@@ -72,7 +72,7 @@ class Answer:
 
 @dataclass(slots=True)
 class OperationResult:
-    """What a run of an operation gave."""
+    """The result of running an operation."""
 
     operation: AnyOperation
     context: Any  # None: it was refused before it had one
@@ -85,8 +85,8 @@ class OperationServer:
 
     Args:
         complete: declares the operations that the catalogue lacks; called once, before the first address is looked up.
-        load: imports the modules that implement the operations; called once, by the method of that name or before the first runs.
-        early: names of operations that are implemented before, and need nothing of what it loads.
+        load: imports the modules that implement the operations; called once, by `load` or before the first operation runs.
+        early: names of operations that are implemented before `load` and do not depend on it.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class OperationServer:
             if self._is_loaded:
                 return
             self._load()
-            _ = self._routers  # so that no request waits for them
+            _ = self._routers  # so that no request waits for the imports
             if missing := [operation.name for operation in self.catalogue if not operation.is_implemented]:
                 raise LookupError(f"operations without a handler: {', '.join(missing)}")
             self._is_loaded = True
@@ -132,7 +132,7 @@ class OperationServer:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every operation is declared, so that looking up an address waits for nothing."""
+        """Whether every operation is declared, so that routing needs no imports."""
         return "_routers" in self.__dict__
 
     def _router(self, host: BaseHost) -> Router:
@@ -186,8 +186,8 @@ class OperationServer:
     ) -> OperationResult:
         """Run an operation: admit the caller, read the request, call the handler, commit or roll back.
 
-        `read_members` returns the body's members, or raises their refusal. A request over the network and a call within the
-        process differ only there and in how the outcome is passed on.
+        `read_members` returns the body's members, or raises their refusal. Requests over the network and calls within the process
+        differ only in reading members and in returning the result.
         """
         context = None
         if raw.shed is not None:
@@ -209,7 +209,7 @@ class OperationServer:
         return OperationResult(operation, context, answer)
 
     def _answer(self, operation: AnyOperation, context: Any, raw: RawRequest, body: dict[str, Any]) -> Any:
-        """Return the answer to an admitted request: the handler's, or that of a request alike if the operation is cached."""
+        """Return the response to an admitted request: the handler's, or a cached response to an equal request."""
         is_bare = not (raw.query_text or raw.parameters or raw.body)
         state = self.lifecycle.cached_by(context) if operation.is_cached and is_bare else None
         if state is None:
@@ -351,7 +351,7 @@ def raw_request(environ: WSGIEnvironment) -> RawRequest:
 def _read_body(environ: WSGIEnvironment) -> bytes | None:
     """Return the body; None if it is over the limit."""
     stream = environ["wsgi.input"]
-    if isinstance(stream, io.BytesIO) and "wsgi.input_terminated" in environ:  # our server has read it whole
+    if isinstance(stream, io.BytesIO) and "wsgi.input_terminated" in environ:  # our server has read it completely
         stored = stream.getvalue()
         if environ.get("CONTENT_LENGTH", "0") == str(len(stored)):
             return stored if len(stored) <= MAX_BODY_BYTES else None
@@ -379,7 +379,7 @@ _NAMES: Final = {
         "x-forwarded-for", "x-forwarded-proto", "x-forwarded-host",
     )
 }  # fmt: skip
-"""What most requests send."""
+"""Header fields of most requests."""
 
 
 @bounded_cache(max_entries=1024, length=80)

@@ -17,7 +17,7 @@ Models = tuple[type[Wire], ...]
 def unknown_members(models: Models, body: Mapping[str, Any], above: str = "") -> Iterator[str]:
     """Yield the members of a body that none of these models has, as `Outer.Inner`.
 
-    A member of the response alone is known: a program may send back what it read. Free maps and free objects have any member.
+    A member of the response alone is known: a program may send back a response that it read. Free maps and free objects have any member.
     """
     for name, value in body.items():
         found = [info for model in models if (info := _member(model, name)) is not None]

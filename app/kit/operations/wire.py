@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 
 
 class From(Enum):
-    """The place of a request's field, if it is not in the body: `Annotated[str, From.PATH]`."""
+    """The location of a request's field outside the body: `Annotated[str, From.PATH]`."""
 
     __hash__ = object.__hash__  # that of Enum is a call in Python, for each look-up by place
 

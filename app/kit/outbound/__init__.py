@@ -1,1 +1,1 @@
-"""What outgoing connections need: safe address resolution, DNS records, OAuth clients, signatures of AWS."""
+"""Outgoing connections: safe address resolution, DNS records, OAuth clients, AWS signatures."""

@@ -1,4 +1,4 @@
-"""Resolves untrusted host names to public addresses, and to private ones that the operator allows."""
+"""Resolves untrusted host names to public addresses, and to private addresses that the operator allows."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _NEVER: Final[tuple[Network, ...]] = tuple(
 
 LOOKUPS = Lookups(32)
 UNTRUSTED_LOOKUPS = Lookups(16)
-"""For names that anyone can choose: those that hang keep no thread from the others."""
+"""Look-ups of untrusted names have separate threads, so that hanging ones do not delay the others."""
 LOOKUP_SECONDS: Final = 5.0
 
 

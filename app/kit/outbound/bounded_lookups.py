@@ -1,6 +1,7 @@
-"""Bounds what cannot be interrupted: look-ups of names by the operating system, which may wait for a DNS server for half a minute.
+"""Bounds the operating system's name look-ups, which cannot be interrupted and may wait half a minute for a DNS server.
 
-Each runs in a thread of its own. Who waits for it gives up in time; the thread ends when the system gives up, and counts until then.
+Each runs in a separate thread. The caller gives up in time; the thread ends when the system gives up, and counts against the limit
+until then.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ Result = TypeVar("Result")
 
 
 class Lookups:
-    """Runs look-ups, at most `most` at once, those included for which nobody waits any more."""
+    """Runs look-ups, at most `most` at once, abandoned ones included."""
 
     def __init__(self, most: int) -> None:
         self._free = BoundedSemaphore(most)

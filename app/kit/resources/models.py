@@ -35,7 +35,7 @@ MAX_ON_A_PAGE = 200
 MARKS = (Key, FieldRole, RequestName, ResponseType, StoredAs, Malformed, From)
 Fields = dict[str, tuple[Any, Any]]
 IDEMPOTENCY_KEY = "in_header_idempotency_key"
-"""The field of a request that creates an item; it repeats the response to the same request of the last day."""
+"""The field of a creating request that makes it idempotent: a repetition within a day gets the same response."""
 _IDEMPOTENCY: Fields = {
     IDEMPOTENCY_KEY: (
         Annotated[str | None, From.HEADER],
@@ -92,15 +92,15 @@ def replace_request(resource: Resource, address: ResourceAddress) -> type[Wire]:
     return _create(name, address.spelling, {**parents, "data": (list[item], Field(max_length=resource.max_items))})
 
 
-def item_request(resource: Resource, address: ResourceAddress, *, whole: bool) -> type[Wire]:
-    """Return the request that identifies an item, in the path and, if the `whole` id is needed, in the body."""
+def item_request(resource: Resource, address: ResourceAddress, *, needs_id: bool) -> type[Wire]:
+    """Return the request that identifies an item, in the path and, if the complete id is needed, in the body."""
     named = [member.info for member in resource.keys]
     fields = _in_path(info for info in named if mark_of(info, Key).parameter)
-    for member in resource.keys if whole else ():
+    for member in resource.keys if needs_id else ():
         if member.key and not member.key.parameter:
             alias = wire_name(address.spelling, member.fields[0], member.info)
             fields[member.fields[0]] = (_bare(member.info, is_nullable=False), Field(alias=alias))
-    name = f"{resource.model.__name__}{'Gone' if whole else 'Of'}{address.suffix}"
+    name = f"{resource.model.__name__}{'Gone' if needs_id else 'Of'}{address.suffix}"
     return _create(name, address.spelling, fields) if fields else Nothing
 
 

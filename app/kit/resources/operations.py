@@ -155,9 +155,9 @@ def _models(resource: Resource, address: ResourceAddress, does: VerbOptions) -> 
     if verb is LIST:
         return models.list_request(resource, address), listed
     if verb is READ:
-        return models.item_request(resource, address, whole=False), listed if is_list(resource, verb) else item
+        return models.item_request(resource, address, needs_id=False), listed if is_list(resource, verb) else item
     if verb is DELETE:
-        return models.item_request(resource, address, whole=True), address.deleted
+        return models.item_request(resource, address, needs_id=True), address.deleted
     if verb is REPLACE:
         return models.replace_request(resource, address), listed
     if verb is CREATE:
@@ -166,7 +166,7 @@ def _models(resource: Resource, address: ResourceAddress, does: VerbOptions) -> 
 
 
 def is_list(resource: Resource, verb: Verb) -> bool:
-    """Return whether an operation answers several items: a path with part of the id answers all items that share it."""
+    """Return whether an operation returns several items: a path with a part of the id returns all items that share it."""
     return verb in (LIST, REPLACE) or (
         verb is READ and any(member.key and not member.key.parameter for member in resource.keys)
     )

@@ -276,9 +276,9 @@ class Resource:
         ids: attributes of `content` that are the id's parts, if they differ from the keys' names.
         file_key: the key in a configuration file; empty: files do not contain it, or contain it as settings.
         file_note: the key's description in the published schema.
-        fold: makes unique values equal that differ only in what people would not tell apart.
+        fold: normalizes unique values, so that visually equal ones conflict.
         has_default_page: a list without `page` begins with the first page, instead of being complete.
-        partial: an update keeps what it leaves out, and null or an empty value clears (`PartialUpdate`).
+        partial: an update keeps absent members, and null or an empty value clears (`PartialUpdate`).
         audit: the prefix of audit events: `template` for `template.added`.
         audit_names: names of the id's parts in audit events, if they differ from the keys' names.
     """

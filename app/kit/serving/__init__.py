@@ -1,4 +1,4 @@
-"""Serving a WSGI application over HTTP (see decisions: the server).
+"""A WSGI server over HTTP/1.1 with hash queues, deadlines and graceful shutdown.
 
     serve(lambda: create_both(settings), bind="127.0.0.1:8000", workers=2)
 
@@ -47,11 +47,11 @@ def serve(
         make_app: makes the application; or where to import it from, `package.module:callable`.
         bind: `HOST:PORT`, `[IPV6]:PORT` or `unix:/PATH`; port 0 takes a free one.
         threads: requests one worker computes at once, beside those of `hash_limits`.
-        hash_limits: how many requests that may compute a hash run and wait in one worker; an `Application` says which those are.
+        hash_limits: how many requests that may compute a hash run and wait in one worker; a `WsgiApp` names them.
         background: jobs beside the requests, in the first worker only, started after `make_app` has returned there;
             each returns soon after its event is set.
         on_refusal: called for each request that is refused before the application answers it; must not block.
-        page: makes the body of the answers the server gives by itself.
+        page: renders the body of the server's own responses.
         reserved_paths: addresses with a thread of their own each, such as those of health probes.
         on_worker_exit: called with the process id of a worker that has ended unexpectedly and is replaced.
         on_ready: called once with the real address, when every worker serves.

@@ -1,4 +1,4 @@
-"""One client: its socket, the requests it sends, the response it reads, and how long each may take."""
+"""A client connection: its socket, its requests, the response, and their deadlines."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from app.kit.serving.server_limits import ServerLimits
 
 READ_BYTES: Final = 64 * 1024
 MIN_READ_BYTES: Final = 32 * 1024
-"""What a client must read of its response in `send_seconds`."""
+"""How much of its response a client must read in `send_seconds`."""
 REST_SECONDS: Final = 5.0
 REST_BYTES: Final = 16 * 1024 * 1024
-"""How much of an unread request is read and dropped. Closing at once, with bytes of the client unread, resets the connection, and
-the client may lose the answer that is already on its way."""
+"""How much of an unread request is read and dropped. Closing at once, with unread bytes of the client, resets the connection, and
+the client may lose a response in transit."""
 _CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
 class Phase(Enum):
-    """What a connection waits for."""
+    """The phase of a waiting connection."""
 
     IDLE = auto()
     """The first byte of a request."""
@@ -53,11 +53,11 @@ class ServerResources:
 
 
 class ClientConnection:
-    """One client. Only the thread that holds `owner` uses it: one that serves it, or one that ends its wait.
+    """One client connection. Only the thread that holds `owner` uses it, to serve it or to end its wait.
 
     A connection that waits has no owner; the poller tells one thread when something has happened, and that thread takes it. A
-    request keeps its owner until it is answered, also in a queue. A closed connection keeps its last owner for ever, so nobody
-    uses the number of its socket, which the system may give to the next client.
+    request keeps its owner until it is answered, also in a queue. A closed connection keeps its last owner, so no thread uses its
+    socket number, which the system may give to the next client.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class ClientConnection:
         return bool(self._reader.complete)
 
     def resume(self) -> None:
-        """Do what the connection has waited for."""
+        """Continue after the wait: read, or send the rest of the response."""
         if self._unsent is not None:
             self._flush()
         else:
@@ -166,7 +166,7 @@ class ClientConnection:
             self._is_registered = True
 
     def phase_now(self) -> Phase:
-        """Return what the connection has to wait for."""
+        """Return the phase in which the connection must wait."""
         if self._unsent is not None:
             return Phase.SENDING
         if self._ends:
@@ -194,7 +194,7 @@ class ClientConnection:
         self.wait()
 
     def close(self) -> None:
-        """Close it. Called by the owner, who stays it."""
+        """Close the connection. Called by its owner, which keeps it."""
         if self.is_closed:
             return
         self.is_closed = True
@@ -260,7 +260,7 @@ class ClientConnection:
             self.close()
 
     def _set_deadline(self) -> None:
-        """Begin to measure the wait, unless it is the same as before."""
+        """Start the deadline of the wait, unless the phase is unchanged."""
         phase, count = self.phase_now(), self._reader.begun + self._answered
         if phase is self.phase and count == self._counted:
             return

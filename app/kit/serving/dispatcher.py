@@ -1,4 +1,4 @@
-"""What happens to a complete request: who answers it, when, and in which thread."""
+"""Dispatches complete requests: to the application or the error page, at once or through a queue."""
 
 import logging
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ logger = logging.getLogger("gatehouse.serving")
 
 @dataclass(frozen=True)
 class Queues:
-    """Where requests wait for their turn."""
+    """The queues of waiting requests."""
 
     main: SlotPool
     hashing: HashQueue
@@ -30,7 +30,7 @@ class Queues:
 
 
 class _ImmediateSlot:
-    """The permit of a request that waits for nothing."""
+    """The slot of a request that is answered from memory."""
 
     may_hash: Final = False
 
@@ -65,7 +65,7 @@ class RequestTask:
 
 
 class RequestDispatcher:
-    """Answers requests. What waits for nothing is answered at once; all else runs within the bounds of its queue."""
+    """Answers requests: from memory at once, all others within the bounds of their queue."""
 
     def __init__(self, app: WsgiApp, queues: Queues, refusals: Refusals, workers: WorkerPool) -> None:
         self._app = app
@@ -78,7 +78,7 @@ class RequestDispatcher:
         self.is_draining = False
 
     def advance(self, connection: ClientConnection) -> None:
-        """Answer the requests of a connection, until it waits for its client, or one of them for its turn."""
+        """Answer the requests of a connection until it waits for its client, or a request waits in a queue."""
         while connection.may_answer:
             request = connection.next_request()
             if request is None:
@@ -92,11 +92,11 @@ class RequestDispatcher:
         connection.wait()
 
     def claim(self, task: RequestTask) -> bool:
-        """Return True to the one that may answer, and owns the connection: the thread of the request, or the end of the drain."""
+        """Claim the right to answer, and the connection; True for the first caller: the request's thread or the end of the drain."""
         return self._in_flight.pop(task, False)
 
     def refuse_unfinished(self) -> None:
-        """Refuse what has not been answered yet with 503; a stream that has begun is cut off by the end of the process."""
+        """Refuse unanswered requests with 503; the end of the process aborts streams in progress."""
         for task in list(self._in_flight):
             if self._refuse(task, ServerRefusal(HTTPStatus.SERVICE_UNAVAILABLE, ServerRefusalReason.DRAINING)):
                 task.connection.wait()
@@ -123,7 +123,7 @@ class RequestDispatcher:
             self.advance(task.connection)
 
     def _acquire_slot(self, task: RequestTask) -> Slot | None:
-        """Return permission to run now; None if the request waits in a queue. Raises Refusal."""
+        """Return a slot; None if the request waits in a queue. Raises Refusal."""
         request = task.request
         if task.connection.is_surplus:
             raise ServerRefusal(HTTPStatus.SERVICE_UNAVAILABLE, ServerRefusalReason.CONNECTIONS)
@@ -145,7 +145,7 @@ class RequestDispatcher:
             return self._shed(task, shed)
 
     def _shed(self, task: RequestTask, shed: LoadShed) -> Slot | None:
-        """Let the application answer that the wait for a hash is too long."""
+        """Let the application render the refusal of a too long wait for a hash."""
         task.request.environ[SHED] = shed
         self._refusals.note(ServerRefusalReason.HASHES, shed.unavailable_status)
         return self._acquire_thread(task)
@@ -182,7 +182,7 @@ class RequestDispatcher:
         return True
 
     def _call_application(self, task: RequestTask, slot: Slot, *, has_waited: bool) -> tuple[bytes, bool]:
-        """Return what is to be sent, and whether the connection ends with it."""
+        """Return the bytes to send, and whether the connection ends with them."""
         if has_waited and (task not in self._in_flight or task.connection.has_left()):
             raise ConnectionAborted
         call = WsgiCall(self._app, task.request.environ, task.send, task.ends)

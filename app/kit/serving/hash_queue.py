@@ -18,11 +18,11 @@ from app.kit.limits.queue_slot import LoadShed, QueueSlot
 
 FRESH_SECONDS: Final = 0.25
 FRESH_HASHES: Final = 4
-"""A request counts against `running` for `FRESH_SECONDS`, and for at least the duration of `FRESH_HASHES` hashes. One that takes
-longer waits for something else, for example a remote service, and occupies no CPU."""
+"""A request counts against `running` for `FRESH_SECONDS`, and for at least the duration of `FRESH_HASHES` hashes. A longer request
+waits for something else, for example a remote service, and occupies no CPU."""
 ACTIVE_SECONDS: Final = 2.0
-"""How long an owner counts as active after a request. While another owner is, an owner runs on at most half of `running`, so that
-the other's next request neither waits for it nor shares a CPU with all of its own."""
+"""How long an owner counts as active after a request. While another owner is active, an owner gets at most half of `running`, so
+that the other's next request finds a free CPU."""
 _FIRST_PACE_SECONDS: Final = 0.05
 _PACE_WEIGHT: Final = 0.1
 _MAX_RETRY_SECONDS: Final = 60
@@ -49,7 +49,7 @@ class HashLimits:
 
 @dataclass(eq=False)
 class HashSlot:
-    """Permission to run."""
+    """Permission to run a hashing request."""
 
     owner: str
     fresh_until: float
@@ -183,7 +183,7 @@ class HashQueue:
         self._fresh = {slot for slot in self._fresh if slot.fresh_until > now}
 
     def _served(self, now: float) -> list[tuple[_Waiting, HashSlot]]:
-        """Return as many requests as there is capacity for, with their permission."""
+        """Return the next requests, as many as there is capacity for, with their slots."""
         served: list[tuple[_Waiting, HashSlot]] = []
         self._age(now)
         while self._queue and self._has_capacity():
@@ -198,13 +198,13 @@ class HashQueue:
         return served
 
     def _update_pace(self, now: float) -> None:
-        """Update the average time between two permits while requests wait."""
+        """Update the average time between two admissions while requests wait."""
         if self._granted_at is not None:
             self._pace_seconds += _PACE_WEIGHT * (now - self._granted_at - self._pace_seconds)
         self._granted_at = now
 
 
 def _call(served: "list[tuple[_Waiting, HashSlot]] | list[tuple[_Waiting, HashSlot | LoadShed]]") -> None:
-    """Call outside of the lock: what is called may enter again."""
+    """Call the waiters outside of the lock, because they may call the queue again."""
     for waiting, turn in served:
         waiting.turn(turn)

@@ -59,7 +59,7 @@ def name_of(listener: socket.socket) -> str:
 
 
 def reject_new_connections(listener: socket.socket) -> None:
-    """Drop new connections, but let handshakes in progress finish (Linux; no effect elsewhere).
+    """Drop new connections, but let handshakes in progress finish (Linux only).
 
     Closing a listening socket resets the connections it has not accepted yet, and some always arrive between the last
     accept and the close. A socket filter that drops new SYN segments stops them first; those clients retry a second

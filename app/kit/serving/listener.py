@@ -13,7 +13,7 @@ logger = logging.getLogger("gatehouse.serving")
 
 
 class Listener:
-    """Lets clients in one by one; several threads, and several processes, may wait for them."""
+    """Accepts clients one by one; several threads and processes may wait."""
 
     def __init__(self, listening: socket.socket, poller: Poller) -> None:
         self.number = listening.fileno()

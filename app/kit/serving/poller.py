@@ -1,4 +1,4 @@
-"""Waiting for many sockets in many threads."""
+"""Waits for events of many sockets in many threads (epoll, kqueue)."""
 
 import select
 import sys
@@ -35,7 +35,7 @@ if sys.platform == "linux":
 else:  # macOS and the BSDs, for development
 
     class Poller:
-        """The same with kqueue. An event may come that nobody armed any more; sockets do not block, so nothing happens then."""
+        """The same with kqueue. An event may arrive for a disarmed socket; sockets are non-blocking, so it has no effect."""
 
         def __init__(self) -> None:
             self._kqueue = select.kqueue()
@@ -46,7 +46,7 @@ else:  # macOS and the BSDs, for development
             self._kqueue.control([select.kevent(number, kind, select.KQ_EV_ADD | select.KQ_EV_ONESHOT)], 0)
 
         def forget(self, number: int) -> None:
-            self.arm(number)  # so that there is something to delete
+            self.arm(number)  # so that the filter exists when it is deleted
             self._kqueue.control([select.kevent(number, select.KQ_FILTER_READ, select.KQ_EV_DELETE)], 0)
 
         def wait(self) -> int:

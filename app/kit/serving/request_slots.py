@@ -1,4 +1,4 @@
-"""How many requests run at once, and the queues of those that wait for a thread."""
+"""Bounds concurrent requests, and queues requests that wait for a thread."""
 
 import threading
 from collections import deque
@@ -18,7 +18,7 @@ class Slot(Protocol):
 
 
 Start = Callable[[Slot], object]
-"""Hands a request that has waited over to a thread; called by the thread that makes room, and must not block."""
+"""Starts a waiting request in a thread; called by the thread that released a slot, and must not block."""
 
 
 class QueueFull(Exception):

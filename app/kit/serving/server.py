@@ -84,7 +84,7 @@ class HttpServer:
                 self._workers.close()
 
     def _on_event(self, number: int) -> None:
-        """Do what a socket has woken for; in a worker thread."""
+        """Handle the event of a socket, in a worker thread."""
         if number == self._listener.number:
             accepted = self._listener.accept()
             connection = self._connections.add(*accepted) if accepted is not None else None

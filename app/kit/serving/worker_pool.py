@@ -1,4 +1,4 @@
-"""The threads of one process: each waits for whatever happens next, and does all of it."""
+"""The thread pool of one process: each thread waits for the next event and handles it completely."""
 
 import logging
 import os
@@ -10,8 +10,8 @@ from typing import Final
 from app.kit.serving.poller import Poller
 
 MAX_WAITING_THREADS: Final = 4
-"""Threads that wait for events at most; one at least, beside those that run the application: it accepts, reads, answers from memory
-and sends while all others hang."""
+"""Maximum number of threads that wait for events; at least one more than run the application: it accepts, reads, answers from
+memory and sends while all others are blocked."""
 Work = Callable[[], object]
 logger = logging.getLogger("gatehouse.serving")
 
@@ -19,7 +19,7 @@ logger = logging.getLogger("gatehouse.serving")
 class WorkerPool:
     """Threads that wait for events, and as many more as run the application; the caller bounds how many requests run.
 
-    Few threads wait at once: more would only compete for Python's lock. The others are parked, the warmest on top.
+    Few threads wait at once: more would only compete for Python's lock. The others are parked on a stack, the last used on top.
     """
 
     def __init__(self, poller: Poller, on_event: Callable[[int], object]) -> None:
@@ -28,7 +28,7 @@ class WorkerPool:
         self._lock = threading.Lock()
         self._count = 0
         self._waiting_count = 0
-        """Threads that wait for an event, or do what takes no time."""
+        """Threads that wait for an event, or do work that does not block."""
         self._parked: list[threading.Lock] = []
         self._queued: deque[Work] = deque()
         self._wakeup_reader, self._wakeup_writer = os.pipe()
@@ -56,14 +56,14 @@ class WorkerPool:
         os.write(self._wakeup_writer, b"!")
 
     def begin_request(self) -> None:
-        """Say that this thread runs the application from now, which may wait; another attends to events meanwhile."""
+        """Mark this thread as running the application, which may block; another thread waits for events meanwhile."""
         with self._lock:
             self._waiting_count -= 1
             if not self._waiting_count:
                 self._add_thread()
 
     def end_request(self) -> None:
-        """Say that the application has returned."""
+        """Mark the application as returned."""
         with self._lock:
             self._waiting_count += 1
 

@@ -16,7 +16,7 @@ from app.kit.serving.server import HttpServer, ServerConfig
 
 RESTART_AFTER_SECONDS = 1.0
 LOAD_AFTER_SECONDS = 0.3
-"""How long the first page, which waiting browsers and probes ask for at once, has the interpreter to itself."""
+"""Delay of background jobs after the start, so that the first page and probes have the interpreter to themselves."""
 SWITCH_SECONDS = 0.001
 """How long a thread keeps Python's lock while others wait for it: by default 5 ms, so that a request waits that long for each thread
 that is busy for another tenant."""

@@ -23,7 +23,7 @@ logger = logging.getLogger("gatehouse.serving")
 
 
 class ConnectionAborted(Exception):
-    """A response that has begun cannot be completed: the connection closes, so that no client takes half of it for the whole."""
+    """A started response cannot be completed; the connection closes, so that no client takes the part for a complete response."""
 
 
 class WsgiCall:
@@ -49,11 +49,11 @@ class WsgiCall:
         self._unsent_bytes: int | None = None
 
     def run(self, *, may_hash: bool) -> bytes:
-        """Call the application; return the response, or what is left of it to send.
+        """Call the application; return the response, or its unsent rest.
 
         Raises:
             Refusal: the application failed.
-            Cut: it failed, or the client left, in the middle of a stream.
+            ConnectionAborted: it failed, or the client disconnected, in the middle of a stream.
         """
         try:
             # An empty context, so that nothing a request binds for its log lines reaches the next one.
@@ -109,7 +109,7 @@ class WsgiCall:
         return self._complete(b"" if is_bodiless else body)
 
     def _response_head(self) -> Head:
-        """Return the head that the application has stated."""
+        """Return the response head from the application's `start_response` call."""
         if self._head is None:
             if self._started is None:
                 raise RuntimeError("the application never called start_response")
@@ -117,12 +117,12 @@ class WsgiCall:
         return self._head
 
     def _buffer_limit(self, iterable: Iterable[bytes]) -> int:
-        """How many bytes may be held back: PEP 3333 lets a block wait only when nothing depends on its arrival."""
+        """How many bytes may be buffered: PEP 3333 allows delaying a block only if the response length is known."""
         is_whole = self._response_head().length is not None or isinstance(iterable, list | tuple)
         return MAX_BUFFERED_BYTES if is_whole else 0
 
     def _collected(self, stored: list[bytes]) -> bytes:
-        """Return what the application has passed to `write`, and then what it has yielded."""
+        """Return the blocks that the application passed to `write`, then the blocks that it yielded."""
         if self._written:
             stored[:0] = self._written
             self._written.clear()

@@ -5,7 +5,7 @@ from typing import Any
 
 
 def environ_of_connection(server: Any, client: Any, *, is_one_of_many: bool) -> dict[str, Any]:
-    """Return what all requests of one connection have in common.
+    """Return the environ entries that all requests of one connection share.
 
     Args:
         server: the address that the client connected to, and `client` its own; not a tuple for a Unix socket.

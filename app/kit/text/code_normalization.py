@@ -1,4 +1,4 @@
-"""Codes and numbers as people type them: from another keyboard, or copied with what stands around them."""
+"""Normalizes typed codes and numbers: other scripts and widths, and characters copied along with them."""
 
 import unicodedata
 

@@ -1,4 +1,4 @@
-"""JSON Schema that programs of a tenant set, within bounds: a check costs little, and fetches nothing.
+"""Validates against JSON Schemas of tenants within bounds: a check is cheap, and fetches nothing.
 
 References are refused, because with combinations they take exponential time; patterns are of the kind that takes linear time.
 """
@@ -26,7 +26,7 @@ _VALUES: Final = ("enum", "const", "default", "examples")
 
 
 def check_schema(schema: Any) -> None:
-    """Raise ValueError with what is expected, unless it is a JSON Schema object within the bounds."""
+    """Raise ValueError with the expected form unless it is a JSON Schema object within the bounds."""
     if not isinstance(schema, dict):
         raise ValueError("a JSON Schema object")  # noqa: TRY004 - as pydantic expects
     patterns = alternatives = 0

@@ -43,7 +43,7 @@ _MAX_TAG_LENGTH: Final = 100  # RFC 5646 section 4.4.1 requires at least 35
 
 
 def tags_in(text: str, most: int = 5) -> tuple[str, ...]:
-    """Return the first tags of a list such as `ui_locales`, by blanks or commas; `de_DE` as `de-DE`. What is no tag is left out."""
+    """Return the first tags of a list such as `ui_locales`, by blanks or commas; `de_DE` as `de-DE`. Invalid tags are left out."""
     tags = (part.replace("_", "-") for part in _BETWEEN_TAGS.split(text))
     return tuple(tag for tag in tags if _TAG.fullmatch(tag))[:most]
 

@@ -1,4 +1,4 @@
-"""JSON in parameters of protocols: bounded, and without what readers disagree on or databases refuse."""
+"""Strict JSON for protocol parameters: bounded, and without ambiguous values or characters that databases refuse."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Typographic apostrophes in published texts, which are written with straight ones in the code."""
+"""Typographic apostrophes in published texts, which the code writes with ASCII apostrophes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One static file, named by a digest of its content: what a name holds never changes, so browsers cache it without limit."""
+"""A static file named by a digest of its content, so that browsers cache it without limit."""
 
 from __future__ import annotations
 

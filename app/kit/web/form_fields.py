@@ -22,7 +22,7 @@ def read(text: str, *, errors: str = "replace") -> list[tuple[str, str]]:
 
 
 def _decoded(text: str, errors: str) -> str:
-    """As `unquote`, which first takes a text apart into what is ASCII and what is not."""
+    """Decode as `unquote` does, without splitting the text into ASCII and other parts first."""
     if "%" not in text:
         return text
     return unquote_to_bytes(text).decode(errors=errors) if text.isascii() else unquote(text, errors=errors)

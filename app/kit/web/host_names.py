@@ -32,7 +32,7 @@ _TOGETHER: Final = (
 _LATIN: Final = re.compile(
     "[a-z\u00df-\u00f6\u00f8-\u0130\u0132-\u0137\u0139-\u013e\u0141-\u0148\u014a-\u017e\u01a0\u01a1\u01af\u01b0\u0218-\u021b\u1ea0-\u1ef9]"
 )
-"""Of the Latin letters those that no other one is easily taken for."""
+"""Latin letters that are not easily confused with others."""
 _LIKE_LATIN: Final = {
     "CYRILLIC": frozenset("аысԁеԍһіюјӏорԗԛѕԝхуъьҽпгѵѡтк"),
     "GREEK": frozenset("αικνρυωηοτχε"),
@@ -42,10 +42,10 @@ _LIKE_LATIN: Final = {
     "HEBREW": frozenset("דוחיןסםה"),
     "MYANMAR": frozenset("ခဂငထပဝ၀"),
 }
-"""Letters of other scripts that read as Latin ones: a label of nothing else reads as another name."""
+"""Letters of other scripts that look like Latin ones: a label made only of these looks like another name."""
 _SIGNS: Final = "ノソゾンー一丨丶丿亅乀乁へヘべベぺペㄧㄟ\u1173\u1175"
 _LIKE_SIGN: Final = re.compile(rf"[!-~][{_SIGNS}]|^[{_SIGNS}]+(?:[!-~]|$)")
-"""Letters of East Asia that read as a slash or a hyphen beside Latin letters: `bank.comノlogin.example` reads as a page of `bank.com`."""
+"""East Asian letters that look like a slash or a hyphen: `bank.comノlogin.example` looks like a page of `bank.com`."""
 
 
 def sent_host(name: str) -> str:
@@ -84,9 +84,8 @@ def _number(label: str) -> int:
 
 
 def shown_host(host: str) -> str:
-    """Return the host, with its port if it has one, as people write it: letters for punycode, but where they could read as other letters.
-
-    That is the rule of browsers: a label of mixed scripts, or of letters that all look like Latin ones, stays punycode.
+    """Return the host for display, with its port if it has one: Unicode for punycode, unless it could be confused with another
+    name. As in browsers, a label of mixed scripts, or only of letters that look like Latin ones, stays punycode.
     """
     if PREFIX not in host.lower():
         return host
@@ -94,7 +93,7 @@ def shown_host(host: str) -> str:
 
 
 def readable(text: Any) -> Any:
-    """Return a text, such as an email address, with each host in it as people write it; a translated text or markup as it is."""
+    """Return a text, such as an email address, with each host in its display form; a translated text or markup as it is."""
     if not isinstance(text, str) or hasattr(text, "__html__") or PREFIX not in text.lower():
         return text
     return _HOST_IN_TEXT.sub(lambda found: shown_host(found[0]), text)

@@ -1,4 +1,4 @@
-"""Texts that differ only in a few short values, their slots: written and compressed once, then filled in."""
+"""Precompressed texts with slots: a text that differs only in a few short values is compressed once."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class PrecompressedText:
     """
 
     _texts: Sequence[bytes]
-    """What stands before, between and after the slots."""
+    """The parts before, between and after the slots."""
     _blocks: Sequence[bytes]
     """The same, compressed."""
     _slots: Sequence[_Slot]
@@ -41,14 +41,14 @@ class PrecompressedText:
     def of(cls, text: str, values: Mapping[str, str]) -> Self:
         """Return a text with a slot named after each of these ASCII values wherever it occurs."""
         names = {value: name for name, value in values.items()}
-        text = text.replace("\0", "\ufffd")  # as browsers read it
+        text = text.replace("\0", "\ufffd")  # browsers replace NUL, too
         parts = re.split("({})".format("|".join(map(re.escape, names))), text) if names else [text]
         texts = [part.encode("utf-8", "replace") for part in parts[::2]]
         slots = [_slot(names[value], len(value)) for value in parts[1::2]]
         return cls(texts, _blocks(texts, slots), slots)
 
     def with_values(self, values: Mapping[str, str]) -> bytes:
-        """Return the text with these values. Raises ValueError for one that is not ASCII of its slot's size."""
+        """Return the text with these values. Raises ValueError for a value that is not ASCII of its slot's size."""
         parts = [self._texts[0]]
         for slot, text in zip(self._slots, self._texts[1:], strict=True):
             value = values[slot.name].encode("ascii")

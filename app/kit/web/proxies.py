@@ -1,4 +1,4 @@
-"""WSGI middleware before the application: header fields of trusted proxies, and HTTPS only.
+"""WSGI middleware that applies trusted proxies' header fields and enforces HTTPS.
 
 app = protect(app, scheme="https", domain="example.com", trusted_proxies=["10.0.0.0/8"])
 """
@@ -183,7 +183,7 @@ class ForwardedHeaders:
 
 
 def _may_be_forwarded(environ: Mapping[str, Any]) -> bool:
-    """Return whether one of the keys could begin as those of FORWARDED do: the same question to all keys at once."""
+    """Return whether any key could be one of FORWARDED: one search over all keys."""
     keys = " ".join(environ)
     return "FORWARDED" in keys or "X_REAL_IP" in keys
 
@@ -199,7 +199,7 @@ def _without_port(host: str) -> str:
 
 @lru_cache(maxsize=100)
 def _warn_once(peer: str) -> None:
-    """An unlisted proxy is the usual cause of an endless redirect to HTTPS."""
+    """Log a warning once: an unlisted proxy often causes an endless redirect to HTTPS."""
     logger.warning("Forwarded header fields from %s are not believed: it is not listed as a trusted proxy", peer)
 
 

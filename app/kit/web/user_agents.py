@@ -19,7 +19,7 @@ _BROWSERS: Final = (
     ("Safari", r"Safari/"),
 )
 BROWSERS: Final = frozenset(name for name, _ in _BROWSERS)
-"""The browsers that are recognized. Any other name in a `UserAgent` is the sender's own word."""
+"""The browsers that are recognized. Any other name in a `UserAgent` is the sender's own, unverified."""
 _SYSTEMS: Final = (
     ("iOS", r"iPhone|iPad|iPod"),
     ("Android", r"Android"),

@@ -1,7 +1,7 @@
-"""The one reader of web addresses that nobody has checked: for links, redirects, sources of a content security policy, and origins.
+"""Parses untrusted web addresses: for links, redirects, sources of a content security policy, and origins.
 
 Accepted are only addresses that every browser parses alike: http or https, a host, no password, no character that ends a
-source, a directive or a header. What compares hosts or origins compares what is read here.
+source, a directive or a header. All comparisons of hosts or origins use these parts.
 """
 
 from __future__ import annotations

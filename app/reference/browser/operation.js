@@ -56,7 +56,7 @@ function pressable(bracket) {
   });
 }
 
-/* Some operations have dozens of optional parameters: the first few are enough until somebody asks for all. */
+/* Some operations have dozens of optional parameters: the first few are enough until the reader asks for all. */
 function fold(table) {
   const around = table.parentElement;
   const count = table.querySelectorAll("tr").length;
@@ -111,7 +111,7 @@ function recall() {
   }
 }
 
-/* An access token that an answer contains is the one that the next operations need. Then the answer comes into view. */
+/* The access token of an answer is used for the next operations. Then the page scrolls to the answer. */
 async function learn(event) {
   const token = event.detail.response?.body?.access_token;
   if (typeof token === "string") sessionStorage.setItem(`${STORED_AS}AccessToken`, token);

@@ -36,7 +36,7 @@ FEW_CODES: Final = 2
 
 
 class Improvement(StrEnum):
-    """Something that would make an account safer."""
+    """An action that would make an account safer."""
 
     BACKUP_CODES = "backup_codes"
     TWO_STEP = "two_step"

@@ -11,11 +11,11 @@ from app.contract.steps import StepResponse
 from app.kit.operations.wire import From, Wire
 
 MAX_STATE: Final = 8_192
-"""Of what an application sends and gets back, at sign-in and sign-out: some keep the address of a page in it."""
+"""Maximum length of `state` at sign-in and sign-out: some applications store a page's address in it."""
 
 
 MAX_RETURN_URL: Final = 16_384
-"""Of an authorization request that the browser returns to: its `state`, and the rest."""
+"""Maximum length of an authorization request's address: `state`, and the other parameters."""
 
 
 class AuthorizeRequest(Wire):

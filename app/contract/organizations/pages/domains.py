@@ -15,7 +15,7 @@ from app.kit.operations.wire import From, Wire
 
 
 class OwnDomain(Wire):
-    """A domain of an organization. The TXT record `record` at the domain proves it."""
+    """A domain of an organization. The TXT record `record` at the domain verifies it."""
 
     id: str
     name: str
@@ -43,7 +43,7 @@ class AddDomainRequest(WithPassword):
 
 
 class VerifyDomainRequest(Wire):
-    """Needs no password: the record proves the domain, and is looked up at any time."""
+    """Needs no password: the DNS record verifies the domain."""
 
     organization: Id
     domain: Id

@@ -53,7 +53,7 @@ class RoleView(Wire):
     id: str
     name: str
     description: str = ""
-    can_change: bool = True  # roles of owners are for owners to give and take
+    can_change: bool = True  # only owners may grant or remove owner roles
 
 
 class MemberResponse(AccountView):

@@ -9,7 +9,7 @@ from app.contract.page_models import NoParameters
 from app.kit.operations.wire import Wire
 
 MAX_INVITATIONS = 20
-"""On the page, the newest ones."""
+"""Maximum number of invitations on the page, newest first."""
 
 
 class OwnInvitation(Wire):

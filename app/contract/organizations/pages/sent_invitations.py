@@ -15,7 +15,7 @@ from app.kit.operations.wire import From, Wire
 
 INVITATIONS_PER_PAGE = 25
 MAX_PEOPLE = 50
-"""At once, on the page."""
+"""Maximum number of people in one form."""
 
 
 class OrganizationInvitationsRequest(Wire):
@@ -34,7 +34,7 @@ class PendingInvitation(Wire):
     roles: list[str] = Field(default_factory=list)  # names
     expires_at: str
     resend_in_seconds: int = 0  # wait before another email
-    can_change: bool = True  # only owners resend or revoke what gives a role of owners
+    can_change: bool = True  # only owners may resend or revoke an invitation with an owner role
 
 
 class ActiveLink(Wire):

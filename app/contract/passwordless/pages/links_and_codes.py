@@ -25,7 +25,7 @@ class PasswordlessRequest(Wire):
 
 class SignInLinkView(LinkView):
     registers: bool = False  # registers new accounts
-    is_own: bool = False  # this browser asked for it, so its page may continue without a click
+    is_own: bool = False  # this browser requested the link, so its page may continue without a click
 
 
 class HandoverRequest(LinkToken):

@@ -26,7 +26,7 @@ class EnrolledFactor(Wire):
 class FactorsView(AccountView):
     """The enrolled and available second factors of an account."""
 
-    held: list[EnrolledFactor] = Field(default_factory=list)
+    enrolled: list[EnrolledFactor] = Field(default_factory=list)
     offered: list[FactorChoice] = Field(default_factory=list)
     backup_codes: int | None = None  # number of unused codes; None: backup codes are off
     is_required: bool = False

@@ -13,7 +13,7 @@ Origin = Annotated[str, Field(max_length=300)]
 
 
 class SharedSessionRequest(Wire):
-    """`origin` is the site whose script asks; empty for a page of our own."""
+    """`origin` is the site whose script calls; empty for a page of our own."""
 
     origin: Origin = ""
     with_token: bool = False
@@ -29,8 +29,8 @@ class SharedSession(Wire):
 
 
 class SessionByToken(Wire):
-    """An access token of the API's own sign-ins, which a site brings to the hub's host. `callback`: the browser itself comes, and
-    `origin` is where from."""
+    """An access token from the API, which a site exchanges for a session at the hub's host. `callback`: set for a browser
+    navigation from `origin`."""
 
     token: Annotated[str, Field(max_length=8_000)] = ""
     api_key: Annotated[str, Field(max_length=100)] = ""

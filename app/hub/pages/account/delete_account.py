@@ -180,7 +180,7 @@ def submit_delete_account() -> Response:
 
 @pages.get(RESTORE)
 def show_account_restored() -> Response:
-    """Confirm the reverted deletion; without one, redirect to the login page."""
+    """Confirm the reverted deletion; redirect to the login page if none was reverted."""
     if "kept" not in current_visit().query:
         return journey.redirect_to("/login")
     return KeepAccountPage(RestoreForm(formdata=None), "", is_restored=True).render()

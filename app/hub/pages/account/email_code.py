@@ -65,7 +65,7 @@ class EmailCodePage(CodePage):
 
     @classmethod
     def samples(cls) -> Mapping[str, EmailCodePage]:
-        mail, outcomes = (
+        mail, code_notices = (
             "countess@example.org",
             [CodePageNotice.SENT, CodePageNotice.WRONG, CodePageNotice.TOO_SOON, CodePageNotice.ENOUGH],
         )
@@ -77,7 +77,10 @@ class EmailCodePage(CodePage):
             "a long address": cls(EmailCodeForm(), f"{'countess.of.' * 4}lovelace@example.org"),
             "empty": cls(code.sample_empty_form(), mail),
             "token": cls(code.sample_filled_form().with_token_error(), mail),
-            **{outcome.value: cls(code.sample_filled_form(), mail, False, 21, outcome) for outcome in outcomes},
+            **{
+                code_notice.value: cls(code.sample_filled_form(), mail, False, 21, code_notice)
+                for code_notice in code_notices
+            },
         }
 
 
@@ -90,9 +93,9 @@ def show_email_code() -> Response:
     pending = next((entry for entry in view.addresses if entry.can_resend and entry.email.lower() == requested), None)
     if pending is None:
         return journey.redirect_to(EMAILS)
-    outcome = CodePageNotice.SENT if current_visit().query.get("sent") else None
+    code_notice = CodePageNotice.SENT if current_visit().query.get("sent") else None
     form, seconds = EmailCodeForm(formdata=None), pending.resend_in_seconds
-    return EmailCodePage(form, pending.email, False, seconds, outcome, carries=pending.carries).render()
+    return EmailCodePage(form, pending.email, False, seconds, code_notice, carries=pending.carries).render()
 
 
 @pages.post(EMAIL_CODE)
@@ -121,18 +124,18 @@ def _refused(form: HubForm, refusal: ApiError) -> Response:
     if isinstance(form, ResendEmailForm) and not isinstance(refusal, (e.TooManyRequests, e.MailLimitReached)):
         return journey.redirect_to(f"{EMAILS}?done=not_sent")
     mailed = SentTo.model_validate(refusal.data or {})
-    page = _render_again(form, code.outcome_for(form, refusal), refusal.status, mailed)
+    page = _render_again(form, code.code_notice_for(form, refusal), refusal.status, mailed)
     return with_retry_after(page, refusal)
 
 
-def _render_again(form: Any, outcome: CodePageNotice | None, status: int, mailed: SentTo | None = None) -> Response:
+def _render_again(form: Any, code_notice: CodePageNotice | None, status: int, mailed: SentTo | None = None) -> Response:
     """Render the page for the posted address, after checking that it is an address and not injected text."""
     email = _address(form)
     if not re.fullmatch(r"[^\s@]+@[^\s@]+", email):
         return journey.redirect_to(EMAILS)
     shown = mailed or SentTo(sent_to=email, carries=form.carries.data if form.carries.data in _PARTS else "both")
     seconds, carries = shown.resend_in_seconds, shown.carries
-    return EmailCodePage(code.redisplayed(form), email, False, seconds, outcome, carries=carries).render(status)
+    return EmailCodePage(code.redisplayed(form), email, False, seconds, code_notice, carries=carries).render(status)
 
 
 def _address(form: Any) -> str:

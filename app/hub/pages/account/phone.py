@@ -160,7 +160,7 @@ class PhoneCodePage(CodePage):
 
     @classmethod
     def samples(cls) -> Mapping[str, PhoneCodePage]:
-        outcomes = [
+        code_notices = [
             CodePageNotice.SENT,
             CodePageNotice.WRONG,
             CodePageNotice.TOO_SOON,
@@ -173,7 +173,10 @@ class PhoneCodePage(CodePage):
             "empty": cls(code.sample_empty_form(), _SAMPLE),
             "token": cls(code.sample_filled_form().with_token_error(), _SAMPLE),
             "a moment ago": cls(PhoneCodeForm(), _SAMPLE, resend_in_seconds=27),
-            **{outcome.value: cls(code.sample_filled_form(), _SAMPLE, True, 21, outcome) for outcome in outcomes},
+            **{
+                code_notice.value: cls(code.sample_filled_form(), _SAMPLE, True, 21, code_notice)
+                for code_notice in code_notices
+            },
         }
 
 
@@ -244,9 +247,9 @@ def show_phone_code() -> Response:
         return oidc_client.start_login(SHOWN)
     if not view.asked_phone:
         return journey.redirect_to(SHOWN)
-    outcome = CodePageNotice.SENT if current_visit().query.get("sent") else None
+    code_notice = CodePageNotice.SENT if current_visit().query.get("sent") else None
     resend_seconds = view.resend_in_seconds
-    return PhoneCodePage(PhoneCodeForm(formdata=None), view.asked_phone, True, resend_seconds, outcome).render()
+    return PhoneCodePage(PhoneCodeForm(formdata=None), view.asked_phone, True, resend_seconds, code_notice).render()
 
 
 @pages.post(CODE)
@@ -265,7 +268,7 @@ def submit_phone_code() -> Response:
     except ApiError as refusal:
         resend_seconds = SentTo.model_validate(refusal.data or {}).resend_in_seconds
         return with_retry_after(
-            _render_code_page(form, code.outcome_for(form, refusal), refusal.status, resend_seconds), refusal
+            _render_code_page(form, code.code_notice_for(form, refusal), refusal.status, resend_seconds), refusal
         )
     return journey.redirect_to(
         f"{CODE}?sent={AGAIN}" if isinstance(form, ResendPhoneCodeForm) else f"{SHOWN}?done=saved"
@@ -306,9 +309,11 @@ def _has_phone_login() -> bool:
     return IdentifierKind.PHONE in current_visit().tenant.identifiers
 
 
-def _render_code_page(form: HubForm, outcome: CodePageNotice | None, status: int, resend_seconds: int = 0) -> Response:
+def _render_code_page(
+    form: HubForm, code_notice: CodePageNotice | None, status: int, resend_seconds: int = 0
+) -> Response:
     """Render the page for the posted number, after checking that it is a number and not injected text."""
     number = current_visit().form.get("phone", "")
     if not _NUMBER.fullmatch(number):
         return journey.redirect_to(CODE)
-    return PhoneCodePage(code.redisplayed(form), number, True, resend_seconds, outcome).render(status)
+    return PhoneCodePage(code.redisplayed(form), number, True, resend_seconds, code_notice).render(status)

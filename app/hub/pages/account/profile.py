@@ -59,7 +59,7 @@ class ProfilePage(Page):
     groups: tuple[Group, ...]
     picture: str = ""
     is_return_url_refused: bool = False
-    """Whether the requested return URL was refused, so that the browser landed here."""
+    """Whether the requested return URL was refused, so that the browser was redirected here."""
     is_saved: bool = False
     is_password_changed: bool = False
     """Whether a forgotten password was just set, which signed the browser in."""
@@ -142,7 +142,7 @@ def _format_date(text: str) -> str:
 
 
 def _about(view: contract.ProfileResponse, tenant: HubTenant) -> tuple[Fact, ...]:
-    """Return who the account is of; each row leads to the form if the tenant's form has the field."""
+    """Return the rows with the person's name and birth date; each links to the form if the tenant's form has the field."""
     profile = view.profile
     fields = {field.name for field in editable(tenant.form)}
     name = view.person.name

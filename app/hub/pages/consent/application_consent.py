@@ -83,7 +83,7 @@ class ConsentPage(Page):
     scopes: tuple[Scope, ...]
     """The scopes that the application does not have yet."""
     granted: tuple[Scope, ...] = ()
-    """Those that it has."""
+    """The scopes that the application has already."""
     details: tuple[Detail, ...] = ()
     logo: str = ""
     home: str = ""
@@ -93,9 +93,9 @@ class ConsentPage(Page):
     terms: str = ""
     """Address of the application's terms."""
     uid: str = ""
-    """Of the account: the answer is that account's, and no other's."""
+    """The id of the account that answers; the service refuses the answer of another account."""
     destination: str = ""
-    """Of an application that registered itself: the host that gets the response, or the bare scheme of an app on the device."""
+    """The host, or the private-use scheme, that gets the response of a dynamically registered application."""
 
     @property
     def opens_scheme(self) -> bool:
@@ -104,7 +104,7 @@ class ConsentPage(Page):
 
     @property
     def is_on_device(self) -> bool:
-        """Whether an app on this device gets the response: only its own word says who it is."""
+        """Whether an app on this device gets the response: its name is not verified."""
         return self.opens_scheme or is_local(host := self.destination) or hostname_of(host) in _LOOPBACK
 
     @property

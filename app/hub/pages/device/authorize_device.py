@@ -70,7 +70,7 @@ class DeviceCodePage(Page):
 
 @dataclass(frozen=True)
 class DevicePage(Page):
-    """Asks to allow the device, and says what asks, from where."""
+    """Asks to allow the device; shows the application, the program and its location."""
 
     template = "pages/device/authorize_device.html"
 
@@ -87,10 +87,10 @@ class DevicePage(Page):
     """Shown in place of an unknown place."""
     scopes: tuple[Scope, ...] = ()
     details: tuple[Detail, ...] = ()
-    """What the application asks to do, once."""
+    """The requested authorization details (RFC 9396)."""
     logo: str = ""
     uid: str = ""
-    """Of the account: the answer is that account's, and no other's."""
+    """The id of the account that answers; the service refuses the answer of another account."""
     is_self_registered: bool = False
     """Whether the tenant does not vouch for the application."""
     home: str = ""
@@ -126,7 +126,7 @@ class DevicePage(Page):
 
 @dataclass(frozen=True)
 class DeviceDonePage(Page):
-    """Says what was decided."""
+    """Shows the decision."""
 
     template = "pages/device/done.html"
     query = {**Page.query, "state": 10}

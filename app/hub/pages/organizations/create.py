@@ -89,19 +89,19 @@ def _samples() -> dict[str, tuple[CreateForm, Notice | None]]:
 
 @dataclass(frozen=True)
 class _CreatePage(Page):
-    """Asks for the name, or says why the account can create no organization now."""
+    """Asks for the name, or shows why the account cannot create an organization now."""
 
     form: CreateForm
     problem: Notice | None = None
 
     @property
     def is_closed(self) -> bool:
-        """Whether no name would help."""
+        """Whether the refusal does not depend on the name, so the form is not shown."""
         return self.problem in _PROBLEMS.values()
 
     @property
     def can_verify(self) -> bool:
-        """Whether a verified address would help."""
+        """Whether verifying an address would allow the account to create one."""
         return self.problem == _UNVERIFIED
 
 

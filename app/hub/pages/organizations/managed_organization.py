@@ -1,4 +1,4 @@
-"""What the pages of an organization share: its addresses, reading it as a member who may, and the pages of a list."""
+"""Shared code of the pages that manage an organization: addresses, read calls and pagination."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def page_number() -> int:
 
 
 def read(operation: Operation[Req, View], request: Req, landing: str, back: str = LIST) -> View | Response:
-    """Return the response of an operation; without a session, or where the account may not see it, where to go instead."""
+    """Return an operation's response, or a redirect without a session or permission."""
     if not current_visit().session:
         return sign_in(landing)
     try:
@@ -55,7 +55,7 @@ def read(operation: Operation[Req, View], request: Req, landing: str, back: str 
 
 
 def leave(refusal: ApiError, landing: str, back: str = LIST) -> Response:
-    """Lead to a sign-in that continues at `landing`, or to `back` where the account may not see the organization or member."""
+    """Redirect to a sign-in that continues at `landing`, or to `back` if the account may not see the organization or member."""
     return sign_in(landing) if isinstance(refusal, e.NotAuthenticated) else journey.redirect_to(back)
 
 

@@ -341,6 +341,6 @@ def _render(address: str, form: Any, view: contract.MemberResponse, problem: Not
 
 
 def _read(organization: str, uid: str, landing: str) -> contract.MemberResponse | Response:
-    """Return the member; without a session, or where there is none that the account may see, where to go instead."""
+    """Return the member, or a redirect without a session or without a member that the account may see."""
     request = contract.MemberRequest(organization=organization or "-", uid=uid or "-")
     return read(contract.member, request, landing, address_of(ADDRESS, organization))

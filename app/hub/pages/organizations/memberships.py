@@ -68,7 +68,7 @@ class OrganizationRow:
 
     @classmethod
     def samples_of_two(cls) -> tuple[OrganizationRow, OrganizationRow]:
-        """Return one that the account owns alone, and one that it can leave."""
+        """Return two samples: an organization whose only owner is the account, and an organization that the account can leave."""
         day = formatting.short_day("2026-11-12T10:00:00+00:00")
         globex = cls(Tile("Globex Gardens", "org_9"), "Editor", people(24), day)
         return cls(Tile("Initech", "org_3"), "Owner", people(8), day, can_manage=True, is_last_owner=True), globex
@@ -163,7 +163,7 @@ def show_organizations() -> Response:
 
 @pages.get(ASK)
 def show_ask_to_join() -> Response:
-    """Lead a reload of a refused form to the list."""
+    """Redirect a reload of a refused form to the list."""
     return journey.redirect_to(ADDRESS)
 
 

@@ -20,7 +20,7 @@ from app.hub.web.visit import current_visit
 TONES: Final = ("green", "rust", "blue", "plum")
 """Colours of tiles: the classes `tile--green` and so on."""
 _LOGOS: Final = 20
-"""Most logos of one page, since each one is a source in its content security policy."""
+"""Maximum number of logos on one page, because each is a source in the content security policy."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Tab:
     address: str
     is_for_owners: bool = False
     is_for_requests: bool = False
-    """Whether only an organization that people ask to join has it."""
+    """Whether the tab is only for organizations that accept join requests."""
 
 
 TABS: Final = (

@@ -126,7 +126,7 @@ def submit_select_organization() -> Response:
 
 @pages.get(ASK)
 def show_ask_at_sign_in() -> Response:
-    """Lead a reload of a refused form to the page."""
+    """Redirect a reload of a refused form to the page."""
     return _render(OrganizationChoiceForm())
 
 

@@ -163,7 +163,7 @@ _SAVED: Final = Notice(_l("Saved"), tone="ok")
 
 @dataclass(frozen=True)
 class DeleteOrganizationPage(Page):
-    """Says what is deleted, and asks to confirm it."""
+    """Lists the data that is deleted, and asks to confirm."""
 
     template = "pages/organizations/delete.html"
     scripts = (*Page.scripts, "reveal")

@@ -137,7 +137,7 @@ def _render(
 
 
 def _read(key: str, landing: str) -> contract.TransferView | Response:
-    """Return what the transfer changes; without a session, or where the account cannot make it, where to go instead."""
+    """Return the effects of the transfer, or a redirect without a session or permission."""
     organization, uid = ids_in(key)
     members = address_of(_MEMBERS, organization)
     request = contract.TransferRequest(organization=organization or "-", uid=uid or "-")

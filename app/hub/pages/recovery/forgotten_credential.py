@@ -29,7 +29,7 @@ from app.hub.forms.code import (
     CodeForm,
     CodePage,
     CodePageNotice,
-    outcome_for,
+    code_notice_for,
     redisplayed,
     sample_empty_form,
     sample_filled_form,
@@ -151,12 +151,12 @@ class ResetSentPage(CodePage):
     @property
     def is_known(self) -> bool:
         """Whether the visitor knows that the account exists, because a security alert led here."""
-        return self.outcome is CodePageNotice.CLOSED
+        return self.code_notice is CodePageNotice.CLOSED
 
     @classmethod
     def samples(cls) -> Mapping[str, ResetSentPage]:
         mail, number = "ada@example.com", "+44 20 7946 0018"
-        outcome = [
+        code_notices = [
             CodePageNotice.SENT,
             CodePageNotice.WRONG,
             CodePageNotice.TOO_SOON,
@@ -183,7 +183,10 @@ class ResetSentPage(CodePage):
             "a PIN": cls(CodeForm(), mail, credential=PIN),
             "a PIN, to a phone": cls(CodeForm(), number, is_text=True, credential=PIN),
             "empty": cls(sample_empty_form(), mail),
-            **{outcome.value: cls(sample_filled_form(), mail, False, 21, outcome) for outcome in outcome},
+            **{
+                code_notice.value: cls(sample_filled_form(), mail, False, 21, code_notice)
+                for code_notice in code_notices
+            },
             "token": cls(sample_filled_form().with_token_error(), mail),
         }
 
@@ -240,14 +243,14 @@ def show_sent(name: str) -> Response:
     step = response.step
     if not isinstance(step, _BY_NAME[name].step):
         return journey.follow(response)
-    outcome = (
+    code_notice = (
         CodePageNotice.SENT
         if current_visit().query.get("sent")
         else CodePageNotice.CLOSED
         if current_visit().query.get(CLOSED)
         else None
     )
-    return _sent(CodeForm(), step, outcome).render()
+    return _sent(CodeForm(), step, code_notice).render()
 
 
 @pages.post(PASSWORD.sent, defaults={"name": PASSWORD.name})
@@ -295,26 +298,30 @@ def _forgot(form: ForgotForm, refusal: RefusalReason | None = None, wait_seconds
     return ForgotPage(form, tenant.identifiers, refusal, wait_seconds, form.credential, has_questions)
 
 
-def _sent(form: CodeForm, step: ResetSentStep | PinSentStep, outcome: CodePageNotice | None = None) -> ResetSentPage:
+def _sent(
+    form: CodeForm, step: ResetSentStep | PinSentStep, code_notice: CodePageNotice | None = None
+) -> ResetSentPage:
     credential = PIN if isinstance(step, PinSentStep) else PASSWORD
     is_text = step.channel is Channel.SMS
     number = step.number if credential is PASSWORD and not is_text else ""
-    return ResetSentPage(form, step.sent_to, is_text, step.resend_in_seconds, outcome, number, step.carries, credential)
+    return ResetSentPage(
+        form, step.sent_to, is_text, step.resend_in_seconds, code_notice, number, step.carries, credential
+    )
 
 
 def _render_again(
-    form: HubForm, interaction_id: str, outcome: CodePageNotice | None = None, status: int = 0
+    form: HubForm, interaction_id: str, code_notice: CodePageNotice | None = None, status: int = 0
 ) -> Response:
     response = api()(contract.read_recovery, InteractionOnly(interaction_id=interaction_id))
     if not isinstance(response.step, ResetSentStep | PinSentStep):
         return journey.follow(response)
-    return _sent(redisplayed(form), response.step, outcome).render(status or form.error_status)
+    return _sent(redisplayed(form), response.step, code_notice).render(status or form.error_status)
 
 
 def _refused(form: HubForm, refusal: ApiError, interaction_id: str) -> Response:
     """Show one message and status for every refused code, including a locked account."""
     if not isinstance(refusal, e.TooManyRequests):
         return _render_again(form, interaction_id, CodePageNotice.WRONG, 403)
-    response = _render_again(form, interaction_id, outcome_for(form, refusal), 429)
+    response = _render_again(form, interaction_id, code_notice_for(form, refusal), 429)
     response.headers["Retry-After"] = str(refusal.retry_after_seconds or 60)
     return response

@@ -27,7 +27,7 @@ OPEN, DONE = "open", "done"
 
 @dataclass(frozen=True)
 class ResetPinPage(mailed_link.LinkPage):
-    """Asks for a new PIN, or tells why the link is refused."""
+    """Asks for a new PIN, or shows why the link is refused."""
 
     template = "pages/recovery/reset_pin.html"
     path = ADDRESS

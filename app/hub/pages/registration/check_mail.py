@@ -23,7 +23,7 @@ from app.hub.forms.code import (
     CodeForm,
     CodePage,
     CodePageNotice,
-    outcome_for,
+    code_notice_for,
     redisplayed,
     sample_empty_form,
     sample_filled_form,
@@ -71,24 +71,24 @@ class CheckMailPage(CodePage):
             "a moment ago": cls(CodeForm(), mail, resend_in_seconds=27),
             "a long address": cls(CodeForm(), f"{'a.very.long.name.' * 3}@{'mail.' * 9}example.com"),
             "empty": cls(sample_empty_form(), mail),
-            **{outcome.value: cls(sample_filled_form(), mail, False, 21, outcome) for outcome in _BY_MAIL},
+            **{code_notice.value: cls(sample_filled_form(), mail, False, 21, code_notice) for code_notice in _BY_MAIL},
             "to a phone": cls(CodeForm(), number, is_text=True, can_change=True),
             "to a phone, a moment ago": cls(CodeForm(), number, True, 27),
             "to a phone, empty": cls(sample_empty_form(), number, True),
             **{
-                f"to a phone, {outcome.value}": cls(sample_filled_form(), number, True, 21, outcome)
-                for outcome in _BY_TEXT
+                f"to a phone, {code_notice.value}": cls(sample_filled_form(), number, True, 21, code_notice)
+                for code_notice in _BY_TEXT
             },
         }
 
 
 _BY_MAIL: Final = [
-    outcome
-    for outcome in CodePageNotice
-    if outcome not in (CodePageNotice.TAKEN, CodePageNotice.CLOSED, CodePageNotice.NO_TEXTS)
+    code_notice
+    for code_notice in CodePageNotice
+    if code_notice not in (CodePageNotice.TAKEN, CodePageNotice.CLOSED, CodePageNotice.NO_TEXTS)
 ]
 _BY_TEXT: Final = [
-    outcome for outcome in CodePageNotice if outcome not in (CodePageNotice.UNOPENED, CodePageNotice.CLOSED)
+    code_notice for code_notice in CodePageNotice if code_notice not in (CodePageNotice.UNOPENED, CodePageNotice.CLOSED)
 ]
 
 
@@ -98,8 +98,8 @@ def show() -> Response:
     response = api()(contract.resume, contract.InteractionRequest(interaction_id=interaction.id))
     if not isinstance(response.step, CheckMailStep):
         return journey.follow(response)
-    outcome = CodePageNotice.SENT if current_visit().query.get("sent") else None
-    return _page(CodeForm(), response.step, outcome).render()
+    code_notice = CodePageNotice.SENT if current_visit().query.get("sent") else None
+    return _page(CodeForm(), response.step, code_notice).render()
 
 
 def submit_code() -> Response:
@@ -150,10 +150,10 @@ def _call(form: HubForm, operation: Any, body: Any) -> Response:
 
 def _refused(form: HubForm, refusal: ApiError) -> Response:
     mailed = SentTo.model_validate(refusal.data or {})
-    is_text, outcome = mailed.channel is Channel.SMS, outcome_for(form, refusal)
+    is_text, code_notice = mailed.channel is Channel.SMS, code_notice_for(form, refusal)
     number, can_change = "" if is_text else mailed.number, mailed.can_change
     page = CheckMailPage(
-        redisplayed(form), mailed.sent_to, is_text, mailed.resend_in_seconds, outcome, number,
+        redisplayed(form), mailed.sent_to, is_text, mailed.resend_in_seconds, code_notice, number,
         can_change=can_change, carries=mailed.carries,
     )  # fmt: skip
     return page.render_refusal(refusal)
@@ -168,10 +168,10 @@ def _render_invalid(form: HubForm) -> Response:
     return _page(redisplayed(form), response.step, None).render(form.error_status)
 
 
-def _page(form: CodeForm, step: CheckMailStep, outcome: CodePageNotice | None) -> CheckMailPage:
+def _page(form: CodeForm, step: CheckMailStep, code_notice: CodePageNotice | None) -> CheckMailPage:
     is_text = step.channel is Channel.SMS
     number = "" if is_text else step.number
     return CheckMailPage(
-        form, step.sent_to, is_text, step.resend_in_seconds, outcome, number,
+        form, step.sent_to, is_text, step.resend_in_seconds, code_notice, number,
         can_change=step.can_change, carries=step.carries,
     )  # fmt: skip

@@ -260,7 +260,7 @@ def _without_script(registration: RegistrationView, form: RegisterForm) -> Respo
 
 
 def _typed_fields(registration: RegistrationView) -> dict[str, str]:
-    """Return the field of the form that takes what was typed on the sign-in page, or the application's login hint."""
+    """Return the form field and value to prefill: the identifier typed on the login page, or the application's login hint."""
     identifier = prefilled_identifier()
     name = "email" if "@" in identifier else "phone" if is_phone(identifier) else "username"
     return {name: identifier} if identifier and name in {field.name for field in registration.form} else {}

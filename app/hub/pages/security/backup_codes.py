@@ -43,7 +43,7 @@ def show_backup_codes() -> Response:
         return _page(GenerateForm(formdata=None), person, current_visit().query.get("state", "")).render()
     if view is None:
         return oidc_client.start_login(ADDRESS)
-    if not view.held or view.backup_codes is None:
+    if not view.enrolled or view.backup_codes is None:
         return journey.redirect_to(ACCOUNT_FACTORS)
     form = GenerateForm(formdata=None, data=confirmation_data(view))
     page = _page(form, view.person.label, current_visit().query.get("state", ""))
@@ -59,7 +59,7 @@ def submit_backup_codes() -> Response:
 
 @pages.get(FILE)
 def show_backup_codes_again() -> Response:
-    """Lead back to the page: its language links open the address of its forms."""
+    """Redirect to the page: its language links open the address of its forms."""
     return journey.redirect_to(_address())
 
 

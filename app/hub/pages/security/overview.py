@@ -72,7 +72,7 @@ class CredentialRow:
 
 @dataclass(frozen=True)
 class Task:
-    """Something that would make the account safer."""
+    """An action that would make the account safer."""
 
     name: Any
     reason: Any
@@ -83,7 +83,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Checkup:
-    """How much of what the tenant offers the account uses, and the best next thing."""
+    """The share of the tenant's security features that the account uses, and the recommended next one."""
 
     done: int = 0
     count: int = 0
@@ -286,14 +286,14 @@ def _second_step_rows(factors: FactorsView | None) -> Iterable[CredentialRow]:
     """Yield the second factors of the account, its backup codes, and what else the tenant offers; none if they are off."""
     if factors is None:
         return
-    for factor in factors.held:
+    for factor in factors.enrolled:
         if factor.kind in PRESENTATIONS:
             row = FactorChoiceRow.of(factor.kind, factor.hint)
             yield CredentialRow(row.name, row.hint, row.icon, _FACTORS, _ON, "ok")
-    if factors.held and factors.backup_codes is not None:
+    if factors.enrolled and factors.backup_codes is not None:
         yield _codes_row(factors.backup_codes)
     offered = " · ".join(str(PRESENTATIONS[item.kind].name) for item in factors.offered if item.kind in PRESENTATIONS)
-    if offered and factors.held:
+    if offered and factors.enrolled:
         yield CredentialRow(_l("Add another method"), offered, "shield", _FACTORS)
     elif offered:
         yield CredentialRow(_l("Choose a method"), offered, "shield", _FACTORS, _OFF)

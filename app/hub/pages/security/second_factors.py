@@ -159,7 +159,7 @@ def show_remove_factor() -> Response:
         return journey.redirect_to("/security")
     if view is None:
         return oidc_client.start_login(ACCOUNT_FACTORS)
-    if kind is None or kind not in PRESENTATIONS or kind not in {item.kind for item in view.held}:
+    if kind is None or kind not in PRESENTATIONS or kind not in {item.kind for item in view.enrolled}:
         return journey.redirect_to(ACCOUNT_FACTORS)
     landing = f"{REMOVE}?{urlencode({'kind': kind.value})}"
     if (redirect := require_confirmation(view, landing)) is not None:
@@ -194,7 +194,7 @@ def _page(view: contract.FactorsView) -> FactorsPage:
     available = tuple(item for item in view.offered if item.kind in PRESENTATIONS)
     return FactorsPage(
         form,
-        tuple(_enrolled_factor(item) for item in view.held if item.kind in PRESENTATIONS),
+        tuple(_enrolled_factor(item) for item in view.enrolled if item.kind in PRESENTATIONS),
         tuple(FactorChoiceRow.of(item.kind, item.hint) for item in available),
         view.backup_codes,
         view.is_required,
@@ -210,7 +210,7 @@ def _enrolled_factor(item: contract.EnrolledFactor) -> FactorRow:
 
 
 def _effect(view: contract.FactorsView) -> Effect:
-    if len(view.held) > 1:
+    if len(view.enrolled) > 1:
         return Effect.OTHERS
     return Effect.MUST_ENROL if view.is_required else Effect.NOTHING
 

@@ -1,4 +1,4 @@
-"""The answer to a form that was opened as another account than the one that is current in this browser now."""
+"""The page that answers a form opened as another account than the browser's current account."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ADDRESS: Final = "/switch-back"
 _TARGET: Final = "switch_back_to"
 _CONTEXT: Final = "form of another account"
 _CODES: Final = ("code", "otp")
-"""Names of fields that are good for one use, beside those of secrets."""
+"""Names of fields with single-use values, beside those of secrets."""
 
 
 class SwitchBackForm(HubForm):
@@ -34,7 +34,7 @@ class SwitchBackForm(HubForm):
 
 @dataclass(frozen=True)
 class AccountChangedPage(Page):
-    """Says who is signed in now, and that nothing changed; offers both accounts."""
+    """Shows the current account, states that nothing changed, and offers both accounts."""
 
     template = "pages/sign_in/account_changed.html"
     query = {}
@@ -43,13 +43,13 @@ class AccountChangedPage(Page):
     account: str
     """The label of the current account."""
     again: str = "/profile"
-    """Address of the form's page, for that account."""
+    """Address of the form's page, for the current account."""
     former: str = ""
     """The label of the form's account; empty if the browser is no longer signed in to it."""
     target: str = ""
     """Address of the form, encrypted."""
     typed: tuple[tuple[str, str], ...] = field(default=())
-    """What was typed, without secrets and codes."""
+    """The typed values, without secrets and codes."""
 
     @property
     def has_problem(self) -> bool:
@@ -72,7 +72,7 @@ class AccountChangedPage(Page):
 def account_changed(_: AccountChanged) -> Response:
     """Return the page for the refused form.
 
-    It repeats only what a form of ours sent: its own token would make another site's form valid.
+    It repeats only fields of our own form: repeating another site's form would give it a valid CSRF token.
     """
     visit = current_visit()
     refused, visit.posted_uid = visit.posted_uid, ""
@@ -103,7 +103,7 @@ def _typed() -> Iterable[tuple[str, str]]:
 
 @pages.get(ADDRESS)
 def show_switch_back() -> Response:
-    """Answer a reload, or a link of another language: the form is gone."""
+    """Redirect a reload or a language link: the form is no longer available."""
     return journey.redirect_to("/profile")
 
 

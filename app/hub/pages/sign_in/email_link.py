@@ -88,7 +88,7 @@ class SignInLinkPage(mailed_link.LinkPage):
 
     @property
     def reset_is_mentioned(self) -> bool:
-        """Whether the notice itself says that a password reset unlocks the account."""
+        """Whether the notice mentions that a password reset unlocks the account."""
         return self.refusal is RefusalReason.LOCKED
 
     @classmethod
@@ -171,7 +171,7 @@ def submit_sign_in_link() -> Response:
 
 
 def _hand_over(form: LinkNumberForm, token: str) -> Response:
-    """Let the page that waits in another browser sign in there."""
+    """Complete the sign-in in the other browser, whose page waits for the link."""
     number = (form.number.data or "").strip()[:20]
     try:
         if not number:

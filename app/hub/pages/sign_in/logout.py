@@ -40,7 +40,7 @@ class LogoutForm(HubForm):
 
 @dataclass(frozen=True)
 class LogoutPage(Page):
-    """Asks to confirm the sign-out, which neither an application nor a link can do alone."""
+    """Asks the person to confirm a sign-out that an application or a link requested without a valid `id_token_hint`."""
 
     template = "pages/sign_in/logout.html"
     query = {"action": 10, **_PARAMETERS}
@@ -51,11 +51,11 @@ class LogoutPage(Page):
     request: str = ""
     """The application's request, encrypted, for the post."""
     target: str = ""
-    """Where the sign-out may lead."""
+    """The redirect address after the sign-out."""
 
     @property
     def form_targets(self) -> tuple[str, ...]:
-        """The source of that address, which the identity service checks; browsers follow the redirect only if it is listed."""
+        """The CSP source of the redirect address; browsers follow the redirect only if `form-action` lists it."""
         return (redirect_origin(self.target),)
 
     @property

@@ -25,7 +25,7 @@ ADDRESS = ADDRESSES[PASSKEY]
 
 
 class PasskeySignInForm(CredentialForm):
-    """The passkey response, the "remember me" box, and what was typed beside the passkey."""
+    """The passkey response, the "remember me" box, and the identifier typed on the login page."""
 
     remember = BooleanField()
     identifier = StringField()

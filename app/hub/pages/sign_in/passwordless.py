@@ -29,7 +29,7 @@ from app.hub.forms.code import (
     CodeForm,
     CodePage,
     CodePageNotice,
-    outcome_for,
+    code_notice_for,
     redisplayed,
     resend_hint,
     sample_empty_form,
@@ -138,7 +138,7 @@ class SignInSentPage(CodePage):
     @classmethod
     def samples(cls) -> Mapping[str, SignInSentPage]:
         mail, number = "ada@example.com", "+44 20 7946 0018"
-        answer = [CodePageNotice.WRONG, CodePageNotice.TOO_SOON, CodePageNotice.TOO_MANY]
+        code_notices = [CodePageNotice.WRONG, CodePageNotice.TOO_SOON, CodePageNotice.TOO_MANY]
         return {
             "fresh": cls(CodeForm(), mail, number="47"),
             "at a webmail service": cls(CodeForm(), "ada@gmail.com", False, 27, number="47"),
@@ -150,7 +150,10 @@ class SignInSentPage(CodePage):
             "code only, to a name": cls(CodeForm(), "ada", carries="otp"),
             "empty": cls(sample_empty_form(), mail),
             "sent": cls(CodeForm(), mail, False, 21, CodePageNotice.SENT),
-            **{outcome.value: cls(sample_filled_form(), mail, False, 21, outcome) for outcome in answer},
+            **{
+                code_notice.value: cls(sample_filled_form(), mail, False, 21, code_notice)
+                for code_notice in code_notices
+            },
             "token": cls(sample_filled_form().with_token_error(), mail),
         }
 
@@ -170,13 +173,13 @@ class DeviceApprovalPage(Page):
     state: str = "waits"
     """waits, approved, denied or over."""
     resend_in_seconds: int = 0
-    outcome: CodePageNotice | None = None
+    code_notice: CodePageNotice | None = None
 
     @property
     def notice(self) -> Notice | None:
-        if self.outcome is CodePageNotice.TOO_SOON:
+        if self.code_notice is CodePageNotice.TOO_SOON:
             return Notice(_l("Email sent"), self.wait, "note")
-        return _NOTICES.get(self.outcome) if self.outcome else super().notice
+        return _NOTICES.get(self.code_notice) if self.code_notice else super().notice
 
     @property
     def wait(self) -> Any:
@@ -206,10 +209,10 @@ class DeviceApprovalPage(Page):
         mail = "ada@example.com"
         return {
             "waits": cls(ButtonForm(), mail, "47", resend_in_seconds=27),
-            "not yet": cls(ButtonForm(), mail, "47", outcome=CodePageNotice.UNOPENED),
+            "not yet": cls(ButtonForm(), mail, "47", code_notice=CodePageNotice.UNOPENED),
             "too soon": cls(ButtonForm(), mail, "47", "waits", 21, CodePageNotice.TOO_SOON),
-            "too many": cls(ButtonForm(), mail, "47", outcome=CodePageNotice.TOO_MANY),
-            "sent again": cls(ButtonForm(), mail, "47", outcome=CodePageNotice.SENT),
+            "too many": cls(ButtonForm(), mail, "47", code_notice=CodePageNotice.TOO_MANY),
+            "sent again": cls(ButtonForm(), mail, "47", code_notice=CodePageNotice.SENT),
             "approved": cls(ButtonForm(), mail, "47", "approved"),
             "denied": cls(ButtonForm(), mail, "47", "denied"),
             "over": cls(ButtonForm(), mail, "47", "over"),
@@ -343,28 +346,28 @@ def _continue(response: StepResponse) -> Response:
     return _sent(response.step, CodeForm(formdata=None), CodePageNotice.UNOPENED if is_undecided else None, 200)
 
 
-def _render_state(response: StepResponse, form: CodeForm, outcome: CodePageNotice | None, status: int) -> Response:
+def _render_state(response: StepResponse, form: CodeForm, code_notice: CodePageNotice | None, status: int) -> Response:
     if not isinstance(response.step, SignInSentStep):
         return journey.follow(response)
-    return _sent(response.step, form, outcome, status)
+    return _sent(response.step, form, code_notice, status)
 
 
-def _sent(step: SignInSentStep, form: CodeForm, outcome: CodePageNotice | None, status: int) -> Response:
+def _sent(step: SignInSentStep, form: CodeForm, code_notice: CodePageNotice | None, status: int) -> Response:
     name, resend_seconds = step.sent_to, step.resend_in_seconds
     if step.channel is Channel.DEVICE:
         button_form = ButtonForm(formdata=None)
         approval_form = button_form.with_token_error() if form.is_token_invalid else button_form
-        page = DeviceApprovalPage(approval_form, name, step.number, step.state, resend_seconds, outcome)
+        page = DeviceApprovalPage(approval_form, name, step.number, step.state, resend_seconds, code_notice)
         return page.render(status)
     is_text = step.channel is Channel.SMS
     number = "" if is_text else step.number
-    return SignInSentPage(form, name, is_text, resend_seconds, outcome, number, step.carries).render(status)
+    return SignInSentPage(form, name, is_text, resend_seconds, code_notice, number, step.carries).render(status)
 
 
 def _refused(form: HubForm, refusal: ApiError, interaction_id: str) -> Response:
     """Show one message and status for every refused code, including a locked account."""
     is_rate_limited = isinstance(refusal, e.TooManyRequests)
-    outcome = outcome_for(form, refusal) if is_rate_limited else CodePageNotice.WRONG
+    code_notice = code_notice_for(form, refusal) if is_rate_limited else CodePageNotice.WRONG
     answer = SentTo.model_validate(refusal.data or {})
     if answer.sent_to and answer.channel is not Channel.DEVICE:
         is_text, seconds = answer.channel is Channel.SMS, answer.resend_in_seconds
@@ -372,12 +375,12 @@ def _refused(form: HubForm, refusal: ApiError, interaction_id: str) -> Response:
             is_rate_limited or isinstance(form, CodeForm)
         )  # a refused page must not retry by itself
         number = answer.number if is_polling else ""
-        page = SignInSentPage(redisplayed(form), answer.sent_to, is_text, seconds, outcome, number, answer.carries)
+        page = SignInSentPage(redisplayed(form), answer.sent_to, is_text, seconds, code_notice, number, answer.carries)
         rendered = page.render(429 if is_rate_limited else 403)
     else:
         response = api()(contract.read_state, InteractionOnly(interaction_id=interaction_id))
         rendered = _render_state(
-            response, redisplayed(form), outcome if is_rate_limited else None, 429 if is_rate_limited else 403
+            response, redisplayed(form), code_notice if is_rate_limited else None, 429 if is_rate_limited else 403
         )
     if is_rate_limited:
         rendered.headers["Retry-After"] = str(refusal.retry_after_seconds or 60)

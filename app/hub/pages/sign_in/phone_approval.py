@@ -27,7 +27,7 @@ from app.hub.web.visit import current_visit
 
 OPEN: Final = "/sign-in/phone/open"
 ADDRESS: Final = "/sign-in/phone/approve"
-_OUTCOMES: Final = ("approved", "denied", "used", "expired")
+_DECISIONS: Final = ("approved", "denied", "used", "expired")
 _MISSING: Final = _l("Enter the number shown on the other device.")
 _WRONG: Final = _l("Wrong number. Enter the one on your other device, or choose “Not me”.")
 
@@ -40,18 +40,18 @@ class NumberMatchForm(HubForm):
 
 @dataclass(frozen=True)
 class ApproveSignInPage(Page):
-    """Asks to approve the other browser, and says which one, from where; then what was decided."""
+    """Asks to approve the other browser, with its name and location; then shows the decision."""
 
     template = "pages/sign_in/phone_approval.html"
     query = {**Page.query, "said": 10}
 
     form: NumberMatchForm
-    outcome: str = ""
-    """approved, denied, used or expired; empty while it asks."""
+    decision: str = ""
+    """approved, denied, used or expired; empty while the form is shown."""
     account: str = ""
     """The label of the account."""
     uid: str = ""
-    """Of the account: the answer is that account's, and no other's."""
+    """The id of the account that answers; the service refuses the answer of another account."""
     relying_party: str = ""
     device: str = ""
     """The browser and its system, as it names itself."""
@@ -82,7 +82,7 @@ class ApproveSignInPage(Page):
             "empty": cls(empty, **common),
             "wrong": cls(wrong, **common),
             "token": cls(NumberMatchForm().with_token_error(), **common),
-            **{outcome: cls(NumberMatchForm(), outcome) for outcome in _OUTCOMES},
+            **{decision: cls(NumberMatchForm(), decision) for decision in _DECISIONS},
         }
 
 
@@ -96,9 +96,11 @@ def open_code() -> Response:
 
 @pages.get(ADDRESS)
 def show_approval() -> Response:
-    outcome = current_visit().query.get("said", "")
+    decision = current_visit().query.get("said", "")
     return (
-        ApproveSignInPage(NumberMatchForm(), outcome).render() if outcome in _OUTCOMES else _render(NumberMatchForm())
+        ApproveSignInPage(NumberMatchForm(), decision).render()
+        if decision in _DECISIONS
+        else _render(NumberMatchForm())
     )
 
 

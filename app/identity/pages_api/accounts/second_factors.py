@@ -48,7 +48,7 @@ def view(context: Context, session: BrowserSession, factors: AccountFactors) -> 
     has_backup_codes = settings.second_factors.backup_codes
     return contract.FactorsView(
         person=views.person(context, account),
-        held=[_held(factors, kind) for kind in usable],
+        enrolled=[_held(factors, kind) for kind in usable],
         offered=[factor_pages.FactorChoice(kind=kind, hint=AUTHENTICATORS[kind].hint(factors)) for kind in others],
         backup_codes=len(factors.enrolled(FactorKind.BACKUP_CODE)) if has_backup_codes else None,
         is_required=factors.is_factor_required,

@@ -1,1 +1,1 @@
-"""HTTP/1.1 on one connection (RFC 9112): requests as they are read, responses as they are written."""
+"""HTTP/1.1 (RFC 9112): reads requests, writes responses."""

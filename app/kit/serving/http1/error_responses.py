@@ -59,7 +59,7 @@ class ServerRefusal(Exception):
         self.status = status
         self.reason = reason
         self.hint = hint
-        """What an operator may want to know; for the log."""
+        """Details for the operator, in the log."""
 
 
 def malformed(hint: str = "") -> ServerRefusal:

@@ -29,13 +29,13 @@ class BodyBudget:
         self._lock = threading.Lock()
 
     def add(self, size_bytes: int) -> bool:
-        """Add to what is held; return False if it is too much."""
+        """Add bytes; return False if the budget is exceeded."""
         with self._lock:
             self._used_bytes += size_bytes
             return self._used_bytes <= self._most_bytes
 
     def release(self, size_bytes: int) -> None:
-        """Subtract what was added."""
+        """Subtract bytes that were added."""
         with self._lock:
             self._used_bytes -= size_bytes
 
@@ -66,14 +66,14 @@ class FixedBody:
         return self._left == 0
 
     def feed(self, data: bytes) -> tuple[bytes, bytes]:
-        """Return what of `data` is content, and what follows the body."""
+        """Return the content in `data`, and the bytes after the body."""
         content = data[: self._left]
         self._left -= len(content)
         return content, data[len(content) :]
 
 
 class ChunkedBody:
-    """A body in chunks. Chunk extensions and trailer fields are dropped. Raises Refusal for what is not exactly a chunk."""
+    """A body in chunks. Chunk extensions and trailer fields are dropped. Raises Refusal for a malformed chunk."""
 
     length = 0
 
@@ -86,7 +86,7 @@ class ChunkedBody:
         self._content_bytes = self._framing_bytes = 0
 
     def feed(self, data: bytes) -> tuple[bytes, bytes]:
-        """Return what of `data` is content, and what follows the body."""
+        """Return the content in `data`, and the bytes after the body."""
         if self._unread:
             data = self._unread + data
         blocks, at = [], 0
@@ -112,7 +112,7 @@ class ChunkedBody:
         return content, rest if self.is_complete else b""
 
     def _take_line(self, line: bytes) -> None:
-        """Take what stands between the contents: the end of a chunk, the size of the next one, or a field of the trailer."""
+        """Consume a line between contents: the end of a chunk, the size of the next one, or a trailer field."""
         if self._is_after_content:
             if line:
                 raise malformed()

@@ -1,4 +1,4 @@
-"""The head of a request, read in one way only (RFC 9112): what two readers could read differently is refused."""
+"""Parses the head of a request strictly (RFC 9112): ambiguous heads, which a proxy could read differently, are refused."""
 
 import re
 from collections.abc import Iterable
@@ -29,7 +29,7 @@ _TLS_HINT: Final = "a TLS handshake came to a plain HTTP port"
 
 
 def after_empty_lines(unread: bytes) -> bytes:
-    """Return what follows the empty lines before a request (RFC 9112 section 2.2); half of an empty line waits for its rest."""
+    """Return the bytes after the empty lines before a request (RFC 9112 section 2.2); an incomplete empty line stays."""
     rest = unread.lstrip(b"\r\n")
     blank = unread[: len(unread) - len(rest)]
     if not rest and blank.endswith(b"\r"):
@@ -87,7 +87,7 @@ def read_request_line(line: bytes) -> tuple[str, bytes, str]:
 
 @bounded_cache(max_entries=1024, length=64)
 def key_of(name: bytes) -> str | None:
-    """Return the key of a header field, or None for a field that is dropped. Raises Refusal for what is no name.
+    """Return the key of a header field, or None for a field that is dropped. Raises Refusal for an invalid name.
 
     `X_Forwarded_For` and `X-Forwarded-For` would share one key, so a client could write past a proxy that sets the
     latter: names with underscores are dropped, as nginx does.
@@ -156,7 +156,7 @@ def body_of(environ: dict[str, Any]) -> FixedBody | ChunkedBody | None:
 
 
 def _refusal_of_coding(listed: str) -> ServerRefusal:
-    """Return 501 for a coding beside `chunked`; 400 for a list after which nobody can tell where the body ends."""
+    """Return 501 for a coding beside `chunked`; 400 for a list that leaves the end of the body undefined."""
     *others, last = (coding.strip(" \t") for coding in listed.split(","))
     if last == _CHUNKED and _CHUNKED not in others and all(others):
         return ServerRefusal(HTTPStatus.NOT_IMPLEMENTED, ServerRefusalReason.UNSUPPORTED)

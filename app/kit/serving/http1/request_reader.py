@@ -45,13 +45,13 @@ class RequestReader:
         self.begun = 0
         """Requests that have begun so far."""
         self.is_over = False
-        """Whether nothing that follows is a request."""
+        """Whether no further request is read."""
         self.is_flooded = False
         """Whether too many requests wait."""
         self.problem: ServerRefusal | None = None
-        """Why what follows the complete requests is none."""
+        """The refusal of the bytes after the complete requests, if they are malformed."""
         self.has_rest = False
-        """Whether the client still sends what nobody reads."""
+        """Whether the client still sends bytes that are discarded."""
         self._common = common
         self._limits = limits
         self._held = stored
@@ -61,7 +61,7 @@ class RequestReader:
         self._body: FixedBody | ChunkedBody | None = None
 
     def feed(self, data: bytes) -> None:
-        """Take what has arrived."""
+        """Parse received bytes."""
         if self.is_over:
             return
         self._unread = self._unread + data if self._unread else data
@@ -79,7 +79,7 @@ class RequestReader:
         request.body = b""
 
     def close(self) -> None:
-        """Forget all."""
+        """Drop all requests and buffers."""
         for request in (*self.complete, self.partial):
             if request is not None:
                 self.release(request)
@@ -158,7 +158,7 @@ class RequestReader:
         return request
 
     def _read_body(self, request: Request) -> bool:
-        """Take what has arrived of the body; return whether it is complete."""
+        """Consume received body bytes; return whether the body is complete."""
         if self._body is not None:
             content, self._unread = self._body.feed(self._unread)
             if content and not self._keep(request, content):

@@ -115,7 +115,7 @@ def submit_add_domain() -> Response:
 
 
 def _add_refusal(form: AddDomainForm, refusal: ApiError) -> Notice | None:
-    """Add the error to its field; return the notice of one that has none."""
+    """Add the error to its field, or return its notice if it has no field."""
     if form.add_refusal(refusal):
         return None
     if isinstance(refusal, (e.BadField, e.DomainTaken)):

@@ -1,4 +1,4 @@
-"""What the pages of an organization's domains share: a domain as they show it, their address, reading."""
+"""Shared code of the domain pages of an organization: their rows, addresses and read calls."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class DomainRow:
 
 
 def read(organization: str, landing: str) -> contract.DomainsResponse | Response:
-    """Return the domains; without a session, or for an organization that the account does not own, where to go instead."""
+    """Return the domains, or a redirect without a session or for an organization that the account does not own."""
     return managed_organization.read(contract.read, contract.DomainsRequest(organization=organization or "-"), landing)
 
 
@@ -74,5 +74,5 @@ def find(view: contract.DomainsResponse, domain_id: str) -> DomainRow | None:
 
 
 def to_list(organization: str, result: str = "") -> Response:
-    """Return to the list; `result`: of the change, a key of its notices."""
+    """Redirect to the list; `result` is the key of the notice to show there."""
     return journey.redirect_to(address_of(ADDRESS, organization, **({"done": result} if result else {})))

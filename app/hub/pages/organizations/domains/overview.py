@@ -27,7 +27,7 @@ VERIFY: Final = f"{ADDRESS}/verify"
 
 @dataclass(frozen=True)
 class OrganizationDomainsPage(Page):
-    """Lists the domains, each with what is to do."""
+    """Lists the domains, each with its next action."""
 
     template = "pages/organizations/domains/overview.html"
     scripts = (*Page.scripts, "copy")
@@ -81,7 +81,7 @@ def show_organization_domains() -> Response:
 
 @pages.get(VERIFY)
 def leave_verify_domain() -> Response:
-    """Answer the language links of a refused form, which do not say which organization it was."""
+    """Redirect the language links of a refused form, which do not name the organization."""
     return journey.redirect_to(LIST)
 
 

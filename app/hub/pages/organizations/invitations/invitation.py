@@ -66,7 +66,7 @@ class InvitationPage(Page):
 
     @property
     def action(self) -> str:
-        """The form's action, which keeps the link or the interaction and where to return."""
+        """The form's action with the link or the interaction, and the return address."""
         interaction = current_visit().interaction_id
         more = {"attempt": interaction if not self.token else None, "return_url": self.return_url}
         query = urlencode({name: value for name, value in more.items() if value})
@@ -176,7 +176,7 @@ def _render(form: ButtonForm, status: int = 200) -> Response:
 
 
 def _is_of_another(reference: contract.InvitationReference) -> bool:
-    """Return whether the page was shown to another account than the one that is signed in now."""
+    """Return whether the page was shown to another account than the signed-in one."""
     uid = api()(contract.read, reference).person_uid
     return bool(uid) and current_visit().form.get("account", "") != uid
 

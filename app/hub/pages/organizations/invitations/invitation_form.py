@@ -1,4 +1,4 @@
-"""What the pages share that invite people to an organization: their address, reading, the choice of a role."""
+"""Shared code of the pages that invite people to an organization: addresses, read calls and the role field."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class InvitingForm(PasswordConfirmationForm):
 def read(
     organization: str, landing: str, page: int = 1, invitation: str = ""
 ) -> contract.OrganizationInvitations | Response:
-    """Return the invitations, or one of them; without a session, or where the account may not see them, where to go instead."""
+    """Return the invitations, or one of them, or a redirect without a session or permission."""
     request = contract.OrganizationInvitationsRequest(
         organization=organization or "-", page=page, invitation=invitation
     )

@@ -1,4 +1,4 @@
-"""Makes the login page of a visit: by the tenant's methods, the account that reauthenticates, and the methods that are allowed."""
+"""Builds the login page of a visit from the tenant's methods, the reauthenticating account and the organization's allowed methods."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def login_page(
     limit: MethodLimit | None = None,
     last_key: str | None = None,
 ) -> LoginPage:
-    """Return the page; `last_key` is the method that this browser used last, by default the one that its cookie names."""
+    """Return the login page; `last_key` is the last used method, by default from the browser's cookie."""
     visit = current_visit()
     relying_party = visit.relying_party
     common = (

@@ -18,7 +18,7 @@ from app.hub.web.visit import current_visit
 
 
 class MethodChoiceForm(HubForm):
-    """Another method or page, chosen on the sign-in page, and what was typed there."""
+    """The choice of another method or page on the login page, with the typed identifier."""
 
     identifier = StringField()
     to = StringField()

@@ -33,7 +33,7 @@ from app.hub.web.visit import current_visit, interaction_address
 _GOOGLE: Final = "connection:google"
 ALL_METHODS: Final = "methods=all"
 CONNECTS: Final = "connects"
-"""Value of `needs`: the sign-in links a federated identity. Only an identity that the page named is linked."""
+"""Value of `needs`: the sign-in links a federated identity. Only the identity that the page displayed is linked."""
 
 
 _WRONG_PASSWORD = _l("Wrong password.")
@@ -72,7 +72,7 @@ class LoginPage(Page):
     last_key: str = ""
     """The key of the method that this browser used last."""
     limit: MethodLimit | None = None
-    """The methods that an organization of the account allows, after a sign-in by another."""
+    """The methods that the account's organization allows, after a sign-in by a method that it refused."""
     shows_all: bool = False
     """Whether the page shows more methods than two rows of tiles hold."""
 
@@ -91,7 +91,7 @@ class LoginPage(Page):
 
     @property
     def last_method(self) -> SignInMethod | None:
-        """The method that this browser used last, if it is not the password and the page offers it."""
+        """The browser's last used method, if the page offers it and it is not the password."""
         if self.reauthentication is not None:
             return None
         return next((method for method in self.all_methods if method.key == self.last_key), None)
@@ -129,7 +129,7 @@ class LoginPage(Page):
 
     @property
     def carries(self) -> bool:
-        """Whether the page has an identifier to carry to its other pages; a signed-in account's is known there."""
+        """Whether the page carries the typed identifier to its other pages; a signed-in account's identifier is known there."""
         return self.takes_password and self.reauthentication is None
 
     @property
@@ -172,7 +172,7 @@ class LoginPage(Page):
         if self.is_passkey_set and not self.refusal:
             return Notice(_l("Passkey created"), _l("Use it to sign in."), "ok")
         if self.refusal is RefusalReason.WRONG and self.takes_password:
-            return None  # the password's field says it
+            return None  # the error is at the password field
         if self.refusal is RefusalReason.CAPTCHA and self.widget:
             return CHECK_MORE
         return sign_in_notice(self.refusal, self.wait_seconds) if self.refusal else super().notice

@@ -59,7 +59,7 @@ def show_login() -> Response:
     data = {"identifier": identifier, "connects": "yes" if needs == CONNECTS else ""}
     limit = (
         visit.interaction.method_limit if visit.interaction and needs == LoginReason.METHOD else None
-    )  # the interaction's cookie holds it
+    )  # read from the interaction's cookie
     form = LoginForm.of(visit.tenant.identifiers, data=data)
     page = login_page(form, reauthentication=reauthentication, limit=limit if reauthentication is None else None)
     page = replace(page, limit=limit)
@@ -89,7 +89,7 @@ def submit_login() -> Response:
     except ApiError as refusal:
         return _refused(form, refusal)
     followed = journey.follow(response)
-    if isinstance(response.step, LoginStep) and response.step.method_limit:  # the other method's page needs it again
+    if isinstance(response.step, LoginStep) and response.step.method_limit:  # prefills the other method's page
         return carry_identifier(followed, form.request.identifier)
     return begin_method(followed, response, PASSWORD)
 
@@ -102,7 +102,7 @@ def show_choice() -> Response:
 
 @pages.post(_CHOOSE)
 def choose_method() -> Response:
-    """Redirect to another method's page with what was typed. It makes no API call, so it says nothing about accounts."""
+    """Redirect to another method's page with the typed identifier. It makes no API call, so it reveals nothing about accounts."""
     journey.refuse_unknown_interaction()
     form = MethodChoiceForm()
     path, _, query = _CHOICES.get(form.to.data or "", "/login").partition("?")
@@ -144,7 +144,7 @@ _CHOICES: Final = {
     "all": f"/login?{ALL_METHODS}",
     **{name: address for name, address in ADDRESSES.items() if name != PASSKEY},
 }
-"""Addresses by the value of the pressed button."""
+"""Addresses by the value of the submit button."""
 _CAPTCHA_ERRORS = (e.LockedForCaptcha, e.WrongCaptcha)
 _UNANSWERED = _l("Answer this question, too.")
 _FIELD_ERRORS = (
