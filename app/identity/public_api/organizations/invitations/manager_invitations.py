@@ -19,7 +19,7 @@ from app.identity.directory.organizations.invitations.link_service import Invita
 from app.identity.directory.organizations.invitations.service import InvitationRequest
 from app.identity.directory.organizations.memberships import management as member_management
 from app.identity.directory.organizations.memberships.management import ManagedMember
-from app.identity.directory.organizations.roles import service as roles
+from app.identity.directory.organizations.roles import service as organization_roles
 from app.identity.platform.context import Context
 from app.identity.public_api.organizations.invitations import send_invitation
 from app.identity.public_api.organizations.invitations.send_invitation import Result
@@ -120,7 +120,7 @@ def _invitation(
 
 def _require_role(context: Context, scope: ManagedMember, role_id: str, *, is_shared: bool = False) -> None:
     """Raise OwnersOnly for a role that the member cannot give, or cannot give to everyone who has a link."""
-    roles.for_members(context, scope.organization.org_id, [role_id])
+    organization_roles.for_members(context, scope.organization.org_id, [role_id])
     can_give = member_management.can_share_role if is_shared else member_management.can_give_role
     if not can_give(context, scope, role_id):
         raise e.OwnersOnly
