@@ -1,6 +1,6 @@
 """Management programs read and write JWT clients and JWT custom providers (interface tenant-config.md sections 10 and 11).
 
-A JWT client receives signed tokens from the tenant (operations of `app/contract/jwt_tokens.py`). A JWT custom provider sends them, and
+A JWT client receives signed tokens from the tenant (operations of `app/contract/jwt/sign_on.py`). A JWT custom provider sends them, and
 apps sign in with them (operation U88). The docstrings are published."""
 
 from typing import Annotated, Literal
