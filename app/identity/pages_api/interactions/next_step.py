@@ -130,7 +130,7 @@ def _advance(context: Context, interaction: Interaction, session: BrowserSession
         return interaction_handoff.with_session(context, interaction, session, handoff)
     if (app := jwt_redirect.request_for(interaction)) is not None:
         return jwt_redirect.with_session(context, interaction, session, app)
-    if (refused := accept_invitation.join(context, interaction, session)) is not None:
+    if (refused := accept_invitation.accept(context, interaction, session)) is not None:
         return refused
     interactions.finish(context, interaction)
     return to_return_address(context, session, interaction.request.get("return_url"))

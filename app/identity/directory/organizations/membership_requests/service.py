@@ -13,7 +13,7 @@ from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import names, service, store
 from app.identity.directory.organizations.domains import membership_domains
 from app.identity.directory.organizations.domains import service as domains
-from app.identity.directory.organizations.invitations import service as invitations
+from app.identity.directory.organizations.invitations import invitation_rules
 from app.identity.directory.organizations.membership_requests import store as join_request_store
 from app.identity.directory.organizations.membership_requests.membership_request import (
     APPROVED,
@@ -151,7 +151,7 @@ def _shared_domain(context: Context, organization: OrganizationRecord, account: 
 def _is_full(context: Context, organization: OrganizationRecord) -> bool:
     if organization.seats is None:
         return False
-    return invitations.taken_seats(context, organization) >= organization.seats
+    return invitation_rules.taken_seats(context, organization) >= organization.seats
 
 
 def _require_open(context: Context, organization: OrganizationRecord, request_id: str) -> JoinRequestRecord:

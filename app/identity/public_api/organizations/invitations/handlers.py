@@ -14,7 +14,7 @@ from app.identity.directory.organizations.invitations import service as invitati
 from app.identity.directory.organizations.invitations import store as invitation_store
 from app.identity.directory.organizations.invitations.invitation import INVITED, InvitationRecord
 from app.identity.directory.organizations.invitations.invitation_link import InvitationLinkRecord
-from app.identity.directory.organizations.invitations.service import InvitationRequest
+from app.identity.directory.organizations.invitations.invitation_rules import InvitationRequest
 from app.identity.directory.organizations.memberships import store as member_store
 from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.directory.organizations.service import while_on
@@ -40,7 +40,7 @@ def list_all(context: Context, req: contract.ListInvitations) -> contract.Invita
 def create(context: Context, req: contract.CreateInvitation) -> contract.Invitation:
     require_powers(context, organization_powers.of_invitation(context, req.org_id, req.role_ids))
     requested = InvitationRequest(req.email, req.role_ids, req.inviter_uid, req.invitation_url)
-    return view(send_invitation.create(context, req.org_id, requested))
+    return view(send_invitation.invite(context, req.org_id, requested))
 
 
 @contract.create_many.implements
@@ -57,7 +57,7 @@ def create_many(context: Context, req: contract.CreateInvitations) -> contract.I
     ]
     for item in requested:
         require_powers(context, organization_powers.of_invitation(context, req.org_id, item.role_ids))
-    results = send_invitation.create_many(context, req.org_id, requested)
+    results = send_invitation.invite_many(context, req.org_id, requested)
     invited = sum(result.invitation is not None for result in results)
     return contract.InvitationResults(data=[_result(result) for result in results], invited_count=invited)
 

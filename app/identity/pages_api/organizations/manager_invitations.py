@@ -15,8 +15,8 @@ from app.identity.directory.organizations.invitations import service as invitati
 from app.identity.directory.organizations.invitations import store as invitation_store
 from app.identity.directory.organizations.invitations.invitation import InvitationRecord
 from app.identity.directory.organizations.invitations.invitation_link import InvitationLinkRecord
+from app.identity.directory.organizations.invitations.invitation_rules import InvitationRequest
 from app.identity.directory.organizations.invitations.link_service import InvitationLinkRequest
-from app.identity.directory.organizations.invitations.service import InvitationRequest
 from app.identity.directory.organizations.memberships import management as member_management
 from app.identity.directory.organizations.memberships.management import ManagedMember
 from app.identity.directory.organizations.roles import service as organization_roles
@@ -40,7 +40,7 @@ def invite(context: Context, actor: Account, org_id: str, emails: Sequence[str],
     _require_role(context, member_management.managed(context, actor, org_id, for_change=True), role_id)
     _spend_limits(context, actor, org_id, len(emails))
     requested = [InvitationRequest(email, [role_id], actor.uid, is_managed=True) for email in emails]
-    return send_invitation.create_many(context, org_id, requested)
+    return send_invitation.invite_many(context, org_id, requested)
 
 
 def resend(context: Context, actor: Account, org_id: str, invitation_id: str) -> InvitationRecord:
