@@ -17,7 +17,7 @@ from app.identity.administration.configuration.export import export
 from app.identity.administration.configuration.file.reader import read
 from app.identity.administration.configuration.plan import ChangePlan
 from app.identity.administration.resources import handlers as resource_handlers
-from app.identity.administration.resources.rules import rules_of, store_of
+from app.identity.administration.resources.registry import rules_of, store_of
 from app.identity.assembly.admission import tenant_resolution
 from app.identity.assembly.admission.lifecycle import IdentityLifecycle
 from app.identity.platform.audit import audit

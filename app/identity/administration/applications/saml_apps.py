@@ -15,8 +15,8 @@ from app.contract.tenants.settings import TenantSettings
 from app.identity.platform import private_keys, saml_certificates
 from app.identity.platform.context import Context
 from app.identity.platform.powers import ALL, Power
-from app.identity.platform.resources.hooks import Rules
 from app.identity.platform.resources.items import Item
+from app.identity.platform.resources.rules import Rules
 from app.kit import randomness
 from app.kit.operations.wire import Wire
 from app.kit.resources.values import look, put

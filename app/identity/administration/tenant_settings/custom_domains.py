@@ -22,8 +22,8 @@ from app.identity.directory.tenants.store import LOOKUP_TENANT
 from app.identity.platform.audit import AuditLog
 from app.identity.platform.context import Context
 from app.identity.platform.powers import ALL, Power
-from app.identity.platform.resources.hooks import Rules
 from app.identity.platform.resources.items import Item, StoreAccess
+from app.identity.platform.resources.rules import Rules
 from app.identity.platform.resources.store import SharedTable
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit.limits.rate_limits import Rate

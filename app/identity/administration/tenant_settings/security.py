@@ -16,8 +16,8 @@ from app.identity.credentials.passkeys import store as passkey_store
 from app.identity.directory.tenants.addresses import webauthn_origins
 from app.identity.platform.context import Context
 from app.identity.platform.powers import ALL, Power
-from app.identity.platform.resources.hooks import Rules
 from app.identity.platform.resources.items import Item
+from app.identity.platform.resources.rules import Rules
 from app.kit.resources.values import ItemInput, look
 
 _LIFETIMES: Final[Mapping[str, tuple[str, int]]] = {

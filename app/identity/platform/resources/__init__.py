@@ -1,1 +1,1 @@
-"""Storage of resources: items, the store's protocol, the shared table, and the hooks by which areas add rules of their own."""
+"""Storage of resources: items, the store's protocol, the shared table, and the rules that areas add."""

@@ -28,8 +28,8 @@ from app.identity.administration.tenant_settings import second_factors as second
 from app.identity.administration.tenant_settings import security as security_settings
 from app.identity.authentication.registration import sott_rules
 from app.identity.messaging.tenant_templates import rules as template_rules
-from app.identity.platform.resources.hooks import Rules
 from app.identity.platform.resources.items import Store
+from app.identity.platform.resources.rules import Rules
 from app.identity.platform.resources.store import SHARED_TABLE
 from app.kit.resources.resource import InSettings, InTable, Resource
 
