@@ -29,17 +29,17 @@ def audit(tenant_name: str, email: str | None, reference: str | None, limit: int
 
     Times are in UTC. An attempt with an unknown email or username has no account: leave --email out to find it.
     """
-    from app.identity.directory.accounts import store
+    from app.identity.directory.accounts import store as account_store
     from app.identity.directory.accounts.identifiers import normalize
-    from app.identity.platform import audit as entries
+    from app.identity.platform.audit import latest
 
     with open_services() as services:
         work = tenant_work(services, tenant_name)
         try:
             uid = None
-            if email is not None and (uid := store.uid_of(work, "email", normalize("email", email))) is None:
+            if email is not None and (uid := account_store.uid_of(work, "email", normalize("email", email))) is None:
                 raise CommandError(f"{tenant_name} has no account with the email {email!r}.")
-            found = entries.latest(work, limit, uid=uid, reference=reference)
+            found = latest(work, limit, uid=uid, reference=reference)
         finally:
             work.rollback()
         if not found and not is_json:

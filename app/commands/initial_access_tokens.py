@@ -44,10 +44,10 @@ def create(tenant_name: str, name: str, uses: int, days: int) -> None:
 
     NAME names it in lists and in the audit log. Applications send the token as the bearer token of a registration.
     """
-    from app.identity.administration.applications import initial_access_tokens as tokens
+    from app.identity.administration.applications import initial_access_tokens as initial_token_administration
 
     with _tenant(tenant_name) as (services, work):
-        made = tokens.create(services, work, name, max_uses=uses, days=days)
+        made = initial_token_administration.create(services, work, name, max_uses=uses, days=days)
         work.commit()
     click.echo("Save this now. It won't be shown again:", err=True)
     click.echo(made.token)
@@ -62,10 +62,10 @@ def create(tenant_name: str, name: str, uses: int, days: int) -> None:
 @click.argument("tenant_name", metavar="TENANT")
 def list_tokens(tenant_name: str) -> None:
     """List the tokens of TENANT, oldest first: name, uses and expiry."""
-    from app.identity.protocols.oauth.registration import initial_access_tokens as store
+    from app.identity.protocols.oauth.registration import initial_access_tokens
 
     with _tenant(tenant_name) as (services, work):
-        for row in store.all_tokens(work):
+        for row in initial_access_tokens.all_tokens(work):
             state = " (expired)" if row.expires_at <= services.clock.now() else ""
             used = f"{row.uses}/{row.max_uses} used"
             click.echo(f"{row.name.ljust(32)} {used.ljust(16)} expires {row.expires_at:%Y-%m-%d %H:%M} UTC{state}")
@@ -76,10 +76,10 @@ def list_tokens(tenant_name: str) -> None:
 @click.argument("name")
 def revoke(tenant_name: str, name: str) -> None:
     """Revoke token NAME of TENANT. Applications that registered with it stay."""
-    from app.identity.administration.applications import initial_access_tokens as tokens
+    from app.identity.administration.applications import initial_access_tokens as initial_token_administration
 
     with _tenant(tenant_name) as (services, work):
-        is_in_file = tokens.revoke(services, work, name)
+        is_in_file = initial_token_administration.revoke(services, work, name)
         work.commit()
     click.echo(f"Revoked token {name} of {tenant_name}.")
     if is_in_file:

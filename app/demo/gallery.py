@@ -13,7 +13,7 @@ from app.identity.directory.tenants import tenant_writes
 from app.identity.directory.tenants.store import LOOKUP_TENANT
 from app.identity.messaging import gallery
 from app.identity.messaging.message import Branding
-from app.identity.messaging.tenant_templates import store
+from app.identity.messaging.tenant_templates import store as template_store
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit.text.languages import LANGUAGES, Language
@@ -72,9 +72,9 @@ def _tenant_messages(database: Database) -> _TenantMessages:
         record = tenants[name]
         work.switch_tenant(record.tenant_id)
         templates = [
-            store.template_of(channel, *content)
-            for channel in (store.MAIL, store.SMS)
-            for content in store.contents(work, channel)
+            template_store.template_of(channel, *content)
+            for channel in (template_store.MAIL, template_store.SMS)
+            for content in template_store.contents(work, channel)
         ]
     finally:
         work.rollback()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from app.contract.applications.token_signing import DEFAULT_ALGORITHM, SigningSettings
-from app.identity.credentials.tokens import store as tokens
+from app.identity.credentials.tokens import store as token_store
 from app.identity.directory.tenants import tenant_writes
 from app.identity.platform.audit import AuditLog
 from app.identity.platform.services import IdentityServices
@@ -39,7 +39,7 @@ def revoke(services: IdentityServices, work: UnitOfWork, kid: str | None = None)
         for application in tenant_writes.applications_of(work)
         if _access_token_algorithm(application.settings) == key.algorithm
     ]
-    ended = tokens.delete_signed(work, signed, machines=key.algorithm == MACHINES)
+    ended = token_store.delete_signed(work, signed, machines=key.algorithm == MACHINES)
     tenant_writes.change(work)
     audit = AuditLog(services.clock)
     audit.record("signing_key.revoked", kid=key.kid, signs=key.signs, alg=key.algorithm, tokens=ended)

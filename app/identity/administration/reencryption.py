@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from app.identity.authentication.registration import choice_lists
-from app.identity.credentials import store as credentials
+from app.identity.credentials import store as credential_store
 from app.identity.directory.accounts import pin_hash, provider_tokens
 from app.identity.directory.organizations.connections import store as connection_store
 from app.identity.directory.tenants import tenant_writes
 from app.identity.directory.tenants.keys import client_secrets, tenant_secrets
 from app.identity.directory.tenants.store import LOOKUP_TENANT
 from app.identity.platform.outbox import claims
-from app.identity.platform.resources import store as resources
+from app.identity.platform.resources import store as resource_store
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit_of_work import UnitOfWork
 
@@ -31,8 +31,8 @@ def _of_tenant(services: IdentityServices, tenant: tenant_writes.TenantRow) -> i
     work = UnitOfWork(services.database, tenant.tenant_id)
     try:
         count = tenant_secrets.reencrypt(work, services.encryption) + choice_lists.reencrypt(work, services.encryption)
-        count += credentials.reencrypt(work, services.encryption) + pin_hash.reencrypt(work, services.encryption)
-        count += resources.reencrypt(work, services.encryption)
+        count += credential_store.reencrypt(work, services.encryption) + pin_hash.reencrypt(work, services.encryption)
+        count += resource_store.reencrypt(work, services.encryption)
         count += provider_tokens.reencrypt(work, services.encryption)
         count += connection_store.reencrypt(work, services.encryption)
         count += client_secrets.reencrypt(work, services.encryption)

@@ -19,7 +19,6 @@ from app.identity.directory.tenants import tenant_writes
 from app.identity.directory.tenants.keys import tenant_secrets
 from app.identity.directory.tenants.store import LOOKUP_TENANT
 from app.identity.directory.tenants.tenant_writes import TenantRow
-from app.identity.platform.context import Context
 from app.identity.platform.resources.items import Item, StoreAccess
 from app.kit.resources.resource import InSettings, Resource
 from app.kit.resources.values import look, put
@@ -122,8 +121,3 @@ def _file_problem(settings: Mapping[str, Any]) -> str:
     except ValidationError as problem:
         return str(problem.errors(include_url=False)[0]["msg"])
     return ""
-
-
-def access_of(context: Context) -> StoreAccess:
-    """Return the store access of a request."""
-    return StoreAccess(context.work, context.services.encryption, context.now)

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from babel.dates import format_date, format_skeleton, format_time, get_datetime_format
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
-from markupsafe import Markup  # noqa: TID251 - for what markup.py wrote anew from checked parts
+from markupsafe import Markup  # noqa: TID251 - for templates of ours and escaped values
 
 from app.contract.messages.models import MailKind
 from app.identity.messaging.message import (

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from app.contract.accounts.models import PersonView
 from app.contract.sessions.models import Session
-from app.contract.sessions.pages import sign_out
+from app.contract.sessions.pages import sign_out as sign_out_pages
 from app.identity.authentication.sign_in.sessions.service import BrowserSession
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations.memberships import just_in_time_membership
 from app.identity.platform.context import Context
-from app.identity.protocols.oauth import views as oauth
+from app.identity.protocols.oauth import views as oauth_views
 from app.kit.clock import iso
 from app.kit.web.user_agents import parse_user_agent
 
 
 def person(context: Context, account: Account) -> PersonView:
     """Return the account of an account page, with the tab of organizations where it has or may ask for one."""
-    return oauth.person(account, sees_organizations=just_in_time_membership.sees_organizations(context, account))
+    return oauth_views.person(account, sees_organizations=just_in_time_membership.sees_organizations(context, account))
 
 
 def cookie(context: Context, session: BrowserSession, text: str) -> Session:
@@ -25,18 +25,18 @@ def cookie(context: Context, session: BrowserSession, text: str) -> Session:
     return Session(token=text, lifetime_seconds=lifetime_seconds)
 
 
-def session(context: Context, shown: BrowserSession, current: BrowserSession) -> sign_out.SessionView:
+def session(context: Context, shown: BrowserSession, current: BrowserSession) -> sign_out_pages.SessionView:
     """Return an entry of the list of sessions."""
     names = [
-        oauth.name_of(context, application)
+        oauth_views.name_of(context, application)
         for client_id in shown.relying_parties
         if (application := context.application(client_id=client_id))
     ]
     agent = parse_user_agent(shown.agent)
     grant_client = context.application(client_id=shown.client_id) if shown.client_id else None
-    return sign_out.SessionView(
+    return sign_out_pages.SessionView(
         id=shown.session_id,
-        application=oauth.name_of(context, grant_client) if grant_client else shown.client_id,
+        application=oauth_views.name_of(context, grant_client) if grant_client else shown.client_id,
         is_current=shown.session_id == current.session_id,
         browser=agent.browser,
         os=agent.system,

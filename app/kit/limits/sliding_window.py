@@ -1,4 +1,4 @@
-"""The counters of rate limits in this process's memory: sliding windows, weighted as those in Redis (`limits.py`).
+"""The counters of rate limits in this process's memory: sliding windows, weighted as those in Redis (`rate_limits.py`).
 
 One lock protects the counters, and the first event after `CLEARING_SECONDS` removes expired ones. Keys contain what callers choose,
 such as their addresses, so there are at most `MAX_COUNTERS`; beyond that, the counters furthest from their limit are dropped.

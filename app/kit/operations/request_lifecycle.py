@@ -17,7 +17,7 @@ class RequestLifecycle(Protocol[ContextT]):
     def open(self, operation: AnyOperation, raw: RawRequest) -> ContextT:
         """Authenticate the calling program and open the request's context. Raises the error profile's refusals."""
 
-    def admit_person(self, context: ContextT, operation: AnyOperation, raw: RawRequest, body: dict[str, Any]) -> None:
+    def admit_caller(self, context: ContextT, operation: AnyOperation, raw: RawRequest, body: dict[str, Any]) -> None:
         """Authenticate credentials that may be in the body too: an access token, a client's credentials."""
 
     def cached_by(self, context: ContextT) -> object | None:

@@ -198,7 +198,7 @@ class OperationServer:
             filter_address(operation, raw)
             context = self.lifecycle.open(operation, raw)
             body = read_members()
-            self.lifecycle.admit_person(context, operation, raw, body)
+            self.lifecycle.admit_caller(context, operation, raw, body)
             answer = self._answer(operation, context, raw, body)
             self.lifecycle.close(context, None)
         except Exception as problem:  # noqa: BLE001 - any undeclared failure is answered with a reference

@@ -14,7 +14,7 @@ from app.identity.administration.configuration.plan import ChangePlan
 from app.identity.directory.tenants import tenant_writes
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit_of_work import UnitOfWork
-from app.identity.protocols.oauth.registration import initial_access_tokens as store
+from app.identity.protocols.oauth.registration import initial_access_tokens
 from app.kit import randomness
 from tests.support.tenants.configuration_files import applied, lines, planned, rows
 
@@ -52,7 +52,7 @@ def spent(services: IdentityServices, token: str) -> str | None:
     work.switch_tenant(stored.tenant_id)
     try:
         work.begin()
-        name = store.spend(work, token, services.clock.now())
+        name = initial_access_tokens.spend(work, token, services.clock.now())
         work.commit()
     finally:
         work.rollback()

@@ -14,7 +14,7 @@ from app.identity.administration.configuration.file.document import Configuratio
 from app.identity.administration.configuration.file.reader import read
 from app.identity.administration.configuration.plan import ChangePlan
 from app.identity.directory.tenants import tenant_writes
-from app.identity.messaging.tenant_templates import store as templates
+from app.identity.messaging.tenant_templates import store as template_store
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit_of_work import UnitOfWork
 
@@ -55,7 +55,7 @@ def stored(services: IdentityServices) -> tuple[int, list[Any]]:
         if tenant is None:
             return 0, []
         work.switch_tenant(tenant.tenant_id)
-        return tenant.version, [*templates.contents(work, "mail"), *templates.contents(work, "sms")]
+        return tenant.version, [*template_store.contents(work, "mail"), *template_store.contents(work, "sms")]
     finally:
         work.rollback()
 

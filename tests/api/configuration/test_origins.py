@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from app.identity.administration.configuration import apply as apply_module
+from app.identity.administration.configuration import apply as configuration
 from app.identity.administration.configuration.export import export
 from app.identity.administration.configuration.file.reader import read
 from app.identity.administration.configuration.plan import ChangePlan
@@ -60,12 +60,12 @@ class Managed:
         return answered(ask(self.server, self.token, method, path, body))
 
     def apply(self, text: str = FILE, **how: bool) -> ChangePlan:
-        done = apply_module.apply(self.server.services, self._read(text), **how)
+        done = configuration.apply(self.server.services, self._read(text), **how)
         self.server.services.directory.clear_cache()
         return done
 
     def plan(self, text: str = FILE, **how: bool) -> ChangePlan:
-        return apply_module.plan(self.server.services, self._read(text), **how)
+        return configuration.plan(self.server.services, self._read(text), **how)
 
     def _read(self, text: str) -> Any:
         return read(text.format(name=self.server.name).encode(), "f.yaml", Path())

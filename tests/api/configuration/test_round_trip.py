@@ -18,7 +18,7 @@ from app.identity.administration.configuration import apply as configuration
 from app.identity.administration.configuration.export import export
 from app.identity.administration.configuration.file.reader import read
 from app.identity.administration.configuration.plan import ChangePlan
-from app.identity.administration.resources.rules import store_of
+from app.identity.administration.resources.registry import store_of
 from app.identity.directory.tenants import tenant_writes
 from app.identity.directory.tenants.keys import tenant_secrets
 from app.identity.directory.tenants.tables import applications

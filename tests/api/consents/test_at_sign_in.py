@@ -10,7 +10,7 @@ from werkzeug.test import TestResponse
 from app.contract.catalogue import CATALOGUE, load_catalogue
 from app.contract.error_groups import REQUIRED_ACTIONS
 from app.contract.sign_in.operations import Login
-from app.identity.credentials.tokens import store as tokens
+from app.identity.credentials.tokens import store as token_store
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit import randomness
 from tests.support.accounts.consents import chosen, consent_answers, required_forms
@@ -182,7 +182,7 @@ def test_consent_is_asked_after_second_factor(new_tenant_server: NewTenantServer
 def introspected(who: AccountHolder, access_token: str) -> dict[str, Any]:
     """Return the stored claims of an access token."""
     with UnitOfWork(who.tenant.services.database, who.tenant.tenant_id).separate_transaction() as work:
-        stored = tokens.access(work, randomness.digest(access_token))
+        stored = token_store.access(work, randomness.digest(access_token))
     assert stored is not None
     return stored.claims.to_stored()
 

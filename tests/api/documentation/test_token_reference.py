@@ -11,7 +11,7 @@ from joserfc import jws
 
 from app.contract.applications.settings import ApplicationSettings
 from app.contract.tenants.settings import TenantSettings
-from app.identity.protocols.oauth.claims import account as claims
+from app.identity.protocols.oauth.claims import account as account_claims
 from app.identity.protocols.oauth.claims import organizations as organization_claims
 from app.identity.protocols.oauth.tokens import authorization_codes as codes
 from tests.support.oauth.relying_party import Browser, Person, RelyingParty, claims_in
@@ -85,7 +85,7 @@ def test_scopes_have_the_claims_of_their_table() -> None:
         scope: tuple(re.findall(r"`(\w+)`", names))
         for scope, names in re.findall(r"^\| `(\w+)` \|(.*)\|$", rows, re.MULTILINE)
     }
-    assert stated == dict(claims.CLAIMS_OF_SCOPES)
+    assert stated == dict(account_claims.CLAIMS_OF_SCOPES)
     assert table("organization") == set(organization_claims.NAMES)
 
 

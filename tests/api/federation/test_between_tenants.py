@@ -16,7 +16,8 @@ from werkzeug.test import Client
 from app.factories import create_both
 from app.identity.administration.configuration.apply import apply
 from app.identity.administration.configuration.file.reader import read
-from app.identity.authentication.federation import offered_connections, service
+from app.identity.authentication.federation import offered_connections
+from app.identity.authentication.federation import service as connections
 from app.identity.platform.services import IdentityServices
 from app.settings import Settings
 from tests.support.accounts.identities import doing
@@ -76,12 +77,14 @@ def test_account_of_one_tenant_signs_in_at_another(installed: TwoTenantInstallat
     assert tenant is not None
     acme = TenantServer(services, installed.app, tenant.tenant_id, "acme", tenant.api_key, "")  # type: ignore[arg-type]  # WSGI
     with doing(acme) as call:
-        address = service.begin(call, offered_connections.find(call, "company"), "attempt-1", hint="ada@example.com")
+        address = connections.begin(
+            call, offered_connections.find(call, "company"), "attempt-1", hint="ada@example.com"
+        )
     browser = Visitor(Client(installed.app), f"http://company.localhost:{port}")  # type: ignore[arg-type]  # a WSGI application
     page = browser.open(address)
     back = page.press("Sign in", password="correct horse 7")
     assert back.address.startswith(f"http://acme.localhost:{port}/socialauth/validate.sauth?")
     with doing(acme) as call:
-        claimed, connection = service.finish(call, back.query["state"], back.query)
+        claimed, connection = connections.finish(call, back.query["state"], back.query)
     assert (claimed.email, claimed.email_verified, connection.trusts_email) == ("ada@example.com", True, True)
     assert claimed.profile["FirstName"] == "Ada"

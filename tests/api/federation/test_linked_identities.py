@@ -13,7 +13,8 @@ from app.identity.authentication.federation import token_handoff
 from app.identity.authentication.verification import phones
 from app.identity.credentials.one_time_tokens.service import OneTimeToken, Purpose
 from app.identity.credentials.tokens import service as tokens
-from app.identity.directory.accounts import linked_identities, store
+from app.identity.directory.accounts import linked_identities
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.unverified import pending_accounts
 from app.kit import randomness
 from tests.support.accounts import identities as by
@@ -239,7 +240,7 @@ def test_activated_account_keeps_identity_unless_linked_since(
     uid = by.without_password(tenant, ADA)
     with doing(tenant) as call:
         stored = pending_accounts.pending_columns(vars(account_of(call, uid)))
-        store.remove(call, uid)
+        account_store.remove(call, uid)
         pending_accounts.add(call, VICTIM, {**stored, "uid": randomness.uid(), "email": VICTIM})
     other = str(tenant.create()["Uid"])
     if is_taken:

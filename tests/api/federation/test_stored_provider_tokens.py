@@ -14,7 +14,8 @@ from app.identity.administration.configuration.file.reader import read
 from app.identity.administration.reencryption import reencrypt
 from app.identity.assembly.clean_up.expired_rows import clean
 from app.identity.authentication.federation import offered_connections
-from app.identity.directory.accounts import linked_identities, provider_tokens, store
+from app.identity.directory.accounts import linked_identities, provider_tokens
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.unverified import pending_accounts
 from app.identity.platform.encryption import DecryptionError, Encryption
 from app.identity.public_api.self_service import deletion
@@ -64,11 +65,11 @@ def delete_by_owner(item: SocialAccount) -> None:
 def claim(item: SocialAccount) -> None:
     """Unlink every identity, as for the owner of an address that another person registered."""
     with doing(item.tenant) as call:
-        account = store.change(call, item.who.uid, {})
+        account = account_store.change(call, item.who.uid, {})
         assert account is not None
         private = dict(account.private)
         linked_identities.unlink_all(call, account, private)
-        store.change(call, item.who.uid, {"private": private})
+        account_store.change(call, item.who.uid, {"private": private})
 
 
 @pytest.mark.both_databases
@@ -247,7 +248,9 @@ def test_tokens_are_bound_to_tenant_and_identity(
         account = account_of(call, other.who.uid)
         ((_, subjects),) = account.private[provider_tokens.KEY].items()
         foreign = {NAME: {subject: {**entry, "sealed": encrypted} for subject, entry in subjects.items()}}
-        changed = store.change(call, account.uid, {"private": {**account.private, provider_tokens.KEY: foreign}})
+        changed = account_store.change(
+            call, account.uid, {"private": {**account.private, provider_tokens.KEY: foreign}}
+        )
         assert changed is not None
         (linked,) = linked_identities.of(changed)
         with pytest.raises(DecryptionError):

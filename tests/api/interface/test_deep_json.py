@@ -12,7 +12,7 @@ from joserfc import jws
 from joserfc.jwk import OctKey
 from werkzeug.test import TestResponse
 
-from app.identity.administration.configuration.file import document
+from app.identity.administration.configuration.file import document as documents
 from app.identity.administration.configuration.file.document import ConfigurationError
 from app.identity.credentials.authenticators.duo_client import DuoClient, DuoDenied
 from app.identity.messaging.senders import twilio
@@ -125,4 +125,4 @@ def test_deep_answer_of_twilio_has_no_members() -> None:
 )
 def test_deep_yaml_is_refused_by_its_line(text: str) -> None:
     with pytest.raises(ConfigurationError, match=r"gatehouse\.yaml:\d+: expected (at most 20 levels|valid YAML)"):
-        document.read(text.encode(), "gatehouse.yaml")
+        documents.read(text.encode(), "gatehouse.yaml")

@@ -14,7 +14,7 @@ from app.identity.directory.organizations.tables import organization_domains, or
 from app.identity.directory.tenants.keys import subject_secrets
 from app.identity.directory.tenants.tables import applications
 from app.identity.messaging.tenant_templates import selection as template_selection
-from app.identity.messaging.tenant_templates import store as templates
+from app.identity.messaging.tenant_templates import store as template_store
 from app.identity.platform.context import Context
 from app.kit import randomness
 from tests.support.oauth.world import World
@@ -30,7 +30,7 @@ def take_over_application(context: Context) -> None:
 
 
 def add_template(context: Context) -> None:
-    templates.add(
+    template_store.add(
         context.work,
         MailTemplate(type=MailKind.RESET, subject="Reset", html="<p>#Url#</p>"),
         context.now,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from app.contract.messages.models import MailTemplate
-from app.identity.directory.accounts import store
+from app.identity.directory.accounts import store as account_store
 from tests.support.accounts.customers import NEW, Customer, a_customer
 from tests.support.accounts.identities import doing
 from tests.support.accounts.mailbox import links_in, token_in
@@ -26,7 +26,7 @@ def of_identity_alone(make: NewTenantServer, **settings: Any) -> Customer:
     """Return a customer who signs in by a provider alone."""
     ada = a_customer(make, **settings)
     with doing(ada.tenant) as call:
-        store.change(call, ada.uid, {"password_hash": None})
+        account_store.change(call, ada.uid, {"password_hash": None})
     return ada
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.protocols.oauth.claims import account as claims
+from app.identity.protocols.oauth.claims import account as account_claims
 from tests.support.accounts.mailbox import code_in, mails_to, token_in
 from tests.support.accounts.registering import ADA, UNLIMITED, primary, register
 from tests.support.tenants.tenant_server import MANAGE, PASSWORD, NewTenantServer, TenantServer, answered, refused
@@ -45,7 +45,7 @@ def test_unverified_address_never_counts_as_account_address(acme: TenantServer) 
     answered(acme.send("DELETE", EMAIL, {"email": EVE}, bearer=token))
     profile = answered(acme.send("GET", OWN, bearer=token))
     assert (profile["Email"], profile["EmailVerified"]) == ([], False)
-    email_claims = {name: claim(profile) for name, claim in claims.SCOPES["email"].items()}
+    email_claims = {name: claim(profile) for name, claim in account_claims.SCOPES["email"].items()}
     assert not email_claims["email"]
     assert not email_claims["email_verified"]
 

@@ -16,7 +16,7 @@ from app.identity.administration.configuration.export import export
 from app.identity.administration.configuration.file.document import ConfigurationError
 from app.identity.administration.configuration.file.reader import read
 from app.identity.administration.configuration.plan import ChangePlan
-from app.identity.administration.resources.rules import store_of
+from app.identity.administration.resources.registry import store_of
 from app.identity.directory.tenants import tenant_writes
 from app.identity.platform import saml_certificates
 from app.identity.platform.resources.items import Item, StoreAccess

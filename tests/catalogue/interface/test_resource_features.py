@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
-from app.identity.administration.resources.rules import store_of
-from app.identity.administration.settings_store import access_of
+from app.identity.administration.resources.registry import store_of
 from app.identity.directory.tenants import tenant_writes
 from app.identity.platform.resources.items import Item, StoreAccess
 from app.identity.platform.resources.store import items_of, reencrypt
@@ -206,7 +205,7 @@ def test_items_are_read_once_per_version(new_tenant_server: NewTenantServer) -> 
     assert [read() for _ in range(2)] == [(["https://t1.example/"], 1), (["https://t1.example/"], 0)]
     with call_of(services, name) as context:
         tenant_writes.change(context.work)
-        store_of(manage.resource).add(access_of(context), manage.resource, Item(("x",), {}), None)
+        store_of(manage.resource).add(StoreAccess.of(context), manage.resource, Item(("x",), {}), None)
     services.directory.clear_cache()
     assert read()[0] == ["https://t1.example/"]
 

@@ -1,6 +1,10 @@
 """`app/README.md` names every package, and only existing paths; references to decisions resolve."""
 
+import ast
+import io
 import re
+import tokenize
+from collections.abc import Iterator
 from pathlib import Path
 
 from tests.support import sources
@@ -10,6 +14,7 @@ APP = sources.ROOT / "app"
 BOUND_BY_THE_MAP = ("app", "app/hub", "app/identity")
 SECTIONS = {"The hub": "hub", "The identity service": "identity"}
 DECISIONS = re.compile(r"\b[Dd]ecisions?[/ ](\d{4}(?:(?:, | and )\d{4})*)")
+MODULES = re.compile(r"(?<![\w./*-])[\w/-]*\w\.py\b")
 
 
 def sections() -> dict[str, str]:
@@ -106,3 +111,33 @@ def test_glossary_has_at_most_25_terms() -> None:
     terms = re.findall(r"^\| \*\*([\w -]+)\*\* \|", sources.text(Path("app/GLOSSARY.md")), re.MULTILINE)
     assert 0 < len(terms) <= 25
     assert sorted(set(terms)) == sorted(terms)
+
+
+def test_every_module_in_comments_and_docstrings_exists() -> None:
+    """A `name.py`, with or without folders, is the end of a path of the repository."""
+    known = {name for path in sources.files() for name in tails(path)}
+    lost = [
+        f"{path}: {name}"
+        for path in sources.under("app")
+        for text in [*comments(sources.text(path)), *docstrings(path)]
+        for name in MODULES.findall(text)
+        if name not in known
+    ]
+    assert lost == []
+
+
+def tails(path: Path) -> list[str]:
+    """Return the path without each number of its first folders."""
+    return ["/".join(path.parts[start:]) for start in range(len(path.parts))]
+
+
+def comments(text: str) -> Iterator[str]:
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    return (token.string for token in tokens if token.type == tokenize.COMMENT)
+
+
+def docstrings(path: Path) -> Iterator[str]:
+    """Yield the strings that are statements: docstrings, also of attributes."""
+    for node in sources.nodes(path):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            yield node.value.value

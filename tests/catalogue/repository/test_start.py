@@ -73,7 +73,7 @@ models = below(BaseModel)
 """
 RULES = """
 from app.contract.resources import RESOURCES, import_contract
-from app.identity.administration.resources.rules import rules_of
+from app.identity.administration.resources.registry import rules_of
 import_contract()
 rules = {}
 for one in RESOURCES:

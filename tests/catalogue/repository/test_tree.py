@@ -1,4 +1,4 @@
-"""The shape of the tree: modules import one way and change no other one, folders are small, names of classes and texts are unique."""
+"""The shape of the tree: modules import one way and change no other one, folders are small, classes, aliases and texts have own names."""
 
 from __future__ import annotations
 
@@ -20,6 +20,22 @@ pytestmark = pytest.mark.usefixtures("sources_last")
 
 MAX_MODULES = 20
 """Of one folder, without `__init__.py` and without folders below."""
+
+IN_ITS_AREA = {"store", "service", "handlers", "views", "contract"}
+"""Names that a module may have where the folder of the importing module is its own, or below."""
+
+TWO_NAMES = {"app.identity.platform.store.migrate": "the command that imports it has this name"}
+"""Modules that may be imported under two names."""
+
+TWO_MODULES = {
+    "authorization_details": "the check of a parameter of the authorization request has its name",
+    "claims": "as above, beside the claims of the outbox",
+    "consent_forms": "the registry of resources names settings as the resource",
+    "registration_schema": "as above",
+    "initial_access_tokens": "the export names sections of the file as the file does",
+    "organizations": "as above",
+}
+"""Aliases that may name two modules."""
 
 
 def test_no_folder_has_too_many_modules() -> None:
@@ -92,6 +108,20 @@ def merged_names(sections: dict[str, dict[str, Any]]) -> Iterator[tuple[str, ...
             yield from [(section, table, name) for name in texts] if isinstance(texts, dict) else [(section, table)]
 
 
+def test_every_module_of_the_service_has_one_alias() -> None:
+    aliases = defaultdict(set)
+    for module, alias in aliases_of_the_service():
+        aliases[module].add(alias)
+    assert {module: names for module, names in aliases.items() if len(names) > 1}.keys() == TWO_NAMES.keys()
+
+
+def test_no_alias_names_two_modules_of_the_service() -> None:
+    named = defaultdict(set)
+    for module, alias in aliases_of_the_service():
+        named[alias].add(module)
+    assert {alias: found for alias, found in named.items() if len(found) > 1}.keys() == TWO_MODULES.keys()
+
+
 @cache
 def modules() -> dict[str, Path]:
     """Return the modules of the product, the tests and the tools, by dotted name."""
@@ -117,3 +147,15 @@ def owners(node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> set[str]:
     parts = [part for target in targets for part in syntax.nodes(target)]
     inner = [part.value for part in parts if isinstance(part, ast.Attribute | ast.Subscript)]
     return {item.id for item in inner if isinstance(item, ast.Name)}
+
+
+def aliases_of_the_service() -> Iterator[tuple[str, str]]:
+    """Yield each import of a module of the identity service with the name that it gets, except names within an area."""
+    for importing, path in modules().items():
+        for node in sources.nodes(path):
+            if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith("app.identity"):
+                continue
+            for item in node.names:
+                alias, is_near = item.asname or item.name, importing.startswith(f"{node.module}.")
+                if (module := f"{node.module}.{item.name}") in modules() and not (is_near and alias in IN_ITS_AREA):
+                    yield module, alias

@@ -9,16 +9,17 @@ import bcrypt
 import pyotp
 import pytest
 
-from app.identity.administration.account_import import service
+from app.identity.administration.account_import import service as account_import
 from app.identity.administration.account_import.import_record import MappedRecord, RecordRefused
 from app.identity.administration.account_import.service import ImportOutcome
 from app.identity.credentials.passwords import imported_hashes
-from app.identity.directory.accounts import linked_identities, store
-from app.identity.directory.organizations import store as organizations
+from app.identity.directory.accounts import linked_identities
+from app.identity.directory.accounts import store as account_store
+from app.identity.directory.organizations import store as organization_store
 from app.identity.directory.organizations.memberships import store as member_store
 from app.identity.directory.organizations.roles import store as role_store
-from app.identity.directory.roles import names
-from app.identity.directory.roles import store as roles
+from app.identity.directory.roles import names as role_names
+from app.identity.directory.roles import store as tenant_role_store
 from tests.support.journeys.account_import import (
     AUTH0,
     BCRYPT,
@@ -131,8 +132,10 @@ def test_roles_and_organizations_come_along(new_world: NewWorld, tmp_path: Path)
     tenant = new_world(custom_uid=True, organizations={"enabled": True})
     own = context(tenant)
     stamps = {"created_at": own.now, "modified_at": own.now}
-    roles.add_roles(own.work, [{"name": "editor", "skeleton": names.skeleton("editor"), "permissions": [], **stamps}])
-    globex = organizations.add(own, "Globex", {}, {})
+    tenant_role_store.add_roles(
+        own.work, [{"name": "editor", "skeleton": role_names.skeleton("editor"), "permissions": [], **stamps}]
+    )
+    globex = organization_store.add(own, "Globex", {}, {})
     member = role_store.add_role(own, "", "Member", "", [])
     own.work.commit()
     user = keycloak(
@@ -219,7 +222,7 @@ def test_batches_commit_one_by_one_and_skip_goes_on(tenant: World, tmp_path: Pat
     path = tmp_path / "export.json"
     lines = [json.dumps({"email": f"p{number}@example.com"}) for number in range(1, 8)]
     path.write_text("\n".join([*lines, "x" * 1_000_001]))
-    report = service.Report()
+    report = account_import.Report()
     with pytest.raises(RecordRefused):
         imported_files(tenant, [path], "gatehouse", batch=3, report=report)
     assert report.last == 6
@@ -231,7 +234,7 @@ def test_batches_commit_one_by_one_and_skip_goes_on(tenant: World, tmp_path: Pat
 def test_dry_run_writes_nothing(tenant: World, tmp_path: Path) -> None:
     assert results_of(imported(tenant, tmp_path, "auth0", AUTH0, writes=False)) == ["created"]
     own = context(tenant)
-    assert store.by_identifier(own, "email", "ada@example.com") is None
+    assert account_store.by_identifier(own, "email", "ada@example.com") is None
     own.work.rollback()
 
 

@@ -11,8 +11,9 @@ from urllib.parse import urlencode
 import pytest
 
 from app.identity.authentication.sign_in.interactions import Interaction
-from app.identity.directory.accounts import linked_identities, store
+from app.identity.directory.accounts import linked_identities
 from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.unverified import first_verification
 from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.pages_api.interactions import pending_identities
@@ -203,7 +204,7 @@ def test_claim_during_sign_in_prevents_linking(new_federated_user: NewFederatedU
         attempt = Interaction(page.query["attempt"], "return", {}, None, False, call.now, call.now)
         attempt = pending_identities.store_pending(call, attempt, ProviderIdentity("globex", "eve"), before.uid)
         private = dict(before.private)
-        store.change(
+        account_store.change(
             call,
             before.uid,
             {**first_verification.remove_unverified_credentials(call, before, private), "private": private},

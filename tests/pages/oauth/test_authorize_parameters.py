@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 
-from app.identity.protocols.oauth.authorize import checks
+from app.identity.protocols.oauth.authorize import checks as authorization_checks
 from app.identity.protocols.oauth.authorize.request import RefusedByRedirect, UncheckedRequest
 from tests.support.fakes.identity_provider import FakeProvider
 from tests.support.journeys.invitations import Guest, NewGuest
@@ -125,7 +125,7 @@ def test_added_check_refuses_a_signed_in_browser(
         raise RefusedByRedirect("invalid_request", "The added check refuses.")
 
     assert authorize()["code"]
-    monkeypatch.setattr(checks, "PARAMETER_CHECKS", (*checks.PARAMETER_CHECKS, refuse))
+    monkeypatch.setattr(authorization_checks, "PARAMETER_CHECKS", (*authorization_checks.PARAMETER_CHECKS, refuse))
     for _ in range(2):
         refused = authorize()
         assert (refused["error_description"], "code" in refused) == ("The added check refuses.", False)

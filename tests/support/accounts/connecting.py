@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from app.identity.authentication.federation import offered_connections, service
+from app.identity.authentication.federation import offered_connections
+from app.identity.authentication.federation import service as connections
 from app.identity.authentication.federation.offered_connections import OfferedConnection
 from app.identity.directory.identity_provider import ProviderIdentity
 from tests.support.accounts.identities import doing
@@ -15,13 +16,13 @@ from tests.support.tenants.tenant_server import TenantServer
 def led(tenant: TenantServer, name: str, **how: Any) -> str:
     """Begin a sign-in, and return where the browser is led."""
     with doing(tenant) as call:
-        return service.begin(call, offered_connections.find(call, name), "attempt-1", **how)
+        return connections.begin(call, offered_connections.find(call, name), "attempt-1", **how)
 
 
 def finished(tenant: TenantServer, answer: dict[str, str]) -> tuple[ProviderIdentity, OfferedConnection]:
     """Come back with these parameters."""
     with doing(tenant) as call:
-        return service.finish(call, answer.get("state", ""), answer)
+        return connections.finish(call, answer.get("state", ""), answer)
 
 
 def query_of(address: str) -> dict[str, str]:

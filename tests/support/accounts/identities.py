@@ -10,7 +10,8 @@ from dataclasses import replace
 import pytest
 
 from app.identity.authentication.federation import token_handoff
-from app.identity.directory.accounts import linked_identities, store
+from app.identity.directory.accounts import linked_identities
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.platform.context import Context
@@ -44,7 +45,7 @@ def doing(tenant: TenantServer) -> Iterator[Context]:
 
 
 def account_of(call: Context, uid: str) -> Account:
-    account = store.by_uid(call, uid)
+    account = account_store.by_uid(call, uid)
     assert account is not None
     return account
 
@@ -101,7 +102,7 @@ def without_password(tenant: TenantServer, claimed: ProviderIdentity, *, email: 
     named = {"Email": [{"Type": "Primary", "Value": email}]} if email else {"UserName": f"u{secrets.token_hex(5)}"}
     uid = str(tenant.create(**named, EmailVerified=bool(email))["Uid"])
     with doing(tenant) as call:
-        store.change(call, uid, {"password_hash": None})
+        account_store.change(call, uid, {"password_hash": None})
     linked_to(tenant, uid, claimed)
     return uid
 

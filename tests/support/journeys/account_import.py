@@ -11,12 +11,13 @@ from typing import Any
 import bcrypt
 from argon2.low_level import Type, hash_secret_raw
 
-from app.identity.administration.account_import import formats, service
+from app.identity.administration.account_import import formats
+from app.identity.administration.account_import import service as account_import
 from app.identity.administration.account_import.formats import Format
 from app.identity.administration.account_import.import_record import MappedRecord
 from app.identity.administration.account_import.service import ImportedRecord
 from app.identity.administration.configuration.sections.organizations import context_of
-from app.identity.directory.accounts import store
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 from app.identity.platform.store.unit_of_work import UnitOfWork
@@ -107,7 +108,7 @@ def imported_files(
     found = tenant.services.directory.by_name(tenant.name)
     assert found
     reads = formats.read(files, Format(form), mapped or MappedRecord(), realm)
-    service.run(tenant.services, found, reads, reported.append, **how)
+    account_import.run(tenant.services, found, reads, reported.append, **how)
     return reported
 
 
@@ -125,7 +126,7 @@ def context(tenant: World) -> Context:
 
 def account(tenant: World, email: str = "ada@example.com") -> Account:
     own = context(tenant)
-    found = store.by_identifier(own, "email", email)
+    found = account_store.by_identifier(own, "email", email)
     own.work.rollback()
     assert found
     return found

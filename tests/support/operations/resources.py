@@ -16,8 +16,8 @@ from app.identity.administration.configuration import apply as configuration
 from app.identity.administration.configuration.export import export
 from app.identity.administration.configuration.file.reader import read
 from app.identity.administration.configuration.plan import ChangePlan
-from app.identity.administration.resources import handlers
-from app.identity.administration.resources.rules import rules_of, store_of
+from app.identity.administration.resources import handlers as resource_handlers
+from app.identity.administration.resources.registry import rules_of, store_of
 from app.identity.assembly.admission import tenant_resolution
 from app.identity.assembly.admission.lifecycle import IdentityLifecycle
 from app.identity.platform.audit import audit
@@ -35,7 +35,7 @@ from tests.support.tenants.machines import ROBOT, ask, machine
 from tests.support.tenants.tenant_server import NewTenantServer, TenantServer, answered
 
 import_contract()
-handlers.implement(samples.BOUND)
+resource_handlers.implement(samples.BOUND)
 EVERY: list[Resource] = sorted(
     [*RESOURCES, *samples.SAMPLES], key=lambda resource: resource.kind
 )  # in each worker of a run alike

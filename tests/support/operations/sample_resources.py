@@ -13,10 +13,10 @@ from app.contract.auth import K, S
 from app.contract.error_profiles import MAIN
 from app.contract.resources import bound, older, resource
 from app.contract.tenants.settings import TenantSettings
-from app.identity.administration.resources import rules as resource_rules
+from app.identity.administration.resources import registry
 from app.identity.platform.context import Context
-from app.identity.platform.resources.hooks import Rules
 from app.identity.platform.resources.items import Item
+from app.identity.platform.resources.rules import Rules
 from app.kit.operations.errors import ApiError
 from app.kit.operations.operation import Catalogue
 from app.kit.operations.wire import Lower, Wire
@@ -218,6 +218,6 @@ def _suspend(context: Context, item: Item, req: Wire) -> Item:
     return replace(item, content={**item.content, "name": "suspended"})
 
 
-resource_rules.RULES[HOOKS] = Rules(
+registry.RULES[HOOKS] = Rules(
     problems=_problems, before_write=_refuse_unknown_event, actions={"test": _call, "suspend": _suspend}
 )

@@ -11,7 +11,7 @@ from sqlalchemy import Column, bindparam, select
 
 from app.identity.authentication.sign_in.tables import sessions
 from app.identity.credentials.one_time_tokens.store import one_time_tokens
-from app.identity.directory.accounts import identifiers as names
+from app.identity.directory.accounts.identifiers import normalize_email
 from app.identity.directory.accounts.tables import accounts, identifiers
 from app.identity.platform.store.compiled_statements import Compiled
 from app.identity.platform.store.unit_of_work import UnitOfWork
@@ -111,7 +111,7 @@ class Model:
         for address, uid in self.confirmed.items():
             row = rows.get(uid)
             assert row is not None, f"{address} was confirmed, and its account is gone"
-            stored = [email for email in row.emails if names.normalize_email(email["Value"]) == address]
+            stored = [email for email in row.emails if normalize_email(email["Value"]) == address]
             assert all(email.get("verified") for email in stored), f"{address} was confirmed, and is not any more"
         browser_by_session: dict[str, PageBrowser] = {}
         now = self.world.services.clock.now()
@@ -130,7 +130,7 @@ class Model:
         """Check that a verified address belongs to an account with a password of the address's owner."""
         for person in self.people.values():
             for row in rows.values():
-                proved = {names.normalize_email(email["Value"]) for email in row.emails if email.get("verified")}
+                proved = {normalize_email(email["Value"]) for email in row.emails if email.get("verified")}
                 if (
                     proved & set(person.addresses)
                     and row.password_hash
@@ -141,21 +141,18 @@ class Model:
                     )
 
     def _check_unique_addresses(self, rows: dict[str, Any]) -> None:
-        stored = [names.normalize_email(row.email) for row in rows.values() if row.email and not row.is_deleted]
+        stored = [normalize_email(row.email) for row in rows.values() if row.email and not row.is_deleted]
         assert len(stored) == len(set(stored)), f"two accounts of one address: {stored}"
         known = [row.value for row in self._rows(*IDENTIFIER) if row.kind == "email"]
         assert len(known) == len(set(known))
         proved = [
-            names.normalize_email(email["Value"])
-            for row in rows.values()
-            for email in row.emails
-            if email.get("verified")
+            normalize_email(email["Value"]) for row in rows.values() for email in row.emails if email.get("verified")
         ]
         assert len(proved) == len(set(proved)), f"one address proved twice: {proved}"
 
     def _check_session(self, person: AccountPerson, row: Any) -> None:
         """Check that a session belongs to the mailbox's owner, or to one who knows the password of an unverified account."""
-        proved = {names.normalize_email(email["Value"]) for email in row.emails if email.get("verified")}
+        proved = {normalize_email(email["Value"]) for email in row.emails if email.get("verified")}
         outsiders = proved - set(person.addresses)
         if self.is_required:
             assert not outsiders, f"{person.name} is signed in as the owner of {outsiders}"
@@ -211,7 +208,7 @@ class Model:
         for row in self._rows(*ACCOUNT):
             for email in row.emails:
                 if email.get("verified"):
-                    self.confirmed.setdefault(names.normalize_email(email["Value"]) or "", row.uid)
+                    self.confirmed.setdefault(normalize_email(email["Value"]) or "", row.uid)
 
     # Typed values.
 

@@ -78,7 +78,7 @@ read = hub_operation(
     "hub.read_invitation", "POST /hub/invitation/look", InvitationReference, InvitationView,
     summary="Read an invitation without using it.",
 )  # fmt: skip
-go_on = hub_operation(
+continue_invitation = hub_operation(
     "hub.continue_invitation", "POST /hub/invitation/continue", ContinueInvitation, StepResponse, errors=(e.ClosedInvitation,),
     summary="Join the organization with the session, or begin the sign-in or registration that joins at its end.",
 )  # fmt: skip

@@ -12,7 +12,7 @@ from flask import Response
 from app.contract.auth import INTERFACE_SCOPES
 from app.contract.oauth.models import RelyingPartyView
 from app.contract.oauth.pages import authorization as contract
-from app.contract.sessions.pages import account_choice
+from app.contract.sessions.pages import account_choice as account_choice_pages
 from app.contract.sessions.pages.account_choice import SwitchAccountRequest
 from app.contract.sign_in import pages as sign_in_pages
 from app.contract.steps import ConsentStep
@@ -182,7 +182,7 @@ def switch_account() -> Response:
     journey.refuse_unknown_interaction()
     if visit.interaction is None or not form.validate():
         return journey.redirect_to("/consent?attempt=" + visit.interaction.id if visit.interaction else "/logout")
-    response = journey.follow(api()(account_choice.switch_account, form.to_request()))
+    response = journey.follow(api()(account_choice_pages.switch_account, form.to_request()))
     set_interaction_cookie(response, replace(visit.interaction, hint=""))  # the hint named the previous account
     return response
 

@@ -13,7 +13,7 @@ from wtforms.validators import DataRequired, Length
 
 from app.contract import errors as e
 from app.contract.oauth.models import RelyingPartyView
-from app.contract.organizations.pages import account_organizations as organizations
+from app.contract.organizations.pages import account_organizations
 from app.contract.organizations.pages import settings as contract
 from app.contract.page_models import NoParameters
 from app.contract.sign_in import pages as sign_in_pages
@@ -185,8 +185,8 @@ def submit_create_at_sign_in() -> Response:
         return journey.follow(_resume())
     except ApiError as refusal:
         return _refused_at_sign_in(form, form.add_refusal(refusal), refusal.status)
-    chosen = organizations.ChooseOrganizationRequest(interaction_id=interaction.id, organization=created.id)
-    return journey.follow(api()(organizations.choose, chosen))
+    chosen = account_organizations.ChooseOrganizationRequest(interaction_id=interaction.id, organization=created.id)
+    return journey.follow(api()(account_organizations.choose, chosen))
 
 
 def _refused_at_sign_in(form: CreateForm, problem: Notice | None, status: int) -> Response:
@@ -220,10 +220,10 @@ def _creating(response: StepResponse) -> SelectOrganizationStep | None:
     return step if isinstance(step, SelectOrganizationStep) and step.can_create else None
 
 
-def _read() -> organizations.OwnOrganizations | None:
+def _read() -> account_organizations.OwnOrganizations | None:
     if not current_visit().session:
         return None
     try:
-        return api()(organizations.read, NoParameters())
+        return api()(account_organizations.read, NoParameters())
     except e.NotAuthenticated:
         return None

@@ -12,8 +12,7 @@ from flask import Response
 
 from app.contract import errors as e
 from app.contract.oauth.models import RelyingPartyView
-from app.contract.organizations.pages import account_organizations as organizations
-from app.contract.organizations.pages import join_requests
+from app.contract.organizations.pages import account_organizations, join_requests
 from app.contract.organizations.views import OrganizationOption
 from app.contract.sign_in import pages as contract
 from app.contract.steps import SelectOrganizationStep
@@ -33,9 +32,9 @@ ASK: Final = f"{ADDRESS}/ask"
 class OrganizationChoiceForm(HubForm):
     """One button per organization; that of the personal account has no value."""
 
-    def to_request(self) -> organizations.ChooseOrganizationRequest:
+    def to_request(self) -> account_organizations.ChooseOrganizationRequest:
         visit = current_visit()
-        return organizations.ChooseOrganizationRequest(
+        return account_organizations.ChooseOrganizationRequest(
             interaction_id=visit.interaction_id or "", organization=visit.form.get("organization", "")[:64]
         )
 
@@ -121,7 +120,7 @@ def submit_select_organization() -> Response:
     form = OrganizationChoiceForm()
     if not form.validate():
         return _render(form, form.error_status)
-    return journey.follow(api()(organizations.choose, form.to_request()))
+    return journey.follow(api()(account_organizations.choose, form.to_request()))
 
 
 @pages.get(ASK)

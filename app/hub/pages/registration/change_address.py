@@ -15,7 +15,7 @@ from app.contract.page_models import SentTo
 from app.contract.sign_in import pages as contract
 from app.contract.step_reasons import Channel
 from app.contract.steps import CheckMailStep, StepResponse
-from app.contract.verification import pages as verification
+from app.contract.verification import pages as verification_pages
 from app.hub import journey
 from app.hub.components.sign_in_refusals import RefusalReason, sign_in_notice
 from app.hub.locale import lazy_gettext as _l
@@ -33,8 +33,8 @@ class CorrectedAddressForm(HubForm):
 
     to = StringField(_l("Email"), [InputRequired(_l("Enter your email."))])
 
-    def to_request(self) -> verification.ChangeAddressRequest:
-        return verification.ChangeAddressRequest(
+    def to_request(self) -> verification_pages.ChangeAddressRequest:
+        return verification_pages.ChangeAddressRequest(
             interaction_id=current_visit().interaction_id or "", to=self.to.data or ""
         )
 
@@ -108,7 +108,7 @@ def submit_change_address() -> Response:
     if not form.validate():
         return _page(form, step.sent_to).render(form.error_status)
     try:
-        return journey.follow(api()(verification.change_address, form.to_request()))
+        return journey.follow(api()(verification_pages.change_address, form.to_request()))
     except e.EmailUnverified:
         return journey.follow(response)
     except ApiError as refusal:

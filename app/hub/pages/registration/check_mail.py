@@ -15,7 +15,7 @@ from app.contract.page_models import InteractionOnly, SentTo
 from app.contract.sign_in import pages as contract
 from app.contract.step_reasons import Channel
 from app.contract.steps import CheckMailStep, StepResponse
-from app.contract.verification import pages as verification
+from app.contract.verification import pages as verification_pages
 from app.hub import journey
 from app.hub.forms.code import (
     LINK_CLOSED,
@@ -109,7 +109,9 @@ def submit_code() -> Response:
         return _render_invalid(form)
     typed = (form.code.data or "")[:64]
     return _call(
-        form, verification.enter_code, verification.OptionalCodeRequest(interaction_id=interaction.id, code=typed)
+        form,
+        verification_pages.enter_code,
+        verification_pages.OptionalCodeRequest(interaction_id=interaction.id, code=typed),
     )
 
 
@@ -127,7 +129,9 @@ def submit_link_opened() -> Response:
     form, interaction = ButtonForm(), journey.require_interaction()
     if not form.validate():
         return _render_invalid(form)
-    return _call(form, verification.enter_code, verification.OptionalCodeRequest(interaction_id=interaction.id))
+    return _call(
+        form, verification_pages.enter_code, verification_pages.OptionalCodeRequest(interaction_id=interaction.id)
+    )
 
 
 def submit_resend() -> Response:
@@ -135,7 +139,7 @@ def submit_resend() -> Response:
     form, interaction = ButtonForm(), journey.require_interaction()
     if not form.validate():
         return _render_invalid(form)
-    return _call(form, verification.mail_again, InteractionOnly(interaction_id=interaction.id))
+    return _call(form, verification_pages.mail_again, InteractionOnly(interaction_id=interaction.id))
 
 
 def _call(form: HubForm, operation: Any, body: Any) -> Response:
@@ -143,9 +147,9 @@ def _call(form: HubForm, operation: Any, body: Any) -> Response:
         response: StepResponse = api()(operation, body)
     except ApiError as refusal:
         return _refused(form, refusal)
-    if isinstance(response.step, CheckMailStep) and operation is verification.mail_again:
+    if isinstance(response.step, CheckMailStep) and operation is verification_pages.mail_again:
         return journey.follow(response, sent="again")
-    return journey.follow_home(response) if operation is verification.enter_code else journey.follow(response)
+    return journey.follow_home(response) if operation is verification_pages.enter_code else journey.follow(response)
 
 
 def _refused(form: HubForm, refusal: ApiError) -> Response:

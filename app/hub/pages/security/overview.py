@@ -16,7 +16,7 @@ from app.contract.accounts.pages.security import FEW_CODES, Improvement
 from app.contract.page_models import NoParameters
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.second_factors.pages.account import FactorsView
-from app.contract.sessions.pages import sign_out as sessions
+from app.contract.sessions.pages import sign_out as sign_out_pages
 from app.contract.steps import ProfileStep
 from app.hub import journey, oidc_client
 from app.hub.factors.registry import PRESENTATIONS, FactorChoiceRow
@@ -40,10 +40,10 @@ class EndSessionForm(HubForm):
     session_id = HiddenField()
     everywhere = HiddenField()
 
-    def to_request(self) -> sessions.EndSessionRequest:
+    def to_request(self) -> sign_out_pages.EndSessionRequest:
         if self.everywhere.data:
-            return sessions.EndSessionRequest(others=True)
-        return sessions.EndSessionRequest(id=self.session_id.data or "")
+            return sign_out_pages.EndSessionRequest(others=True)
+        return sign_out_pages.EndSessionRequest(id=self.session_id.data or "")
 
 
 class RevokeTrustForm(HubForm):
@@ -219,7 +219,7 @@ def submit_security() -> Response:
 def _end_sessions(form: EndSessionForm) -> Response:
     """End the sessions; ending the current one signs out."""
     try:
-        response = api()(sessions.end_session, form.to_request())
+        response = api()(sign_out_pages.end_session, form.to_request())
     except (e.NotAuthenticated, e.SessionExpired):
         return journey.redirect_to(ADDRESS)  # already gone: the list shows it
     return (
@@ -353,7 +353,7 @@ def _until_day(day: str) -> Any:
     return _l("Trusted until %(day)s", day=day)
 
 
-def _session_row(view: sessions.SessionView) -> Browser:
+def _session_row(view: sign_out_pages.SessionView) -> Browser:
     return Browser(
         id=view.id,
         name=view.application or formatting.browser_label(view.browser, view.os),

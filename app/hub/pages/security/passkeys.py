@@ -16,7 +16,7 @@ from wtforms import HiddenField, StringField
 
 from app.contract import errors as e
 from app.contract.page_models import NoParameters
-from app.contract.passkeys import account
+from app.contract.passkeys import account as account_passkeys
 from app.contract.passkeys import pages as contract
 from app.hub import journey, oidc_client
 from app.hub.components.change_refusals import refusal_notice
@@ -312,7 +312,9 @@ def _remove() -> Response:
     problem, status = None, form.error_status
     if form.validate():
         try:
-            api(form.current_password)(account.remove, account.RemoveOwnPasskey(passkey_id=passkey_id))
+            api(form.current_password)(
+                account_passkeys.remove, account_passkeys.RemoveOwnPasskey(passkey_id=passkey_id)
+            )
         except e.NotAuthenticated:
             return oidc_client.start_login(ADDRESS)
         except e.UnknownPasskey:

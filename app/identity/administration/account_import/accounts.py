@@ -13,19 +13,20 @@ from app.contract.profile import Write
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.administration.account_import.import_record import RecordRefused
 from app.identity.administration.configuration.sections.accounts import FREE
-from app.identity.credentials import store as credentials
+from app.identity.credentials import store as credential_store
 from app.identity.credentials.passwords import imported_hashes
-from app.identity.directory.accounts import assigned_roles, identifiers, linked_identities, store
+from app.identity.directory.accounts import assigned_roles, identifiers, linked_identities
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import IDENTITIES, Account
 from app.identity.directory.accounts.assigned_roles import EVERYWHERE
 from app.identity.directory.accounts.profile import edits as profile_edits
 from app.identity.directory.accounts.unverified import pending_accounts
 from app.identity.directory.organizations import names
-from app.identity.directory.organizations import store as organizations
+from app.identity.directory.organizations import store as organization_store
 from app.identity.directory.organizations.memberships import service as memberships
 from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.directory.organizations.roles import store as role_store
-from app.identity.directory.roles import store as roles
+from app.identity.directory.roles import store as tenant_role_store
 from app.identity.platform.context import Context
 from app.kit import randomness
 from app.kit.clock import iso
@@ -102,11 +103,11 @@ class AccountWriter:
 
     @cached_property
     def _known_roles(self) -> frozenset[str]:
-        return frozenset(role.name for role in roles.all_roles(self.context.work))
+        return frozenset(role.name for role in tenant_role_store.all_roles(self.context.work))
 
     def _organization(self, membership: ImportedMembership) -> OrganizationRecord:
         if membership.name not in self._organizations:
-            self._organizations[membership.name] = organizations.by_name(self.context, membership.name)
+            self._organizations[membership.name] = organization_store.by_name(self.context, membership.name)
         found = self._organizations[membership.name]
         if found is None or not found.is_active:
             raise RecordRefused(
@@ -152,8 +153,8 @@ class AccountWriter:
                 f"expected one account; its ID, email, username, phone and identities belong to {len(found)}: {those}"
             )
         stored = next(iter(found.values()), None)
-        if stored is not None and store.lock(self.context, stored.uid):  # against a sign-in at the same time
-            stored = store.by_uid(self.context, stored.uid)
+        if stored is not None and account_store.lock(self.context, stored.uid):  # against a sign-in at the same time
+            stored = account_store.by_uid(self.context, stored.uid)
         if stored is not None:
             _refuse_another_person(stored, imported)
         return stored
@@ -161,8 +162,8 @@ class AccountWriter:
     def _accounts_of(self, imported: ImportedAccount, forms: dict[str, str]) -> dict[str, Account]:
         """Return the accounts that have one of the record's identifiers, by their ids."""
         context = self.context
-        stored = [store.by_uid(context, imported.uid)] if imported.uid else []
-        stored += [store.by_identifier(context, kind, form) for kind, form in forms.items()]
+        stored = [account_store.by_uid(context, imported.uid)] if imported.uid else []
+        stored += [account_store.by_identifier(context, kind, form) for kind, form in forms.items()]
         stored += [
             linked_identities.find_account(context, identity.connection, identity.id)
             for identity in imported.identities
@@ -191,7 +192,7 @@ class AccountWriter:
             "phone_verified": False,
             **self._columns(imported, forms, emails=()),
         }
-        account = store.add(
+        account = account_store.add(
             context, row, [(kind, form, _is_verified_kind(imported, kind)) for kind, form in forms.items()]
         )
         assigned_roles.assign(context.work, uid, {EVERYWHERE: set(imported.roles)})
@@ -244,7 +245,7 @@ class AccountWriter:
         has_totp = bool(imported.totp_secret) and self._set_totp(stored, imported.totp_secret or "")
         if not (changed or has_roles or has_totp):
             return stored, False
-        account = store.change(context, stored.uid, changed) or stored
+        account = account_store.change(context, stored.uid, changed) or stored
         self._write_identifiers(stored, imported, forms, fresh)
         if has_roles:
             assigned_roles.clear(context.work, stored.uid, [EVERYWHERE])
@@ -258,12 +259,12 @@ class AccountWriter:
         for kind, form in forms.items():
             stands = getattr(stored, kind)
             if stands is not None and identifiers.normalize(kind, stands) == form:
-                store.set_verified(self.context, stored.uid, kind, form, _is_verified_kind(imported, kind))
+                account_store.set_verified(self.context, stored.uid, kind, form, _is_verified_kind(imported, kind))
                 continue
-            store.remove_identifiers(self.context, stored.uid, kind)
-            store.add_identifiers(self.context, stored.uid, [(kind, form, _is_verified_kind(imported, kind))])
+            account_store.remove_identifiers(self.context, stored.uid, kind)
+            account_store.add_identifiers(self.context, stored.uid, [(kind, form, _is_verified_kind(imported, kind))])
         linked = [(identifiers.IDENTITY, identifiers.identity_value(item.connection, item.id), True) for item in fresh]
-        store.add_identifiers(self.context, stored.uid, linked)
+        account_store.add_identifiers(self.context, stored.uid, linked)
         self._close_registrations(imported, forms)
 
     def _close_registrations(self, imported: ImportedAccount, forms: dict[str, str]) -> None:
@@ -284,13 +285,13 @@ class AccountWriter:
         seed = totp_secret_bytes(secret)
         stored = [
             credential
-            for credential in credentials.by_kind(self.context, account.uid, FactorKind.TOTP)
+            for credential in credential_store.by_kind(self.context, account.uid, FactorKind.TOTP)
             if credential.is_enrolled
         ]
-        if any(credentials.decrypt_secret(self.context, credential) == seed for credential in stored):
+        if any(credential_store.decrypt_secret(self.context, credential) == seed for credential in stored):
             return False
-        credentials.remove(self.context, account.uid, (FactorKind.TOTP,))
-        credentials.add(self.context, account.uid, FactorKind.TOTP, secret=seed, is_enrolled=True)
+        credential_store.remove(self.context, account.uid, (FactorKind.TOTP,))
+        credential_store.add(self.context, account.uid, FactorKind.TOTP, secret=seed, is_enrolled=True)
         return True
 
 

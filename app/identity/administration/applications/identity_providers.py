@@ -14,7 +14,7 @@ from app.contract.federation.connections import resolved
 from app.contract.federation.identity_linking import PROVIDERS
 from app.contract.federation.social_providers import StoredSocialProvider
 from app.contract.tenants.settings import TenantSettings
-from app.identity.administration.settings_store import access_of, refuse_wrong
+from app.identity.administration.settings_store import refuse_wrong
 from app.identity.directory.accounts import linked_identities, provider_tokens
 from app.identity.directory.tenants import tenant_writes
 from app.identity.directory.tenants.keys import tenant_secrets
@@ -22,8 +22,8 @@ from app.identity.directory.tenants.keys.tenant_secrets import APPLE_KEY, CONNEC
 from app.identity.platform import powers
 from app.identity.platform.context import Context
 from app.identity.platform.powers import ALL, Power
-from app.identity.platform.resources.hooks import Rules
 from app.identity.platform.resources.items import Item, StoreAccess
+from app.identity.platform.resources.rules import Rules
 from app.kit.resources.resource import Resource
 from app.kit.resources.values import ItemInput
 
@@ -151,7 +151,7 @@ def _require_secret(context: Context, name: str, item_input: ItemInput) -> None:
     """
     context.work.begin()
     tenant_writes.lock(context.work)
-    stored = _OWN_PROVIDERS.item(access_of(context), oauth_providers.PROVIDERS, (name,))
+    stored = _OWN_PROVIDERS.item(StoreAccess.of(context), oauth_providers.PROVIDERS, (name,))
     address = stored.content.get("token_endpoint") if stored is not None and stored.secrets else None
     if address is not None and not item_input.secrets and item_input.values.get(("token_endpoint",)) != address:
         powers.require(

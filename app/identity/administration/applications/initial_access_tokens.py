@@ -15,11 +15,11 @@ from app.identity.directory.tenants import tenant_writes
 from app.identity.platform.audit import AuditLog
 from app.identity.platform.context import Context
 from app.identity.platform.powers import Power
-from app.identity.platform.resources.hooks import Rules
 from app.identity.platform.resources.items import Item, StoreAccess
+from app.identity.platform.resources.rules import Rules
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit_of_work import UnitOfWork
-from app.identity.protocols.oauth.registration import initial_access_tokens as store
+from app.identity.protocols.oauth.registration import initial_access_tokens
 from app.kit import randomness
 from app.kit.clock import iso
 from app.kit.resources.resource import Resource
@@ -45,11 +45,11 @@ class TokenStore:
 
     def items(self, access: StoreAccess, resource: Resource, parents: Sequence[str] = ()) -> list[Item]:  # noqa: ARG002 - Store
         """Return the tokens, the oldest first."""
-        return [_item(row) for row in store.all_tokens(access.work)]
+        return [_item(row) for row in initial_access_tokens.all_tokens(access.work)]
 
     def item(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> Item | None:  # noqa: ARG002 - Store
         """Return a token by its name."""
-        row = store.named(access.work, item_id[0])
+        row = initial_access_tokens.named(access.work, item_id[0])
         return _item(row) if row is not None else None
 
     def add(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:  # noqa: ARG002 - Store
@@ -59,7 +59,7 @@ class TokenStore:
         item.content["expires_at"] = iso(expires_at)
         times: dict[str, Any] = {"created_at": item.created_at or access.now, "expires_at": expires_at}
         digest = randomness.digest(item.secrets["token"])
-        store.add(access.work, item.id[0], digest, max_uses=settings.max_uses, **times)
+        initial_access_tokens.add(access.work, item.id[0], digest, max_uses=settings.max_uses, **times)
 
     def change(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:
         """A token does not change."""
@@ -67,7 +67,7 @@ class TokenStore:
 
     def remove(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> None:  # noqa: ARG002 - Store
         """End a token."""
-        store.remove(access.work, item_id[0])
+        initial_access_tokens.remove(access.work, item_id[0])
 
 
 def _item(row: Any) -> Item:
@@ -98,14 +98,16 @@ def create(services: IdentityServices, work: UnitOfWork, name: str, *, max_uses:
             f"A name has 1 to 60 letters, digits, dots, hyphens and underscores, unlike {name!r}"
         )
     work.begin()
-    tenant, stored = tenant_writes.lock(work), store.all_tokens(work)
+    tenant, stored = tenant_writes.lock(work), initial_access_tokens.all_tokens(work)
     if any(row.name == name for row in stored):
         raise InitialAccessTokenRefused(f"There's already a token {name!r}")
     if len(stored) >= MAX_TOKENS:
         raise InitialAccessTokenRefused(f"There are already {MAX_TOKENS} tokens")
     now, token = services.clock.now(), randomness.token()
     expires_at = now + timedelta(days=days)
-    store.add(work, name, randomness.digest(token), max_uses=max_uses, created_at=now, expires_at=expires_at)
+    initial_access_tokens.add(
+        work, name, randomness.digest(token), max_uses=max_uses, created_at=now, expires_at=expires_at
+    )
     note(services, work, "added", name, "command")
     settings = TenantSettings.model_validate(tenant.settings if tenant else {})
     return CreatedToken(token, expires_at, is_useless=settings.client_registration.mode == "closed")
@@ -115,9 +117,9 @@ def revoke(services: IdentityServices, work: UnitOfWork, name: str) -> bool:
     """End a token; return whether a configuration file lists it, which would bring it back. Raises TokenRefused."""
     work.begin()
     stored = tenant_writes.lock(work)
-    if store.named(work, name) is None:
+    if initial_access_tokens.named(work, name) is None:
         raise InitialAccessTokenRefused(f"There's no token {name!r}")
-    store.remove(work, name)
+    initial_access_tokens.remove(work, name)
     note(services, work, "removed", name, "command")
     return name in ((stored.named_by_file if stored else None) or {}).get(contract.TOKENS.kind, {})
 

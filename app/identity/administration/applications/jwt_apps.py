@@ -17,14 +17,13 @@ from app.contract.jwt import operations as contract
 from app.contract.jwt.operations import AlgorithmList
 from app.contract.profile import FIELDS, PROVIDER_TOKENS
 from app.contract.tenants.settings import TenantSettings
-from app.identity.administration.settings_store import access_of
 from app.identity.authentication.federation.jwt_providers import FILLABLE, PREFIX
 from app.identity.directory.accounts import linked_identities
 from app.identity.platform import private_keys
 from app.identity.platform.context import Context
 from app.identity.platform.powers import ALL, Power
-from app.identity.platform.resources.hooks import Rules, may_lack_secrets
-from app.identity.platform.resources.items import Item
+from app.identity.platform.resources.items import Item, StoreAccess
+from app.identity.platform.resources.rules import Rules, may_lack_secrets
 from app.identity.platform.resources.store import SHARED_TABLE
 from app.kit.operations.wire import Wire
 
@@ -89,7 +88,7 @@ def powers_of_provider(context: Context, item: Item) -> Iterable[Power]:
 
     A name in another letter case puts both providers out of use, so that it needs the powers of both.
     """
-    stored = SHARED_TABLE.items(access_of(context), contract.PROVIDERS)
+    stored = SHARED_TABLE.items(StoreAccess.of(context), contract.PROVIDERS)
     for element in [
         item,
         *(other for other in stored if other.name.lower() == item.name.lower() and other.id != item.id),

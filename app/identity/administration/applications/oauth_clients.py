@@ -18,14 +18,13 @@ from app.contract.applications.security_profile import FAPI, FAPI_DEFAULTS
 from app.contract.applications.settings import ApplicationSettings
 from app.contract.applications.token_signing import DEFAULT_ALGORITHM
 from app.contract.tenants.settings import TenantSettings
-from app.identity.administration.settings_store import access_of
 from app.identity.directory.tenants import registered_applications, tenant_writes
 from app.identity.directory.tenants.keys import client_secrets
 from app.identity.directory.tenants.tenant_writes import ApplicationRow
 from app.identity.platform.context import Context
 from app.identity.platform.powers import Power
-from app.identity.platform.resources.hooks import Rules
 from app.identity.platform.resources.items import Item, StoreAccess
+from app.identity.platform.resources.rules import Rules
 from app.identity.protocols.oauth import client_powers, sector_identifiers
 from app.kit import randomness
 from app.kit.resources.resource import Resource
@@ -138,7 +137,7 @@ def _agreed(context: Context, item_input: ItemInput, name: str, first: tuple[str
     stored, value = first
     if value is None or value == second:
         return second
-    row = _row(access_of(context), item_input.id.get("app_name", ""))
+    row = _row(StoreAccess.of(context), item_input.id.get("app_name", ""))
     before = ApplicationSettings.model_validate(row.settings).model_dump(mode="json")[stored] if row else None
     if before in (value, second):
         return second if before == value else value

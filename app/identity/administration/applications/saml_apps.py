@@ -12,12 +12,11 @@ from app.contract.profile import FIELDS
 from app.contract.saml import operations as contract
 from app.contract.saml.operations import Integration, IntegrationList, KeyList
 from app.contract.tenants.settings import TenantSettings
-from app.identity.platform import private_keys
-from app.identity.platform import saml_certificates as certificates
+from app.identity.platform import private_keys, saml_certificates
 from app.identity.platform.context import Context
 from app.identity.platform.powers import ALL, Power
-from app.identity.platform.resources.hooks import Rules
 from app.identity.platform.resources.items import Item
+from app.identity.platform.resources.rules import Rules
 from app.kit import randomness
 from app.kit.operations.wire import Wire
 from app.kit.resources.values import look, put
@@ -66,10 +65,12 @@ def client_problems(content: Any, settings: TenantSettings | None) -> Iterable[t
             yield "attributes", f"a field of the profile for {name[:60]}; found {attribute.value[:60]}"
     if content.integration_type != "Custom" and not content.integration_configs.account_name:
         yield "integration_configs.account_name", f"the name of the account at {content.integration_type}"
-    if content.sp_certificate.certificate and (problem := certificates.problem_of(content.sp_certificate.certificate)):
+    if content.sp_certificate.certificate and (
+        problem := saml_certificates.problem_of(content.sp_certificate.certificate)
+    ):
         yield "sp_certificate.certificate", problem
     key = getattr(content, "key", None)  # of a configuration file
-    if key and (problem := certificates.problem_of(content.idp_certificate.certificate or "", key)):
+    if key and (problem := saml_certificates.problem_of(content.idp_certificate.certificate or "", key)):
         yield "idp_certificate.certificate", problem
 
 
@@ -81,7 +82,7 @@ def read_client_of_file(context: Context, before: Item | None, after: Item) -> N
     """Keep the present key pair, or none, if the file has no key that fits its certificate."""
     present, (certificate, key) = _pair(before), _pair(after)
     is_present = (certificate, key) == present
-    if not is_present and (not (certificate and key) or certificates.problem_of(certificate, key)):
+    if not is_present and (not (certificate and key) or saml_certificates.problem_of(certificate, key)):
         put(after.content, _CERTIFICATE, present[0])
         after.secrets.pop(_KEY, None)
         after.secrets.update({_KEY: present[1]} if before is not None else {})
@@ -113,7 +114,7 @@ def provider_problems(content: Any, settings: TenantSettings | None) -> Iterable
         if field not in contract.KEYS:
             yield "data_map", f"a field that a provider fills, such as Email; found {field[:60]}"
     if content.idp_certificate.certificate and (
-        problem := certificates.problem_of(content.idp_certificate.certificate)
+        problem := saml_certificates.problem_of(content.idp_certificate.certificate)
     ):
         yield "idp_certificate.certificate", problem
     if problem := _problem_of_partner(content.idp_certificate.certificate, getattr(content, "key", None)):  # of a file
@@ -130,7 +131,7 @@ def complete_provider(context: Context, before: Item | None, after: Item) -> Non
         raise e.BadField(f"IdpCertificate.Key: {problem}.")
     if before is None:
         after.content["id"] = randomness.guid()
-        certificate, after.secrets[_SP_KEY] = certificates.generate(after.id[0], context.now)
+        certificate, after.secrets[_SP_KEY] = saml_certificates.generate(after.id[0], context.now)
         put(after.content, _SP_CERTIFICATE, certificate)
 
 
@@ -158,7 +159,7 @@ def _problem_of_partner(certificate: str | None, key: str | None) -> str:
     if not key:
         return ""
     if certificate:
-        return certificates.problem_of(certificate, key)
+        return saml_certificates.problem_of(certificate, key)
     try:
         private_keys.validated(key)
     except private_keys.UnusableKey as problem:
@@ -167,7 +168,7 @@ def _problem_of_partner(certificate: str | None, key: str | None) -> str:
 
 
 def _renewed(context: Context, item: Item, path: tuple[str, ...], secret: str) -> Item:
-    certificate, key = certificates.generate(item.id[0], context.now)
+    certificate, key = saml_certificates.generate(item.id[0], context.now)
     content = {**item.content, path[0]: {**item.content.get(path[0], {}), path[1]: certificate}}
     return replace(item, content=content, secrets={**item.secrets, secret: key}, modified_at=context.now)
 
@@ -184,13 +185,13 @@ def _complete_certificate(context: Context, item: Item, stored: Pair) -> None:
     """
     certificate, key = _pair(item)
     if certificate is None and not key:
-        certificate, item.secrets[_KEY] = certificates.generate(item.id[0], context.now)
+        certificate, item.secrets[_KEY] = saml_certificates.generate(item.id[0], context.now)
         put(item.content, _CERTIFICATE, certificate)
     elif not (certificate and key):
         raise e.BadField("IdpCertificate: Certificate and Key, or neither; both are then generated.")
-    elif (certificate, key) != stored and (problem := certificates.problem_of(certificate, key)):
+    elif (certificate, key) != stored and (problem := saml_certificates.problem_of(certificate, key)):
         raise e.BadField(f"IdpCertificate: {problem}.")
-    put(item.content, _FINGERPRINT, certificates.sha1_fingerprint(certificate))
+    put(item.content, _FINGERPRINT, saml_certificates.sha1_fingerprint(certificate))
 
 
 RULES: Final = {

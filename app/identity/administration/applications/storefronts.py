@@ -7,8 +7,8 @@ from typing import Final
 from app.contract import errors as e
 from app.contract.storefronts import operations as contract
 from app.identity.platform.context import Context
-from app.identity.platform.resources.hooks import OnChange, Rules, may_lack_secrets
 from app.identity.platform.resources.items import Item
+from app.identity.platform.resources.rules import OnChange, Rules, may_lack_secrets
 from app.kit.resources.resource import Resource
 
 MIN_CHARACTERS: Final = 32

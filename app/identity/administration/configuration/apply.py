@@ -1,7 +1,7 @@
 """Applies a configuration file: compares it with the stored configuration and writes the differences, in one transaction.
 
 A file overwrites the values that it names, and resets values that only an earlier file named; values that operations set stay
-(`origins.py`). Existing passwords, keys and secrets are never overwritten. `prune` removes applications, roles and templates that the
+(`value_origins.py`). Existing passwords, keys and secrets are never overwritten. `prune` removes applications, roles and templates that the
 file does not list, and accounts that an earlier file created and this one does not list; registered accounts stay.
 """
 

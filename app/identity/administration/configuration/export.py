@@ -15,8 +15,8 @@ from app.contract.tenants.file import BESIDE_SETTINGS
 from app.contract.tenants.settings import TenantSettings
 from app.identity.administration.configuration.sections import initial_access_tokens, organizations, resources
 from app.identity.administration.configuration.sections.accounts import FREE
-from app.identity.directory.accounts import store as accounts_store
-from app.identity.directory.roles import store as roles_store
+from app.identity.directory.accounts import store as account_store
+from app.identity.directory.roles import store as tenant_role_store
 from app.identity.directory.tenants import tenant_writes
 from app.identity.directory.tenants.store import LOOKUP_TENANT
 from app.identity.platform.resources.items import StoreAccess
@@ -74,11 +74,11 @@ def _tenant(work: UnitOfWork, stored: tenant_writes.TenantRow) -> dict[str, Any]
     tenant |= {name: stored.settings[name] for name in SECRETS_IN_FILE if name in stored.settings}
     tenant["brand"] = Brand.model_validate(stored.brand).model_dump(mode="json", exclude_unset=True)
     tenant["applications"] = [_application(application) for application in tenant_writes.configured_applications(work)]
-    if roles := roles_store.all_roles(work):
+    if roles := tenant_role_store.all_roles(work):
         tenant["roles"] = [{"name": role.name, "permissions": role.permissions} for role in roles]
     if tokens := initial_access_tokens.exported(work):
         tenant["initial_access_tokens"] = tokens
-    tenant["accounts"] = [_account(row) for row in accounts_store.accounts_from_file(work)]
+    tenant["accounts"] = [_account(row) for row in account_store.accounts_from_file(work)]
     return tenant
 
 

@@ -11,12 +11,11 @@ from app.contract import errors as e
 from app.contract.catalogue import CATALOGUE
 from app.contract.paging import DEFAULT_SIZE
 from app.identity.administration.resources import idempotency, resource_errors
-from app.identity.administration.resources.rules import rules_of, store_of
+from app.identity.administration.resources.registry import rules_of, store_of
 from app.identity.administration.resources.writing import Writer, unique_key
-from app.identity.administration.settings_store import access_of
 from app.identity.directory.tenants import tenant_writes
 from app.identity.platform.context import Context
-from app.identity.platform.resources.items import Item
+from app.identity.platform.resources.items import Item, StoreAccess
 from app.kit import randomness
 from app.kit.clock import iso
 from app.kit.operations.wire import Wire
@@ -40,7 +39,7 @@ from app.kit.resources.values import ItemInput, look, put
 def read(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     """Return an item, or the list of items below the path. Raises the address's `unknown` or `unset`."""
     resource, does = bound.draft.resource, bound.draft.does
-    store, access = store_of(resource), access_of(context)
+    store, access = store_of(resource), StoreAccess.of(context)
     provided = _identified(context, bound, req)
     if does is not None and is_list(resource, does.verb):
         found = store.items(access, resource, tuple(provided.id.values()))
@@ -64,7 +63,7 @@ def create(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     _lock(context)
     if (earlier := idempotency.earlier_response(context, bound, req)) is not None:
         return earlier
-    provided, access = _read_input(context, bound, req), access_of(context)
+    provided, access = _read_input(context, bound, req), StoreAccess.of(context)
     generated = _renewed(resource, [member.fields[0] for member in resource.members if ONCE in member.roles])
     secrets = {**provided.secrets, **generated}
     item = Item(_new_id(bound, provided), provided.content(), secrets, created_at=access.now, modified_at=access.now)
@@ -82,13 +81,13 @@ def update(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     resource = bound.draft.resource
     provided = _read_input(context, bound, req)
     if rules_of(resource).before_lock is not None:
-        stored = store_of(resource).item(access_of(context), resource, tuple(provided.id.values()))
+        stored = store_of(resource).item(StoreAccess.of(context), resource, tuple(provided.id.values()))
         if stored is None:
             raise resource_errors.unknown(bound)
         rules_of(resource).require_powers(context, stored)
         _run_before_lock(context, bound, req, stored)
     _lock(context)
-    before = store_of(resource).item(access_of(context), resource, tuple(provided.id.values()))
+    before = store_of(resource).item(StoreAccess.of(context), resource, tuple(provided.id.values()))
     if before is None:
         raise resource_errors.unknown(bound)
     if bound.unset is not None and not _is_set(resource, before):
@@ -107,7 +106,7 @@ def update(context: Context, bound: BoundOperation, req: Wire) -> Wire:
 
 def replace_all(context: Context, bound: BoundOperation, req: Any) -> Wire:
     """Replace all items by those of the body; items that it omits are removed."""
-    resource, store, access = bound.draft.resource, store_of(bound.draft.resource), access_of(context)
+    resource, store, access = bound.draft.resource, store_of(bound.draft.resource), StoreAccess.of(context)
     parents = tuple(resource_values.read_input(resource, req).id.values())
     provided = [_read_input(context, bound, element) for element in req.data]
     _lock(context)
@@ -131,7 +130,7 @@ def delete(context: Context, bound: BoundOperation, req: Wire) -> Wire:
     resource = bound.draft.resource
     provided = _identified(context, bound, req)
     _lock(context)
-    item = store_of(resource).item(access_of(context), resource, tuple(provided.id.values()))
+    item = store_of(resource).item(StoreAccess.of(context), resource, tuple(provided.id.values()))
     if item is None:
         raise resource_errors.unknown(bound)
     _writer(context, bound).remove(item)
@@ -145,13 +144,13 @@ def act(context: Context, bound: BoundOperation, req: Wire) -> Wire:
         raise LookupError(bound.draft.name)
     store, item_id = store_of(resource), tuple(resource_values.read_input(resource, req).id.values())
     if (prepare := rules_of(resource).actions_before_lock.get(action.name)) is not None:
-        if (item := store.item(access_of(context), resource, item_id)) is None:
+        if (item := store.item(StoreAccess.of(context), resource, item_id)) is None:
             raise resource_errors.unknown(bound)
         rules_of(resource).require_powers(context, item)
         context.work.release_connection()
         prepare(context, item)
     _lock(context)
-    before = store.item(access_of(context), resource, item_id)
+    before = store.item(StoreAccess.of(context), resource, item_id)
     if before is None:
         raise resource_errors.unknown(bound)
     rules_of(resource).require_powers(context, before)

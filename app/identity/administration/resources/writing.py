@@ -8,12 +8,12 @@ from typing import Any
 
 from sqlalchemy.exc import IntegrityError
 
-from app.identity.administration.resources.rules import rules_of, store_of
-from app.identity.administration.settings_store import SettingsRefused, access_of
+from app.identity.administration.resources.registry import rules_of, store_of
+from app.identity.administration.settings_store import SettingsRefused
 from app.identity.directory.tenants import tenant_writes
 from app.identity.platform.context import Context
-from app.identity.platform.resources.hooks import Rules
-from app.identity.platform.resources.items import Item, Store
+from app.identity.platform.resources.items import Item, Store, StoreAccess
+from app.identity.platform.resources.rules import Rules
 from app.kit import randomness
 from app.kit.operations.errors import ApiError
 from app.kit.resources import values as resource_values
@@ -44,7 +44,7 @@ class Writer:
 
     def stored_items(self, item: Item) -> Sequence[Item]:
         """Return the stored items that have the same parents."""
-        return self.store.items(access_of(self.context), self.resource, item.id[: self.resource.parents])
+        return self.store.items(StoreAccess.of(self.context), self.resource, item.id[: self.resource.parents])
 
     def write(self, before: Item | None, after: Item, event: str = "changed") -> None:
         """Add a checked item, or replace the item that was stored before."""
@@ -56,7 +56,7 @@ class Writer:
         """Delete an item."""
         self.refuse_removal(item)
         try:
-            self.store.remove(access_of(self.context), self.resource, item.id)
+            self.store.remove(StoreAccess.of(self.context), self.resource, item.id)
         except SettingsRefused as problem:
             raise self.bad(f"{problem}.") from None
         self._note("removed", item)
@@ -89,7 +89,7 @@ class Writer:
         key = unique_key(self.resource, after.id, after.content)
         try:
             (self.store.add if before is None else self.store.change)(
-                access_of(self.context), self.resource, after, key
+                StoreAccess.of(self.context), self.resource, after, key
             )
         except IntegrityError:
             raise self.taken from None
@@ -100,7 +100,7 @@ class Writer:
     def put_origin(self, item: Item) -> None:
         """Store which values of an unchanged item a file named."""
         key = unique_key(self.resource, item.id, item.content)
-        self.store.change(access_of(self.context), self.resource, item, key)
+        self.store.change(StoreAccess.of(self.context), self.resource, item, key)
 
     def refuse_removal(self, item: Item) -> None:
         """Refuse to delete an item."""

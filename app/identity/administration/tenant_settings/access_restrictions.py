@@ -10,8 +10,8 @@ from app.contract.tenants import access_restrictions as contract
 from app.contract.tenants.settings import TenantSettings
 from app.identity.platform.context import Context
 from app.identity.platform.powers import ALL, Power
-from app.identity.platform.resources.hooks import Rules
 from app.identity.platform.resources.items import Item
+from app.identity.platform.resources.rules import Rules
 from app.kit.resources.values import ItemInput
 from app.kit.web.proxies import is_refused
 

@@ -10,8 +10,8 @@ from app.contract.captcha.operations import CaptchaKeys, ScoredCaptchaKeys
 from app.contract.tenants.settings import TenantSettings
 from app.identity.directory.tenants import tenant_writes
 from app.identity.platform.context import Context
-from app.identity.platform.resources.hooks import Rules
 from app.identity.platform.resources.items import Item
+from app.identity.platform.resources.rules import Rules
 from app.kit.resources.resource import MASKED
 from app.kit.resources.values import ItemInput
 

@@ -15,15 +15,15 @@ from sqlalchemy.exc import IntegrityError
 
 from app.contract import errors as e
 from app.contract.tenants import custom_domains as contract
-from app.identity.credentials.passkeys import store as passkeys
+from app.identity.credentials.passkeys import store as passkey_store
 from app.identity.directory.tenants import tenant_writes
 from app.identity.directory.tenants.addresses import custom_hosts, webauthn_origins
 from app.identity.directory.tenants.store import LOOKUP_TENANT
 from app.identity.platform.audit import AuditLog
 from app.identity.platform.context import Context
 from app.identity.platform.powers import ALL, Power
-from app.identity.platform.resources.hooks import Rules
 from app.identity.platform.resources.items import Item, StoreAccess
+from app.identity.platform.resources.rules import Rules
 from app.identity.platform.resources.store import SharedTable
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit.limits.rate_limits import Rate
@@ -97,9 +97,11 @@ def refuse_passkey_domain(context: Context, item: Item) -> None:
     others = [host for host in context.tenant.custom_hosts if host != item.id[0]]
     is_needed = webauthn_origins.is_within(item.id[0], rp_id) and rp_id != webauthn_origins.own_host(context)
     if is_needed and not any(webauthn_origins.is_within(other, rp_id) for other in others):
-        count = passkeys.count_accounts(context.work)
+        count = passkey_store.count_accounts(context.work)
         if count:
-            raise e.BadField(f"DomainName: {passkeys.accounts_sentence(count)} for {rp_id}, which would stop working.")
+            raise e.BadField(
+                f"DomainName: {passkey_store.accounts_sentence(count)} for {rp_id}, which would stop working."
+            )
 
 
 @dataclass(frozen=True)
@@ -162,17 +164,17 @@ def _passkey_effect(context: Context, domain: str) -> str:
     if not context.tenant.settings.passkeys:
         return "None: passkeys are off."
     rp_id, chosen = webauthn_origins.rp_id(context), context.tenant.settings.passkey_settings.rp_id
-    count = passkeys.count_accounts(context.work)
+    count = passkey_store.count_accounts(context.work)
     if webauthn_origins.is_within(domain, rp_id):
         return f"None: passkeys are bound to {rp_id}, which includes the domain."
     if chosen is not None and webauthn_origins.is_within(domain, chosen):
-        lost = f" {passkeys.accounts_sentence(count)} for {rp_id}, which stop working." if count else ""
+        lost = f" {passkey_store.accounts_sentence(count)} for {rp_id}, which stop working." if count else ""
         return f"Once the domain is verified, new passkeys are bound to {chosen}.{lost}"
     related = (
         f"On {domain} they work in browsers with related origins (WebAuthn level 3); others ask for another method."
     )
     if count:
-        return f"{passkeys.accounts_sentence(count)}, which stay bound to {rp_id}. {related}"
+        return f"{passkey_store.accounts_sentence(count)}, which stay bound to {rp_id}. {related}"
     return (
         f"No account has a passkey; new ones are bound to {rp_id}. {related} To bind them to {domain}, verify it and set RPID "
         "before the first one is made."

@@ -6,8 +6,8 @@ from typing import Final
 
 from app.contract.custom_objects import types as contract
 from app.identity.platform.context import Context
-from app.identity.platform.resources.hooks import Rules
 from app.identity.platform.resources.items import Item
+from app.identity.platform.resources.rules import Rules
 from app.kit import randomness
 from app.kit.clock import iso
 

@@ -15,8 +15,8 @@ from app.contract.tenants.settings import TenantSettings
 from app.identity.administration.settings_store import refuse_wrong
 from app.identity.directory.tenants import registration_schema, tenant_writes
 from app.identity.platform.context import Context
-from app.identity.platform.resources.hooks import Rules
 from app.identity.platform.resources.items import Item, StoreAccess
+from app.identity.platform.resources.rules import Rules
 from app.kit.resources.resource import Resource
 from app.kit.resources.values import ItemInput
 

@@ -9,8 +9,8 @@ from app.contract import errors as e
 from app.contract.second_factors import managed_settings as contract
 from app.contract.tenants.settings import TenantSettings
 from app.identity.platform.context import Context
-from app.identity.platform.resources.hooks import Rules
 from app.identity.platform.resources.items import Item
+from app.identity.platform.resources.rules import Rules
 from app.kit.resources.values import ItemInput
 
 NEEDED = "second factors need email_verification: required"

@@ -12,12 +12,12 @@ from app.contract.passkeys.settings import RelatedOrigin
 from app.contract.tenants import security_settings as contract
 from app.contract.tenants.security_settings import DAY, HOUR, MINUTE
 from app.contract.tenants.settings import PasswordPolicy, TenantSettings
-from app.identity.credentials.passkeys import store
+from app.identity.credentials.passkeys import store as passkey_store
 from app.identity.directory.tenants.addresses import webauthn_origins
 from app.identity.platform.context import Context
 from app.identity.platform.powers import ALL, Power
-from app.identity.platform.resources.hooks import Rules
 from app.identity.platform.resources.items import Item
+from app.identity.platform.resources.rules import Rules
 from app.kit.resources.values import ItemInput, look
 
 _LIFETIMES: Final[Mapping[str, tuple[str, int]]] = {
@@ -65,8 +65,10 @@ def _read_rp_id(context: Context, text: str | None) -> str | None:
         "." not in requested or not any(webauthn_origins.is_within(host, requested) for host in hosts[1:])
     ):
         raise e.BadField(f"RPID: {own}, a verified custom domain, or a domain above one; found {requested[:100]}.")
-    if requested != current and (count := store.count_accounts(context.work)):
-        raise e.BadField(f"RPID: {current}, because {store.accounts_sentence(count)} for it, which would stop working.")
+    if requested != current and (count := passkey_store.count_accounts(context.work)):
+        raise e.BadField(
+            f"RPID: {current}, because {passkey_store.accounts_sentence(count)} for it, which would stop working."
+        )
     return None if requested == own else requested
 
 

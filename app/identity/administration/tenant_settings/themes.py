@@ -9,8 +9,8 @@ from app.contract.tenants import themes as contract
 from app.contract.tenants.branding import Brand
 from app.identity.directory.tenants import tenant_writes
 from app.identity.platform.context import Context
-from app.identity.platform.resources.hooks import Rules
 from app.identity.platform.resources.items import Item
+from app.identity.platform.resources.rules import Rules
 
 
 def show_state(context: Context, content: contract.StoredTheme, values: dict[str, Any]) -> None:

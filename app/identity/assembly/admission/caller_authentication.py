@@ -93,7 +93,7 @@ def person_check(operation: AnyOperation) -> Callable[[Context, dict[str, Any]],
     is_optional = any(AuthScheme.ACCESS_TOKEN not in schemes for schemes in operation.admission.auth.alternatives)
     checks = [check for rule in HOLDER_RULES if (check := rule(operation)) is not None]
 
-    def admit_person(context: Context, body: dict[str, Any]) -> None:
+    def check_person(context: Context, body: dict[str, Any]) -> None:
         token = read(context.raw, body)
         if token is None and is_optional:
             return
@@ -103,7 +103,7 @@ def person_check(operation: AnyOperation) -> Callable[[Context, dict[str, Any]],
         for check in checks:
             check(context, holder, body)
 
-    return admit_person
+    return check_person
 
 
 def proves_sender(operation: AnyOperation) -> HolderCheck:

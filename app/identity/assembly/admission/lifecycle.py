@@ -33,7 +33,7 @@ class Steps:
 
     Attributes:
         tenant_of: finds the tenant by host, path, key, token or secret; None: the hub names it.
-        before_body, with_body: the checks of `checks.py` that concern the operation, in their order.
+        before_body, with_body: the checks of `request_checks.py` that concern the operation, in their order.
         cors: the headers for web pages; None: no page may read the responses.
     """
 
@@ -83,7 +83,7 @@ class IdentityLifecycle:
         tenant = NO_TENANT if is_for_all else tenant_resolution.tenant_at(self.services, visit.host, cost)
         return Context(self.services, tenant, raw, operation, visit, cost=cost)
 
-    def admit_person(self, context: Context, operation: AnyOperation, raw: RawRequest, body: dict[str, Any]) -> None:
+    def admit_caller(self, context: Context, operation: AnyOperation, raw: RawRequest, body: dict[str, Any]) -> None:
         """Authenticate clients and access tokens."""
         del raw
         for check in self._steps[operation].with_body:

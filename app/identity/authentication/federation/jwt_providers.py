@@ -13,7 +13,7 @@ from typing import Any, Final
 from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, Key, OctKey, RSAKey
 
-from app.contract.federation import errors as e
+from app.contract.federation import errors as refusals
 from app.contract.federation.connections import MEMBERS, STANDARD_CLAIMS
 from app.contract.jwt import operations as jwt_apps
 from app.contract.jwt.operations import JwtProvider
@@ -70,10 +70,10 @@ def find(context: Context, name: str) -> JwtSender:
         item for (key,), item in items_of(context, jwt_apps.PROVIDERS).items() if key.lower() == name.strip().lower()
     ]
     if len(found) != 1:
-        raise e.ConnectionNotConfigured
+        raise refusals.ConnectionNotConfigured
     provider = JwtProvider.model_validate({**found[0].content, "app_name": found[0].name})
     if not provider.is_active:
-        raise e.ConnectionNotConfigured
+        raise refusals.ConnectionNotConfigured
     return JwtSender(provider, found[0].secrets.get("key", ""))
 
 

@@ -19,7 +19,8 @@ from app.contract.federation.connections import STANDARD_CLAIMS, ConnectionSetti
 from app.contract.federation.native_sign_in import PROVIDERS, Kind, NativeSignIn, kind_of
 from app.identity.authentication.federation import jwt_providers
 from app.identity.authentication.federation import service as connections
-from app.identity.authentication.federation.providers import id_tokens, introspection, twitter
+from app.identity.authentication.federation.providers import id_tokens, twitter
+from app.identity.authentication.federation.providers import introspection as provider_introspection
 from app.identity.authentication.federation.providers.id_tokens import SKEW_SECONDS, ExpectedIdToken, IdTokenRefused
 from app.identity.authentication.federation.providers.openid import OpenIdProvider
 from app.identity.authentication.federation.providers.tencent import TencentProvider
@@ -231,7 +232,7 @@ class _Client:
 
     def _read_profile(self, access_token: str) -> VerifiedIdentity:
         resolver = self.context.services.provider_metadata.resolver
-        subject = introspection.issued_subject(resolver, self.kind, self.settings, self.secret, access_token)
+        subject = provider_introspection.issued_subject(resolver, self.kind, self.settings, self.secret, access_token)
         identity = connections.provider_of(self.context, self.name).read_identity(access_token)
         if subject is not None and identity.subject != subject:
             raise ProviderUnavailable("the profile is about another subject")

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Final
 
 from app.contract.errors import TooManyRequests
-from app.contract.federation import errors as e
+from app.contract.federation import errors as refusals
 from app.identity.authentication.federation import service as connections
 from app.identity.directory.accounts import linked_identities, provider_tokens
 from app.identity.directory.accounts.account import Account
@@ -46,21 +46,21 @@ def refresh(context: Context, account: Account) -> Account:
     linked = _current_identity(account, context.account.claims.provider or "")
     stored = _usable_tokens(context, account, linked) if linked is not None else None
     if linked is None or stored is None:
-        raise e.NoProviderProfile
+        raise refusals.NoProviderProfile
     reader = _Reader(context, connections.provider_of(context, linked.provider), account.uid, linked, stored)
     context.work.release_connection()
     try:
         identity = reader.read()
     except ProfileUnsupported:
-        raise e.NoProviderProfile from None
+        raise refusals.NoProviderProfile from None
     except ProviderUnavailable as problem:
         log.warning("profile of connection %s: %s", linked.provider, problem)
-        raise e.ProviderFailed(provider_response=connections.provider_response(problem)) from None
+        raise refusals.ProviderFailed(provider_response=connections.provider_response(problem)) from None
     is_partial = reader.provider.has_id_token
     try:
         return linked_identities.update_profile(context, account, identity, is_partial=is_partial)
     except linked_identities.NotLinked:
-        raise e.NoProviderProfile from None
+        raise refusals.NoProviderProfile from None
 
 
 @dataclass(frozen=True)

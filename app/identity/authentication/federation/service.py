@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
-from app.contract.federation import errors as e
+from app.contract.federation import errors as refusals
 from app.contract.federation.connections import can_sign_in, resolved
 from app.contract.messages.models import MailKind
 from app.identity.authentication.federation import jwt_providers, offered_connections
@@ -120,7 +120,7 @@ def finish(context: Context, state: str, parameters: Mapping[str, str]) -> tuple
     name = str(token.facts["connection"])
     try:
         connection = offered_connections.find(context, name)
-    except (e.UnknownConnection, e.ConnectionNotConfigured):
+    except (refusals.UnknownConnection, refusals.ConnectionNotConfigured):
         raise ConnectionBroken(f"{name} was removed") from None
     requested_at = aware(token.created_at) if token.facts["again"] else None
     request = AuthenticationRequest(

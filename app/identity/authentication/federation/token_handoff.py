@@ -19,7 +19,7 @@ from app.contract.sessions import operations as contract
 from app.contract.sessions.operations import Token
 from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens.service import IssuedTokens, TokenGrant
-from app.identity.directory.accounts import store as accounts
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.directory.organizations import active_policies
@@ -80,7 +80,7 @@ def exchange(context: Context, text: str) -> IssuedTokens:
         raise e.WrongRequestToken
     if token.is_expired(context.now):
         raise e.ExpiredRequestToken
-    account = accounts.by_uid(context, token.uid)
+    account = account_store.by_uid(context, token.uid)
     if not _can_sign_in(account) or not continuation_tokens.spend(context, token):
         raise e.WrongRequestToken
     context.audit.record("request_token.exchanged", uid=token.uid)
@@ -161,7 +161,7 @@ def redeem_sign_in(context: Context, token: ContinuationToken) -> tuple[Account,
     if token.facts["links"]:
         raise e.WrongClientGuid
     # lock the account first, as every request does, against deadlocks
-    account = accounts.change(context, token.uid, {})
+    account = account_store.change(context, token.uid, {})
     if account is None or not _can_sign_in(account):
         raise e.WrongClientGuid
     spend(context, token)

@@ -9,10 +9,12 @@ from app.contract.passwordless import operations as contract
 from app.contract.passwordless.operations import SignInParameters
 from app.contract.second_factors.challenge import NO_EXPIRY, NO_SESSION, FactorKind, FactorLogin
 from app.contract.shared_responses import Posted, PostedSms, SmsSent
-from app.identity.authentication.passwordless import redemption, sending
+from app.identity.authentication.passwordless import redemption
+from app.identity.authentication.passwordless import sending as passwordless_sending
 from app.identity.authentication.passwordless.sending import MAIL, SIGN_IN, SMS, SendOptions
 from app.identity.authentication.recovery import recipient
-from app.identity.authentication.sign_in import completion, identifiers, locks
+from app.identity.authentication.sign_in import completion, locks
+from app.identity.authentication.sign_in import identifiers as sign_in_identifiers
 from app.identity.authentication.sign_in.operations import email_verification
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.verification import service as verification
@@ -33,14 +35,14 @@ _LoginByCode = contract.LoginByEmailCode | contract.LoginByUsernameCode | contra
 @contract.send_mail.implements
 def send_mail(context: Context, req: contract.SendLoginEmail) -> Posted:
     _require_email_enabled(context)
-    sending.spend_limit(context)
+    passwordless_sending.spend_limit(context)
     lookup = recipient.from_email_or_username(context, req.email, req.username)
-    identifiers.refuse_disabled_kind(context.tenant.settings, lookup.identifier.kind)
+    sign_in_identifiers.refuse_disabled_kind(context.tenant.settings, lookup.identifier.kind)
     verification.refuse_url(context, req.verification_url)
     options = SendOptions(url=req.verification_url, template=req.passwordless_login_template)
     account = recipient.reachable_account(lookup, MAIL)
     try:
-        sending.send_mail(context, SIGN_IN, account, lookup.identifier.value, options)
+        passwordless_sending.send_mail(context, SIGN_IN, account, lookup.identifier.value, options)
     except e.MailLimitReached as reason:
         raise_unless_hidden(context, lookup, reason)
     return Posted()
@@ -50,7 +52,7 @@ def send_mail(context: Context, req: contract.SendLoginEmail) -> Posted:
 def by_link(context: Context, req: contract.LoginByLink) -> FactorLogin:
     """Leave the link unused on a HEAD request, which mail scanners send."""
     _require_email_enabled(context)
-    sending.spend_attempt(context)
+    passwordless_sending.spend_attempt(context)
     token = req.verification_token
     if not token:
         raise e.BadParameter.names("verificationtoken")
@@ -75,7 +77,7 @@ def by_link(context: Context, req: contract.LoginByLink) -> FactorLogin:
 @contract.by_email_code.implements
 def by_email_code(context: Context, req: contract.LoginByEmailCode) -> FactorLogin:
     _require_email_enabled(context)
-    identifiers.refuse_disabled_kind(context.tenant.settings, "email")
+    sign_in_identifiers.refuse_disabled_kind(context.tenant.settings, "email")
     if not req.email:
         raise e.MalformedEmail
     return _by_code(
@@ -86,7 +88,7 @@ def by_email_code(context: Context, req: contract.LoginByEmailCode) -> FactorLog
 @contract.by_username_code.implements
 def by_username_code(context: Context, req: contract.LoginByUsernameCode) -> FactorLogin:
     _require_email_enabled(context)
-    identifiers.refuse_disabled_kind(context.tenant.settings, "username")
+    sign_in_identifiers.refuse_disabled_kind(context.tenant.settings, "username")
     if not req.username:
         raise e.UsernameMissing
     return _by_code(
@@ -97,15 +99,15 @@ def by_username_code(context: Context, req: contract.LoginByUsernameCode) -> Fac
 @contract.send_sms.implements
 def send_sms(context: Context, req: contract.SendLoginSms) -> PostedSms:
     _require_sms_enabled(context)
-    sending.spend_limit(context)
+    passwordless_sending.spend_limit(context)
     lookup = recipient.from_phone(context, req.phone)
-    identifiers.refuse_disabled_kind(context.tenant.settings, "phone")
+    sign_in_identifiers.refuse_disabled_kind(context.tenant.settings, "phone")
     account = recipient.reachable_account(lookup, SMS)
     if account is not None and not account.phone_verified:
         raise e.PhoneUnverified
     sid = ""
     try:
-        sid = sending.send_sms(context, account, lookup.identifier.value, req)
+        sid = passwordless_sending.send_sms(context, account, lookup.identifier.value, req)
     except e.SmsLimitReached as reason:
         raise_unless_hidden(context, lookup, reason)
     return sms_response(context, sid)
@@ -115,7 +117,7 @@ def send_sms(context: Context, req: contract.SendLoginSms) -> PostedSms:
 def by_sms_code(context: Context, req: contract.LoginBySmsCode) -> FactorLogin:
     _require_sms_enabled(context)
     lookup = recipient.from_phone(context, req.phone)
-    identifiers.refuse_disabled_kind(context.tenant.settings, "phone")
+    sign_in_identifiers.refuse_disabled_kind(context.tenant.settings, "phone")
     return _by_code(context, lookup, SMS, req, None)
 
 
@@ -123,7 +125,7 @@ def _by_code(
     context: Context, lookup: AccountLookup, channel: str, req: _LoginByCode, template: str | None
 ) -> FactorLogin:
     """Where no message was sent, every code is wrong, at the same cost."""
-    sending.spend_attempt(context)
+    passwordless_sending.spend_attempt(context)
     if not req.otp:
         raise e.BadParameter.names("otp")
     otp, errors = req.otp, MAIL_CODE if channel == MAIL else SMS_CODE
@@ -131,7 +133,11 @@ def _by_code(
     is_lock_solved = email_verification.solve_lock(
         context, lookup, locks.LockSolution(req.security_answer, captcha.from_parameters(req))
     )
-    uid, subject = (account.uid, channel) if account else (NO_ACCOUNT, sending.unknown_subject(lookup.identifier.value))
+    uid, subject = (
+        (account.uid, channel)
+        if account
+        else (NO_ACCOUNT, passwordless_sending.unknown_subject(lookup.identifier.value))
+    )
     name = lookup.identifier if lookup.is_hidden else None
     one_time_token = one_time_tokens.spend_code(
         context,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from app.identity.authentication.passwordless import redemption
 from app.identity.authentication.passwordless.methods import DEVICE, MAIL, SMS
 from app.identity.authentication.recovery import recipient
-from app.identity.authentication.sign_in import identifiers
-from app.identity.directory.accounts import identifiers as names
+from app.identity.authentication.sign_in import identifiers as sign_in_identifiers
+from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import account_lookup
 from app.identity.directory.accounts.login_attempts.account_lookup import TypedIdentifier
@@ -21,11 +21,11 @@ def resolve(context: Context, text: str, method: str) -> tuple[TypedIdentifier, 
     """
     settings = context.tenant.settings
     if method == SMS:
-        identifier = TypedIdentifier("phone", names.to_international(text.strip(), settings.default_country))
+        identifier = TypedIdentifier("phone", identifiers.to_international(text.strip(), settings.default_country))
     elif method == MAIL and settings.one_touch and "@" in text:
         identifier = TypedIdentifier("email", text.strip())
     else:
-        identifier = identifiers.guess(settings, text)
+        identifier = sign_in_identifiers.guess(settings, text)
     lookup = account_lookup.find(context, identifier, is_hidden=True)
     account = recipient.reachable_account(lookup, SMS if method == SMS else MAIL)
     registers = settings.one_touch and method != DEVICE and account is None and _can_register(context, identifier)
@@ -33,7 +33,7 @@ def resolve(context: Context, text: str, method: str) -> tuple[TypedIdentifier, 
 
 
 def _can_register(context: Context, identifier: TypedIdentifier) -> bool:
-    is_name = names.normalize_email if identifier.kind == "email" else names.normalize_phone
+    is_name = identifiers.normalize_email if identifier.kind == "email" else identifiers.normalize_phone
     if context.tenant.settings.registration_captcha:  # which only the API operations require here
         return False
     if identifier.kind == "username" or not is_name(identifier.value):

@@ -12,11 +12,12 @@ from app.identity.authentication.registration import service as registration
 from app.identity.authentication.sign_in.operations import password_reset
 from app.identity.authentication.verification import phones
 from app.identity.authentication.verification import service as verification
-from app.identity.credentials import store as credentials
+from app.identity.credentials import store as credential_store
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import NO_ACCOUNT, OneTimeToken, Purpose
-from app.identity.directory.accounts import identifiers, linked_identities, store
+from app.identity.directory.accounts import identifiers, linked_identities
 from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.accounts.unverified import first_verification, pending_accounts
@@ -68,7 +69,7 @@ def redeem(
     """
     email, phone = str(token.facts.get("email") or ""), str(token.facts.get("phone") or "")
     if token.uid != NO_ACCOUNT:
-        account = store.change(context, token.uid, {})
+        account = account_store.change(context, token.uid, {})
         if account is None or not is_still_recipient(account, token):
             raise closed_error
     elif not token.facts.get("registers"):
@@ -145,7 +146,7 @@ def refuse_registration(context: Context, *, email: str = "") -> None:
 def _holder(context: Context, email: str, phone: str) -> Account | None:
     """Return the account with the identifier; an account that never verified the number loses it."""
     holder = accounts.by_email(context, email) if email else accounts.by_phone(context, phone)
-    locked = store.change(context, holder.uid, {}) if holder is not None else None
+    locked = account_store.change(context, holder.uid, {}) if holder is not None else None
     if locked is not None and phone and not locked.phone_verified and pending_accounts.is_claimable(locked, PHONE):
         release = (
             pending_accounts.remove_replaceable
@@ -188,8 +189,8 @@ def _claim_account(context: Context, account: Account) -> Account:
         **first_verification.remove_unverified_credentials(context, account, private),
     }
     private.pop("password_history", None)
-    changed = store.change(context, account.uid, {**values, "private": private}) or account
-    credentials.remove_all(context, account.uid)
+    changed = account_store.change(context, account.uid, {**values, "private": private}) or account
+    credential_store.remove_all(context, account.uid)
     for kind in (Purpose.RESET_PASSWORD, Purpose.DELETE_ACCOUNT, Purpose.ADD_EMAIL, Purpose.ADD_PHONE):
         one_time_tokens.close(context, account.uid, kind)
     password_reset.end_sessions_and_tokens(context, changed)

@@ -7,11 +7,12 @@ from enum import StrEnum
 from typing import Any, Final
 
 from app.contract import errors as e
-from app.identity.authentication.passwordless import redemption, sending
+from app.identity.authentication.passwordless import redemption
+from app.identity.authentication.passwordless import sending as passwordless_sending
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens import store as token_store
+from app.identity.credentials.one_time_tokens import store as one_time_token_store
 from app.identity.credentials.one_time_tokens.service import MAIL_CODE, NO_ACCOUNT, SMS_CODE, OneTimeToken, Purpose
-from app.identity.directory.accounts import store as accounts
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
 from app.identity.directory.accounts.service import Account
 from app.identity.platform import continuation_tokens
@@ -43,7 +44,10 @@ def begin(context: Context, text: str | None, account: Account | None, **facts: 
         "address": context.address,
         **{name: value for name, value in facts.items() if value},
     }
-    uid, lifetime = account.uid if account else NO_ACCOUNT, timedelta(minutes=sending.link_minutes(context))
+    uid, lifetime = (
+        account.uid if account else NO_ACCOUNT,
+        timedelta(minutes=passwordless_sending.link_minutes(context)),
+    )
     try:
         return continuation_tokens.issue(
             context, ContinuationPurpose.SMART_LOGIN, uid, lifetime=lifetime, facts=stored, text=text
@@ -150,7 +154,7 @@ def redeem(
     Raises:
         UsedSmartLink, WrongClientGuid, and the errors of `redemption.redeem`.
     """
-    accounts.change(context, device.uid, {})  # lock the account first, as every request does, against deadlocks
+    account_store.change(context, device.uid, {})  # lock the account first, as every request does, against deadlocks
     if not continuation_tokens.change_state(context, device, State.USED):
         raise e.UsedSmartLink
     token = OneTimeToken(Purpose.SMART_LOGIN, device.uid, "", device.facts, device.expires_at)
@@ -162,12 +166,12 @@ def spend_code(context: Context, lookup: AccountLookup, channel: str, code: str)
 
     Raises the errors of `one_time_tokens.spend_code`.
     """
-    kind, uid, subject = Purpose.ONE_TOUCH, NO_ACCOUNT, sending.unknown_subject(lookup.identifier.value)
+    kind, uid, subject = Purpose.ONE_TOUCH, NO_ACCOUNT, passwordless_sending.unknown_subject(lookup.identifier.value)
     # queried for every account, for equal timing
     account_uid = lookup.holder.uid if lookup.holder is not None else NO_ACCOUNT
-    if token_store.newest_code(context, Purpose.SMART_LOGIN, account_uid, channel) is not None:
+    if one_time_token_store.newest_code(context, Purpose.SMART_LOGIN, account_uid, channel) is not None:
         kind, uid, subject = Purpose.SMART_LOGIN, account_uid, channel
-    errors = MAIL_CODE if channel == sending.MAIL else SMS_CODE
+    errors = MAIL_CODE if channel == passwordless_sending.MAIL else SMS_CODE
     name = lookup.identifier if lookup.is_hidden or uid == NO_ACCOUNT else None
     return one_time_tokens.spend_code(context, kind, uid, code, subject=subject, errors=errors, identifier=name)
 

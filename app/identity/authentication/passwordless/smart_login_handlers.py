@@ -8,17 +8,18 @@ from app.contract import errors as e
 from app.contract.passwordless import smart_login as contract
 from app.contract.second_factors.challenge import FactorKind, FactorLogin
 from app.contract.shared_responses import PostedSms
-from app.identity.authentication.passwordless import handlers, redemption, sending, smart_login
+from app.identity.authentication.passwordless import handlers, redemption, smart_login
+from app.identity.authentication.passwordless import sending as passwordless_sending
 from app.identity.authentication.passwordless.sending import MAIL, ONE_TOUCH, SMART_LOGIN, SMS, SendOptions
 from app.identity.authentication.passwordless.smart_login import State
 from app.identity.authentication.recovery import recipient
-from app.identity.authentication.sign_in import identifiers
+from app.identity.authentication.sign_in import identifiers as sign_in_identifiers
 from app.identity.authentication.sign_in.pending_sign_in import SUPPRESS_WEBHOOK_FACT, Authentication
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import NO_ACCOUNT, SMS_CODE, OneTimeToken, Purpose
-from app.identity.directory.accounts import identifiers as names
+from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.login_attempts import account_lookup
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, TypedIdentifier
@@ -31,7 +32,7 @@ from app.identity.platform.continuation_tokens import ContinuationPurpose, Conti
 def start(context: Context, req: contract.StartSmartLogin) -> contract.LoginRequested:
     if not context.tenant.settings.smart_login:
         raise e.SmartLoginOff
-    sending.spend_limit(context)
+    passwordless_sending.spend_limit(context)
     lookup, channel = _read_recipient(context, req)
     verification.refuse_url(context, req.redirect_url)
     account = recipient.reachable_account(lookup, channel)
@@ -41,9 +42,9 @@ def start(context: Context, req: contract.StartSmartLogin) -> contract.LoginRequ
     device, number = smart_login.begin_for_program(context, req.client_guid, account, welcome=options.welcome_template)
     try:
         if channel == SMS:
-            sending.send_sms(context, account, lookup.identifier.value, req, device_hash=device.token_hash)
+            passwordless_sending.send_sms(context, account, lookup.identifier.value, req, device_hash=device.token_hash)
         else:
-            sending.send_mail(
+            passwordless_sending.send_mail(
                 context, SMART_LOGIN, account, lookup.identifier.value, options, device_hash=device.token_hash
             )
     except (e.MailLimitReached, e.SmsLimitReached) as reason:
@@ -99,7 +100,7 @@ def approve(context: Context, req: contract.ApproveByLink) -> contract.LoginAppr
 @contract.touch_mail.implements
 def one_touch_mail(context: Context, req: contract.StartOneTouchByEmail) -> contract.LoginRequested:
     _require_one_touch(context)
-    sending.spend_limit(context)
+    passwordless_sending.spend_limit(context)
     if not req.email or not accounts.is_email(req.email):
         raise e.MalformedEmail
     verification.refuse_url(context, req.redirect_url)
@@ -115,7 +116,7 @@ def one_touch_mail(context: Context, req: contract.StartOneTouchByEmail) -> cont
     facts = {**options.facts, SUPPRESS_WEBHOOK_FACT: options.suppress_webhook}
     device, number = smart_login.begin_for_program(context, req.client_guid, None, **facts)
     try:
-        sending.send_mail(context, ONE_TOUCH, None, req.email, options, device_hash=device.token_hash)
+        passwordless_sending.send_mail(context, ONE_TOUCH, None, req.email, options, device_hash=device.token_hash)
     except e.MailLimitReached as reason:
         handlers.raise_unless_hidden(context, lookup, reason)
         _, number = smart_login.begin_for_program(context, req.client_guid, None, **facts)
@@ -125,14 +126,16 @@ def one_touch_mail(context: Context, req: contract.StartOneTouchByEmail) -> cont
 @contract.touch_sms.implements
 def one_touch_sms(context: Context, req: contract.StartOneTouchBySms) -> PostedSms:
     _require_one_touch(context)
-    sending.spend_limit(context)
+    passwordless_sending.spend_limit(context)
     phone = _parse_phone(context, req.phone)
     captcha.require_solved(context, captcha.from_parameters(req))
     lookup = account_lookup.find(context, TypedIdentifier("phone", phone), is_hidden=recipient.hides_accounts(context))
     sid, is_allowed = "", _can_sign_in_or_register(context, lookup)
     sending_context = context if is_allowed else context.without_sending()
     try:
-        sid = sending.send_one_touch_sms(sending_context, Purpose.ONE_TOUCH, phone, req, name=req.name or "")
+        sid = passwordless_sending.send_one_touch_sms(
+            sending_context, Purpose.ONE_TOUCH, phone, req, name=req.name or ""
+        )
     except e.SmsLimitReached as reason:
         handlers.raise_unless_hidden(context, lookup, reason)
     return handlers.sms_response(context, sid)
@@ -141,11 +144,11 @@ def one_touch_sms(context: Context, req: contract.StartOneTouchBySms) -> PostedS
 @contract.touch_code.implements
 def one_touch_code(context: Context, req: contract.OneTouchByCode) -> FactorLogin:
     _require_one_touch(context)
-    sending.spend_attempt(context)
+    passwordless_sending.spend_attempt(context)
     phone = _parse_phone(context, req.phone)
     if not req.otp:
         raise e.BadParameter.names("otp")
-    name, subject = TypedIdentifier("phone", phone), sending.unknown_subject(phone)
+    name, subject = TypedIdentifier("phone", phone), passwordless_sending.unknown_subject(phone)
     one_time_token = one_time_tokens.spend_code(
         context, Purpose.ONE_TOUCH, NO_ACCOUNT, req.otp, subject=subject, errors=SMS_CODE, identifier=name
     )
@@ -203,7 +206,7 @@ def _by_code(context: Context, req: contract.ApproveByLink, code: str) -> OneTim
         EmailMissing: neither email nor phone is given.
         UnknownLink: the text is not a code, so it was meant as a token.
     """
-    sending.spend_attempt(context)
+    passwordless_sending.spend_attempt(context)
     if req.phone:
         lookup, channel = recipient.from_phone(context, req.phone), SMS
     elif req.email and accounts.is_email(req.email):
@@ -220,7 +223,7 @@ def _by_code(context: Context, req: contract.ApproveByLink, code: str) -> OneTim
 
 
 def _read_token(context: Context, req: contract.ApproveByLink) -> str:
-    sending.spend_attempt(context)
+    passwordless_sending.spend_attempt(context)
     if not req.shown:
         raise e.BadParameter.names("verificationtoken")
     return req.shown
@@ -230,7 +233,7 @@ def _read_recipient(context: Context, req: contract.StartSmartLogin) -> tuple[Ac
     kinds = [kind for kind in ("email", "username", "phone") if getattr(req, kind)]
     if len(kinds) != 1:
         raise e.BadParameter.names("email") if not kinds else e.BadParameter("Exactly one identifier is expected.")
-    identifiers.refuse_disabled_kind(context.tenant.settings, kinds[0])
+    sign_in_identifiers.refuse_disabled_kind(context.tenant.settings, kinds[0])
     if kinds == ["phone"]:
         return recipient.from_phone(context, req.phone), SMS
     return recipient.from_email_or_username(context, req.email, req.username), MAIL
@@ -256,7 +259,7 @@ def _parse_phone(context: Context, phone: str | None) -> str:
         raise e.PhoneLoginOff
     if not phone:
         raise e.PhoneMissing
-    if (form := names.normalize_phone(phone)) is None:
+    if (form := identifiers.normalize_phone(phone)) is None:
         raise e.MalformedPhone
     return form
 

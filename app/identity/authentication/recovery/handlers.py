@@ -12,7 +12,8 @@ from app.contract import errors as e
 from app.contract.recovery import operations as contract
 from app.contract.shared_parameters import AccessTokenQuery, CaptchaSolution
 from app.contract.shared_responses import Posted, PostedSms, SmsSent
-from app.identity.authentication.recovery import recipient, sending
+from app.identity.authentication.recovery import recipient
+from app.identity.authentication.recovery import sending as recovery_sending
 from app.identity.authentication.recovery.sending import ResetOptions
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
@@ -47,15 +48,15 @@ def forgot(context: Context, req: contract.ForgotPassword) -> Posted:
     spend_limits(context)
     lookup = recipient.from_email_or_username(context, req.email, req.username)
     require_captcha(context, req, "forgot_password")
-    sending.refuse_url(context, req.reset_password_url)
+    recovery_sending.refuse_url(context, req.reset_password_url)
     recipient.refuse_foreign_token(context, lookup.holder)
     options = ResetOptions(url=req.reset_password_url, template=req.email_template)
-    account = recipient.reachable_account(lookup, sending.MAIL)
+    account = recipient.reachable_account(lookup, recovery_sending.MAIL)
     try:
         if account is None:
-            sending.simulate_send(context, lookup.identifier.value, options)
+            recovery_sending.simulate_send(context, lookup.identifier.value, options)
         else:
-            sending.send(context, account, options, email=req.email)
+            recovery_sending.send(context, account, options, email=req.email)
     except e.MailLimitReached as reason:
         raise_unless_hidden(context, lookup, reason)
     return Posted()
@@ -66,15 +67,15 @@ def forgot_by_sms(context: Context, req: contract.ForgotBySms) -> PostedSms:
     spend_limits(context)
     lookup = recipient.from_phone(context, req.phone)
     require_captcha(context, req, "forgot_password")
-    account = recipient.reachable_account(lookup, sending.SMS)
+    account = recipient.reachable_account(lookup, recovery_sending.SMS)
     if account is not None and not account.phone_verified:
         raise e.PhoneUnverified
     sid = ""
     try:
         sid = (
-            sending.send_sms(context, account, req)
+            recovery_sending.send_sms(context, account, req)
             if account
-            else sending.simulate_sms(context, lookup.identifier.value, req)
+            else recovery_sending.simulate_sms(context, lookup.identifier.value, req)
         )
     except e.SmsLimitReached as reason:
         raise_unless_hidden(context, lookup, reason)
@@ -85,12 +86,12 @@ def forgot_by_sms(context: Context, req: contract.ForgotBySms) -> PostedSms:
 def forgot_token(context: Context, req: contract.CreateForgotToken) -> contract.ForgotTokenCreated:
     """Create a token that the tenant's server delivers, and record it in the audit log."""
     account = recipient.from_email_or_username(context, req.email, req.username).holder
-    sending.refuse_url(context, req.reset_password_url)
+    recovery_sending.refuse_url(context, req.reset_password_url)
     if account is None:
         raise e.UnknownAccount
     one_time_tokens.spend_server_supplied(context, account.uid, is_code=False)
     options = ResetOptions(url=req.reset_password_url, template=req.email_template, needs_token=True)
-    create = sending.send if req.send_email else sending.create_token
+    create = recovery_sending.send if req.send_email else recovery_sending.create_token
     token = create(context, account, options, email=req.email)
     context.audit.record("password.token_made", uid=account.uid, mailed=req.send_email)
     return contract.ForgotTokenCreated(forgot_token=token, identity_providers=linked_identities.providers_of(account))

@@ -6,14 +6,15 @@ from typing import Any
 
 from app.contract import errors as e
 from app.contract.messages.models import MailKind
-from app.identity.authentication.recovery import sending
+from app.identity.authentication.recovery import sending as recovery_sending
 from app.identity.credentials import notifications
-from app.identity.credentials import store as credentials
+from app.identity.credentials import store as credential_store
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import OneTimeToken, Purpose
-from app.identity.credentials.passkeys import store as passkeys
-from app.identity.credentials.passwords import new_password
-from app.identity.directory.accounts import identifiers, store
+from app.identity.credentials.passkeys import store as passkey_store
+from app.identity.credentials.passwords import new_password as new_password_hash
+from app.identity.directory.accounts import identifiers
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.accounts.login_attempts import login_records
 from app.identity.directory.accounts.service import Account
@@ -32,8 +33,8 @@ def check_and_hash(context: Context, account: Account, password: str) -> str:
         PasswordNotAcceptable: it is the current password, or one in the password history.
     """
     earlier = [account.password_hash or "", *account.password_history]
-    words = new_password.profile_words(account)
-    return new_password.hash_if_allowed(context, password, words, earlier, account=account)
+    words = new_password_hash.profile_words(account)
+    return new_password_hash.hash_if_allowed(context, password, words, earlier, account=account)
 
 
 def lock_account(context: Context, account: Account, token: OneTimeToken | None = None) -> Account:
@@ -45,10 +46,10 @@ def lock_account(context: Context, account: Account, token: OneTimeToken | None 
         AccountBlocked: the account was closed meanwhile.
         ExpiredLink: the account removed the address or the number that the token was sent to.
     """
-    locked = store.change(context, account.uid, {})
+    locked = account_store.change(context, account.uid, {})
     if locked is None or locked.is_deleted or not locked.is_active:
         raise e.AccountBlocked
-    if token is not None and not sending.is_still_recipient(locked, token):
+    if token is not None and not recovery_sending.is_still_recipient(locked, token):
         raise e.ExpiredLink
     return locked
 
@@ -77,7 +78,7 @@ def write(
     values: dict[str, Any] = {"password_hash": password_hash, "password_changed_at": context.now}
     values |= _UNLOCKED if opens_lock else {}
     values |= _claim_mailbox(context, locked, verified_email, private)
-    changed = store.change(context, locked.uid, {**values, "private": private}) or locked
+    changed = account_store.change(context, locked.uid, {**values, "private": private}) or locked
     if not opens_lock:
         login_records.reset_failures(context.work, locked.uid)
     events.emit(context, event, changed, suppress_webhook)
@@ -96,7 +97,7 @@ def after_change(
     context.audit.record("password.changed", uid=account.uid, reason=reason)
     for kind in (Purpose.RESET_PASSWORD, Purpose.DELETE_ACCOUNT, Purpose.SIGN_IN, Purpose.SMART_LOGIN):
         one_time_tokens.close(context, account.uid, kind)
-    credentials.remove_pending(context, account.uid)  # an attacker with the old password may know their secrets
+    credential_store.remove_pending(context, account.uid)  # an attacker with the old password may know their secrets
     if verified_email and identifiers.normalize_email(verified_email) == identifiers.normalize_email(
         account.email or ""
     ):
@@ -116,13 +117,15 @@ def _claim_mailbox(context: Context, locked: Account, email: str | None, private
         context.audit.record("security_answers.dropped", uid=locked.uid)
     entry = next((known for known in locked.emails if identifiers.normalize_email(known["Value"]) == form), None)
     if entry is not None and first_verification.claims_account(locked, form):
-        passkeys.restrict_after_claim(context, locked.uid, is_first=first_verification.is_first_verification(locked))
+        passkey_store.restrict_after_claim(
+            context, locked.uid, is_first=first_verification.is_first_verification(locked)
+        )
         return first_verification.claim(context, locked, entry) | first_verification.remove_unverified_credentials(
             context, locked, private
         )
     if locked.email_verified or form != identifiers.normalize_email(locked.email or ""):
         return {}
-    store.set_verified(context, locked.uid, EMAIL, form, True)
+    account_store.set_verified(context, locked.uid, EMAIL, form, True)
     return {"email_verified": True}
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from app.contract import errors as e
 from app.contract.pins import operations as contract
 from app.contract.shared_responses import Posted, PostedSms, SmsSent
-from app.identity.authentication.recovery import recipient, sending
+from app.identity.authentication.recovery import recipient
+from app.identity.authentication.recovery import sending as recovery_sending
 from app.identity.authentication.recovery.handlers import raise_unless_hidden, spend_limits
 from app.identity.authentication.recovery.sending import PIN, ResetOptions
 from app.identity.credentials.pins import service as pins
@@ -74,15 +75,15 @@ def forgot_by_sms(context: Context, req: contract.ForgotPinBySms) -> PostedSms:
         raise e.UnknownPhone
     spend_limits(context)
     lookup = recipient.find(context, "phone", req.phone)
-    account = reachable_account(lookup, sending.SMS, e.NotAuthenticated)
+    account = reachable_account(lookup, recovery_sending.SMS, e.NotAuthenticated)
     if account is not None and not account.phone_verified:
         raise e.NotAuthenticated
     sid = ""
     try:
         if account is not None:
-            sid = sending.send_sms(context, account, req, reset_kind=PIN)
+            sid = recovery_sending.send_sms(context, account, req, reset_kind=PIN)
         else:
-            sid = sending.simulate_sms(context, lookup.identifier.value, req, reset_kind=PIN)
+            sid = recovery_sending.simulate_sms(context, lookup.identifier.value, req, reset_kind=PIN)
     except e.SmsLimitReached as reason:
         raise_unless_hidden(context, lookup, reason)
     return PostedSms(data=SmsSent(account_sid=messaging.account_sid(context), sid=sid or f"SM{randomness.uid()}"))
@@ -90,14 +91,14 @@ def forgot_by_sms(context: Context, req: contract.ForgotPinBySms) -> PostedSms:
 
 def _send_mail(context: Context, lookup: AccountLookup, options: ResetOptions, unknown: type[ApiError]) -> Posted:
     spend_limits(context)
-    sending.refuse_url(context, options.url, e.PinUrlRefused)
-    account = reachable_account(lookup, sending.MAIL, unknown)
+    recovery_sending.refuse_url(context, options.url, e.PinUrlRefused)
+    account = reachable_account(lookup, recovery_sending.MAIL, unknown)
     try:
         if account is None:
-            sending.simulate_send(context, lookup.identifier.value, options, reset_kind=PIN)
+            recovery_sending.simulate_send(context, lookup.identifier.value, options, reset_kind=PIN)
         else:
             email = lookup.identifier.value if lookup.identifier.kind == "email" else None
-            sending.send(context, account, options, email=email, reset_kind=PIN)
+            recovery_sending.send(context, account, options, email=email, reset_kind=PIN)
     except e.MailLimitReached as reason:
         raise_unless_hidden(context, lookup, reason)
     return Posted()

@@ -8,11 +8,12 @@ from typing import Any
 from app.contract import errors as e
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials import notifications
-from app.identity.credentials import store as credentials
+from app.identity.credentials import store as credential_store
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import OneTimeToken, Purpose
-from app.identity.credentials.passkeys import store as passkeys
-from app.identity.directory.accounts import identifiers, store
+from app.identity.credentials.passkeys import store as passkey_store
+from app.identity.directory.accounts import identifiers
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.accounts.unverified import first_verification
@@ -44,21 +45,21 @@ def restore(context: Context, token: str, password_hash: str) -> tuple[Account, 
         AccountBlocked: the tenant closed the account; the link stays valid.
     """
     unspent = one_time_tokens.peek_link(context, Purpose.ALARM, token)
-    locked = store.change(context, unspent.uid, {})
+    locked = account_store.change(context, unspent.uid, {})
     if locked is None:
         raise e.UnknownLink
     if is_closed(context, locked):
         raise e.AccountBlocked
     alert = one_time_tokens.spend_link(context, Purpose.ALARM, token)
-    credentials.remove_since(
+    credential_store.remove_since(
         context, locked.uid, alert.expires_at - timedelta(minutes=notifications.ALERT_LINK_MINUTES) - _CLOCK_MARGIN
     )
-    passkeys.restrict_after_claim(context, locked.uid)
+    passkey_store.restrict_after_claim(context, locked.uid)
     private = dict(locked.private)
     values: dict[str, Any] = {"password_hash": password_hash, "is_deleted": False, "leaves_at": None}
     values |= first_verification.remove_unverified_credentials(context, locked, private)
     values |= _restore_email(context, locked, str(alert.facts["email"]))
-    restored = store.change(context, locked.uid, {**values, "private": private}) or locked
+    restored = account_store.change(context, locked.uid, {**values, "private": private}) or locked
     for kind in _REVOKED:
         one_time_tokens.close(context, locked.uid, kind)
     one_time_tokens.close_later(context, alert)
@@ -75,7 +76,7 @@ def acknowledge(context: Context, token: str) -> OneTimeToken:
         UnknownLink, UsedLink, ExpiredLink.
     """
     unspent = one_time_tokens.peek_link(context, Purpose.ALARM, token)
-    store.change(context, unspent.uid, {})  # serialized with `restore`
+    account_store.change(context, unspent.uid, {})  # serialized with `restore`
     alert = one_time_tokens.peek_link(context, Purpose.ALARM, token)
     notifications.close_alert_links_until(context, alert)
     context.audit.record("password.alarm_ended", uid=alert.uid)
@@ -85,9 +86,9 @@ def acknowledge(context: Context, token: str) -> OneTimeToken:
 def _restore_email(context: Context, locked: Account, email: str) -> dict[str, Any]:
     """Make the alert's address the account's only one; if another account verified it meanwhile, it is pending."""
     form = identifiers.normalize(EMAIL, email)
-    holder = store.by_identifier(context, EMAIL, form)
+    holder = account_store.by_identifier(context, EMAIL, form)
     if holder is not None and holder.uid != locked.uid and not _displace_unverified(context, holder, form, locked.uid):
-        store.remove_identifiers(context, locked.uid, EMAIL)
+        account_store.remove_identifiers(context, locked.uid, EMAIL)
         pending = [{"Type": "Primary", "Value": email, "pending": True}]
         return {"emails": pending, "email": None, "email_verified": False}
     return first_verification.claim(context, locked, {"Type": "Primary", "Value": email})
@@ -95,7 +96,7 @@ def _restore_email(context: Context, locked: Account, email: str) -> dict[str, A
 
 def _displace_unverified(context: Context, holder: Account, form: str, new_uid: str) -> bool:
     """Take the address from an account that did not verify it; return False if it did."""
-    locked = store.change(context, holder.uid, {})
+    locked = account_store.change(context, holder.uid, {})
     if locked is not None and verification.is_verified(locked, form):
         return False
     if locked is not None:

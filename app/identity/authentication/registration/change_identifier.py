@@ -15,7 +15,8 @@ from app.identity.authentication.registration import requirements
 from app.identity.authentication.verification import phones
 from app.identity.authentication.verification import service as verification
 from app.identity.authentication.verification.service import VerificationOptions
-from app.identity.directory.accounts import identifiers, input_checks, store
+from app.identity.directory.accounts import identifiers, input_checks
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE
 from app.identity.directory.accounts.unverified import pending_accounts
@@ -57,7 +58,7 @@ def change(
     columns = pending_accounts.with_identifier(
         pending_accounts.release(context, registration), destination.kind, destination.shown
     )
-    holder = store.by_identifier(context, destination.kind, destination.form)
+    holder = account_store.by_identifier(context, destination.kind, destination.form)
     is_available = holder is None or pending_accounts.is_claimable(holder, destination.kind)
     # Beside an account in use it waits for an unverifiable address, so that the visitor may still change it.
     account = pending_accounts.add(

@@ -12,11 +12,12 @@ from typing import Any, Protocol
 from app.contract import errors as e
 from app.contract.accounts.operations import EmailEntry, PinInfo
 from app.contract.profile import Write
-from app.identity.credentials.passwords import new_password
-from app.identity.credentials.passwords import security_answers as answers
+from app.identity.credentials.passwords import new_password as new_password_hash
+from app.identity.credentials.passwords import security_answers
 from app.identity.credentials.passwords.new_password import PROFILE_FIELDS
 from app.identity.credentials.pins import service as pins
-from app.identity.directory.accounts import input_checks, pin_hash, store
+from app.identity.directory.accounts import input_checks, pin_hash
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE, USERNAME
 from app.identity.directory.accounts.input_checks import Emails, refuse_questions, taken
@@ -100,7 +101,7 @@ def read(
     refuse_questions(settings, request.security_question_answer)
     if not request.password and needs_password:
         raise e.PasswordMissing
-    if settings.custom_uid and store.current_uid(context, uid) is not None:
+    if settings.custom_uid and account_store.current_uid(context, uid) is not None:
         raise e.UidTaken
     profile = edits.apply({"RegistrationSource": source})
     answers_by_question = request.security_question_answer or {}
@@ -120,14 +121,14 @@ def to_columns(context: Context, draft: AccountDraft, **overrides: Any) -> dict[
     Raises:
         FieldsRefused, WeakPassword, and other refusals of `new_password`.
     """
-    password_hash = new_password.hash_if_allowed(context, draft.password, draft.words) if draft.password else None
+    password_hash = new_password_hash.hash_if_allowed(context, draft.password, draft.words) if draft.password else None
     private: dict[str, Any] = (
         {"is_secure_password": context.tenant.settings.password_policy.common_check} if password_hash else {}
     )
     if draft.has_own_uid:
         private["is_custom_uid"] = True
     if draft.security_answers:
-        private["security_answers"] = answers.hash_answers(context, draft.security_answers)
+        private["security_answers"] = security_answers.hash_answers(context, draft.security_answers)
     private |= pin_hash.private_entry(
         context, draft.uid, {}, draft.pin_info, pins.hash_from_profile(context, draft.pin_info)
     )
@@ -164,11 +165,11 @@ def add(context: Context, draft: AccountDraft, columns: dict[str, Any]) -> Accou
         if draft.phone and _holds_phone(context, draft, columns)
         else []
     )
-    if any(entry.get("pending") and store.by_identifier(context, EMAIL, form) for form, entry in addresses):
+    if any(entry.get("pending") and account_store.by_identifier(context, EMAIL, form) for form, entry in addresses):
         raise e.EmailRegistered
     try:
-        return store.add(context, columns, identifiers)
-    except store.IdentifierTaken as conflict:
+        return account_store.add(context, columns, identifiers)
+    except account_store.IdentifierTaken as conflict:
         raise taken(conflict) from None
 
 

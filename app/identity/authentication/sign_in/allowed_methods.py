@@ -10,7 +10,7 @@ from app.contract.organizations.settings import MethodLimit
 from app.identity.authentication.federation import offered_connections
 from app.identity.authentication.federation import service as connections
 from app.identity.authentication.sign_in.sessions.service import FEDERATED
-from app.identity.credentials.passkeys import store as passkeys
+from app.identity.credentials.passkeys import store as passkey_store
 from app.identity.directory.accounts import linked_identities
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import sign_in_methods
@@ -88,7 +88,8 @@ def _has_connection(context: Context, account: Account) -> bool:
 
 def _has_passkey(context: Context, account: Account) -> bool:
     return any(
-        not passkey.facts.get(passkeys.SECOND_FACTOR_ONLY) for passkey in passkeys.by_account(context, account.uid)
+        not passkey.facts.get(passkey_store.SECOND_FACTOR_ONLY)
+        for passkey in passkey_store.by_account(context, account.uid)
     )
 
 

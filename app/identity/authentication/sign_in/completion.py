@@ -24,7 +24,7 @@ from app.identity.credentials.authenticators.protocol import ChallengeOptions
 from app.identity.credentials.authenticators.registry import AUTHENTICATORS
 from app.identity.credentials.pins import tokens as pin_tokens
 from app.identity.credentials.second_factors import service as second_factors
-from app.identity.credentials.second_factors import views
+from app.identity.credentials.second_factors import views as factor_views
 from app.identity.credentials.second_factors.service import RequiredFactor
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
@@ -93,7 +93,7 @@ def challenge(
     pending = pending_sign_in.begin(context, required, authentication)
     required = replace(required, factors=pending.person)
     pending_sign_in.prompt_device(context, pending, required.kinds)
-    members = views.challenge_members(context, required, options) | send_code(context, required, options)
+    members = factor_views.challenge_members(context, required, options) | send_code(context, required, options)
     response = Challenge(
         second_factor_authentication_token=pending.token.text, expire_in=iso(pending.token.expires_at) or "", **members
     )

@@ -7,7 +7,8 @@ from typing import Any
 from app.contract.steps import ConsentFormsStep, MissingFieldsStep, PinStep, PrivacyPolicyStep, RequiredAction
 from app.identity.authentication.sign_in.sessions.service import BrowserSession
 from app.identity.credentials.pins import service as pins
-from app.identity.directory.accounts import consents, privacy_policy
+from app.identity.directory.accounts import consents as account_consents
+from app.identity.directory.accounts import privacy_policy
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.consents import service as consent_forms
@@ -29,7 +30,7 @@ def next_step(context: Context, session: BrowserSession, account: Account | None
     if forms := consent_forms.due_forms(context, account, session.authenticated_at):
         return ConsentFormsStep(
             events=[form.event for form in forms],
-            accepted_options=sorted(consents.accepted_options(consents.of_account(account))),
+            accepted_options=sorted(account_consents.accepted_options(account_consents.of_account(account))),
         )
     if pins.must_set_pin(context, account):
         return PinStep()

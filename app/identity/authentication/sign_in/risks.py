@@ -18,7 +18,7 @@ from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.credentials import notifications
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors.service import RequiredFactor
-from app.identity.directory.accounts import store as accounts
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
@@ -56,7 +56,7 @@ def refuse_new_origin(context: Context, account: Account) -> None:
     with context.work.separate_transaction() as transaction:
         separate = context.within(transaction)
         if is_blocked:
-            accounts.change(separate, account.uid, {"is_active": False})
+            account_store.change(separate, account.uid, {"is_active": False})
         _notify(separate, account, new_signals[0], change="refused")
     context.audit.record(
         "sign_in.refused", uid=account.uid, reason="elsewhere", new=",".join(new_signals), blocked=is_blocked

@@ -7,19 +7,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.contract import errors as e
-from app.identity.authentication.recovery import sending
+from app.identity.authentication.recovery import sending as recovery_sending
 from app.identity.authentication.recovery.sending import ResetOptions
-from app.identity.authentication.sign_in import allowed_methods, eligibility, identifiers, locks, risks
+from app.identity.authentication.sign_in import allowed_methods, eligibility, locks, risks
+from app.identity.authentication.sign_in import identifiers as sign_in_identifiers
 from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.authentication.verification import service as verification
 from app.identity.authentication.verification.service import VerificationOptions
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.passwords import new_password, verify_password
+from app.identity.credentials.passwords import new_password as new_password_hash
+from app.identity.credentials.passwords import verify_password
 from app.identity.credentials.second_factors.service import RequiredFactor
 from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens.service import IssuedTokens, TokenGrant
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts import store
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.login_attempts import account_lookup, login_records, unknown_identifiers
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, TypedIdentifier
 from app.identity.directory.accounts.login_attempts.login_records import AccountLock, Failure
@@ -80,7 +82,7 @@ def verify(
             not be sent; programs get this error, hosted pages do not.
     """
     _spend_limits(context)
-    identifiers.refuse_disabled_kind(context.tenant.settings, identifier.kind)
+    sign_in_identifiers.refuse_disabled_kind(context.tenant.settings, identifier.kind)
     lookup = account_lookup.find(context, identifier, is_hidden=hides_unknown)
     solved = _solve_lock(context, lookup, solution)
     account = verify_password.verify(context, lookup.account, password)
@@ -99,7 +101,7 @@ def verify(
         context.audit.record("sign_in.refused", uid=account.uid, reason="changed meanwhile")
         raise _current_lock_refusal(context, lookup, solved) or e.WrongCredentials()
     context.give_back_attempts(account.uid)
-    is_secure = new_password.is_secure(context, account, password)
+    is_secure = new_password_hash.is_secure(context, account, password)
     account = accounts.record_password_strength(context, account, is_secure=is_secure)
     if is_complete:
         notify_sign_in(context, account, joined, suppress_webhook=suppress_webhook)
@@ -304,10 +306,10 @@ def refuse_breached(context: Context, account: Account, password: str) -> None:
     context.audit.record("password.breached", uid=account.uid, action=action)
     with context.work.separate_transaction() as work:
         separate = context.within(work)
-        locked = store.change(separate, account.uid, {})
+        locked = account_store.change(separate, account.uid, {})
         if locked is not None:
-            store.change(separate, account.uid, {"private": {**locked.private, BREACHED_FLAG: True}})
+            account_store.change(separate, account.uid, {"private": {**locked.private, BREACHED_FLAG: True}})
     if action in ("notify", "change"):
-        sending.send_separately(context, account, ResetOptions())
+        recovery_sending.send_separately(context, account, ResetOptions())
     if action == "change":
         raise e.PasswordBreached

@@ -8,9 +8,9 @@ from app.contract import errors as e
 from app.contract.messages.models import SmsKind
 from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens import store as sent_codes
+from app.identity.credentials.one_time_tokens import store as one_time_token_store
 from app.identity.credentials.one_time_tokens.service import NO_ACCOUNT, SMS_CODE, OneTimeToken, Purpose
-from app.identity.directory.accounts import store
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.identifiers import PHONE
 from app.identity.directory.accounts.login_attempts.account_lookup import TypedIdentifier
 from app.identity.directory.accounts.service import Account
@@ -77,7 +77,7 @@ def request_change(
     """
     if account.phone == phone and account.phone_verified:
         raise e.PhoneRegistered
-    holder = store.by_identifier(context, PHONE, phone)
+    holder = account_store.by_identifier(context, PHONE, phone)
     is_taken = holder is not None and holder.uid != account.uid and holder.phone_verified
     if is_taken and not hides_taken:
         raise e.PhoneTaken
@@ -94,13 +94,16 @@ def request_change(
 
 def requested_number(context: Context, account: Account) -> str | None:
     """Return the number that the account requested and has not verified yet."""
-    sent = sent_codes.newest_code(context, Purpose.ADD_PHONE, account.uid, _REQUESTED)
-    return str(sent.facts["phone"]) if sent is not None and sent.state == sent_codes.OPEN else None
+    sent = one_time_token_store.newest_code(context, Purpose.ADD_PHONE, account.uid, _REQUESTED)
+    return str(sent.facts["phone"]) if sent is not None and sent.state == one_time_token_store.OPEN else None
 
 
 def is_requested_number_verified(context: Context, uid: str) -> bool:
     """Return whether the number that the account requested last is verified now."""
-    sent, account = sent_codes.newest_code(context, Purpose.ADD_PHONE, uid, _REQUESTED), store.by_uid(context, uid)
+    sent, account = (
+        one_time_token_store.newest_code(context, Purpose.ADD_PHONE, uid, _REQUESTED),
+        account_store.by_uid(context, uid),
+    )
     is_verified = account is not None and account.phone_verified
     return sent is not None and account is not None and is_verified and account.phone == sent.facts["phone"]
 
@@ -147,7 +150,7 @@ def confirm(
         ClosedSmsCode: the account is closed, or has another number now.
         PhoneTaken: another account verified it meanwhile.
     """
-    locked = store.change(context, token.uid, {}) or pending_accounts.activate(context, token.uid)
+    locked = account_store.change(context, token.uid, {}) or pending_accounts.activate(context, token.uid)
     if locked is None or not locked.is_active or locked.is_deleted:
         raise e.ClosedSmsCode
     is_change = token.kind is Purpose.ADD_PHONE
@@ -167,7 +170,7 @@ def assign(context: Context, uid: str, phone: str, *, suppress_webhook: bool = F
 
     Raises UnknownUid: the account was deleted meanwhile. PhoneTaken: another account verified it.
     """
-    locked = store.change(context, uid, {})
+    locked = account_store.change(context, uid, {})
     if locked is None:
         raise e.UnknownUid
     changed = _store(context, locked, phone, {}, is_change=locked.phone != phone)
@@ -179,7 +182,7 @@ def _store(context: Context, locked: Account, phone: str, values: dict[str, Any]
     """Make the number the account's verified one, with other columns; a former number gets a notice."""
     _add_identifier(context, locked, phone)
     pending_accounts.remove_pending(context, phone)
-    changed = store.change(context, locked.uid, {"phone": phone, "phone_verified": True, **values}) or locked
+    changed = account_store.change(context, locked.uid, {"phone": phone, "phone_verified": True, **values}) or locked
     for kind in (Purpose.PHONE, Purpose.ADD_PHONE):
         one_time_tokens.close(context, locked.uid, kind)
     if is_change:
@@ -197,13 +200,13 @@ def remove(context: Context, account: Account, *, suppress_webhook: bool = False
         NoPhoneOnProfile: the account has no number.
         NotProcessable: the account has no other identifier.
     """
-    locked = store.change(context, account.uid, {})
+    locked = account_store.change(context, account.uid, {})
     if locked is None or locked.phone is None:
         raise e.NoPhoneRegistered if requested_number(context, account) else e.NoPhoneOnProfile
     if not (locked.username or any(not entry.get("pending") for entry in locked.emails)):
         raise e.NotProcessable
-    store.remove_identifiers(context, locked.uid, PHONE)
-    changed = store.change(context, locked.uid, {"phone": None, "phone_verified": False}) or locked
+    account_store.remove_identifiers(context, locked.uid, PHONE)
+    changed = account_store.change(context, locked.uid, {"phone": None, "phone_verified": False}) or locked
     one_time_tokens.close(context, locked.uid, Purpose.PHONE)
     _revoke_codes(context, locked)
     _notify_changed(context, locked, changed)
@@ -213,17 +216,17 @@ def remove(context: Context, account: Account, *, suppress_webhook: bool = False
 
 def _add_identifier(context: Context, locked: Account, phone: str) -> None:
     """Give the number to the account; an account that never verified it loses it."""
-    holder = store.by_identifier(context, PHONE, phone)
+    holder = account_store.by_identifier(context, PHONE, phone)
     if holder is not None and holder.uid != locked.uid:
-        other = store.change(context, holder.uid, {})
+        other = account_store.change(context, holder.uid, {})
         if other is not None and other.phone_verified:
             raise e.PhoneTaken
         if other is not None:
             pending_accounts.release_phone(context, other, locked.uid)
-    store.remove_identifiers(context, locked.uid, PHONE)
+    account_store.remove_identifiers(context, locked.uid, PHONE)
     try:
-        store.add_identifiers(context, locked.uid, [(PHONE, phone, True)])
-    except store.IdentifierTaken:
+        account_store.add_identifiers(context, locked.uid, [(PHONE, phone, True)])
+    except account_store.IdentifierTaken:
         raise e.PhoneTaken from None
 
 

@@ -12,7 +12,8 @@ from app.identity.authentication.verification import phones
 from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import NO_ACCOUNT, OneTimeToken, Purpose
-from app.identity.directory.accounts import identifiers, store
+from app.identity.directory.accounts import identifiers
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import is_verified
 from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.accounts.input_checks import PRIMARY
@@ -68,7 +69,7 @@ def send_to_pending_addresses(
         form = identifiers.normalize(EMAIL, entry["Value"])
         if not entry.get("pending") or (only is not None and form not in only):
             continue
-        owner = store.by_identifier(context, EMAIL, form)
+        owner = account_store.by_identifier(context, EMAIL, form)
         try:
             if owner is None:
                 send(context, account, options, email=entry["Value"])
@@ -96,7 +97,7 @@ def resend(context: Context, uid: str, email: str, options: VerificationOptions)
 
     Raises MailLimitReached.
     """
-    return _mail(context, uid, email, options, store.by_uid(context, uid))
+    return _mail(context, uid, email, options, account_store.by_uid(context, uid))
 
 
 def send_account_exists(context: Context, email: str, options: VerificationOptions) -> str:
@@ -132,10 +133,12 @@ def find_account(context: Context, email: str) -> Account | None:
     Where accounts are hidden, all queries run in every case, for equal timing.
     """
     form = identifiers.normalize(EMAIL, email)
-    holder = store.by_identifier(context, EMAIL, form)
+    holder = account_store.by_identifier(context, EMAIL, form)
     if holder is not None and not context.tenant.settings.hide_unknown_accounts:
         return holder
-    account = store.by_uid(context, one_time_tokens.last_recipient(context, KINDS, form) or one_time_tokens.NO_ACCOUNT)
+    account = account_store.by_uid(
+        context, one_time_tokens.last_recipient(context, KINDS, form) or one_time_tokens.NO_ACCOUNT
+    )
     pending = [known for known in account.emails if known.get("pending")] if account is not None else []
     requester = account if any(identifiers.normalize_email(known["Value"]) == form for known in pending) else None
     return holder or requester
@@ -182,7 +185,7 @@ def confirm(
         EmailVerifiedBefore: 1126, the address is verified already.
         EmailRegistered: 936, another account verified it meanwhile.
     """
-    locked = store.change(context, token.uid, {}) or pending_accounts.activate(context, token.uid)
+    locked = account_store.change(context, token.uid, {}) or pending_accounts.activate(context, token.uid)
     if locked is None or not locked.is_active or locked.is_deleted:
         raise e.ClosedLink
     if is_verified(locked, token.subject):
@@ -202,7 +205,7 @@ def confirm(
         values = first_verification.claim(context, locked, entry)
         if not knows_password:
             values["private"] = {**locked.private, first_verification.UNCLAIMED: token.subject}
-    changed = store.change(context, locked.uid, values) or locked
+    changed = account_store.change(context, locked.uid, values) or locked
     for kind in KINDS:
         one_time_tokens.close(context, locked.uid, kind, subject=None if is_first else token.subject)
     if token.kind is Purpose.ADD_EMAIL:
@@ -245,7 +248,7 @@ def send_welcome(
         if is_asked_for:
             raise
         return account
-    return store.change(context, account.uid, {"private": {**account.private, "is_welcomed": True}}) or account
+    return account_store.change(context, account.uid, {"private": {**account.private, "is_welcomed": True}}) or account
 
 
 def _kind_of(context: Context, token: str) -> Purpose:
@@ -262,7 +265,7 @@ def _entry(context: Context, locked: Account, entries: list[dict[str, Any]], tok
         _add_identifier(context, locked, token.subject)
         entry["Type"] = "Primary" if locked.email is None else _not_primary(entry["Type"])
     else:
-        store.set_verified(context, locked.uid, EMAIL, token.subject, True)
+        account_store.set_verified(context, locked.uid, EMAIL, token.subject, True)
     entry["verified"] = True
     return entry
 
@@ -282,8 +285,8 @@ def _add_entry(
 
 def _add_identifier(context: Context, account: Account, form: str) -> None:
     try:
-        store.add_identifiers(context, account.uid, [(EMAIL, form, True)])
-    except store.IdentifierTaken:
+        account_store.add_identifiers(context, account.uid, [(EMAIL, form, True)])
+    except account_store.IdentifierTaken:
         raise e.EmailRegistered from None
 
 

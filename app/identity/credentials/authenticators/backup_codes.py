@@ -16,7 +16,7 @@ from app.identity.credentials.authenticators.protocol import (
     FactorChallenge,
     FactorResponse,
 )
-from app.identity.directory.accounts import store as accounts
+from app.identity.directory.accounts import store as account_store
 from app.identity.platform.context import Context
 from app.identity.platform.encryption import derive_key
 from app.kit import randomness
@@ -59,7 +59,7 @@ class BackupCodesAuthenticator:
 
     def verify(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:
         uid = factors.account.uid
-        accounts.change(context, uid, {})  # lock order: the account, then its credentials
+        account_store.change(context, uid, {})  # lock order: the account, then its credentials
         consumed = [
             store.consume(context, uid, self.kind, lookup) for lookup in _lookup_hashes(context, uid, response.code)
         ]

@@ -18,7 +18,7 @@ from app.identity.credentials.authenticators.protocol import (
     FactorChallenge,
     FactorResponse,
 )
-from app.identity.directory.accounts import store as accounts
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.tenants.addresses import allowed_addresses
 from app.identity.directory.tenants.keys import tenant_secrets
 from app.identity.platform import continuation_tokens
@@ -64,7 +64,7 @@ class DuoAuthenticator:
     def enrol(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:
         name = _verified_username(context, factors, response)
         uid = factors.account.uid
-        accounts.change(context, uid, {})  # lock order: the account, then its credentials
+        account_store.change(context, uid, {})  # lock order: the account, then its credentials
         if store.by_kind(context, uid, self.kind):
             raise e.WrongDuoState
         store.add(context, uid, self.kind, facts={"name": name}, is_enrolled=True)
@@ -84,7 +84,7 @@ class DuoAuthenticator:
         name = _verified_username(context, factors, response)
         if name != _duo_username(factors):
             raise e.DuoFailed
-        accounts.change(context, factors.account.uid, {})
+        account_store.change(context, factors.account.uid, {})
 
 
 def _verified_username(context: Context, factors: AccountFactors, response: FactorResponse) -> str:

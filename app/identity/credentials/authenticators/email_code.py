@@ -16,7 +16,7 @@ from app.identity.credentials.authenticators.protocol import (
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import MAIL_CODE, NO_ACCOUNT, Purpose
 from app.identity.directory.accounts import identifiers
-from app.identity.directory.accounts import store as accounts
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account, is_verified
 from app.identity.directory.accounts.identifiers import mask_email
 from app.identity.messaging import service as messaging
@@ -127,7 +127,7 @@ def spend_code(
     token = one_time_tokens.spend_code(
         context, purpose, account.uid, code, subject=_SUBJECT, errors=MAIL_CODE, is_lock_solved=is_lock_solved
     )  # fmt: skip
-    fresh, to = accounts.by_uid(context, account.uid), str(token.facts["email"])
+    fresh, to = account_store.by_uid(context, account.uid), str(token.facts["email"])
     if fresh is None or not is_verified(fresh, to):
         raise e.ClosedMailCode
     if typed is not None and select_address(fresh, typed) != to:

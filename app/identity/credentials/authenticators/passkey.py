@@ -17,7 +17,8 @@ from app.identity.credentials.authenticators.protocol import (
     FactorChallenge,
     FactorResponse,
 )
-from app.identity.credentials.passkeys import ceremonies, store
+from app.identity.credentials.passkeys import ceremonies
+from app.identity.credentials.passkeys import store as passkey_store
 from app.identity.credentials.passkeys.ceremonies import CeremonyUse
 from app.identity.credentials.passkeys.options import UserEntity
 from app.identity.credentials.store import Credential
@@ -52,7 +53,7 @@ class PasskeyAuthenticator:
         )
 
     def begin_enrolment(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
-        existing = store.passkeys_among(factors.credentials)
+        existing = passkey_store.passkeys_among(factors.credentials)
         return FactorChallenge(
             options=ceremonies.begin_registration(context, CeremonyUse.FACTOR, user_entity(factors.account), existing)
         )
@@ -62,10 +63,10 @@ class PasskeyAuthenticator:
         passkey = ceremonies.verify_registration(
             context, CeremonyUse.FACTOR, parse_credential(response.credential), uid
         )
-        ceremonies.add_passkey(context, passkey, uid, store.FACTOR)
+        ceremonies.add_passkey(context, passkey, uid, passkey_store.FACTOR)
 
     def challenge(self, context: Context, factors: AccountFactors, options: ChallengeOptions) -> FactorChallenge:  # noqa: ARG002 - the protocol's signature
-        allowed = [store.descriptor(passkey) for passkey in _usable_passkeys(factors)]
+        allowed = [passkey_store.descriptor(passkey) for passkey in _usable_passkeys(factors)]
         return FactorChallenge(
             options=ceremonies.begin_authentication(context, CeremonyUse.FACTOR, factors.account.uid, allowed)
         )
@@ -78,12 +79,16 @@ class PasskeyAuthenticator:
             raise e.PasskeyRefused
         if response.is_only_factor and not verified.is_user_verified:
             raise e.PasskeyRefused
-        store.lift_restriction(context, verified.credential)
+        passkey_store.lift_restriction(context, verified.credential)
 
 
 def _usable_passkeys(factors: AccountFactors) -> tuple[Credential, ...]:
     """Return the passkeys that count beside the password: none that was set through an emailed link."""
-    return tuple(item for item in store.passkeys_among(factors.credentials) if not item.facts.get(store.SET_BY_EMAIL))
+    return tuple(
+        item
+        for item in passkey_store.passkeys_among(factors.credentials)
+        if not item.facts.get(passkey_store.SET_BY_EMAIL)
+    )
 
 
 def user_entity(account: Account) -> UserEntity:

@@ -19,7 +19,7 @@ from app.identity.credentials.authenticators.protocol import (
     FactorResponse,
 )
 from app.identity.credentials.store import Credential
-from app.identity.directory.accounts import store as accounts
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.tenants.keys import tenant_secrets
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
@@ -101,7 +101,7 @@ class PushAuthenticator:
             raise e.WrongPushToken
         if request.state != APPROVED:
             raise {DENIED: e.PushDenied, FAILED: e.PushFailed}.get(request.state, e.PushPending)
-        accounts.lock_before_own_rows(context, factors.account.uid)
+        account_store.lock_before_own_rows(context, factors.account.uid)
         if not continuation_tokens.spend(context, request):
             raise e.PushAnswered
 

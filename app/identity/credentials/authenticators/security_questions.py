@@ -16,7 +16,7 @@ from app.identity.credentials.authenticators.protocol import (
     FactorResponse,
 )
 from app.identity.credentials.passwords import security_answers
-from app.identity.directory.accounts import store as accounts
+from app.identity.directory.accounts import store as account_store
 from app.identity.platform.context import Context
 
 
@@ -53,7 +53,7 @@ class SecurityQuestionsAuthenticator:
         context.work.release_connection()
         stored = security_answers.hash_answers(context, _answered(response))
         uid = factors.account.uid
-        accounts.change(context, uid, {})  # lock order: the account, then its credentials
+        account_store.change(context, uid, {})  # lock order: the account, then its credentials
         for old in factors.enrolled(self.kind):
             store.remove(context, uid, (self.kind,), old.credential_id)
         store.add(context, uid, self.kind, facts={"answers": stored}, is_enrolled=True)
@@ -69,7 +69,7 @@ class SecurityQuestionsAuthenticator:
         context.work.release_connection()
         if not security_answers.are_correct(context, stored, answered):
             raise e.WrongSecurityAnswer
-        accounts.lock_before_own_rows(context, factors.account.uid)
+        account_store.lock_before_own_rows(context, factors.account.uid)
         if self.kind not in factors.fallback_kinds and not store.set_values(
             context, factors.enrolled(self.kind)[-1], used_at=context.now
         ):

@@ -20,7 +20,7 @@ from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import SMS_CODE, Purpose
 from app.identity.credentials.store import Credential
 from app.identity.directory.accounts import identifiers
-from app.identity.directory.accounts import store as accounts
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import mask_phone
 from app.identity.messaging import service as messaging
@@ -99,7 +99,7 @@ class SmsCodeAuthenticator:
 
         def make_facts() -> dict[str, str]:
             if pending is not None:
-                accounts.change(context, account.uid, {})  # lock order: the account, then its credentials
+                account_store.change(context, account.uid, {})  # lock order: the account, then its credentials
                 for item in pending:
                     store.remove(context, account.uid, (self.kind,), item.credential_id)
                 store.add(context, account.uid, self.kind, facts={"phone": phone})

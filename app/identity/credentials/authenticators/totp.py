@@ -22,7 +22,7 @@ from app.identity.credentials.authenticators.protocol import (
     FactorResponse,
 )
 from app.identity.credentials.store import Credential
-from app.identity.directory.accounts import store as accounts
+from app.identity.directory.accounts import store as account_store
 from app.identity.platform.context import Context
 from app.kit import randomness
 from app.kit.text.code_normalization import typed_code
@@ -85,7 +85,7 @@ class TotpAuthenticator:
             step = _matching_step(context, seed, response.code)
             if step is None:
                 continue
-            accounts.change(context, factors.account.uid, {})  # lock order: the account, then its credentials
+            account_store.change(context, factors.account.uid, {})  # lock order: the account, then its credentials
             store.remove(context, factors.account.uid, (self.kind,), except_id=seed.credential_id)
             if store.mark_enrolled(context, seed, counter=step):
                 return
@@ -99,7 +99,7 @@ class TotpAuthenticator:
             step = _matching_step(context, seed, response.code)
             if step is None:
                 continue
-            accounts.lock_before_own_rows(context, factors.account.uid)
+            account_store.lock_before_own_rows(context, factors.account.uid)
             if store.advance_counter(context, seed, step):
                 return
         raise e.WrongTotpCode
@@ -124,7 +124,7 @@ def _add_seed(context: Context, factors: AccountFactors) -> Credential:
     during_sign_ins = [item for item in pending if item.facts.get("for") and item not in expired]
     removed = [*expired, *during_sign_ins[: 1 - _MAX_PENDING]]
     if removed:
-        accounts.change(context, uid, {})  # as in `enrol`
+        account_store.change(context, uid, {})  # as in `enrol`
     for old in removed:
         store.remove(context, uid, (FactorKind.TOTP,), old.credential_id)
     seed, facts = randomness.random_bytes(_SEED_BYTES), {"for": factors.sign_in}

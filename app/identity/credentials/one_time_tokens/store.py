@@ -15,7 +15,7 @@ from sqlalchemy import Boolean, Column, Index, Integer, String, bindparam, exist
 from sqlalchemy.engine import Row
 from sqlalchemy.sql.dml import ReturningUpdate, Update
 
-from app.identity.directory.accounts import store as accounts_store
+from app.identity.directory.accounts import store as account_store
 from app.identity.platform.context import Context
 from app.identity.platform.store.compiled_statements import Compiled, insert_row
 from app.identity.platform.store.tables import Id, Instant, Json, tenant_table
@@ -104,7 +104,7 @@ def add(
     context: Context, new: Sequence[NewOneTimeToken], kind: str, uid: str, subject: str, *, facts: Mapping[str, Any]
 ) -> None:
     """Store the link, the code or both of one message, which replaces the open one, in two statements."""
-    accounts_store.lock_before_own_rows(context, uid)  # lock order: the account, then its tokens
+    account_store.lock_before_own_rows(context, uid)  # lock order: the account, then its tokens
     context.work.run(_REPLACE, _message(context, kind, uid, subject))
     common = {
         "tenant_id": context.tenant.tenant_id,

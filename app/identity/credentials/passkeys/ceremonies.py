@@ -15,11 +15,11 @@ from typing import Any, Final
 
 from app.contract import errors as e
 from app.contract.passkeys.models import PresentedCredential
-from app.identity.credentials import store as credentials
+from app.identity.credentials import store as credential_store
 from app.identity.credentials.passkeys import options, store
 from app.identity.credentials.passkeys.options import DEFAULT_PREFERENCES, CreationPreferences, UserEntity
 from app.identity.credentials.store import Credential, LookupTaken
-from app.identity.directory.accounts import store as accounts
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.accounts.unverified import first_verification
 from app.identity.directory.tenants.addresses import webauthn_origins
@@ -148,7 +148,7 @@ def add_passkey(context: Context, passkey: NewPasskey, uid: str, kind: str = sto
 
     Lock order: the account, then its credentials and continuation tokens.
     """
-    accounts.lock(context, uid)
+    account_store.lock(context, uid)
     if len(store.by_account(context, uid)) >= store.MAX_PASSKEYS:
         raise e.PasskeyMisconfigured
     try:
@@ -160,7 +160,7 @@ def add_passkey(context: Context, passkey: NewPasskey, uid: str, kind: str = sto
             context, passkey.challenge_token
         ):
             raise _refused(context, "taken", uid)
-        return credentials.add(
+        return credential_store.add(
             context, uid, kind, facts={**passkey.facts, **facts}, lookup=store.lookup_hash(passkey.raw_id), is_enrolled=True,
             counter=passkey.counter,
         )  # fmt: skip
@@ -200,7 +200,7 @@ def verify_authentication(
     is_synced = verified.credential_device_type is CredentialDeviceType.MULTI_DEVICE
     if is_synced != bool(passkey.facts.get("synced")):
         raise _refused(context, "backup eligibility", passkey.uid)
-    accounts.lock(context, passkey.uid)
+    account_store.lock(context, passkey.uid)
     _record_use(context, passkey, verified.new_sign_count)
     if not continuation_tokens.spend(context, challenge_token):
         raise _refused(context, "used", passkey.uid)
@@ -274,14 +274,14 @@ def _stored_passkey(context: Context, credential: PresentedCredential) -> Creden
 def _may_report_unknown(context: Context, credential: PresentedCredential) -> bool:
     """Return whether the response may say that the account has no such passkey: only for an existing account with a verified
     address. Otherwise it would reveal whose the address is (decision 0120)."""
-    account = accounts.by_uid(context, _uid_of(context, credential) or NO_ACCOUNT)
+    account = account_store.by_uid(context, _uid_of(context, credential) or NO_ACCOUNT)
     return account is not None and not first_verification.is_unverified(context, account, EMAIL)
 
 
 def _uid_of(context: Context, credential: PresentedCredential) -> str | None:
     """Return the account of the user handle. A passkey keeps the handle of the id that the account had when it was created."""
     uid = options.uid_from_handle(credential.response.user_handle)
-    return (accounts.current_uid(context, uid) or uid) if uid else None
+    return (account_store.current_uid(context, uid) or uid) if uid else None
 
 
 def _refuse_foreign(
@@ -305,12 +305,12 @@ def _record_use(context: Context, passkey: Credential, counter: int) -> None:
     A synced key has many copies, whose counters may differ: there it is only a signal (decision 0347).
     """
     if counter != 0 or passkey.counter != 0:
-        if credentials.advance_counter(context, passkey, counter):
+        if credential_store.advance_counter(context, passkey, counter):
             return
         context.audit.record("passkey.counter_went_back", uid=passkey.uid, passkey=passkey.credential_id)
         if not passkey.facts.get("synced"):
             raise e.PasskeyRefused
-    if not credentials.set_values(context, passkey, used_at=context.now):
+    if not credential_store.set_values(context, passkey, used_at=context.now):
         raise _refused(context, "removed", passkey.uid)
 
 

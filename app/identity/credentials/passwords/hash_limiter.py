@@ -59,7 +59,7 @@ class HashLimiter:
     def place(self, tenant_id: str) -> Iterator[None]:
         """Hold a place while a hash runs.
 
-        Entering raises HashingBusy after the maximum wait; at once in an operation declared without hashing (`contract/hashing.py`),
+        Entering raises HashingBusy after the maximum wait; at once in an operation declared without hashing (`contract/catalogue.py`),
         because other requests wait for its thread.
         """
         self._take(tenant_id)

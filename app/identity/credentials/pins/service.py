@@ -12,7 +12,8 @@ from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import attempt_limit
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import Purpose
-from app.identity.directory.accounts import pin_hash, store
+from app.identity.directory.accounts import pin_hash
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import login_records
 from app.identity.directory.accounts.pin_hash import PinInput
@@ -89,11 +90,11 @@ def set_pin(
 
     Raises AccountBlocked if the account was blocked or deleted meanwhile.
     """
-    fresh = store.change(context, account.uid, {})
+    fresh = account_store.change(context, account.uid, {})
     if fresh is None or fresh.is_deleted or not fresh.is_active:
         raise e.AccountBlocked
     private = {**fresh.private, pin_hash.KEY: pin_hash.pin_entry(context, fresh.uid, pin_hash_text)}
-    after = store.change(context, fresh.uid, {"private": private}) or fresh
+    after = account_store.change(context, fresh.uid, {"private": private}) or fresh
     one_time_tokens.close(context, fresh.uid, Purpose.RESET_PIN)
     context.audit.record("pin.changed", uid=fresh.uid, reason=event)
     events.emit(context, event, after, suppress_webhook)
@@ -104,10 +105,10 @@ def set_pin(
 
 def skip(context: Context, account: Account) -> None:
     """Record that the account's owner skipped setting a PIN."""
-    fresh = store.change(context, account.uid, {})
+    fresh = account_store.change(context, account.uid, {})
     if fresh is not None and not fresh.has_pin:
         private = {**fresh.private, pin_hash.KEY: pin_hash.skipped_entry(context, fresh.pin)}
-        store.change(context, fresh.uid, {"private": private})
+        account_store.change(context, fresh.uid, {"private": private})
 
 
 def hash_from_profile(context: Context, pin_info: PinInput | None) -> str | None:

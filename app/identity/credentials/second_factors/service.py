@@ -15,7 +15,7 @@ from app.identity.credentials.one_time_tokens import attempt_limit
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.credentials.second_factors import trusted_browsers
-from app.identity.directory.accounts import store as store_accounts
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts import login_records
 from app.identity.directory.accounts.login_attempts.login_records import Failure
@@ -242,7 +242,7 @@ def generate_backup_codes(context: Context, account: Account, *, is_first: bool)
     factors = _require_other_factor(context, account)
     if is_first and factors.enrolled(FactorKind.BACKUP_CODE):
         raise e.BackupCodesMade
-    store_accounts.change(context, account.uid, {})  # of concurrent calls the second sees the codes of the first
+    account_store.change(context, account.uid, {})  # of concurrent calls the second sees the codes of the first
     if is_first and account_factors(context, account).enrolled(FactorKind.BACKUP_CODE):
         raise e.BackupCodesMade
     context.audit.record("second_factor.backup_codes_made", uid=account.uid)
@@ -256,13 +256,13 @@ def draft_backup_codes(context: Context, account: Account) -> tuple[list[str], s
         NoSecondFactor: the account has no other factor. NoBackupCodes: the tenant disables them.
     """
     _require_other_factor(context, account)
-    store_accounts.change(context, account.uid, {})  # lock order: the account, then its credentials
+    account_store.change(context, account.uid, {})  # lock order: the account, then its credentials
     return backup_codes.draft(context, account.uid)
 
 
 def save_backup_codes(context: Context, account: Account, batch: str) -> bool:
     """Put the codes of a batch into use; return False if newer ones replaced them, or the last other factor is gone."""
-    store_accounts.change(context, account.uid, {})
+    account_store.change(context, account.uid, {})
     if not backup_codes.put_into_use(context, account.uid, batch):
         return False
     context.audit.record("second_factor.backup_codes_made", uid=account.uid)
@@ -282,7 +282,7 @@ def remove(context: Context, uid: str, kind: FactorKind) -> None:
 
     Raises its `not_enrolled_error`.
     """
-    store_accounts.change(context, uid, {})  # lock order: the account, then its credentials
+    account_store.change(context, uid, {})  # lock order: the account, then its credentials
     if not store.remove(context, uid, (kind,)):
         raise REMOVAL_ERRORS.get(kind, AUTHENTICATORS[kind].not_enrolled_error)
     if kind in CODE_PURPOSES:

@@ -14,7 +14,6 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.sql import Select
 
 from app.identity.directory.accounts import assigned_roles
-from app.identity.directory.accounts import identifiers as names
 from app.identity.directory.accounts.account import (
     IDENTITIES,
     TENANT_LIMIT,
@@ -22,7 +21,7 @@ from app.identity.directory.accounts.account import (
     ProfileOrganizations,
     no_organizations,
 )
-from app.identity.directory.accounts.identifiers import IDENTITY, PREVIOUS_UID, PROFILE
+from app.identity.directory.accounts.identifiers import IDENTITY, PREVIOUS_UID, PROFILE, identity_value
 from app.identity.directory.accounts.tables import accounts, identifiers
 from app.identity.platform.context import Context
 from app.identity.platform.extension_points import ExtensionPoint
@@ -135,7 +134,7 @@ def add(context: Context, row: dict[str, Any], new: Iterable[tuple[str, str, boo
     except IntegrityError:
         raise IdentifierTaken("uid") from None
     context.work.locked[row["uid"]] = True
-    linked = [names.identity_value(item["provider"], item["subject"]) for item in row["private"].get(IDENTITIES) or ()]
+    linked = [identity_value(item["provider"], item["subject"]) for item in row["private"].get(IDENTITIES) or ()]
     add_identifiers(
         context,
         row["uid"],

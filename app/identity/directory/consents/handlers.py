@@ -6,7 +6,7 @@ from app.contract import errors as e
 from app.contract.consents import operations as contract
 from app.contract.profile import Profile
 from app.contract.shared_parameters import AccessTokenQuery, Uid
-from app.identity.directory.accounts import consents
+from app.identity.directory.accounts import consents as account_consents
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.consents import service
@@ -51,7 +51,7 @@ def managed_logs(context: Context, req: Uid) -> contract.ConsentLogs:
 
 def profile_of(account: Account) -> contract.ConsentProfile | None:
     """Return the account's consent profile."""
-    profile = consents.profile(consents.of_account(account))
+    profile = account_consents.profile(account_consents.of_account(account))
     return contract.ConsentProfile.model_validate(profile) if profile else None
 
 

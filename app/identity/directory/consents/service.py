@@ -10,8 +10,8 @@ from app.contract import errors as e
 from app.contract.consents.forms import FIRST_LOGIN, LOGIN, REGISTER, ConsentForm
 from app.contract.consents.operations import ConsentAnswer, ConsentAnswers, ConsentEvent
 from app.contract.tenants.settings import TenantSettings
-from app.identity.directory.accounts import consents
-from app.identity.directory.accounts import store as accounts
+from app.identity.directory.accounts import consents as account_consents
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.consents import store
 from app.identity.platform import events
@@ -43,10 +43,10 @@ def due_forms(context: Context, account: Account, began_at: datetime) -> tuple[C
     forms = {form.event: form for form in context.tenant.settings.consent_forms if form.mandatory}
     if not forms:
         return ()
-    stored, due = consents.of_account(account), []
+    stored, due = account_consents.of_account(account), []
     if stored.get("owes") and REGISTER in forms:
         due.append(forms[REGISTER])
-    first = consents.answer_to(stored, FIRST_LOGIN)
+    first = account_consents.answer_to(stored, FIRST_LOGIN)
     if first is None and FIRST_LOGIN in forms:
         due.append(forms[FIRST_LOGIN])
     elif LOGIN in forms and not _is_answered(stored, forms[LOGIN]):
@@ -81,16 +81,16 @@ def submit(context: Context, account: Account, answers: Answers, *, suppress_web
     context.spend("consents", CHANGES, account.uid)
     forms, choices = answers
     fresh = _locked(context, account)
-    stored = consents.of_account(fresh)
+    stored = account_consents.of_account(fresh)
     is_newer = any(
-        (item := consents.answer_to(stored, form.event)) and item["Version"] < form.version for form in forms
+        (item := account_consents.answer_to(stored, form.event)) and item["Version"] < form.version for form in forms
     )
-    after = consents.with_answers(stored, [_version(form) for form in forms], choices, context.now)
+    after = account_consents.with_answers(stored, [_version(form) for form in forms], choices, context.now)
     if any(form.event == REGISTER for form in forms):
         after.pop("owes", None)
-    if all(_is_answered(stored, form) for form in forms) and consents.accepted_options(
+    if all(_is_answered(stored, form) for form in forms) and account_consents.accepted_options(
         after
-    ) == consents.accepted_options(stored):
+    ) == account_consents.accepted_options(stored):
         return fresh
     return _write(context, fresh, after, choices, _MIGRATION if is_newer else _DEFAULT, suppress_webhook)
 
@@ -106,9 +106,9 @@ def change(context: Context, account: Account, answers: Sequence[ConsentAnswer],
     context.spend("consents", CHANGES, account.uid)
     chosen, forms = _chosen(answers), context.tenant.settings.consent_forms
     fresh = _locked(context, account)
-    stored = consents.of_account(fresh)
+    stored = account_consents.of_account(fresh)
     offered = {option.id for form in forms for option in form.options}
-    changeable = [option for form in forms if consents.answer_to(stored, form.event) for option in form.options]
+    changeable = [option for form in forms if account_consents.answer_to(stored, form.event) for option in form.options]
     if chosen.keys() - offered:
         raise e.NoConsentForm
     if unknown := chosen.keys() - {option.id for option in changeable}:
@@ -116,8 +116,8 @@ def change(context: Context, account: Account, answers: Sequence[ConsentAnswer],
     for option in changeable:
         if option.mandatory and chosen.get(option.id) is False:
             raise e.ConsentRefused(f"{option.id} cannot be taken back.")
-    after = consents.with_answers(stored, (), chosen, context.now)
-    if consents.accepted_options(after) == consents.accepted_options(stored):
+    after = account_consents.with_answers(stored, (), chosen, context.now)
+    if account_consents.accepted_options(after) == account_consents.accepted_options(stored):
         return fresh
     return _write(context, fresh, after, chosen, _EDITOR, suppress_webhook)
 
@@ -129,12 +129,12 @@ def is_valid(context: Context, account: Account, event: str, *, is_custom: bool)
         raise e.NoConsentForm
     if form.is_custom != is_custom:
         raise e.RequestInvalid("IsCustom is not what the event is.")
-    return _is_answered(consents.of_account(account), form)
+    return _is_answered(account_consents.of_account(account), form)
 
 
 def history(context: Context, account: Account) -> list[dict[str, Any]]:
     """Return the account's log entries, newest first."""
-    first = consents.of_account(account).get("first")
+    first = account_consents.of_account(account).get("first")
     return [*store.of_account(context, account.uid), *([first] if first else [])]
 
 
@@ -155,12 +155,12 @@ def at_registration(context: Context, answers: Answers | None, *, is_own: bool =
     settings, stored = context.tenant.settings, {}
     if answers:
         forms, choices = answers
-        stored = consents.with_answers({}, [_version(form) for form in forms], choices, context.now)
+        stored = account_consents.with_answers({}, [_version(form) for form in forms], choices, context.now)
         stored["first"] = _log_entry(context, stored, _DEFAULT, _differences({}, choices))
     form = form_of(settings, REGISTER)
-    if is_own and form and form.mandatory and not consents.answer_to(stored, REGISTER):
+    if is_own and form and form.mandatory and not account_consents.answer_to(stored, REGISTER):
         stored["owes"] = True
-    return {consents.KEY: stored} if stored else {}
+    return {account_consents.KEY: stored} if stored else {}
 
 
 def form_of(settings: TenantSettings, event: str) -> ConsentForm | None:
@@ -182,13 +182,13 @@ def _chosen(provided: Sequence[ConsentAnswer]) -> dict[str, bool]:
     return chosen
 
 
-def _is_answered(stored: consents.StoredConsents, form: ConsentForm) -> bool:
-    answered = consents.answer_to(stored, form.event)
+def _is_answered(stored: account_consents.StoredConsents, form: ConsentForm) -> bool:
+    answered = account_consents.answer_to(stored, form.event)
     return answered is not None and answered["Version"] == form.version
 
 
 def _locked(context: Context, account: Account) -> Account:
-    fresh = accounts.change(context, account.uid, {})
+    fresh = account_store.change(context, account.uid, {})
     if fresh is None:
         raise e.NotAuthenticated
     return fresh
@@ -206,17 +206,17 @@ def _write(
     kind: str,
     suppress_webhook: bool,
 ) -> Account:
-    stored = consents.of_account(fresh)
+    stored = account_consents.of_account(fresh)
     store.add(context, fresh.uid, _log_entry(context, after, kind, _differences(stored, choices)))
-    private = {**fresh.private, consents.KEY: after}
-    written = accounts.change(context, fresh.uid, {"private": private}) or fresh
+    private = {**fresh.private, account_consents.KEY: after}
+    written = account_store.change(context, fresh.uid, {"private": private}) or fresh
     events.emit(context, "ConsentProfileUpdate", written, suppress_webhook)
     return written
 
 
-def _differences(stored: consents.StoredConsents, choices: Mapping[str, bool]) -> list[dict[str, str]]:
+def _differences(stored: account_consents.StoredConsents, choices: Mapping[str, bool]) -> list[dict[str, str]]:
     """Return per option whether it was subscribed, unsubscribed or not opted."""
-    before = consents.accepted_options(stored)
+    before = account_consents.accepted_options(stored)
     return [
         {"ConsentId": option, "Event": _SUBSCRIBED.get((option in before, is_accepted), "NotOpted")}
         for option, is_accepted in sorted(choices.items())
@@ -224,13 +224,13 @@ def _differences(stored: consents.StoredConsents, choices: Mapping[str, bool]) -
 
 
 def _log_entry(
-    context: Context, after: consents.StoredConsents, kind: str, answers: list[dict[str, str]]
+    context: Context, after: account_consents.StoredConsents, kind: str, answers: list[dict[str, str]]
 ) -> dict[str, Any]:
     """Return a log entry in the interface's form."""
     return {
         "Id": randomness.uid(),
         "UpdateType": kind,
-        "CurrentConsentFormsVersions": consents.versions(after),
+        "CurrentConsentFormsVersions": account_consents.versions(after),
         "LoggedOnDate": iso(context.now),
         "UserAgent": context.agent,
         "IP": context.address,

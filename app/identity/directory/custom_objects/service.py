@@ -13,7 +13,7 @@ from sqlalchemy.engine import Row
 from app.contract import errors as e
 from app.contract.custom_objects.operations import NamedObject, Update
 from app.contract.custom_objects.settings import CustomObject
-from app.identity.directory.accounts import store as accounts
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.custom_objects import store
 from app.identity.platform import events
@@ -51,7 +51,7 @@ def add(
 ) -> Row[Any]:
     """Add a record to the account. Raises MalformedObject, ObjectFull, UnknownUid."""
     _refuse_content(kind, content)
-    if not accounts.lock(context, account.uid):  # the lock enforces the limit under concurrency
+    if not account_store.lock(context, account.uid):  # the lock enforces the limit under concurrency
         raise e.UnknownUid
     if store.count(context, account.uid, kind.name) >= kind.max_records_per_account:
         raise e.ObjectFull

@@ -11,7 +11,8 @@ from app.contract.roles import operations as contract
 from app.contract.shared_responses import Deleted
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
-from app.identity.directory.roles import powers, service, store
+from app.identity.directory.roles import powers as role_powers
+from app.identity.directory.roles import service, store
 from app.identity.directory.roles.service import NewRole
 from app.identity.platform.context import Context
 from app.identity.platform.powers import require as require_powers
@@ -31,7 +32,7 @@ def assign(context: Context, req: contract.ChangeAccountRoles) -> contract.Accou
 @contract.unassign.implements
 def unassign(context: Context, req: contract.ChangeAccountRoles) -> Deleted:
     account = accounts.require(context, req.uid)
-    require_powers(context, powers.of_roles(context, req.roles))
+    require_powers(context, role_powers.of_roles(context, req.roles))
     service.unassign(context, account, req.roles)
     return Deleted()
 
@@ -50,7 +51,7 @@ def change_contexts(context: Context, req: contract.ChangeRoleContexts) -> contr
 @contract.remove_context.implements
 def remove_context(context: Context, req: contract.RemoveRoleContext) -> Deleted:
     account = accounts.require(context, req.uid)
-    require_powers(context, powers.of_context(context, account.uid, req.context))
+    require_powers(context, role_powers.of_context(context, account.uid, req.context))
     service.remove_context(context, account, req.context)
     return Deleted()
 
@@ -58,7 +59,7 @@ def remove_context(context: Context, req: contract.RemoveRoleContext) -> Deleted
 @contract.remove_context_roles.implements
 def remove_context_roles(context: Context, req: contract.RemoveContextRoles) -> Deleted:
     account = accounts.require(context, req.uid)
-    require_powers(context, powers.of_roles(context, req.roles))
+    require_powers(context, role_powers.of_roles(context, req.roles))
     service.remove_context_roles(context, account, req.context, req.roles)
     return Deleted()
 
@@ -66,7 +67,7 @@ def remove_context_roles(context: Context, req: contract.RemoveContextRoles) -> 
 @contract.remove_context_permissions.implements
 def remove_context_permissions(context: Context, req: contract.RemoveContextPermissions) -> Deleted:
     account = accounts.require(context, req.uid)
-    require_powers(context, powers.of_permissions(req.additional_permissions))
+    require_powers(context, role_powers.of_permissions(req.additional_permissions))
     service.remove_context_permissions(context, account, req.context, req.additional_permissions)
     return Deleted()
 
@@ -89,14 +90,14 @@ def create(context: Context, req: contract.CreateRoles) -> contract.RoleList:
         NewRole(role.name, tuple(name for name, is_granted in role.permissions.items() if is_granted))
         for role in req.roles
     ]
-    require_powers(context, powers.of_permissions([name for role in new for name in role.permissions]))
+    require_powers(context, role_powers.of_permissions([name for role in new for name in role.permissions]))
     created = sorted(service.create(context, new), key=lambda role: role.name)
     return contract.RoleList(data=[_role(role.name, role.permissions) for role in created], count=len(created))
 
 
 @contract.delete.implements
 def delete(context: Context, req: contract.RoleName) -> Deleted:
-    require_powers(context, powers.of_roles(context, [req.role]))
+    require_powers(context, role_powers.of_roles(context, [req.role]))
     service.delete(context, req.role)
     return Deleted()
 
@@ -108,7 +109,7 @@ def add_permissions(context: Context, req: contract.RolePermissions) -> contract
 
 @contract.remove_permissions.implements
 def remove_permissions(context: Context, req: contract.RolePermissions) -> contract.AccountRole:
-    require_powers(context, powers.of_roles(context, [req.role]))
+    require_powers(context, role_powers.of_roles(context, [req.role]))
     return _role(req.role, service.remove_permissions(context, req.role, req.permissions))
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from app.identity.directory.roles import names, store
+from app.identity.directory.roles import store
+from app.identity.directory.roles.names import can_exist
 from app.identity.platform.context import Context
 from app.identity.platform.powers import GIVES_ROLES, Power
 
@@ -17,13 +18,13 @@ def of_permissions(permissions: Collection[str]) -> Iterator[Power]:
 
 def of_roles(context: Context, role_names: Collection[str]) -> Iterator[Power]:
     """Yield the powers of roles; a name of none has no power."""
-    found = [name for name in role_names if names.can_exist(name)]
+    found = [name for name in role_names if can_exist(name)]
     yield from of_permissions(store.permissions_of(context.work, found) if found else ())
 
 
 def of_context(context: Context, uid: str, name: str) -> Iterator[Power]:
     """Yield the powers that an account has by one of its contexts."""
-    row = store.context_of(context.work, uid, name) if names.can_exist(name) else None
+    row = store.context_of(context.work, uid, name) if can_exist(name) else None
     if row is not None:
         yield from of_permissions(row.additional_permissions)
         yield from of_roles(context, row.roles)

@@ -13,10 +13,11 @@ from sqlalchemy.exc import IntegrityError
 from app.contract import errors as e
 from app.contract.roles import operations as contract
 from app.identity.directory.accounts import assigned_roles
-from app.identity.directory.accounts import store as accounts
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.assigned_roles import EVERYWHERE
-from app.identity.directory.roles import names, store
+from app.identity.directory.roles import names as role_names
+from app.identity.directory.roles import store
 from app.identity.directory.tenants import tenant_writes
 from app.identity.platform import events
 from app.identity.platform.context import Context
@@ -58,7 +59,7 @@ def create(context: Context, new: Sequence[NewRole]) -> Sequence[NewRole]:
     for role in new:
         if problem := problem_with(role, stored):
             raise problem
-        stored[names.skeleton(role.name)] = role.name
+        stored[role_names.skeleton(role.name)] = role.name
     if len(stored) > contract.MAX_ROLES:
         raise e.BadParameter(f"A tenant has at most {contract.MAX_ROLES} roles.")
     add(context.work, new, context.now)
@@ -69,9 +70,9 @@ def create(context: Context, new: Sequence[NewRole]) -> Sequence[NewRole]:
 
 def problem_with(role: NewRole, stored: Mapping[str, str]) -> e.RoleNameRefused | e.BadParameter | None:
     """Return why a role cannot be added; `held`: the names of the other roles, by skeleton."""
-    if not names.is_valid(role.name):
+    if not role_names.is_valid(role.name):
         return e.RoleNameRefused("The name has characters that roles cannot have, or is too long.")
-    other = stored.get(names.skeleton(role.name))
+    other = stored.get(role_names.skeleton(role.name))
     if other is not None:
         relation = "exists" if other == role.name else f"looks like the role {other}"
         return e.RoleNameRefused(f"The name {role.name} {relation}.")
@@ -83,7 +84,7 @@ def problem_with_permissions(permissions: Iterable[str]) -> e.BadParameter | Non
     found = tuple(permissions)
     if len(found) > contract.MAX_PERMISSIONS:
         return e.BadParameter(f"The parameter permissions has more than {contract.MAX_PERMISSIONS} names.")
-    if not all(map(names.is_valid_permission, found)):
+    if not all(map(role_names.is_valid_permission, found)):
         return e.BadParameter("The parameter permissions has a name that is not valid.")
     return None
 
@@ -93,7 +94,7 @@ def add(work: UnitOfWork, new: Iterable[NewRole], now: datetime) -> None:
     rows = [
         {
             "name": role.name,
-            "skeleton": names.skeleton(role.name),
+            "skeleton": role_names.skeleton(role.name),
             "permissions": sorted(set(role.permissions)),
             "created_at": now,
             "modified_at": now,
@@ -109,7 +110,7 @@ def add(work: UnitOfWork, new: Iterable[NewRole], now: datetime) -> None:
 def delete(context: Context, name: str) -> None:
     """Delete a role, and take it from accounts and contexts. Raises UnknownRoleName."""
     tenant_writes.lock(context.work)  # `gatehouse apply` may be assigning it
-    if not names.can_exist(name) or not store.remove_role(context.work, name):
+    if not role_names.can_exist(name) or not store.remove_role(context.work, name):
         raise e.UnknownRoleName
     context.audit.record("roles.removed", name=name)
 
@@ -131,7 +132,7 @@ def remove_permissions(context: Context, name: str, permissions: Iterable[str]) 
 
 
 def _locked_role(context: Context, name: str) -> list[str]:
-    row = store.lock_role(context.work, name) if names.can_exist(name) else None
+    row = store.lock_role(context.work, name) if role_names.can_exist(name) else None
     if row is None:
         raise e.UnknownRoleName
     return list(row.permissions)
@@ -188,7 +189,7 @@ def change_contexts(
     requested = {item.context: item for item in provided}
     if len(requested) < len(provided):
         raise e.BadParameter("The parameter rolecontext names a context twice.")
-    if not all(name in stored or names.is_valid(name) for name in requested):
+    if not all(name in stored or role_names.is_valid(name) for name in requested):
         raise e.UnknownRoleContext
     if len(stored.keys() | requested.keys()) > contract.MAX_CONTEXTS:
         raise e.BadParameter(f"An account has at most {contract.MAX_CONTEXTS} role contexts.")
@@ -205,7 +206,7 @@ def change_contexts(
 def remove_context(context: Context, account: Account, name: str) -> None:
     """Delete a context of an account. Raises UnknownRoleContext."""
     _lock(context, account)
-    if not names.can_exist(name) or not store.remove_context(context.work, account.uid, name):
+    if not role_names.can_exist(name) or not store.remove_context(context.work, account.uid, name):
         raise e.UnknownRoleContext
     _changed(context, account, "RemoveRoleContext")
 
@@ -232,13 +233,13 @@ def accounts_in(context: Context, name: str, cursor: str | None) -> tuple[list[t
 
     Raises UnknownRoleContext: no account has it.
     """
-    if not names.can_exist(name) or not (cursor is None or cursor.isprintable()):
+    if not role_names.can_exist(name) or not (cursor is None or cursor.isprintable()):
         raise e.UnknownRoleContext
     rows = store.contexts_named(context.work, name, after=cursor, limit=contract.MAX_PAGE + 1)
     if not rows and cursor is None:
         raise e.UnknownRoleContext
     page = rows[: contract.MAX_PAGE]
-    found = {account.uid: account for account in accounts.by_uids(context, [row.uid for row in page])}
+    found = {account.uid: account for account in account_store.by_uids(context, [row.uid for row in page])}
     following = page[-1].uid if len(rows) > len(page) else None
     return [(row, found[row.uid]) for row in page if row.uid in found], following
 
@@ -258,13 +259,13 @@ def _is_expired(context: Context, row: Row[Any]) -> bool:
 
 def _lock(context: Context, account: Account) -> None:
     """Lock the account, so that its limits and its deletion are kept under concurrency. Raises UnknownUid."""
-    if not accounts.lock(context, account.uid):
+    if not account_store.lock(context, account.uid):
         raise e.UnknownUid
 
 
 def _locked_context(context: Context, account: Account, name: str) -> Row[Any]:
     _lock(context, account)
-    row = store.context_of(context.work, account.uid, name) if names.can_exist(name) else None
+    row = store.context_of(context.work, account.uid, name) if role_names.can_exist(name) else None
     if row is None:
         raise e.UnknownRoleContext
     return row
@@ -273,13 +274,13 @@ def _locked_context(context: Context, account: Account, name: str) -> Row[Any]:
 def _existing(context: Context, requested: Iterable[str]) -> set[str]:
     """Return the names, locked against deletion. Raises UnknownRoleName if one is no role."""
     found = set(requested)
-    if not all(map(names.can_exist, found)) or (found and store.existing(context.work, found) != found):
+    if not all(map(role_names.can_exist, found)) or (found and store.existing(context.work, found) != found):
         raise e.UnknownRoleName
     return found
 
 
 def _changed(context: Context, account: Account, event: str) -> None:
-    accounts.change(context, account.uid, {})  # ModifiedDate
+    account_store.change(context, account.uid, {})  # ModifiedDate
     events.emit(context, event, account, False)
 
 

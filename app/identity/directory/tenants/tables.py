@@ -17,7 +17,7 @@ tenants = Table(
     Column("version", Integer, nullable=False, default=1),
     Column("settings", Json, nullable=False),
     Column("brand", Json, nullable=False),
-    Column("named_by_file", Json),  # keys in the last configuration file (configuration/origins.py)
+    Column("named_by_file", Json),  # keys in the last configuration file (configuration/value_origins.py)
     Column("is_active", Boolean, nullable=False, default=True),
     Column("created_at", Instant, nullable=False),
     Index("ix_tenants_api_secret_hash", "api_secret_hash"),

@@ -21,8 +21,8 @@ from app.identity.messaging.tenant_templates.placeholders import (
 from app.identity.messaging.tenant_templates.rendering import TenantEmailTemplate, tenant_template
 from app.identity.platform.context import Context
 from app.identity.platform.powers import ALL, Power
-from app.identity.platform.resources.hooks import Rules
 from app.identity.platform.resources.items import Item
+from app.identity.platform.resources.rules import Rules
 from app.kit.operations.errors import ApiError
 from app.kit.resources.values import ItemInput
 

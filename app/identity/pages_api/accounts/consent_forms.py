@@ -11,8 +11,9 @@ from app.contract.consents.operations import ConsentAnswer, ConsentAnswers, Cons
 from app.contract.page_models import NoParameters
 from app.contract.steps import StepResponse
 from app.identity.authentication.sign_in import interactions
-from app.identity.directory.accounts import consents, privacy_policy
-from app.identity.directory.consents import service
+from app.identity.directory.accounts import consents as account_consents
+from app.identity.directory.accounts import privacy_policy
+from app.identity.directory.consents import service as consent_forms
 from app.identity.pages_api.interactions import next_step
 from app.identity.pages_api.signed_in_account import require_account, require_session
 from app.identity.platform.context import Context
@@ -24,30 +25,30 @@ def answer_forms(context: Context, req: contract.ConsentFormsAnswer) -> StepResp
     interaction, (session, account) = interactions.find(context, req.interaction_id), require_session(context)
     if interaction is None:
         return next_step.START_AGAIN
-    due = {form.event for form in service.due_forms(context, account, session.authenticated_at)}
+    due = {form.event for form in consent_forms.due_forms(context, account, session.authenticated_at)}
     if due & set(req.events):
-        answers = service.parse(context.tenant.settings, _given(context, req))
-        service.submit(context, account, answers, suppress_webhook=False)
+        answers = consent_forms.parse(context.tenant.settings, _given(context, req))
+        consent_forms.submit(context, account, answers, suppress_webhook=False)
     return next_step.after_end(session) if interaction.is_done else next_step.advance(context, interaction, session)
 
 
 @contract.read_consents.implements
 def read_consents(context: Context, req: NoParameters) -> contract.OwnConsents:
     _, account = require_account(context)
-    stored = consents.of_account(account)
+    stored = account_consents.of_account(account)
     return contract.OwnConsents(
-        events=[version["Event"] for version in consents.versions(stored)],
+        events=[version["Event"] for version in account_consents.versions(stored)],
         agreed=[
             contract.AcceptedOption(option=option["ConsentOptionId"], at=option["AcceptOnDate"])
             for option in stored.get("options") or ()
         ],
-        history=[_entry(item) for item in service.history(context, account)],
+        history=[_entry(item) for item in consent_forms.history(context, account)],
         policies=[AcceptedPolicy.model_validate(entry) for entry in privacy_policy.history_of(account)],
     )
 
 
 def _given(context: Context, req: contract.ConsentFormsAnswer) -> ConsentAnswers:
-    forms = [service.form_of(context.tenant.settings, event) for event in dict.fromkeys(req.events)]
+    forms = [consent_forms.form_of(context.tenant.settings, event) for event in dict.fromkeys(req.events)]
     events = [ConsentEvent(event=form.event, is_custom=form.is_custom) for form in forms if form is not None]
     if len(events) < len(forms):
         raise e.NoConsentForm

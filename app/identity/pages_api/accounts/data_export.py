@@ -12,7 +12,7 @@ from app.contract.accounts.pages.reauthentication import WithPassword
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.authentication.sign_in.sessions.service import BrowserSession
-from app.identity.credentials import store as credentials
+from app.identity.credentials import store as credential_store
 from app.identity.credentials.second_factors import trusted_browsers
 from app.identity.credentials.store import Credential
 from app.identity.credentials.tokens import service as tokens
@@ -20,8 +20,8 @@ from app.identity.directory.accounts import privacy_policy
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account, is_verified
 from app.identity.directory.consents import service as consent_forms
-from app.identity.directory.custom_objects import store as custom_objects
-from app.identity.directory.roles import store as roles
+from app.identity.directory.custom_objects import store as custom_object_store
+from app.identity.directory.roles import store as tenant_role_store
 from app.identity.pages_api import signed_in_account, views
 from app.identity.platform import audit
 from app.identity.platform.context import Context
@@ -60,7 +60,7 @@ def document(context: Context, session: BrowserSession, account: Account) -> dic
         "profile": accounts.profile_of(account),
         "addresses": [_address(account, entry) for entry in account.emails],
         "security_questions": [_question(context, item) for item in account.security_answers],
-        "second_factors": [_factor(item) for item in credentials.by_account(context, uid)],
+        "second_factors": [_factor(item) for item in credential_store.by_account(context, uid)],
         "sessions": [views.session(context, item, session).model_dump(mode="json") for item in live_sessions],
         "trusted_browsers": [
             {"agent": item.agent, "address": item.address, "since": iso(item.trusted_at), "until": iso(item.ends_at)}
@@ -76,8 +76,8 @@ def document(context: Context, session: BrowserSession, account: Account) -> dic
         ],
         "privacy_policy": privacy_policy.history_of(account),
         "consents": consent_forms.history(context, account),
-        "role_contexts": [_role_context(row) for row in roles.contexts_of(context.work, uid)],
-        "custom_objects": [_record(row._asdict()) for row in custom_objects.all_of_account(context, uid)],
+        "role_contexts": [_role_context(row) for row in tenant_role_store.contexts_of(context.work, uid)],
+        "custom_objects": [_record(row._asdict()) for row in custom_object_store.all_of_account(context, uid)],
         "events": [_event(item) for item in events[:MAX_EVENTS]],
         "has_older_events": len(events) > MAX_EVENTS,
     }  # fmt: skip

@@ -11,7 +11,7 @@ from app.contract.tenants.pages import ConnectionView
 from app.identity.authentication.federation import offered_connections
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.directory.accounts import linked_identities
-from app.identity.directory.accounts import store as accounts
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.linked_identities import Identity
 from app.identity.pages_api import signed_in_account, views
@@ -52,7 +52,7 @@ def connect(context: Context, req: contract.LinkIdentityRequest) -> StepResponse
 @contract.disconnect.implements
 def disconnect(context: Context, req: contract.UnlinkIdentityRequest) -> SessionRenewal:
     confirmed = signed_in_account.reauthenticate(context, req)
-    account = accounts.change(context, confirmed.account.uid, {}) or confirmed.account  # locks the account
+    account = account_store.change(context, confirmed.account.uid, {}) or confirmed.account  # locks the account
     item = next((identity for identity in linked_identities.of(account) if _id(identity) == req.id), None)
     if item is None:
         raise refusals.UnknownIdentity

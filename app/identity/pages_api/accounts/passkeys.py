@@ -12,7 +12,8 @@ from app.identity.authentication.sign_in.passkeys import management
 from app.identity.authentication.sign_in.passkeys.sign_in import require_enabled
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.credentials.authenticators.passkey import user_entity
-from app.identity.credentials.passkeys import options, store
+from app.identity.credentials.passkeys import options
+from app.identity.credentials.passkeys import store as passkey_store
 from app.identity.credentials.passkeys.options import DISCOVERABLE, DISCOVERABLE_ON_THIS_DEVICE
 from app.identity.credentials.store import Credential
 from app.identity.directory.accounts.account import Account
@@ -27,7 +28,7 @@ from app.kit.clock import iso
 def read_own(context: Context, req: NoParameters) -> contract.OwnPasskeys:
     require_enabled(context)
     session, account = signed_in_account.require_account(context)
-    stored = store.by_account(context, account.uid)
+    stored = passkey_store.by_account(context, account.uid)
     owner = user_entity(account)
     sessions.touch(context, session)
     return contract.OwnPasskeys(
@@ -52,13 +53,13 @@ def _obstacle(context: Context, account: Account, count: int) -> Literal["", "em
         return "connection"
     if not account.email:
         return "email"
-    return "limit" if count >= store.MAX_PASSKEYS else ""
+    return "limit" if count >= passkey_store.MAX_PASSKEYS else ""
 
 
 def _own(passkey: Credential) -> contract.OwnPasskey:
     transports = set(passkey.facts.get("transports") or ())
     return contract.OwnPasskey(
-        **store.to_listed(passkey).model_dump(),
+        **passkey_store.to_listed(passkey).model_dump(),
         used_at=iso(passkey.used_at),
         is_synced=bool(passkey.facts.get("synced")),
         is_security_key=bool(transports) and not transports & {"internal", "hybrid"},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.contract import errors as e
 from app.contract.accounts.pages import reauthentication as contract
-from app.contract.recovery import pages as passwords
+from app.contract.recovery import pages as recovery_pages
 from app.identity.authentication.recovery import new_password
 from app.identity.authentication.sign_in import locks, required_actions
 from app.identity.authentication.sign_in.operations import password_change, password_reset
@@ -15,8 +15,8 @@ from app.identity.pages_api.signed_in_account import reauthenticate
 from app.identity.platform.context import Context
 
 
-@passwords.change.implements
-def change_password(context: Context, req: passwords.ChangePasswordRequest) -> passwords.PasswordChanged:
+@recovery_pages.change.implements
+def change_password(context: Context, req: recovery_pages.ChangePasswordRequest) -> recovery_pages.PasswordChanged:
     session = sessions.current(context)
     account = accounts.by_uid(context, session.uid) if session else None
     if session is None or account is None:
@@ -28,11 +28,11 @@ def change_password(context: Context, req: passwords.ChangePasswordRequest) -> p
     others = len(sessions.of_account(context, account.uid)) - 1
     password_reset.end_sessions_and_tokens(context, changed, except_session=session.session_id)
     text = sessions.mark_reauthenticated(context, session)
-    return passwords.PasswordChanged(ended=max(0, others), session=views.cookie(context, session, text))
+    return recovery_pages.PasswordChanged(ended=max(0, others), session=views.cookie(context, session, text))
 
 
-@passwords.set_first.implements
-def set_first_password(context: Context, req: passwords.SetPasswordRequest) -> passwords.PasswordChanged:
+@recovery_pages.set_first.implements
+def set_first_password(context: Context, req: recovery_pages.SetPasswordRequest) -> recovery_pages.PasswordChanged:
     """Set the first password of an account; it requires a reauthentication, because a session may be stolen."""
     password_reset.spend_limit(context)
     confirmed = reauthenticate(context, contract.WithPassword())
@@ -44,4 +44,4 @@ def set_first_password(context: Context, req: passwords.SetPasswordRequest) -> p
         raise e.WrongCurrentPassword
     new_password.write(context, locked, password_hash, suppress_webhook=False, event="SetPassword")
     text = sessions.mark_reauthenticated(context, confirmed.session)
-    return passwords.PasswordChanged(session=views.cookie(context, confirmed.session, text))
+    return recovery_pages.PasswordChanged(session=views.cookie(context, confirmed.session, text))

@@ -9,11 +9,12 @@ from app.contract.pins import pages as contract
 from app.contract.recovery.pages import RecoveryLinkView
 from app.contract.shared_responses import Posted
 from app.contract.steps import StepResponse
-from app.identity.authentication.sign_in import identifiers, interactions
+from app.identity.authentication.sign_in import identifiers as sign_in_identifiers
+from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.operations import password_reset
-from app.identity.authentication.sign_in.operations import pins as pin_handlers
+from app.identity.authentication.sign_in.operations import pins as pin_sign_in
 from app.identity.credentials.one_time_tokens.service import Purpose
-from app.identity.credentials.pins import service
+from app.identity.credentials.pins import service as pins
 from app.identity.directory.accounts.login_attempts import account_lookup
 from app.identity.pages_api import signed_in_account
 from app.identity.pages_api.interactions import next_step, reauthentication
@@ -28,41 +29,41 @@ def set_at_sign_in(context: Context, req: contract.PinStepRequest) -> StepRespon
     interaction = next_step.open_interaction(context, req.interaction_id)
     if isinstance(interaction, StepResponse):
         return interaction
-    if req.skip and service.is_offered(context, account):
-        service.skip(context, account)
+    if req.skip and pins.is_offered(context, account):
+        pins.skip(context, account)
     if req.skip or account.has_pin or not context.tenant.settings.pin.is_on:
         return next_step.advance(context, interaction, session)
     if reauthentication.must_confirm(context, session, account):
         chosen = interactions.add_facts(context, interaction, **{next_step.CHOSEN: True})
         return next_step.advance(context, chosen, session)
     confirmed = signed_in_account.reauthenticate(context, req)
-    service.set_pin(context, account, service.hash_new_pin(context, req.pin), service.SET)
+    pins.set_pin(context, account, pins.hash_new_pin(context, req.pin), pins.SET)
     next_page = next_step.advance(context, interaction, session)
     return next_page.model_copy(update={"session": signed_in_account.renew_session(context, confirmed).session})
 
 
 @contract.set_own.implements
 def set_own(context: Context, req: contract.SetPinRequest) -> SessionRenewal:
-    service.refuse_disabled(context.tenant.settings)
+    pins.refuse_disabled(context.tenant.settings)
     confirmed = signed_in_account.reauthenticate(context, req)
-    event = service.CHANGED if confirmed.account.has_pin else service.SET
-    service.set_pin(context, confirmed.account, service.hash_new_pin(context, req.pin), event)
+    event = pins.CHANGED if confirmed.account.has_pin else pins.SET
+    pins.set_pin(context, confirmed.account, pins.hash_new_pin(context, req.pin), event)
     return signed_in_account.renew_session(context, confirmed)
 
 
 @contract.by_answers.implements
 def by_answers(context: Context, req: contract.PinByAnswers) -> Posted:
     """Reset the PIN by security answers; wrong answers get the same response with and without an account."""
-    service.refuse_disabled(context.tenant.settings)
+    pins.refuse_disabled(context.tenant.settings)
     answers = {question: text for question, text in req.answers.items() if text.strip()}
     if not context.tenant.settings.security_questions:
         raise e.SecurityQuestionsOff
     password_reset.spend_limit(context)
-    identifier = identifiers.guess(context.tenant.settings, req.identifier)
+    identifier = sign_in_identifiers.guess(context.tenant.settings, req.identifier)
     lookup = account_lookup.find(context, identifier, is_hidden=True)
-    pin_hash = service.hash_new_pin(context, req.pin)
+    pin_hash = pins.hash_new_pin(context, req.pin)
     try:
-        pin_handlers.reset_with_answers(context, lookup, answers, pin_hash)
+        pin_sign_in.reset_with_answers(context, lookup, answers, pin_hash)
     except (e.WrongSecurityAnswer, e.AccountBlocked, e.NoPin):
         raise e.WrongQuestionOrAnswer from None
     return Posted()
@@ -75,7 +76,7 @@ def read_link(context: Context, req: LinkLookup) -> RecoveryLinkView:
 
 @contract.reset.implements
 def reset(context: Context, req: contract.PinReset) -> Posted:
-    service.refuse_disabled(context.tenant.settings)
+    pins.refuse_disabled(context.tenant.settings)
     password_reset.spend_limit(context)
-    pin_handlers.reset_with_link(context, req.token, req.pin)
+    pin_sign_in.reset_with_link(context, req.token, req.pin)
     return Posted()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.contract import errors as e
 from app.contract.accounts.pages import profile as account_pages
-from app.contract.sessions.pages import sign_out
+from app.contract.sessions.pages import sign_out as sign_out_pages
 from app.contract.steps import ProfileStep, SignedOutStep, StepResponse
 from app.identity.authentication.sign_in import required_actions
 from app.identity.authentication.sign_in.sessions import service as sessions
@@ -51,8 +51,8 @@ def read_profile(context: Context, req: account_pages.ProfileRequest) -> account
     )
 
 
-@sign_out.end_session.implements
-def end_session(context: Context, req: sign_out.EndSessionRequest) -> StepResponse:
+@sign_out_pages.end_session.implements
+def end_session(context: Context, req: sign_out_pages.EndSessionRequest) -> StepResponse:
     session = _signed_in(context)
     frames: list[str] = []
     if req.others:

@@ -8,7 +8,7 @@ from typing import Final
 from app.contract.accounts.pages.security import FEW_CODES, CheckupView, Improvement
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.credentials.authenticators.protocol import AccountFactors
-from app.identity.credentials.passkeys import store as passkeys
+from app.identity.credentials.passkeys import store as passkey_store
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
@@ -39,4 +39,4 @@ def _steps(context: Context, factors: AccountFactors) -> Iterator[tuple[Improvem
         if enrolled or offered:
             yield Improvement.TWO_STEP, bool(enrolled)
     if settings.passkeys:
-        yield Improvement.PASSKEY, bool(passkeys.passkeys_among(factors.credentials))
+        yield Improvement.PASSKEY, bool(passkey_store.passkeys_among(factors.credentials))

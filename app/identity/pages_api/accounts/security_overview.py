@@ -8,7 +8,7 @@ from app.contract.page_models import NoParameters
 from app.contract.shared_responses import Posted
 from app.identity.authentication.federation import offered_connections
 from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.credentials.passkeys import store as passkeys
+from app.identity.credentials.passkeys import store as passkey_store
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors import trusted_browsers
 from app.identity.credentials.second_factors.trusted_browsers import TrustedBrowser
@@ -16,7 +16,7 @@ from app.identity.directory.accounts import linked_identities
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import display_phone
 from app.identity.pages_api import signed_in_account, views
-from app.identity.pages_api.accounts import second_factors as account_factors
+from app.identity.pages_api.accounts import second_factors as account_second_factors
 from app.identity.pages_api.accounts import security_checkup
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import authorized_applications, third_party_initiated_login
@@ -36,8 +36,8 @@ def read(context: Context, req: NoParameters) -> contract.SecurityView:
         has_password=account.password_hash is not None,
         password_changed_at=iso(account.password_changed_at),
         has_pin=account.has_pin,
-        factors=account_factors.view(context, session, factors) if settings.two_factor != "disabled" else None,
-        passkeys=len(passkeys.passkeys_among(factors.credentials)) if settings.passkeys else None,
+        factors=account_second_factors.view(context, session, factors) if settings.two_factor != "disabled" else None,
+        passkeys=len(passkey_store.passkeys_among(factors.credentials)) if settings.passkeys else None,
         identities=_identities(context, account),
         phone=display_phone(account.phone) if account.phone else None,
         answered=len(account.security_answers),

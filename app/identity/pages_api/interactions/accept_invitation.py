@@ -64,7 +64,7 @@ def invited_email(context: Context, interaction: Interaction | None) -> str:
     return found[0].email if found[0].is_open and found[1].is_active else ""
 
 
-def join(context: Context, interaction: Interaction, session: BrowserSession) -> StepResponse | None:
+def accept(context: Context, interaction: Interaction, session: BrowserSession) -> StepResponse | None:
     """Join the organization of the interaction; return the page of the invitation if that is refused.
 
     Returns None without an invitation, and for an account that is a member already.

@@ -16,9 +16,9 @@ from app.contract.steps import (
     SecondFactorStep,
     StepResponse,
 )
-from app.identity.authentication.recovery import sending
+from app.identity.authentication.recovery import sending as recovery_sending
 from app.identity.authentication.sign_in import allowed_methods, eligibility, interactions, pending_sign_in, risks
-from app.identity.authentication.sign_in import service as sign_in
+from app.identity.authentication.sign_in import service as sign_in_service
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.sign_in.sessions import browser_sessions
@@ -54,7 +54,7 @@ def try_sign_in(
         return None
     if required is not None and required.must_enrol and authentication.is_taken_over:
         return None  # enrolment requires a first factor in this browser
-    can_proceed = sign_in.try_complete_sign_in if required is None else eligibility.can_sign_in
+    can_proceed = sign_in_service.try_complete_sign_in if required is None else eligibility.can_sign_in
     if not can_proceed(context, account, authentication.kind):
         return None
     return continue_sign_in(context, interaction, account, authentication, required)
@@ -213,7 +213,7 @@ def _new_password_step(
     expires_at = active_policies.password_expires_at(context, account)
     if expires_at is None or expires_at > context.now:
         return None
-    token = sending.create_page_token(
+    token = recovery_sending.create_page_token(
         context, account, reason=EXPIRED, remember=authentication.remember, methods=list(authentication.methods)
     )
     context.audit.record("password.expired", uid=account.uid)

@@ -11,7 +11,7 @@ from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import OPEN, ContinuationPurpose, ContinuationToken
-from app.identity.protocols.oauth import views
+from app.identity.protocols.oauth import views as oauth_views
 from app.kit.web.user_agents import parse_user_agent
 
 _KEY: Final = "approves"
@@ -56,7 +56,7 @@ def step(context: Context, interaction: Interaction) -> StepResponse:
     return StepResponse(
         step=ApproveSignInStep(device=shown),
         interaction_id=interaction.interaction_id,
-        relying_party=views.relying_party(context, known, None) if known is not None else None,
+        relying_party=oauth_views.relying_party(context, known, None) if known is not None else None,
     )
 
 

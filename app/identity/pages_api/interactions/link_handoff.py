@@ -17,7 +17,7 @@ from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.credentials.one_time_tokens.service import OneTimeToken, Purpose
-from app.identity.directory.accounts import store
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 from app.kit import randomness
@@ -114,7 +114,7 @@ def take(context: Context, interaction: Interaction, purpose: Purpose) -> tuple[
     Only one of several concurrent calls gets it. A password that is set after the approval voids it.
     """
     uid = (interaction.request.get(KEY) or {}).get("account")
-    if not uid or not store.lock(context, uid):  # the account first, as every request does, against deadlocks
+    if not uid or not account_store.lock(context, uid):  # the account first, as every request does, against deadlocks
         return None, interaction
     current = interactions.lock(context, interaction)
     stored = current.request.get(KEY) or {}
@@ -122,7 +122,7 @@ def take(context: Context, interaction: Interaction, purpose: Purpose) -> tuple[
     if current.is_done or approved_at is None or (stored["purpose"], stored["account"]) != (purpose.value, uid):
         return None, current
     current = interactions.add_facts(context, current, **{KEY: None})
-    account = store.by_uid(context, uid)
+    account = account_store.by_uid(context, uid)
     is_over = context.now - approved_at > LIFETIME
     is_superseded = (
         account is not None and account.password_changed_at is not None and account.password_changed_at > approved_at

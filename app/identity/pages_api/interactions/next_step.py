@@ -42,12 +42,14 @@ from app.identity.pages_api.interactions import (
     jwt_redirect,
     reauthentication,
     return_codes,
-    token_handoff,
+)
+from app.identity.pages_api.interactions import (
+    token_handoff as interaction_handoff,
 )
 from app.identity.platform.context import Context
 from app.identity.platform.token_claims import TokenClaims
 from app.identity.protocols.oauth import authorize
-from app.identity.protocols.oauth import views as oauth
+from app.identity.protocols.oauth import views as oauth_views
 from app.kit.web.web_addresses import redirect_origin
 
 AUTHORIZE, RETURN, DEVICE = "authorize", "return", "device"
@@ -87,7 +89,7 @@ def advance(context: Context, interaction: Interaction, session: BrowserSession 
     account = accounts.by_uid(context, session.uid)
     if account is None or not reauthentication.must_confirm(context, session, account):
         return response
-    options = ReauthenticationOptions(person=oauth.person(account))
+    options = ReauthenticationOptions(person=oauth_views.person(account))
     return response.model_copy(update={"step": LoginStep(reauthentication=options)})
 
 
@@ -103,7 +105,7 @@ def _with_person(context: Context, response: StepResponse, session: BrowserSessi
     account = accounts.by_uid(context, session.uid)
     if account is None:
         return response
-    return response.model_copy(update={"step": step.model_copy(update={"person": oauth.person(account)})})
+    return response.model_copy(update={"step": step.model_copy(update={"person": oauth_views.person(account)})})
 
 
 def unsaved_codes(context: Context, interaction: Interaction, session: BrowserSession | None) -> StepResponse | None:
@@ -124,11 +126,11 @@ def _advance(context: Context, interaction: Interaction, session: BrowserSession
         return StepResponse(step=required, interaction_id=interaction.interaction_id)
     if cross_device_approval.is_of(interaction):
         return cross_device_approval.step(context, interaction)
-    if (handoff := token_handoff.request_for(interaction)) is not None:
-        return token_handoff.with_session(context, interaction, session, handoff)
+    if (handoff := interaction_handoff.request_for(interaction)) is not None:
+        return interaction_handoff.with_session(context, interaction, session, handoff)
     if (app := jwt_redirect.request_for(interaction)) is not None:
         return jwt_redirect.with_session(context, interaction, session, app)
-    if (refused := accept_invitation.join(context, interaction, session)) is not None:
+    if (refused := accept_invitation.accept(context, interaction, session)) is not None:
         return refused
     interactions.finish(context, interaction)
     return to_return_address(context, session, interaction.request.get("return_url"))
@@ -213,7 +215,7 @@ def relying_party_of(context: Context, interaction_id: str) -> RelyingPartyView 
     client = (
         context.application(client_id=interactions.client_id_for(context, interaction_id)) if interaction_id else None
     )
-    return oauth.relying_party(context, client, None) if client is not None else None
+    return oauth_views.relying_party(context, client, None) if client is not None else None
 
 
 def at_application(context: Context, response: StepResponse, interaction_id: str) -> StepResponse:

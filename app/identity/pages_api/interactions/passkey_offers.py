@@ -11,8 +11,8 @@ from typing import Any, Final
 from app.identity.authentication.sign_in import allowed_methods
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.sign_in.service import PASSWORD
-from app.identity.credentials.passkeys import store
-from app.identity.directory.accounts import store as accounts
+from app.identity.credentials.passkeys import store as passkey_store
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.tenants.addresses import webauthn_origins
 from app.identity.platform.context import Context
@@ -38,7 +38,7 @@ def is_due(context: Context, account: Account, authentication: Authentication) -
         or not webauthn_origins.supports_passkeys(context)
     ):
         return False
-    return _asks_again(context, account, _PROGRESSIVE) and not store.by_account(context, account.uid)
+    return _asks_again(context, account, _PROGRESSIVE) and not passkey_store.by_account(context, account.uid)
 
 
 def is_due_here(context: Context, account: Account) -> bool:
@@ -69,9 +69,9 @@ def _stored(account: Account) -> dict[str, Any]:
 
 
 def _store(context: Context, account: Account, member: dict[str, Any]) -> None:
-    locked = accounts.change(context, account.uid, {}) or account
+    locked = account_store.change(context, account.uid, {}) or account
     profile = {**locked.profile, MEMBER: member}  # no edit of the profile: no application reads it
-    accounts.change(context, account.uid, {"profile": profile, "profile_modified_at": locked.profile_modified_at})
+    account_store.change(context, account.uid, {"profile": profile, "profile_modified_at": locked.profile_modified_at})
 
 
 def _asks_again(context: Context, account: Account, flag: str) -> bool:

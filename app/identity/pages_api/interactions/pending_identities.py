@@ -11,7 +11,8 @@ from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.authentication.verification import service as verification
-from app.identity.directory.accounts import linked_identities, store
+from app.identity.directory.accounts import linked_identities
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.store import IdentifierTaken
 from app.identity.directory.identity_provider import ProviderIdentity
@@ -95,7 +96,7 @@ def has_federated_login_for(context: Context, interaction: Interaction | None, u
     pending = pending_for(context, interaction)
     if pending is None or NO_ACCOUNT in (pending.uid, uid) or pending.uid != uid:
         return False
-    account = store.by_uid(context, uid)
+    account = account_store.by_uid(context, uid)
     return account is None or linked_identities.is_known(account, pending.claimed)
 
 
@@ -108,7 +109,9 @@ def link_pending(context: Context, interaction: Interaction, account: Account) -
     pending = active_for(context, interaction)
     if pending is None:
         return
-    locked = store.change(context, account.uid, {}) or account  # lock it, because its owner may claim it concurrently
+    locked = (
+        account_store.change(context, account.uid, {}) or account
+    )  # lock it, because its owner may claim it concurrently
     is_registered_with_it = pending.uid == account.uid
     if not (_is_still(locked, pending) if is_registered_with_it else _is_theirs(context, locked, pending)):
         return

@@ -20,7 +20,8 @@ from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import resend_delay
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import Purpose
-from app.identity.directory.accounts import identifiers, store
+from app.identity.directory.accounts import identifiers
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE
 from app.identity.messaging import send_limits
 from app.identity.messaging import service as messaging
@@ -76,7 +77,7 @@ def is_recent(context: Context, state: PendingVerification) -> bool:
 def precedes_joining(context: Context, interaction: Interaction, session: BrowserSession) -> bool:
     """Return whether the signed-in account must still verify its address before it joins the organization of the interaction."""
     state = pending_for(context, interaction) if accept_invitation.is_of(interaction) else None
-    account = store.by_uid(context, session.uid) if state is not None and state.uid == session.uid else None
+    account = account_store.by_uid(context, session.uid) if state is not None and state.uid == session.uid else None
     return state is not None and account is not None and not verification.is_verified(account, state.email)
 
 
@@ -170,8 +171,8 @@ def _send(context: Context, interaction: Interaction, state: PendingVerification
             context, state.uid, state.email, VerificationOptions(interaction_id=interaction.interaction_id)
         )
     elif state.uid != one_time_tokens.NO_ACCOUNT:
-        phones.send(context, state.uid, state.subject, store.by_uid(context, state.uid))
-    elif store.by_identifier(context, PHONE, state.subject) is not None:
+        phones.send(context, state.uid, state.subject, account_store.by_uid(context, state.uid))
+    elif account_store.by_identifier(context, PHONE, state.subject) is not None:
         phones.send_account_exists(context, state.subject)
     else:
         phones.simulate_send(context, state.subject)

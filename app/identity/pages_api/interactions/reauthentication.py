@@ -21,7 +21,7 @@ from app.identity.authentication.passwordless import lookup, methods
 from app.identity.authentication.passwordless.methods import SMS
 from app.identity.authentication.sign_in import pending_sign_in
 from app.identity.authentication.sign_in.sessions.service import BrowserSession
-from app.identity.credentials.passkeys import store as passkeys
+from app.identity.credentials.passkeys import store as passkey_store
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.directory.accounts import linked_identities
 from app.identity.directory.accounts import service as accounts
@@ -65,7 +65,7 @@ def _methods(context: Context, account: Account) -> dict[str, str]:
     name = _login_name(context, account)
     if account.password_hash is not None and name:
         available[PASSWORD_METHOD] = name
-    if context.tenant.settings.passkeys and passkeys.by_account(context, account.uid):
+    if context.tenant.settings.passkeys and passkey_store.by_account(context, account.uid):
         available[PASSKEY_METHOD] = ""
     emails = {identity.provider: identity.email or "" for identity in linked_identities.of(account)}
     reauthenticating = (

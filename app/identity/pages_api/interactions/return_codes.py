@@ -12,7 +12,7 @@ from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.authentication.sign_in.sessions.service import BrowserSession
 from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens.service import TokenGrant
-from app.identity.directory.accounts import store as accounts
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.organizations import active_policies
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
@@ -39,7 +39,7 @@ def exchange(context: Context, req: contract.ReturnCode) -> Token:
         raise e.WrongRequestToken
     if code.is_expired(context.now):
         raise e.ExpiredRequestToken
-    accounts.lock(context, code.uid)
+    account_store.lock(context, code.uid)
     session_id = str(code.facts["session"])
     ends_at = sessions.lock_expiry(context, session_id)
     if ends_at is None or not continuation_tokens.spend(context, code):

@@ -23,8 +23,6 @@ from app.identity.pages_api.registration import begin_verification
 from app.identity.platform.context import Context
 from app.kit import randomness
 
-"""Of the interaction: a new account may have to be created first."""
-
 
 @contract.read.implements
 def read(context: Context, req: contract.InvitationReference) -> InvitationView:
@@ -33,8 +31,8 @@ def read(context: Context, req: contract.InvitationReference) -> InvitationView:
     return invitation_view.view(context, accept_invitation.by_token_hash(context, _token_hash(context, req)), account)
 
 
-@contract.go_on.implements
-def go_on(context: Context, req: contract.ContinueInvitation) -> StepResponse:
+@contract.continue_invitation.implements
+def continue_invitation(context: Context, req: contract.ContinueInvitation) -> StepResponse:
     """Begin an interaction for the invitation and take its first step; with a session that joins, it is also the last one."""
     token_hash, session = _token_hash(context, req), sessions.current(context)
     found = accept_invitation.by_token_hash(context, token_hash)

@@ -18,7 +18,7 @@ from app.identity.directory.organizations.roles import store as role_store
 from app.identity.messaging.message import safe_name
 from app.identity.pages_api.interactions.accept_invitation import Found
 from app.identity.platform.context import Context
-from app.identity.protocols.oauth import views as oauth
+from app.identity.protocols.oauth import views as oauth_views
 from app.kit.clock import iso
 
 _DETAILED = (InvitationState.OPEN, InvitationState.READY, InvitationState.OTHER, InvitationState.UNVERIFIED)
@@ -32,7 +32,7 @@ def view(context: Context, found: Found | None, account: Account | None) -> Invi
     state = state_for(context, invitation, organization, account)
     is_link, label = (
         isinstance(invitation, InvitationLinkRecord),
-        oauth.person(account).label if account is not None else "",
+        oauth_views.person(account).label if account is not None else "",
     )
     uid = account.uid if account is not None else ""
     shown = InvitationView(state=state, is_link=is_link)

@@ -6,8 +6,7 @@ from app.contract import errors as e
 from app.contract.organizations.pages import sent_invitations as contract
 from app.contract.organizations.pages.members import RoleView
 from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.directory.organizations.invitations import link_store
-from app.identity.directory.organizations.invitations import service as invitations
+from app.identity.directory.organizations.invitations import invitation_rules, link_store
 from app.identity.directory.organizations.invitations import store as invitation_store
 from app.identity.directory.organizations.invitations.invitation import InvitationRecord
 from app.identity.directory.organizations.invitations.invitation_link import InvitationLinkRecord
@@ -16,9 +15,10 @@ from app.identity.directory.organizations.memberships import service as membersh
 from app.identity.directory.organizations.memberships.managed_organization import ManagedOrganization, OfferedRole
 from app.identity.directory.organizations.organization import OWN
 from app.identity.pages_api import signed_in_account
+from app.identity.pages_api.organizations import manager_invitations
 from app.identity.pages_api.organizations import views as organization_views
 from app.identity.platform.context import Context
-from app.identity.public_api.organizations.invitations import manager_invitations, send_invitation
+from app.identity.public_api.organizations.invitations import send_invitation
 from app.identity.public_api.organizations.invitations.send_invitation import Result
 from app.kit.clock import iso
 from app.kit.operations.errors import ApiError
@@ -51,7 +51,7 @@ def read(context: Context, req: contract.OrganizationInvitationsRequest) -> cont
             _role(item) for item in offered if scope.can_give(item.permissions) and OWN not in item.permissions
         ],
         default_role=next(iter(default), ""),
-        free_seats=None if seats is None else max(0, seats - invitations.taken_seats(context, organization)),
+        free_seats=None if seats is None else max(0, seats - invitation_rules.taken_seats(context, organization)),
         organization=organization_views.own(context, account, [scope.actor])[0],
         **organization_views.account_view(context, session, account),
     )

@@ -8,8 +8,8 @@ from app.contract.passkeys import pages as contract
 from app.contract.shared_responses import Posted
 from app.contract.steps import StepResponse
 from app.identity.authentication.recovery.handlers import spend_limits
-from app.identity.authentication.sign_in import identifiers
-from app.identity.authentication.sign_in.passkeys import recovery
+from app.identity.authentication.sign_in import identifiers as sign_in_identifiers
+from app.identity.authentication.sign_in.passkeys import recovery as passkey_recovery
 from app.identity.authentication.sign_in.passkeys.sign_in import require_enabled
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.passkeys.options import DISCOVERABLE
@@ -24,22 +24,22 @@ def forgot(context: Context, req: contract.LostPasskeyRequest) -> Posted:
     """Mail a link, with the same response for identifiers with and without passkeys."""
     require_enabled(context)
     spend_limits(context)
-    identifier = identifiers.guess(context.tenant.settings, req.identifier)
+    identifier = sign_in_identifiers.guess(context.tenant.settings, req.identifier)
     lookup = account_lookup.find(context, identifier, is_hidden=True)
-    recovery.send_from_page(context, lookup, req.interaction_id)
+    passkey_recovery.send_from_page(context, lookup, req.interaction_id)
     return Posted()
 
 
 @contract.read_lost.implements
 def read_lost(context: Context, req: LinkLookup) -> LinkView:
-    stored = one_time_tokens.find_link(context, recovery.KIND, req.token)
+    stored = one_time_tokens.find_link(context, passkey_recovery.KIND, req.token)
     account = accounts.by_uid(context, stored.uid) if stored is not None else None
     if stored is None or account is None:
         return LinkView(state="unknown")
     context.audit.record("passkey.link_looked_at", uid=stored.uid, by="machine" if req.is_machine else "browser")
     label = str(stored.facts.get("email") or "")
     try:
-        recovery.peek(context, req.token)
+        passkey_recovery.peek(context, req.token)
     except e.UsedLink:
         return LinkView(state="used", label=label)
     except (e.ExpiredLink, e.AccountBlocked):
@@ -49,11 +49,11 @@ def read_lost(context: Context, req: LinkLookup) -> LinkView:
 
 @contract.begin_lost.implements
 def begin_lost(context: Context, req: LinkToken) -> contract.PasskeyOptions:
-    return contract.PasskeyOptions(options=recovery.begin_with_link(context, req.token, DISCOVERABLE))
+    return contract.PasskeyOptions(options=passkey_recovery.begin_with_link(context, req.token, DISCOVERABLE))
 
 
 @contract.finish_lost.implements
 def finish_lost(context: Context, req: contract.FinishReplacementRequest) -> StepResponse:
     """Store the new passkey without a session; the user signs in with it next."""
-    recovery.finish_with_link(context, req.token, req.credential)
+    passkey_recovery.finish_with_link(context, req.token, req.credential)
     return next_step.open_return(context, None, None).model_copy(update={"ends_session": True})

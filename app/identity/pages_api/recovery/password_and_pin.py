@@ -23,10 +23,12 @@ from app.contract.steps import (
     ResetSentStep,
     StepResponse,
 )
-from app.identity.authentication.recovery import pin_handlers, recipient, sending
+from app.identity.authentication.recovery import pin_handlers, recipient
+from app.identity.authentication.recovery import sending as recovery_sending
 from app.identity.authentication.recovery.handlers import spend_limits
 from app.identity.authentication.recovery.sending import MAIL, PASSWORD, PIN, SMS, ResetKind, ResetOptions
-from app.identity.authentication.sign_in import identifiers, interactions
+from app.identity.authentication.sign_in import identifiers as sign_in_identifiers
+from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.operations import password_reset
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
@@ -75,7 +77,7 @@ class PendingRecovery:
 
     @property
     def subject(self) -> str:
-        return self.by if self.uid != one_time_tokens.NO_ACCOUNT else sending.unknown_subject(self.name)
+        return self.by if self.uid != one_time_tokens.NO_ACCOUNT else recovery_sending.unknown_subject(self.name)
 
 
 @contract.forgot.implements
@@ -132,17 +134,17 @@ def reset_code(context: Context, req: CodeRequest) -> StepResponse:
     try:
         context.spend("reset_try", _TRIES, randomness.digest(interaction.interaction_id))
         kind = state.forgotten.purpose
-        name = identifiers.guess(context.tenant.settings, state.name)
+        name = sign_in_identifiers.guess(context.tenant.settings, state.name)
         one_time_token = one_time_tokens.spend_code(
             context, kind, state.uid, req.code, subject=state.subject, errors=errors, identifier=name
         )
     except ApiError as refusal:
         raise _with_page(context, interaction, refusal, state) from None
     account = accounts.by_uid(context, one_time_token.uid)
-    if account is None or not sending.is_still_recipient(account, one_time_token):
+    if account is None or not recovery_sending.is_still_recipient(account, one_time_token):
         raise _with_page(context, interaction, errors.closed(), state)
     email, phone = one_time_token.facts.get("email"), one_time_token.facts.get("phone")
-    token = sending.create_page_token(
+    token = recovery_sending.create_page_token(
         context, account, reset_kind=state.forgotten, reason=CODE, email=email, phone=phone
     )
     step = NewPinStep(token=token) if state.forgotten is PIN else NewPasswordStep(token=token)
@@ -226,7 +228,7 @@ def _begin(
     of: ResetKind = PASSWORD,
 ) -> StepResponse:
     """Send the message, unless it was just sent; a reached limit is silent, and the link of the previous mail still works."""
-    identifier = identifiers.guess(context.tenant.settings, name)
+    identifier = sign_in_identifiers.guess(context.tenant.settings, name)
     by = SMS if identifier.kind == "phone" else MAIL
     if account is None:
         lookup = account_lookup.find(context, identifier, is_hidden=True)
@@ -268,16 +270,16 @@ def try_send(
     try:
         if state.by == SMS:
             _ = (
-                sending.send_sms(context, account, reset_kind=of)
+                recovery_sending.send_sms(context, account, reset_kind=of)
                 if account
-                else sending.simulate_sms(context, state.name, reset_kind=of)
+                else recovery_sending.simulate_sms(context, state.name, reset_kind=of)
             )
         elif account is not None:
-            sending.send(
+            recovery_sending.send(
                 context, account, options, email=state.name if "@" in state.name else None, kind=kind, reset_kind=of
             )
         else:
-            sending.simulate_send(context, state.name, options, reset_kind=of)
+            recovery_sending.simulate_send(context, state.name, options, reset_kind=of)
     except _NOT_SENT as reason:
         uid = account.uid if account else None
         context.audit.record(f"{of.name}.forgot_not_sent", uid=uid, reason=type(reason).__name__)
@@ -327,7 +329,7 @@ def link_view(context: Context, kind: Purpose, req: LinkLookup) -> RecoveryLinkV
     if (
         kind in (Purpose.RESET_PASSWORD, Purpose.RESET_PIN)
         and state == "open"
-        and not sending.is_still_recipient(account, stored)
+        and not recovery_sending.is_still_recipient(account, stored)
     ):
         state = "expired"
     view = RecoveryLinkView(state=state, label=label(stored, account), reason=str(stored.facts.get("reason") or ""))

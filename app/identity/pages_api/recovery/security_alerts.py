@@ -10,7 +10,7 @@ from app.contract.recovery import pages as contract
 from app.contract.recovery.pages import RecoveryLinkView
 from app.contract.steps import NewPasswordStep, StepResponse
 from app.identity.authentication.recovery import revert_change as restoration
-from app.identity.authentication.recovery import sending
+from app.identity.authentication.recovery import sending as recovery_sending
 from app.identity.authentication.recovery.sending import MAIL
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.operations import password_reset
@@ -18,21 +18,21 @@ from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.directory.accounts import service as accounts
 from app.identity.pages_api.interactions import next_step
-from app.identity.pages_api.recovery import password_and_pin as recovery
+from app.identity.pages_api.recovery import password_and_pin
 from app.identity.platform.context import Context
 from app.kit import randomness
 
 
 @contract.read_security_alert.implements
 def read_security_alert(context: Context, req: LinkLookup) -> RecoveryLinkView:
-    view = recovery.link_view(context, Purpose.ALARM, req)
+    view = password_and_pin.link_view(context, Purpose.ALARM, req)
     link = one_time_tokens.find_link(context, Purpose.ALARM, req.token)
     account = accounts.by_uid(context, link.uid) if link is not None else None
     if link is None or account is None:
         return view
     if view.state == "open" and restoration.is_closed(context, account):
         return view.model_copy(update={"state": "closed"})
-    is_removed = view.state == "expired" and not sending.is_still_recipient(account, link)
+    is_removed = view.state == "expired" and not recovery_sending.is_still_recipient(account, link)
     return view.model_copy(update={"state": "moved"}) if is_removed else view
 
 
@@ -52,15 +52,17 @@ def revert_change(context: Context, req: LinkToken) -> StepResponse:
     account, link_token = restoration.restore(context, req.token, context.hashing.hash(randomness.token()))
     password_reset.end_sessions_and_tokens(context, account)
     interaction, binding = interactions.begin(context, next_step.RETURN, {})
-    state = recovery.PendingRecovery(
-        recovery.label(link_token, account), account.uid, MAIL, int(context.now.timestamp())
+    state = password_and_pin.PendingRecovery(
+        password_and_pin.label(link_token, account), account.uid, MAIL, int(context.now.timestamp())
     )
-    if account.email and recovery.try_send(context, interaction.interaction_id, state, account, MailKind.ALARM):
-        interaction = interactions.add_facts(context, interaction, **{recovery.KEY: asdict(state)})
-        return recovery.step(context, interaction, state).model_copy(update={"binding": binding, "ends_session": True})
+    if account.email and password_and_pin.try_send(context, interaction.interaction_id, state, account, MailKind.ALARM):
+        interaction = interactions.add_facts(context, interaction, **{password_and_pin.KEY: asdict(state)})
+        return password_and_pin.step(context, interaction, state).model_copy(
+            update={"binding": binding, "ends_session": True}
+        )
     # No mail can be sent, and the link of the alert already verified the mailbox.
-    token = sending.create_page_token(
-        context, account, one_time_tokens.RESET_MINUTES, reason=recovery.CODE, email=account.email
+    token = recovery_sending.create_page_token(
+        context, account, one_time_tokens.RESET_MINUTES, reason=password_and_pin.CODE, email=account.email
     )
     return StepResponse(
         step=NewPasswordStep(token=token),

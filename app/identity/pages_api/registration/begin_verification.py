@@ -12,7 +12,8 @@ from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.directory.accounts import identifiers, store
+from app.identity.directory.accounts import identifiers
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.accounts.login_attempts.account_lookup import TypedIdentifier
@@ -112,7 +113,7 @@ def repeat_sign_in(
         return None
     if identifiers.normalize(EMAIL, identifier.value) != state.subject:
         return None
-    account = store.by_uid(context, state.uid)
+    account = account_store.by_uid(context, state.uid)
     if account is not None and verification.is_verified(account, state.email):
         return None
     context.spend("verification_try", TRIES, randomness.digest(interaction.interaction_id))

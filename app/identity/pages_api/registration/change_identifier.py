@@ -13,12 +13,13 @@ from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.authentication.verification.service import VerificationOptions
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.directory.accounts import store
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE
 from app.identity.directory.accounts.unverified import pending_accounts
 from app.identity.pages_api.interactions import next_step, pending_verification
 from app.identity.pages_api.interactions.pending_verification import SMS, PendingVerification
-from app.identity.pages_api.registration import begin_verification, verification
+from app.identity.pages_api.registration import begin_verification
+from app.identity.pages_api.registration import verification as verification_pages
 from app.identity.platform.context import Context
 from app.kit import randomness
 from app.kit.limits.rate_limits import Rate
@@ -45,7 +46,7 @@ def change_address(context: Context, req: contract.ChangeAddressRequest) -> Step
             return StepResponse(step=LoginStep(), interaction_id=interaction.interaction_id)
     except ApiError as refusal:
         raise pending_verification.with_page(context, interaction, refusal, state) from None
-    return verification.enter_code(context, contract.OptionalCodeRequest(interaction_id=req.interaction_id))
+    return verification_pages.enter_code(context, contract.OptionalCodeRequest(interaction_id=req.interaction_id))
 
 
 def _changed(context: Context, interaction: Interaction, state: PendingVerification, typed: str) -> StepResponse:
@@ -55,7 +56,7 @@ def _changed(context: Context, interaction: Interaction, state: PendingVerificat
         return begin_verification.step(context, interaction, state)
     registration.spend_limit(context)
     context.spend("address_changed", _CHANGES, randomness.digest(interaction.interaction_id))
-    store.change(context, str(state.held["uid"]), {})
+    account_store.change(context, str(state.held["uid"]), {})
     # locks account, tokens, interaction in this order, as a concurrent verification does
     one_time_tokens.close(context, str(state.held["uid"]))
     latest = interactions.lock(context, interaction)

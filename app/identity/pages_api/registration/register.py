@@ -17,7 +17,7 @@ from app.contract.steps import LoginStep, RedirectStep, StepResponse
 from app.identity.authentication.registration import service as registration
 from app.identity.authentication.registration.service import RegistrationOptions, RegistrationResult
 from app.identity.authentication.sign_in import interactions, pending_sign_in, risks
-from app.identity.authentication.sign_in import service as sign_in
+from app.identity.authentication.sign_in import service as sign_in_service
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionIds
 from app.identity.authentication.sign_in.passkeys import registration as passkey_registration
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
@@ -37,7 +37,9 @@ from app.identity.pages_api.interactions import (
     next_step,
     pending_identities,
     pending_verification,
-    token_handoff,
+)
+from app.identity.pages_api.interactions import (
+    token_handoff as interaction_handoff,
 )
 from app.identity.pages_api.registration import begin_verification
 from app.identity.platform.context import Context
@@ -103,7 +105,7 @@ def register(context: Context, req: contract.RegisterRequest) -> StepResponse:
     if isinstance(interaction, StepResponse):
         return interaction
     registration.require_enabled(context)
-    handoff = token_handoff.request_for(interaction)
+    handoff = interaction_handoff.request_for(interaction)
     if handoff is not None and not handoff.registers:
         raise e.RegistrationOff
     ids = interactions.new_ids()  # without an interaction, the mail must name this browser too
@@ -222,7 +224,7 @@ def _continue(
             return _await_verification(context, interaction, typed, result, replacement)
         ids, binding = interactions.begin(context, next_step.RETURN, {}, started)
         return _await_verification(context, ids, typed, result, replacement).model_copy(update={"binding": binding})
-    authentication = Authentication(replacement.methods if replacement else (sign_in.PASSWORD,))
+    authentication = Authentication(replacement.methods if replacement else (sign_in_service.PASSWORD,))
     required = (
         None
         if pending_sign_in.MFA in authentication.methods

@@ -11,7 +11,7 @@ from app.contract.second_factors.challenge import FactorKind
 from app.contract.steps import EmailConfirmedStep, LoginStep, StepResponse
 from app.contract.verification import pages as contract
 from app.identity.authentication.sign_in import interactions
-from app.identity.authentication.sign_in import service as sign_in
+from app.identity.authentication.sign_in import service as sign_in_service
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.operations import email_verification
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
@@ -21,8 +21,9 @@ from app.identity.authentication.verification import phones
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import MAIL_CODE, OneTimeToken, Purpose
-from app.identity.credentials.passkeys import store as passkeys
-from app.identity.directory.accounts import identifiers, store
+from app.identity.credentials.passkeys import store as passkey_store
+from app.identity.directory.accounts import identifiers
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import EMAIL
 from app.identity.directory.accounts.login_attempts.account_lookup import TypedIdentifier
@@ -49,7 +50,7 @@ def read_link(context: Context, req: LinkLookup) -> contract.VerificationLinkVie
     if token is None:
         return contract.VerificationLinkView(state="unknown")
     context.audit.record("verification.link_looked_at", uid=token.uid, by="machine" if req.is_machine else "browser")
-    account = store.by_uid(context, token.uid)
+    account = account_store.by_uid(context, token.uid)
     if account is not None and verification.is_verified(account, token.subject):
         return contract.VerificationLinkView(state="used", sent_to=token.subject)
     try:
@@ -71,7 +72,7 @@ def open_link(context: Context, req: contract.VerifyLinkRequest) -> StepResponse
     stored = verification.find_link(context, req.token)
     if stored is None:
         raise e.UnknownLink
-    account = store.by_uid(context, stored.uid)
+    account = account_store.by_uid(context, stored.uid)
     if account is not None and verification.is_verified(account, stored.subject):
         return _continue(context, interaction, account, stored, is_new=False)
     try:
@@ -93,7 +94,7 @@ def renew_link(context: Context, req: contract.VerifyLinkRequest) -> StepRespons
     if stored is None:
         raise e.UnknownLink
     interaction = interactions.find_open(context, req.interaction_id)
-    account = store.by_uid(context, stored.uid) or pending_accounts.extend(context, stored.uid)
+    account = account_store.by_uid(context, stored.uid) or pending_accounts.extend(context, stored.uid)
     if account is None:
         raise e.ClosedLink
     if verification.is_verified(account, stored.subject):
@@ -124,7 +125,7 @@ def enter_code(context: Context, req: contract.OptionalCodeRequest) -> StepRespo
             context, Purpose.EMAIL, state.uid, req.code, subject=state.subject, errors=MAIL_CODE,
             identifier=TypedIdentifier(EMAIL, state.email),
         )  # fmt: skip
-        account = store.by_uid(context, token.uid)
+        account = account_store.by_uid(context, token.uid)
         if _is_contested(context, interaction, account, token):
             raise e.ClosedLink
         return _continue(context, interaction, _confirmed(context, interaction, account, token), token, is_new=True)
@@ -157,12 +158,12 @@ def _verify_by_sms(context: Context, interaction: Interaction, state: PendingVer
         context,
         token,
         knows_password=_has_first_factor(
-            context, interaction, token, _hash_of(context, store.by_uid(context, state.uid), state.uid)
+            context, interaction, token, _hash_of(context, account_store.by_uid(context, state.uid), state.uid)
         ),
     )
     has_password = _has_first_factor(context, interaction, token, account.password_hash)
     authentication = Authentication(
-        (sign_in.PASSWORD, _SMS), "phone", remember=complete_first_factor.can_remember(context, state.remember)
+        (sign_in_service.PASSWORD, _SMS), "phone", remember=complete_first_factor.can_remember(context, state.remember)
     )
     next_page = (
         complete_first_factor.try_sign_in(context, interaction, account, authentication) if has_password else None
@@ -206,7 +207,7 @@ def _has_first_factor(
 
 
 def _has_passkey(context: Context, state: PendingVerification) -> bool:
-    stored = passkeys.by_account(context, state.uid) if state.passkey else ()
+    stored = passkey_store.by_account(context, state.uid) if state.passkey else ()
     return any(entry.facts["id"] == state.passkey for entry in stored)
 
 
@@ -249,7 +250,7 @@ def _after_verified_link(
     """Continue after the link was opened in this browser, or in another browser with this page's number; else ask to sign in."""
     if session is not None:
         return next_step.advance(context, interaction, session)
-    account = store.by_uid(context, state.uid)
+    account = account_store.by_uid(context, state.uid)
     if account is None or not verification.is_verified(account, state.email):
         raise e.EmailUnverified
     verified, interaction = link_handoff.take(context, interaction, Purpose.EMAIL)
@@ -267,11 +268,11 @@ def _continue(
     """Sign in if this browser gave the first factor, or the tenant configured it; else return the confirmation page."""
     state = pending_verification.pending_for(context, interaction) if interaction is not None else None
     if pending_identities.pending_for(context, interaction) is not None:
-        store.lock(context, account.uid)  # serializes a claim of the account with its registration
+        account_store.lock(context, account.uid)  # serializes a claim of the account with its registration
     has_first_factor = _has_first_factor(context, interaction, token, account.password_hash)
     can_sign_in = has_first_factor or (is_new and context.tenant.settings.login_on_email_verification)
     remember = complete_first_factor.can_remember(context, has_first_factor and state is not None and state.remember)
-    methods = tuple(state.methods) if state is not None and state.methods else (sign_in.PASSWORD,)
+    methods = tuple(state.methods) if state is not None and state.methods else (sign_in_service.PASSWORD,)
     authentication = (
         Authentication(methods, remember=remember)
         if has_first_factor

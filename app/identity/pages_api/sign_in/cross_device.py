@@ -22,7 +22,7 @@ from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.authentication.sign_in.sessions.service import BrowserSession
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.directory.accounts import store as accounts
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import active_policies
 from app.identity.pages_api.interactions import complete_first_factor, cross_device_approval, next_step
@@ -83,12 +83,12 @@ def finish(context: Context, req: InteractionOnly) -> StepResponse:
     if interaction is None:
         return next_step.after_end(session)
     device = _device(context, interaction)
-    account = accounts.by_uid(context, str(device.facts.get("uid"))) if device is not None else None
+    account = account_store.by_uid(context, str(device.facts.get("uid"))) if device is not None else None
     if device is None or account is None or device.state != APPROVED or device.is_expired(context.now):
         return _step_after_sign_in(context, interaction, session) or _step(context, interaction)
     context.spend("cross_device_collect", _COLLECTED, randomness.digest(interaction.interaction_id))
     risks.refuse_new_origin(context, account)  # before anything is written
-    accounts.lock(
+    account_store.lock(
         context, account.uid
     )  # the account first, as every request does, then the interaction: against deadlocks
     interaction = interactions.lock(context, interaction)

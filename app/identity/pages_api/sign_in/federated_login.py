@@ -10,9 +10,8 @@ from app.contract.federation.pages import connections as contract
 from app.contract.page_models import InteractionDecision
 from app.contract.step_reasons import LoginReason, RefusedPart
 from app.contract.steps import LoginStep, RedirectStep, RefusedStep, RegisterStep, StepResponse
-from app.identity.authentication.federation import offered_connections
+from app.identity.authentication.federation import offered_connections, token_handoff
 from app.identity.authentication.federation import service as connections
-from app.identity.authentication.federation import token_handoff as programs
 from app.identity.authentication.federation.offered_connections import OfferedConnection
 from app.identity.authentication.passwordless import federated_account
 from app.identity.authentication.passwordless.federated_account import AddressUse
@@ -27,7 +26,8 @@ from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.store import IdentifierTaken
 from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.directory.tenants import registration_form
-from app.identity.pages_api.interactions import complete_first_factor, next_step, pending_identities, token_handoff
+from app.identity.pages_api.interactions import complete_first_factor, next_step, pending_identities
+from app.identity.pages_api.interactions import token_handoff as interaction_handoff
 from app.identity.pages_api.registration import begin_verification
 from app.identity.platform.context import Context
 
@@ -82,12 +82,12 @@ def redirect_to_provider(
 def handle(context: Context, req: contract.ConnectionHandler) -> StepResponse:
     context.count("connection", context.tenant.settings.limits.federation_starts_per_minute_per_address)
     connection = offered_connections.find(context, req.provider)
-    handoff = token_handoff.parse(context, req)
+    handoff = interaction_handoff.parse(context, req)
     if handoff is None:
         return StepResponse(step=RefusedStep(error="invalid_request", part=RefusedPart.REDIRECT_URI))
-    step = redirect_to_provider(context, connection, None, **token_handoff.to_facts(handoff))
+    step = redirect_to_provider(context, connection, None, **interaction_handoff.to_facts(handoff))
     if handoff.guid:
-        programs.register_guid(context, handoff.guid, links=handoff.links)
+        token_handoff.register_guid(context, handoff.guid, links=handoff.links)
     return step
 
 
@@ -98,7 +98,7 @@ def decide_handoff(context: Context, req: InteractionDecision) -> StepResponse:
         return next_step.START_AGAIN
     if session is not None and (requested := required_actions.next_step(context, session)) is not None:
         return StepResponse(step=requested, interaction_id=interaction.interaction_id)
-    return token_handoff.decide_handoff(context, interaction, session, allow=req.allow)
+    return interaction_handoff.decide_handoff(context, interaction, session, allow=req.allow)
 
 
 @contract.finish.implements
@@ -122,9 +122,9 @@ def finish(context: Context, req: contract.ConnectionCallback) -> StepResponse:
         return _link(context, interaction, identity)
     if _needs_reauthentication(interaction) and connection.can_reauthenticate and not identity.is_anew:
         return _return_with_reason(interaction.request, LoginReason.NOT_REAUTHENTICATED, interaction.interaction_id)
-    handoff = token_handoff.request_for(interaction)
+    handoff = interaction_handoff.request_for(interaction)
     if handoff is not None and handoff.links:
-        return token_handoff.with_candidate(context, interaction, handoff, identity)
+        return interaction_handoff.with_candidate(context, interaction, handoff, identity)
     registers = context.tenant.settings.registration and (handoff is None or handoff.registers)
     return sign_in_or_register(
         context, pending_identities.clear(context, interaction), connection, identity, registers=registers

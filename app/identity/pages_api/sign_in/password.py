@@ -7,8 +7,9 @@ from app.contract.captcha.models import CaptchaChallenge
 from app.contract.page_models import NoParameters
 from app.contract.sign_in import pages as sign_in_pages
 from app.contract.steps import StepResponse
-from app.identity.authentication.sign_in import identifiers, interactions
-from app.identity.authentication.sign_in import service as sign_in
+from app.identity.authentication.sign_in import identifiers as sign_in_identifiers
+from app.identity.authentication.sign_in import interactions
+from app.identity.authentication.sign_in import service as sign_in_service
 from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.credentials.captcha import service as captcha
@@ -33,7 +34,7 @@ def with_password(context: Context, req: sign_in_pages.SignInRequest) -> StepRes
     if req.interaction_id and interaction is None:
         return next_step.START_AGAIN
     unfinished = interaction if interaction is not None and not interaction.is_done else None
-    identifier = identifiers.guess(context.tenant.settings, req.identifier)
+    identifier = sign_in_identifiers.guess(context.tenant.settings, req.identifier)
     solution = LockSolution(req.security_answer, captcha.from_form(req.captcha))
     remember = complete_first_factor.can_remember(context, req.remember)
     if unfinished is not None and (
@@ -41,7 +42,7 @@ def with_password(context: Context, req: sign_in_pages.SignInRequest) -> StepRes
     ):
         return pending
     try:
-        verified = sign_in.verify(context, identifier, req.password, solution, hides_unknown=True)
+        verified = sign_in_service.verify(context, identifier, req.password, solution, hides_unknown=True)
     except e.EmailUnverified:
         if unfinished is not None:
             unfinished = pending_identities.mark_announced(context, unfinished, connects=req.connects)
@@ -55,7 +56,7 @@ def with_password(context: Context, req: sign_in_pages.SignInRequest) -> StepRes
     except e.LoginNotAllowed as refusal:
         return complete_first_factor.ask_for_method(context, unfinished, refusal)
     authentication = Authentication(
-        (sign_in.PASSWORD,), identifier.kind, opens_lock=verified.opens_lock, remember=remember
+        (sign_in_service.PASSWORD,), identifier.kind, opens_lock=verified.opens_lock, remember=remember
     )
     if unfinished is not None:
         interaction = pending_identities.mark_announced(context, unfinished, connects=req.connects)

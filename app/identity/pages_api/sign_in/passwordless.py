@@ -15,7 +15,8 @@ from app.contract.passwordless.pages import links_and_codes as contract
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.step_reasons import Channel, LoginReason, WaitingState
 from app.contract.steps import LoginStep, SignInSentStep, StepResponse
-from app.identity.authentication.passwordless import lookup, methods, redemption, sending, smart_login
+from app.identity.authentication.passwordless import lookup, methods, redemption, smart_login
+from app.identity.authentication.passwordless import sending as passwordless_sending
 from app.identity.authentication.passwordless.methods import DEVICE, MAIL, SMS
 from app.identity.authentication.passwordless.sending import SIGN_IN, SMART_LOGIN, SendOptions
 from app.identity.authentication.passwordless.smart_login import State
@@ -67,7 +68,7 @@ class PendingPasswordless:
 
 @contract.start.implements
 def start(context: Context, req: contract.PasswordlessRequest) -> StepResponse:
-    sending.spend_limit(context)
+    passwordless_sending.spend_limit(context)
     return begin(
         context, interactions.find_open(context, req.interaction_id), req.identifier, req.by, remember=req.remember
     )
@@ -88,7 +89,7 @@ def resend(context: Context, req: InteractionOnly) -> StepResponse:
     interaction, state = _pending(context, req.interaction_id)
     if interaction is None or state is None:
         return read_state(context, req)
-    sending.spend_limit(context)
+    passwordless_sending.spend_limit(context)
     if seconds := resend_delay.seconds_left(context, state.sent_at):
         raise _with_page(context, interaction, e.TooManyRequests(retry_after_seconds=seconds), state)
     return begin(context, interaction, state.name, state.by, remember=state.remember)
@@ -137,7 +138,9 @@ def begin(
     if by not in methods.enabled_methods(context):
         raise e.PasswordlessOff
     identifier, account, registers = lookup.resolve(context, name, by)
-    uid, subject = (account.uid, by) if account else (NO_ACCOUNT, sending.unknown_subject(identifier.value))
+    uid, subject = (
+        (account.uid, by) if account else (NO_ACCOUNT, passwordless_sending.unknown_subject(identifier.value))
+    )
     state = PendingPasswordless(name, by, uid, subject, identifier.kind, identifier.value, remember=remember)
     previous = _of(interaction) if interaction is not None else None
     if previous is not None and previous.is_same(state):
@@ -146,7 +149,7 @@ def begin(
     if not resend_delay.seconds_left(context, state.sent_at):
         try:
             state = _send(context, ids.interaction_id, state, account, registers)
-        except (*sending.SEND_ERRORS, e.UnknownAccount) as reason:
+        except (*passwordless_sending.SEND_ERRORS, e.UnknownAccount) as reason:
             context.work.rollback()
             state = _simulate_send(context, state)
             context.audit.record("passwordless.not_sent", reason=type(reason).__name__)
@@ -197,14 +200,16 @@ def _send(
     if state.by == DEVICE:
         number = smart_login.new_number()
         device = smart_login.begin(context, None, account, number=number, attempt=interaction_id)
-        sending.send_mail(context, SMART_LOGIN, account, state.value, options, device_hash=device.token_hash)
+        passwordless_sending.send_mail(
+            context, SMART_LOGIN, account, state.value, options, device_hash=device.token_hash
+        )
         state = replace(state, ticket=device.token_hash, number=number)
     elif state.by == MAIL:
-        sending.send_mail(context, SIGN_IN, account, state.value, options)
+        passwordless_sending.send_mail(context, SIGN_IN, account, state.value, options)
     elif registers:
-        sending.send_one_touch_sms(context, Purpose.SIGN_IN, state.value, interaction_id=interaction_id)
+        passwordless_sending.send_one_touch_sms(context, Purpose.SIGN_IN, state.value, interaction_id=interaction_id)
     else:
-        sending.send_sms(context, account, state.value)
+        passwordless_sending.send_sms(context, account, state.value)
     return replace(state, sent_at=int(context.now.timestamp()))
 
 

@@ -8,7 +8,8 @@ from app.contract import errors as e
 from app.contract.page_models import LinkLookup, LinkRequest
 from app.contract.passwordless.pages import links_and_codes as contract
 from app.contract.steps import StepResponse
-from app.identity.authentication.passwordless import redemption, sending, smart_login
+from app.identity.authentication.passwordless import redemption, smart_login
+from app.identity.authentication.passwordless import sending as passwordless_sending
 from app.identity.authentication.passwordless.methods import MAIL
 from app.identity.authentication.passwordless.smart_login import State
 from app.identity.authentication.sign_in import interactions
@@ -40,7 +41,7 @@ def read_link(context: Context, req: LinkLookup) -> contract.SignInLinkView:
 @contract.open_link.implements
 def open_link(context: Context, req: LinkRequest) -> StepResponse:
     """Sign in by a link; a used link continues too if its account is signed in, because pages are reloaded."""
-    sending.spend_attempt(context)
+    passwordless_sending.spend_attempt(context)
     interaction, session = interactions.find_open(context, req.interaction_id), sessions.current(context)
     used = one_time_tokens.find_used_link(context, Purpose.SIGN_IN, req.token)
     if used is not None and session is not None and session.uid == used.uid:
@@ -62,7 +63,7 @@ def open_link(context: Context, req: LinkRequest) -> StepResponse:
 @contract.hand_over.implements
 def hand_over(context: Context, req: contract.HandoverRequest) -> contract.SignInLinkView:
     """Use the link up for the page that waits for it in another browser, and sign nothing in here."""
-    sending.spend_attempt(context)
+    passwordless_sending.spend_attempt(context)
     link = one_time_tokens.find_link(context, Purpose.SIGN_IN, req.token)
     if link is None:
         raise e.UnknownLink
@@ -77,7 +78,7 @@ def hand_over(context: Context, req: contract.HandoverRequest) -> contract.SignI
 
 @contract.renew_link.implements
 def renew_link(context: Context, req: LinkRequest) -> StepResponse:
-    sending.spend_limit(context)
+    passwordless_sending.spend_limit(context)
     link = one_time_tokens.find_link(context, Purpose.SIGN_IN, req.token)
     if link is None:
         raise e.UnknownLink
@@ -98,7 +99,7 @@ def read_request(context: Context, req: LinkLookup) -> contract.DeviceRequestVie
 @contract.decide.implements
 def decide(context: Context, req: contract.DeviceSignInDecision) -> contract.DeviceRequestView:
     """Approve or deny a device; three wrong numbers deny it."""
-    sending.spend_attempt(context)
+    passwordless_sending.spend_attempt(context)
     kind, link, device = _request(context, req.token)
     view = _view(context, req.token, link, device)
     if view.state != "open" or link is None or device is None:

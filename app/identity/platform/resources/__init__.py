@@ -1,1 +1,1 @@
-"""Storage of resources: items, the store's protocol, the shared table, and the hooks for the rules of each area."""
+"""Storage of resources: items, the store's protocol, the shared table, and the rules of each area."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
+from app.identity.platform.context import Context
 from app.identity.platform.encryption import Encryption
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit.resources.resource import Resource
@@ -38,6 +39,11 @@ class StoreAccess:
     work: UnitOfWork
     encryption: Encryption
     now: datetime
+
+    @classmethod
+    def of(cls, context: Context) -> Self:
+        """Return the store access of a request."""
+        return cls(context.work, context.services.encryption, context.now)
 
 
 class Store(Protocol):

@@ -71,7 +71,7 @@ class _Pool(QueuePool):
 class Database:
     """One database for all tenants.
 
-    Connections are in autocommit mode; `unit.py` begins transactions explicitly, because a SQLite writer must use
+    Connections are in autocommit mode; `unit_of_work.py` begins transactions explicitly, because a SQLite writer must use
     BEGIN IMMEDIATE and a PostgreSQL transaction must set the tenant.
     """
 

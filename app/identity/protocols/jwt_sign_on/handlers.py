@@ -5,7 +5,9 @@ from __future__ import annotations
 from app.contract import errors as e
 from app.contract.jwt import sign_on as contract
 from app.contract.sign_in.operations import PasswordLogin
-from app.identity.authentication.sign_in import identifiers, service, tenant_requirements
+from app.identity.authentication.sign_in import identifiers as sign_in_identifiers
+from app.identity.authentication.sign_in import service as sign_in_service
+from app.identity.authentication.sign_in import tenant_requirements
 from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.verification.service import VerificationOptions
@@ -48,8 +50,8 @@ def _by_password(context: Context, name: str | None, req: PasswordLogin, nonce: 
         raise e.TwoFactorOn
     if req.password_delegation:
         raise e.DelegationFailed
-    identifier = identifiers.from_request(settings, req)
-    verified = service.verify(
+    identifier = sign_in_identifiers.from_request(settings, req)
+    verified = sign_in_service.verify(
         context,
         identifier,
         req.password,
@@ -60,7 +62,7 @@ def _by_password(context: Context, name: str | None, req: PasswordLogin, nonce: 
     )
     if verified.required is not None:
         raise e.TwoFactorOn
-    authentication = Authentication((service.PASSWORD,), identifier.kind, opens_lock=verified.opens_lock)
+    authentication = Authentication((sign_in_service.PASSWORD,), identifier.kind, opens_lock=verified.opens_lock)
     tenant_requirements.refuse_unmet(context, verified.account, authentication)
     return _signed(context, app, verified.account, nonce)
 

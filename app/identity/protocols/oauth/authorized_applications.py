@@ -10,7 +10,7 @@ from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.tenants import profile_client
 from app.identity.platform.context import Context
-from app.identity.protocols.oauth import consents
+from app.identity.protocols.oauth import consents as application_consents
 from app.identity.protocols.oauth.tokens import authorization_codes as codes
 
 
@@ -31,7 +31,7 @@ def of_account(context: Context, uid: str) -> list[ApplicationAccess]:
     by_client: dict[str, ApplicationAccess] = {}
     consented = [
         ApplicationAccess(consent.client_id, consent.scopes, consent.given_at)
-        for consent in consents.of_account(context, uid)
+        for consent in application_consents.of_account(context, uid)
     ]
     with_tokens = [
         ApplicationAccess(client.client_id, tuple(client.scope.split()), client.since)
@@ -49,7 +49,7 @@ def revoke(context: Context, uid: str, client_id: str) -> None:
 
     Codes are deleted first, because an exchange locks its code's row until the tokens are stored.
     """
-    consents.revoke(context, uid, client_id)
+    application_consents.revoke(context, uid, client_id)
     codes.delete_for_client(context, uid, client_id)
     sessions.end_for_application(context, uid, client_id)
     tokens.revoke_client(context, uid, client_id)

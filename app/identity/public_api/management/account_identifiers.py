@@ -13,8 +13,9 @@ from app.identity.authentication.verification import phones
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.directory.accounts import identifiers, input_checks, store
+from app.identity.directory.accounts import identifiers, input_checks
 from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.changes import email_addresses
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE
@@ -42,7 +43,7 @@ def set_emails(context: Context, req: contract.SetEmails) -> Profile:
         raise e.EmailUpdateRefused
     try:
         after = email_addresses.store_in_order(context, before, entries, verified=provided.forms)
-    except store.IdentifierTaken as conflict:
+    except account_store.IdentifierTaken as conflict:
         raise taken(conflict) from None
     for form in provided.forms:
         pending_accounts.remove_pending(context, form)
@@ -77,7 +78,7 @@ def invalidate_email(context: Context, req: contract.InvalidateEmail) -> Posted:
     if not before.email_verified:
         raise e.EmailUnverifiedBefore
     form = identifiers.normalize(EMAIL, before.email)
-    store.set_verified(context, before.uid, EMAIL, form, False)
+    account_store.set_verified(context, before.uid, EMAIL, form, False)
     entries = [_unverified(entry) if _form(entry) == form else entry for entry in before.emails]
     after = _changed(context, before, {"emails": entries, "email_verified": False})
     verification.send(
@@ -98,7 +99,7 @@ def invalidate_phone(context: Context, req: contract.InvalidatePhone) -> Posted:
         raise e.NoPhoneToInvalidate
     if not before.phone_verified:
         raise e.PhoneUnverifiedBefore
-    store.set_verified(context, before.uid, PHONE, before.phone, False)
+    account_store.set_verified(context, before.uid, PHONE, before.phone, False)
     after = _changed(context, before, {"phone_verified": False})
     phones.send(context, after.uid, before.phone, after, PlainSmsOptions(req.sms_template, req.is_voice_otp))
     context.audit.record("phone.invalidated", uid=after.uid)
@@ -114,14 +115,14 @@ def change_uid(context: Context, req: contract.ChangeUid) -> Posted:
 
 
 def _locked(context: Context, uid: str) -> Account:
-    account = store.change(context, uid, {})
+    account = account_store.change(context, uid, {})
     if account is None:
         raise e.UnknownUid
     return account
 
 
 def _changed(context: Context, account: Account, values: dict[str, Any]) -> Account:
-    return store.change(context, account.uid, values) or account
+    return account_store.change(context, account.uid, values) or account
 
 
 def _form(entry: Entry) -> str | None:

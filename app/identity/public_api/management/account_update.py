@@ -11,7 +11,8 @@ from app.identity.authentication.sign_in.operations.password_reset import end_se
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.credentials import notifications
 from app.identity.credentials.tokens import service as tokens
-from app.identity.directory.accounts import identifiers, privacy_policy, provider_tokens, store
+from app.identity.directory.accounts import identifiers, privacy_policy, provider_tokens
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account, limit_column
 from app.identity.directory.accounts.changes.account_update import ChangedAccount, Columns
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE
@@ -95,9 +96,9 @@ def _only_policy(private: dict[str, Any]) -> dict[str, Any]:
 def _verify(context: Context, req: AccountChanges, fresh: Account, values: Columns) -> None:
     email, phone = values.get("email", fresh.email), values.get("phone", fresh.phone)
     if req.email_verified is not None and email:
-        store.set_verified(context, fresh.uid, EMAIL, identifiers.normalize_email(email), req.email_verified)
+        account_store.set_verified(context, fresh.uid, EMAIL, identifiers.normalize_email(email), req.email_verified)
     if req.phone_id_verified is not None and phone:
-        store.set_verified(context, fresh.uid, PHONE, phone, req.phone_id_verified)
+        account_store.set_verified(context, fresh.uid, PHONE, phone, req.phone_id_verified)
 
 
 def _end_sessions(context: Context, changed: ChangedAccount) -> None:

@@ -6,7 +6,7 @@ from app.contract import errors as e
 from app.contract.sessions import operations as contract
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.authentication.sign_in.sessions.service import BrowserSession
-from app.identity.credentials.tokens import service
+from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import service as accounts
 from app.identity.platform.context import Context, TokenHolder
 from app.kit.clock import iso
@@ -23,7 +23,7 @@ def _valid_tokens(context: Context, req: contract.ListSessions) -> list[contract
 
     Raises 1118 without a name, 905 for an unknown token, 984 for an unknown account, 1055 if none is valid.
     """
-    holders = service.by_account(context, _listed_uid(context, req))
+    holders = tokens.by_account(context, _listed_uid(context, req))
     if not holders:
         raise e.SessionExpired
     browsers = {session.session_id: session for session in sessions.of_account(context, holders[0].uid)}
@@ -32,7 +32,7 @@ def _valid_tokens(context: Context, req: contract.ListSessions) -> list[contract
 
 def _listed_uid(context: Context, req: contract.ListSessions) -> str:
     if req.token:
-        holder = service.find(context, req.token)
+        holder = tokens.find(context, req.token)
         if holder is None or holder.expires_at <= context.now:
             raise e.InvalidAccessToken
         return holder.uid

@@ -9,7 +9,8 @@ from datetime import timedelta
 from app.contract import errors as e
 from app.contract.passwordless.smart_login import GUID
 from app.contract.verification import generated_tokens as contract
-from app.identity.authentication.passwordless import redemption, sending, smart_login
+from app.identity.authentication.passwordless import redemption, smart_login
+from app.identity.authentication.passwordless import sending as passwordless_sending
 from app.identity.authentication.passwordless.sending import (
     MAIL,
     ONE_TOUCH,
@@ -105,7 +106,7 @@ def _one_touch_email(context: Context, req: contract.EmailTokenRequest) -> tuple
     if account is None:
         redemption.refuse_registration(context, email=req.email)
     one_time_tokens.spend_server_supplied(
-        context, account.uid if account else sending.unknown_subject(req.email), is_code=False
+        context, account.uid if account else passwordless_sending.unknown_subject(req.email), is_code=False
     )
     options = SendOptions(registers=True, name=req.name or "")
     device_hash = smart_login.begin(context, _guid(req.client_guid), None, **options.facts).token_hash
@@ -121,16 +122,18 @@ def _link_or_code(
     device_hash: str | None = None,
 ) -> TokenAndMinutes:
     """Return a code instead of a link's token if the tenant's emails of that kind contain only a code."""
-    if sending.carries_code(context, kind):
-        return sending.create_code(context, kind.purpose, account, name, MAIL, options, device_hash)
-    return sending.create_link(context, kind, account, name, options, device_hash), sending.link_minutes(context)
+    if passwordless_sending.carries_code(context, kind):
+        return passwordless_sending.create_code(context, kind.purpose, account, name, MAIL, options, device_hash)
+    return passwordless_sending.create_link(
+        context, kind, account, name, options, device_hash
+    ), passwordless_sending.link_minutes(context)
 
 
 def _passwordless_sms(context: Context, req: contract.SmsCodeRequest) -> tuple[Account | None, str]:
     if not context.tenant.settings.passwordless_sms:
         raise e.PasswordlessOff
     account = _account_with_verified_phone(context, req)
-    return account, sending.create_code(context, Purpose.SIGN_IN, account, "", SMS, SendOptions())[0]
+    return account, passwordless_sending.create_code(context, Purpose.SIGN_IN, account, "", SMS, SendOptions())[0]
 
 
 def _smart_login_sms(context: Context, req: contract.SmsCodeRequest) -> tuple[Account | None, str]:
@@ -139,7 +142,9 @@ def _smart_login_sms(context: Context, req: contract.SmsCodeRequest) -> tuple[Ac
         raise e.SmartLoginOff
     account = _account_with_verified_phone(context, req)
     device_hash = smart_login.begin(context, _guid(req.client_guid), account).token_hash
-    return account, sending.create_code(context, Purpose.SMART_LOGIN, account, "", SMS, SendOptions(), device_hash)[0]
+    return account, passwordless_sending.create_code(
+        context, Purpose.SMART_LOGIN, account, "", SMS, SendOptions(), device_hash
+    )[0]
 
 
 def _one_touch_sms(context: Context, req: contract.SmsCodeRequest) -> tuple[Account | None, str]:
@@ -155,10 +160,10 @@ def _one_touch_sms(context: Context, req: contract.SmsCodeRequest) -> tuple[Acco
     if account is None:
         redemption.refuse_registration(context)
     one_time_tokens.spend_server_supplied(
-        context, account.uid if account else sending.unknown_subject(form), is_code=True
+        context, account.uid if account else passwordless_sending.unknown_subject(form), is_code=True
     )
     options = SendOptions(registers=True, name=req.name or "")
-    return account, sending.create_code(context, Purpose.ONE_TOUCH, None, form, SMS, options)[0]
+    return account, passwordless_sending.create_code(context, Purpose.ONE_TOUCH, None, form, SMS, options)[0]
 
 
 def _account_with_verified_phone(context: Context, req: contract.SmsCodeRequest) -> Account:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from app.contract import errors as e
 from app.contract.verification import generated_tokens as contract
-from app.identity.authentication.recovery import sending
+from app.identity.authentication.recovery import sending as recovery_sending
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import Purpose
@@ -118,22 +118,22 @@ def _added_email_token(context: Context, account: Account, req: contract.EmailTo
 
 def _password_reset_token(context: Context, account: Account, req: contract.EmailTokenRequest) -> tuple[str, int]:
     if context.tenant.settings.reset_password_codes:
-        return sending.create_code(context, account, sending.MAIL, email=req.email)
-    return sending.create_token(
-        context, account, sending.ResetOptions(), email=req.email
+        return recovery_sending.create_code(context, account, recovery_sending.MAIL, email=req.email)
+    return recovery_sending.create_token(
+        context, account, recovery_sending.ResetOptions(), email=req.email
     ), one_time_tokens.RESET_MINUTES
 
 
 def _pin_reset_token(context: Context, account: Account, req: contract.EmailTokenRequest) -> tuple[str, int]:
     _refuse_without_pin(account)
-    return sending.create_token(
-        context, account, sending.ResetOptions(), email=req.email, reset_kind=sending.PIN
+    return recovery_sending.create_token(
+        context, account, recovery_sending.ResetOptions(), email=req.email, reset_kind=recovery_sending.PIN
     ), one_time_tokens.RESET_MINUTES
 
 
 def _pin_reset_code(context: Context, account: Account, _: contract.SmsCodeRequest) -> str:
     _refuse_without_pin(account)
-    return sending.create_code(context, account, sending.SMS, reset_kind=sending.PIN)[0]
+    return recovery_sending.create_code(context, account, recovery_sending.SMS, reset_kind=recovery_sending.PIN)[0]
 
 
 def _refuse_without_pin(account: Account) -> None:
@@ -174,7 +174,9 @@ _RESETS = ("forgotpassword", FORGOT_PIN)
 _SMS_CODES: dict[str, Callable[[Context, Account, contract.SmsCodeRequest], str]] = {
     "addphone": _added_phone_code,
     "phoneidverification": _phone_verification_code,
-    "forgotpassword": lambda context, account, _: sending.create_code(context, account, sending.SMS)[0],
+    "forgotpassword": lambda context, account, _: recovery_sending.create_code(context, account, recovery_sending.SMS)[
+        0
+    ],
     FORGOT_PIN: _pin_reset_code,
     "deleteuser": lambda context, account, _: deletion.code_only(context, account),
 }

@@ -6,7 +6,7 @@ import re
 
 from app.contract import errors as e
 from app.contract.passkeys import account as account_passkeys
-from app.contract.passkeys import second_factor as passkeys
+from app.contract.passkeys import second_factor as passkey_factor_operations
 from app.contract.passkeys.models import ListedPasskeys
 from app.contract.second_factors import account as contract
 from app.contract.second_factors import duo, email, push, questions, sms
@@ -17,7 +17,8 @@ from app.contract.shared_parameters import Uid
 from app.contract.shared_responses import Deleted
 from app.identity.authentication.sign_in.passkeys import management
 from app.identity.credentials.second_factors import service as second_factors
-from app.identity.credentials.second_factors import step_up, views
+from app.identity.credentials.second_factors import step_up
+from app.identity.credentials.second_factors import views as factor_views
 from app.identity.directory.accounts import service as accounts
 from app.identity.platform.context import Context
 from app.identity.public_api.self_service import second_factors as account_factors
@@ -30,7 +31,7 @@ _TOKEN_FORM = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNO
 @contract.managed_read.implements
 def read(context: Context, req: contract.ManagedFactor) -> contract.OwnFactors:
     known = second_factors.account_factors(context, accounts.require(context, req.uid))
-    return contract.OwnFactors(**views.management_members(context, known))
+    return contract.OwnFactors(**factor_views.management_members(context, known))
 
 
 @contract.managed_make_backup_codes.implements
@@ -83,7 +84,7 @@ def remove_older(context: Context, req: contract.LegacyManagedRemoval) -> Delete
     return removed(context, req.uid, older(req))
 
 
-@passkeys.managed_remove.implements
+@passkey_factor_operations.managed_remove.implements
 def remove_passkey_factor(context: Context, req: contract.ManagedFactor) -> Deleted:
     return removed(context, req.uid, FactorKind.PASSKEY)
 

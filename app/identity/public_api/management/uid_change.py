@@ -10,7 +10,8 @@ from sqlalchemy.exc import IntegrityError
 from app.contract import errors as e
 from app.contract.catalogue import taken_uids
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.directory.accounts import identifiers, pin_hash, store
+from app.identity.directory.accounts import identifiers, pin_hash
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import PREVIOUS_UID
 from app.identity.platform import events
@@ -32,7 +33,7 @@ def change(context: Context, account: Account, requested: str) -> None:
     uid = account.uid
     _refuse(context, uid, requested)
     one_time_tokens.close(context, uid)
-    store.remove_identifiers(context, uid, PREVIOUS_UID, requested)  # the account may return to a former id
+    account_store.remove_identifiers(context, uid, PREVIOUS_UID, requested)  # the account may return to a former id
     private = {
         **account.private,
         "is_custom_uid": True,
@@ -44,8 +45,8 @@ def change(context: Context, account: Account, requested: str) -> None:
     if hashed := pin_hash.hash_of(context, account):
         private[pin_hash.KEY] = {**account.pin, **pin_hash.pin_entry(context, requested, hashed), **_dates(account)}
     _rename(context, uid, requested)
-    store.add_identifiers(context, requested, [(PREVIOUS_UID, uid, True)])
-    changed = store.change(context, requested, {"private": private}) or account
+    account_store.add_identifiers(context, requested, [(PREVIOUS_UID, uid, True)])
+    changed = account_store.change(context, requested, {"private": private}) or account
     context.audit.record("uid.changed", uid=requested, previous=uid)
     events.emit(context, "UpdateProfile", changed, False)
 
@@ -55,8 +56,8 @@ def _refuse(context: Context, uid: str, requested: str) -> None:
         raise e.MalformedUid("The tenant does not allow custom account ids.")
     if not identifiers.is_allowed_uid(requested) or requested.lower() in taken_uids():
         raise e.MalformedUid
-    former = store.current_uid(context, requested)
-    if store.by_uid(context, requested) is not None or former not in (None, uid):
+    former = account_store.current_uid(context, requested)
+    if account_store.by_uid(context, requested) is not None or former not in (None, uid):
         raise e.UidTaken
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from app.contract.organizations import connections as contract
 from app.contract.organizations.models import Connection, GroupRole, IsActive, OrgPath
 from app.contract.shared_responses import Deleted
-from app.identity.directory.organizations import powers, service
-from app.identity.directory.organizations.connections import service as connections
+from app.identity.directory.organizations import powers as organization_powers
+from app.identity.directory.organizations import service as organizations
+from app.identity.directory.organizations.connections import service as organization_connections
 from app.identity.directory.organizations.connections import store as connection_store
 from app.identity.directory.organizations.connections.store import OrganizationConnectionRecord
 from app.identity.directory.organizations.service import while_on
@@ -18,15 +19,15 @@ from app.identity.public_api.organizations import connection_views
 @contract.list_all.implements
 @while_on
 def list_all(context: Context, req: OrgPath) -> contract.Connections:
-    org_id = service.require(context, req.org_id).org_id
+    org_id = organizations.require(context, req.org_id).org_id
     return contract.Connections(data=connection_views.by_organization(context, [org_id])[org_id])
 
 
 @contract.create.implements
 @while_on
 def create(context: Context, req: contract.CreateConnection) -> Connection:
-    require_powers(context, [powers.CONNECTION])
-    return connection_views.connection(context, connections.create(context, req))
+    require_powers(context, [organization_powers.CONNECTION])
+    return connection_views.connection(context, organization_connections.create(context, req))
 
 
 @contract.read.implements
@@ -38,25 +39,25 @@ def read(context: Context, req: contract.ConnectionPath) -> Connection:
 @contract.update.implements
 @while_on
 def update(context: Context, req: contract.UpdateConnection) -> Connection:
-    require_powers(context, [powers.CONNECTION])
-    return connection_views.connection(context, connections.update(context, req))
+    require_powers(context, [organization_powers.CONNECTION])
+    return connection_views.connection(context, organization_connections.update(context, req))
 
 
 @contract.delete.implements
 @while_on
 def delete(context: Context, req: contract.ConnectionPath) -> Deleted:
-    require_powers(context, [powers.CONNECTION])
-    connections.delete(context, service.require_active(context, req.org_id), req.conn_id)
+    require_powers(context, [organization_powers.CONNECTION])
+    organization_connections.delete(context, organizations.require_active(context, req.org_id), req.conn_id)
     return Deleted()
 
 
 @contract.set_status.implements
 @while_on
 def set_status(context: Context, req: contract.SetConnectionStatus) -> IsActive:
-    require_powers(context, [powers.CONNECTION])
-    organization = service.require(context, req.org_id)
-    connection = connections.require(context, organization, req.conn_id)
-    connections.set_status(context, organization, connection.connection_id, req.is_active)
+    require_powers(context, [organization_powers.CONNECTION])
+    organization = organizations.require(context, req.org_id)
+    connection = organization_connections.require(context, organization, req.conn_id)
+    organization_connections.set_status(context, organization, connection.connection_id, req.is_active)
     return IsActive(is_active=req.is_active)
 
 
@@ -71,24 +72,24 @@ def list_group_roles(context: Context, req: contract.ConnectionPath) -> contract
 @contract.create_group_role.implements
 @while_on
 def create_group_role(context: Context, req: contract.CreateGroupRole) -> GroupRole:
-    require_powers(context, [powers.CONNECTION])
-    return connection_views.group_role(connections.add_group_role(context, req))
+    require_powers(context, [organization_powers.CONNECTION])
+    return connection_views.group_role(organization_connections.add_group_role(context, req))
 
 
 @contract.update_group_role.implements
 @while_on
 def update_group_role(context: Context, req: contract.UpdateGroupRole) -> GroupRole:
-    require_powers(context, [powers.CONNECTION])
-    return connection_views.group_role(connections.change_group_role(context, req))
+    require_powers(context, [organization_powers.CONNECTION])
+    return connection_views.group_role(organization_connections.change_group_role(context, req))
 
 
 @contract.delete_group_role.implements
 @while_on
 def delete_group_role(context: Context, req: contract.GroupRolePath) -> Deleted:
-    require_powers(context, [powers.CONNECTION])
-    connections.delete_group_role(context, _found(context, req), req.group_role_id)
+    require_powers(context, [organization_powers.CONNECTION])
+    organization_connections.delete_group_role(context, _found(context, req), req.group_role_id)
     return Deleted()
 
 
 def _found(context: Context, req: contract.ConnectionPath) -> OrganizationConnectionRecord:
-    return connections.require(context, service.require(context, req.org_id), req.conn_id)
+    return organization_connections.require(context, organizations.require(context, req.org_id), req.conn_id)

@@ -10,7 +10,8 @@ from app.contract.organizations.models import Domain
 from app.identity.credentials import notifications
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import verified_email
-from app.identity.directory.organizations import powers, service
+from app.identity.directory.organizations import powers as organization_powers
+from app.identity.directory.organizations import service as organizations
 from app.identity.directory.organizations.domains import service as domains
 from app.identity.directory.organizations.domains import verification as domain_verification
 from app.identity.directory.organizations.domains.service import OrganizationDomain
@@ -28,8 +29,8 @@ _MAX_OWNERS: Final = 20
 @contract.verify.implements
 @while_on
 def verify_domain(context: Context, req: contract.DomainPath) -> Domain:
-    organization = service.require_active(context, req.org_id)
-    require_powers(context, powers.of_joining(context, organization.org_id))
+    organization = organizations.require_active(context, req.org_id)
+    require_powers(context, organization_powers.of_joining(context, organization.org_id))
     domain = domains.require(context, organization, req.domain_id)
     return views.domain(verify(context, domain))
 
@@ -41,7 +42,7 @@ def verify(context: Context, domain: OrganizationDomain, *, by: str | None = Non
 
 def _notify_owners(context: Context, domain: OrganizationDomain) -> None:
     """Email the owners of an organization whose domain has a problem; other organizations are never named."""
-    organization = service.by_id(context, domain.org_id)
+    organization = organizations.by_id(context, domain.org_id)
     if organization is None or not organization.is_active or domain.problem is None:
         return
     for uid in sorted(member_store.owners(context, [domain.org_id])[domain.org_id].able)[:_MAX_OWNERS]:

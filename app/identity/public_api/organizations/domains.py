@@ -5,7 +5,8 @@ from __future__ import annotations
 from app.contract.organizations import domains as contract
 from app.contract.organizations.models import Domain
 from app.contract.shared_responses import Deleted
-from app.identity.directory.organizations import powers, service
+from app.identity.directory.organizations import powers as organization_powers
+from app.identity.directory.organizations import service as organizations
 from app.identity.directory.organizations.domains import service as domains
 from app.identity.directory.organizations.domains import verification as domain_verification
 from app.identity.directory.organizations.service import while_on
@@ -17,7 +18,7 @@ from app.identity.public_api.organizations import views
 @contract.list_all.implements
 @while_on
 def list_all(context: Context, req: contract.ListDomains) -> contract.Domains:
-    org_id = service.require(context, req.org_id).org_id
+    org_id = organizations.require(context, req.org_id).org_id
     found = domains.of_organizations(context, [org_id], req.window)[org_id]
     return contract.Domains(data=[views.domain(domain) for domain in found])
 
@@ -25,22 +26,22 @@ def list_all(context: Context, req: contract.ListDomains) -> contract.Domains:
 @contract.create.implements
 @while_on
 def create(context: Context, req: contract.CreateDomain) -> Domain:
-    organization = service.require_active(context, req.org_id)
-    require_powers(context, powers.of_joining(context, organization.org_id))
+    organization = organizations.require_active(context, req.org_id)
+    require_powers(context, organization_powers.of_joining(context, organization.org_id))
     name = domains.checked(req.domain_name)
     domain_verification.require_mail_servers(context, [name])
-    service.lock_active(context, organization.org_id)
+    organizations.lock_active(context, organization.org_id)
     return views.domain(domains.add(context, organization, name))
 
 
 @contract.read.implements
 @while_on
 def read(context: Context, req: contract.DomainPath) -> Domain:
-    return views.domain(domains.require(context, service.require(context, req.org_id), req.domain_id))
+    return views.domain(domains.require(context, organizations.require(context, req.org_id), req.domain_id))
 
 
 @contract.delete.implements
 @while_on
 def delete(context: Context, req: contract.DomainPath) -> Deleted:
-    domains.remove(context, domains.require(context, service.require(context, req.org_id), req.domain_id))
+    domains.remove(context, domains.require(context, organizations.require(context, req.org_id), req.domain_id))
     return Deleted()

@@ -8,7 +8,8 @@ from app.contract import errors as e
 from app.contract.organizations import members as contract
 from app.contract.shared_responses import Deleted
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.organizations import powers, service
+from app.identity.directory.organizations import powers as organization_powers
+from app.identity.directory.organizations import service as organizations
 from app.identity.directory.organizations.membership_changes import departures
 from app.identity.directory.organizations.memberships import service as memberships
 from app.identity.directory.organizations.memberships import store as member_store
@@ -30,7 +31,7 @@ def list_of_account(context: Context, req: contract.ListMemberRoles) -> contract
 @while_on
 def leave_all(context: Context, req: contract.MemberAccount) -> Deleted:
     account = memberships.require_removable(context, req.uid)
-    require_powers(context, powers.of_member(context, account.uid))
+    require_powers(context, organization_powers.of_member(context, account.uid))
     return Deleted(is_deleted=departures.leave_all(context, account))
 
 
@@ -48,7 +49,7 @@ def list_in_organization(context: Context, req: contract.MemberOfOrganization) -
 @while_on
 def leave(context: Context, req: contract.MemberOfOrganization) -> Deleted:
     account, organization = _member(context, req, memberships.require_removable)
-    require_powers(context, powers.of_member(context, account.uid, organization.org_id))
+    require_powers(context, organization_powers.of_member(context, account.uid, organization.org_id))
     departures.leave(context, account, organization)
     return Deleted()
 
@@ -57,7 +58,7 @@ def leave(context: Context, req: contract.MemberOfOrganization) -> Deleted:
 @while_on
 def assign(context: Context, req: contract.RolesInOrganization) -> contract.UserRoles:
     account, organization = _member(context, req)
-    require_powers(context, powers.of_invitation(context, organization.org_id, req.role_ids))
+    require_powers(context, organization_powers.of_invitation(context, organization.org_id, req.role_ids))
     memberships.add(context, account, organization, req.role_ids)
     return views.member_roles(member_store.of_account(context, account.uid, organization.org_id))
 
@@ -66,7 +67,7 @@ def assign(context: Context, req: contract.RolesInOrganization) -> contract.User
 @while_on
 def unassign(context: Context, req: contract.RolesInOrganization) -> Deleted:
     account, organization = _member(context, req, memberships.require_removable)
-    require_powers(context, powers.of_roles(context, req.role_ids))
+    require_powers(context, organization_powers.of_roles(context, req.role_ids))
     return Deleted(is_deleted=departures.remove(context, account, organization, req.role_ids))
 
 
@@ -74,7 +75,7 @@ def unassign(context: Context, req: contract.RolesInOrganization) -> Deleted:
 @while_on
 def assign_everywhere(context: Context, req: contract.RolesEverywhere) -> contract.UserRoles:
     account = memberships.require_account(context, req.uid)
-    require_powers(context, powers.of_roles(context, req.role_ids))
+    require_powers(context, organization_powers.of_roles(context, req.role_ids))
     memberships.add_everywhere(context, account, req.role_ids)
     return views.member_roles(member_store.of_account(context, account.uid))
 
@@ -82,7 +83,7 @@ def assign_everywhere(context: Context, req: contract.RolesEverywhere) -> contra
 @contract.list_of_organization.implements
 @while_on
 def list_of_organization(context: Context, req: contract.ListMembers) -> contract.UserRoles:
-    org_id = service.require(context, req.org_id).org_id
+    org_id = organizations.require(context, req.org_id).org_id
     found = member_store.of_organization(context, org_id, req.window, role_id=req.role_id, email=req.email)
     return views.member_roles(found)
 
@@ -95,5 +96,5 @@ def _member(
     """Return account and organization. Raises for the account's id first, as the interface orders its errors."""
     if not req.uid.strip():
         raise e.UserIdMissing
-    organization = service.require_active(context, req.org_id)
+    organization = organizations.require_active(context, req.org_id)
     return require(context, req.uid), organization

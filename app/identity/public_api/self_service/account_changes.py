@@ -8,7 +8,8 @@ from app.contract.accounts.operations import AccountIdentifiers, PersonFields
 from app.contract.profile import Write
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import Purpose
-from app.identity.credentials.passwords import new_password, security_answers
+from app.identity.credentials.passwords import new_password as new_password_hash
+from app.identity.credentials.passwords import security_answers
 from app.identity.credentials.passwords.new_password import PROFILE_FIELDS
 from app.identity.credentials.pins import service as pins
 from app.identity.directory.accounts import input_checks
@@ -48,7 +49,7 @@ def read(
         profile = edits.apply(account.profile)
         words = [account.email, username or account.username, phone or account.phone, *map(profile.get, PROFILE_FIELDS)]
         earlier = [account.password_hash or "", *account.password_history]
-        password_hash = new_password.hash_if_allowed(context, req.password, words, earlier, account=account)
+        password_hash = new_password_hash.hash_if_allowed(context, req.password, words, earlier, account=account)
     context.work.release_connection()
     answer_hashes = security_answers.hash_answers(context, req.security_question_answer or {})
     pin_hash = pins.hash_from_profile(context, req.pin_info)

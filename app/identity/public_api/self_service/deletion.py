@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from app.contract import errors as e
 from app.contract.messages.models import MailKind, SmsKind
-from app.identity.authentication.recovery import sending
+from app.identity.authentication.recovery import sending as recovery_sending
 from app.identity.authentication.sign_in import eligibility
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import SMS_CODE, OneTimeToken, Purpose
 from app.identity.credentials.tokens import service as tokens
-from app.identity.directory.accounts import store
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.changes import deletion as account_deletion
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.tenants.addresses import allowed_addresses
@@ -79,8 +79,8 @@ def peek(context: Context, token: str) -> OneTimeToken:
 def confirm(context: Context, token: str) -> Account:
     """Spend a link and delete its account; only one of several concurrent uses succeeds. Raises WrongDeleteToken, UsedLink, ExpiredLink."""
     link_token = peek(context, token)
-    fresh = store.change(context, link_token.uid, {})
-    if fresh is not None and not sending.is_still_recipient(fresh, link_token):
+    fresh = account_store.change(context, link_token.uid, {})
+    if fresh is not None and not recovery_sending.is_still_recipient(fresh, link_token):
         raise e.ExpiredLink
     try:
         one_time_tokens.spend_link(context, Purpose.DELETE_ACCOUNT, token)
@@ -130,7 +130,7 @@ def delete(context: Context, uid: str, *, suppress_webhook: bool = False) -> Acc
 
     Raises WrongDeleteToken: the account is deleted already.
     """
-    account = store.change(context, uid, {})
+    account = account_store.change(context, uid, {})
     if account is None or account.is_deleted:
         raise e.WrongDeleteToken
     leaves_at = account_deletion.end_of_grace_period(context)

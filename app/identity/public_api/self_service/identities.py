@@ -15,7 +15,7 @@ from app.identity.authentication.federation import profile_refresh, token_handof
 from app.identity.authentication.federation import service as connections
 from app.identity.authentication.sign_in import completion
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
-from app.identity.credentials.passkeys import store as passkeys
+from app.identity.credentials.passkeys import store as passkey_store
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import linked_identities
 from app.identity.directory.accounts import service as accounts
@@ -115,7 +115,8 @@ def is_last_sign_in_method(context: Context, account: Account, item: Identity) -
     """Return whether the account has no other sign-in method under the tenant's current settings."""
     settings = context.tenant.settings
     has_passkey = settings.passkeys and any(
-        not passkey.facts.get(passkeys.SECOND_FACTOR_ONLY) for passkey in passkeys.by_account(context, account.uid)
+        not passkey.facts.get(passkey_store.SECOND_FACTOR_ONLY)
+        for passkey in passkey_store.by_account(context, account.uid)
     )
     working = connections.active_names(context)
     return not linked_identities.can_sign_in_without(

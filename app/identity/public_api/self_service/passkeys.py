@@ -9,7 +9,7 @@ from app.contract.shared_parameters import AccessTokenQuery
 from app.contract.shared_responses import Deleted
 from app.identity.authentication.sign_in.passkeys import management
 from app.identity.authentication.sign_in.passkeys.sign_in import require_enabled
-from app.identity.credentials.passkeys import store
+from app.identity.credentials.passkeys import store as passkey_store
 from app.identity.directory.accounts import service as accounts
 from app.identity.platform.context import Context
 
@@ -43,7 +43,9 @@ def remove(context: Context, req: contract.RemoveOwnPasskey) -> Deleted:
 
 def all_of(context: Context, uid: str) -> ListedPasskeys:
     """Return an account's passkeys."""
-    return ListedPasskeys(credentials=[store.to_listed(item) for item in store.by_account(context, uid)])
+    return ListedPasskeys(
+        credentials=[passkey_store.to_listed(item) for item in passkey_store.by_account(context, uid)]
+    )
 
 
 def some_of(context: Context, uid: str) -> ListedPasskeys:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.contract import errors as e
 from app.contract.messages.models import MailKind
-from app.contract.passkeys import second_factor as passkeys
+from app.contract.passkeys import second_factor as passkey_factor_operations
 from app.contract.passkeys.account import AddPasskey
 from app.contract.passkeys.models import ListedPasskey, RegisterBegin
 from app.contract.profile import Profile
@@ -13,12 +13,13 @@ from app.contract.second_factors import duo, push
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.shared_parameters import AccessTokenQuery
 from app.contract.shared_responses import Deleted
-from app.identity.authentication.sign_in.passkeys import management, second_factor
+from app.identity.authentication.sign_in.passkeys import management
+from app.identity.authentication.sign_in.passkeys import second_factor as passkey_factor
 from app.identity.credentials import notifications
 from app.identity.credentials.authenticators.protocol import AccountFactors, ChallengeOptions, FactorResponse
-from app.identity.credentials.passkeys import store
+from app.identity.credentials.passkeys import store as passkey_store
 from app.identity.credentials.second_factors import service as second_factors
-from app.identity.credentials.second_factors import views
+from app.identity.credentials.second_factors import views as factor_views
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
@@ -29,7 +30,7 @@ def read(context: Context, req: contract.OwnFactorsRead) -> contract.OwnFactors:
     second_factors.refuse_disabled(context.tenant.settings)
     known = second_factors.account_factors(context, accounts.current(context))
     options = ChallengeOptions(req.sms_template_2fa, None, req.is_voice_otp, req.duo_redirect_uri)
-    return contract.OwnFactors(**views.settings_members(context, known, options))
+    return contract.OwnFactors(**factor_views.settings_members(context, known, options))
 
 
 @contract.prove_totp.implements
@@ -85,19 +86,19 @@ def remove_older(context: Context, req: contract.LegacyRemoval) -> Deleted:
     return removed(context, older(req))
 
 
-@passkeys.begin_own.implements
+@passkey_factor_operations.begin_own.implements
 def begin_passkey(context: Context, req: AccessTokenQuery) -> RegisterBegin:
-    return second_factor.begin_for(context, second_factors.account_factors(context, accounts.current(context)))
+    return passkey_factor.begin_for(context, second_factors.account_factors(context, accounts.current(context)))
 
 
-@passkeys.enrol_own.implements
+@passkey_factor_operations.enrol_own.implements
 def enrol_passkey(context: Context, req: AddPasskey) -> ListedPasskey:
     account = accounts.current(context)
     second_factors.enabled_authenticator(context, FactorKind.PASSKEY)
-    return store.to_listed(management.add_factor(context, account, req.credential))
+    return passkey_store.to_listed(management.add_factor(context, account, req.credential))
 
 
-@passkeys.remove_own.implements
+@passkey_factor_operations.remove_own.implements
 def remove_passkey(context: Context, req: AccessTokenQuery) -> Deleted:
     second_factors.enabled_authenticator(context, FactorKind.PASSKEY)
     return removed(context, FactorKind.PASSKEY)

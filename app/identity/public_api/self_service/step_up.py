@@ -16,7 +16,8 @@ from app.identity.credentials.one_time_tokens import attempt_limit
 from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.credentials.pins import service as pins
 from app.identity.credentials.second_factors import service as second_factors
-from app.identity.credentials.second_factors import step_up, views
+from app.identity.credentials.second_factors import step_up
+from app.identity.credentials.second_factors import views as factor_views
 from app.identity.credentials.second_factors.service import RequiredFactor
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.login_attempts import login_records
@@ -38,7 +39,9 @@ def begin(context: Context, req: OwnFactorsRead) -> Challenge:
         RequiredFactor(known, kinds),
         ChallengeOptions(req.sms_template_2fa, None, req.is_voice_otp, req.duo_redirect_uri),
     )
-    members = views.challenge_members(context, required, options) | completion.send_code(context, required, options)
+    members = factor_views.challenge_members(context, required, options) | completion.send_code(
+        context, required, options
+    )
     ends = iso(context.now + pending_sign_in.LIFETIME) or ""
     return Challenge(second_factor_authentication_token=randomness.guid(), expire_in=ends, **members)
 

@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from app.contract.federation.errors import ConnectionNotConfigured
 from app.identity.authentication.federation import offered_connections
-from app.identity.directory.accounts import store
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.unverified import first_verification
 from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.directory.tenants.tables import applications
@@ -115,7 +115,7 @@ def test_account_whose_password_others_know_is_not_opened(app: AppServer) -> Non
     app.changes("google", **TRUSTS)
     with doing(app.tenant) as call:
         private = {**account_of(call, uid).private, first_verification.UNCLAIMED: ADDRESS}
-        store.change(call, uid, {"private": private})
+        account_store.change(call, uid, {"private": private})
     assert refused(signs_in(app)) == (403, 983)
 
 

@@ -16,7 +16,7 @@ from app.identity.assembly.clean_up import expired_rows
 from app.identity.platform.outbound.openid_metadata import ProviderMetadataCache
 from app.identity.platform.store.tables import all_tables
 from app.identity.platform.store.unit_of_work import UnitOfWork
-from app.identity.protocols.oauth.registration import documents
+from app.identity.protocols.oauth.registration import documents as client_documents
 from app.identity.protocols.oauth.registration.documents import is_document
 from app.kit.limits.rate_limits import Rate
 from tests.support.fakes.identity_provider import FakeProvider, key
@@ -308,7 +308,7 @@ def test_stored_document_outlives_a_full_window(
 ) -> None:
     client = editor(taking, publish())
     assert taking.browser().authorize(requesting(client, Pkce())).kind is LoginStep
-    monkeypatch.setattr(documents, "_READS_OF_NETWORK", Rate(1, 60))
+    monkeypatch.setattr(client_documents, "_READS_OF_NETWORK", Rate(1, 60))
     with moved(taking.services, hours=2):
         assert taking.browser().authorize(requesting(client, Pkce())).kind is LoginStep, (
             "first reads have their own window"

@@ -5,7 +5,7 @@ from dataclasses import replace
 from app.contract.tenants.settings import TenantSettings
 from app.identity.credentials.authenticators.protocol import AccountFactors
 from app.identity.credentials.authenticators.registry import AUTHENTICATORS
-from app.identity.credentials.second_factors import service
+from app.identity.credentials.second_factors import service as second_factors
 from tests.support.accounts.profiles import ADA
 
 
@@ -13,4 +13,4 @@ def test_no_authenticator_is_enrolled_without_credentials() -> None:
     account = replace(ADA, phone="+14155550100", phone_verified=True, username="ada")
     factors = AccountFactors(account, is_factor_required=True)
     assert [kind for kind, authenticator in AUTHENTICATORS.items() if authenticator.is_enrolled(factors)] == []
-    assert service.enrolled_kinds(TenantSettings(), factors) == ()
+    assert second_factors.enrolled_kinds(TenantSettings(), factors) == ()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sqlalchemy import String
 
 from app.contract.roles.operations import MAX_NAME
-from app.identity.directory.roles import names
+from app.identity.directory.roles import names as role_names
 from app.identity.directory.roles.store import roles
 
 ALIKE = [
@@ -24,37 +24,37 @@ DIFFERENT = [("editor", "viewer"), ("é", "e"), ("level 2", "level 3"), ("a-b", 
 
 @pytest.mark.parametrize(("name", "other"), ALIKE)
 def test_names_that_look_alike_have_one_skeleton(name: str, other: str) -> None:
-    assert names.skeleton(name) == names.skeleton(other)
+    assert role_names.skeleton(name) == role_names.skeleton(other)
 
 
 @pytest.mark.parametrize(("name", "other"), DIFFERENT)
 def test_different_names_have_different_skeletons(name: str, other: str) -> None:
-    assert names.skeleton(name) != names.skeleton(other)
-    assert names.is_valid(name)
-    assert names.is_valid(other)
+    assert role_names.skeleton(name) != role_names.skeleton(other)
+    assert role_names.is_valid(name)
+    assert role_names.is_valid(other)
 
 
 @pytest.mark.parametrize("name", ["orders/read", "orders:*", "*"])
 def test_only_permissions_may_have_slash_and_star(name: str) -> None:
-    assert names.is_valid_permission(name)
-    assert not names.is_valid(name)
+    assert role_names.is_valid_permission(name)
+    assert not role_names.is_valid(name)
 
 
 @pytest.mark.parametrize(
     "name", ["a\u0430", "a\u200d", "\u202eab", "a\u00a0b", "\ufb01", "\u2800", "1\u0661", "a;b", '"', "<b>"]
 )
 def test_misleading_name_is_invalid(name: str) -> None:
-    assert not names.is_valid(name)
-    assert not names.is_valid_permission(name)
+    assert not role_names.is_valid(name)
+    assert not role_names.is_valid_permission(name)
 
 
 @given(st.characters(categories=("Ll", "Lu", "Lt", "Lo")))
 def test_longest_names_fit_their_columns(character: str) -> None:
     name = character * MAX_NAME
-    if names.is_valid(name):
-        assert names.can_exist(name)
-        assert len(names.skeleton(name)) <= (cast("String", roles.c.skeleton.type).length or 0)
+    if role_names.is_valid(name):
+        assert role_names.can_exist(name)
+        assert len(role_names.skeleton(name)) <= (cast("String", roles.c.skeleton.type).length or 0)
 
 
 def test_ascii_alphabet_and_digits_are_valid() -> None:
-    assert names.is_valid("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
+    assert role_names.is_valid("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")

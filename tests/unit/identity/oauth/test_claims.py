@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from app.identity.directory.accounts.profile.document import claimable_of, profile_of
-from app.identity.protocols.oauth.claims import account as claims
+from app.identity.protocols.oauth.claims import account as account_claims
 from tests.support.accounts.profiles import ADA, NOW
 
 
@@ -22,27 +22,30 @@ from tests.support.accounts.profiles import ADA, NOW
     ],
 )
 def test_birthdate_claim_is_iso_or_absent(stored: str | None, expected: str | None) -> None:
-    assert claims.of({"BirthDate": stored}, ["birthdate"]) == ({"birthdate": expected} if expected else {})
+    assert account_claims.of({"BirthDate": stored}, ["birthdate"]) == ({"birthdate": expected} if expected else {})
 
 
 def test_missing_profile_value_gives_no_claim() -> None:
     empty = {"Email": [], "EmailVerified": False, "Addresses": [], "PhoneIdVerified": False, "FullName": ""}
-    assert claims.of(empty, claims.names(claims.SCOPES)) == {}
+    assert account_claims.of(empty, account_claims.names(account_claims.SCOPES)) == {}
 
 
 def test_address_claim_falls_back_from_region_to_state() -> None:
-    expected = claims.of({"Addresses": [{"City": "Austin", "State": "TX"}]}, ["address"])
+    expected = account_claims.of({"Addresses": [{"City": "Austin", "State": "TX"}]}, ["address"])
     assert expected == {"address": {"locality": "Austin", "region": "TX"}}
 
 
 def test_email_claim_is_the_first_address() -> None:
     profile = {"Email": [{"Value": "a@example.test"}, {"Value": "b@example.test"}], "EmailVerified": True}
-    assert claims.of(profile, ["email", "email_verified"]) == {"email": "a@example.test", "email_verified": True}
+    assert account_claims.of(profile, ["email", "email_verified"]) == {
+        "email": "a@example.test",
+        "email_verified": True,
+    }
 
 
 def test_scopes_give_only_their_claims() -> None:
-    assert claims.names(["phone", "openid", "unknown"]) == ["phone_number", "phone_number_verified"]
-    assert claims.of({"Password": "x"}, ["Password", "sub"]) == {}
+    assert account_claims.names(["phone", "openid", "unknown"]) == ["phone_number", "phone_number_verified"]
+    assert account_claims.of({"Password": "x"}, ["Password", "sub"]) == {}
 
 
 @pytest.mark.parametrize("is_filled", [True, False], ids=["filled", "empty"])
@@ -71,7 +74,7 @@ def test_claims_are_those_of_the_whole_profile(is_filled: bool) -> None:
         "profile_modified_at": NOW,
     }
     account = replace(ADA, profile=stored, **known) if is_filled else replace(ADA, emails=[])
-    expected = claims.names(claims.SCOPES)
-    found = claims.of(claimable_of(account), expected)
-    assert found == claims.of(profile_of(account), expected)
+    expected = account_claims.names(account_claims.SCOPES)
+    found = account_claims.of(claimable_of(account), expected)
+    assert found == account_claims.of(profile_of(account), expected)
     assert set(found) == (set(expected) if is_filled else {"updated_at"})

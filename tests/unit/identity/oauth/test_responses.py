@@ -12,7 +12,7 @@ from app.contract.applications.settings import ApplicationSettings
 from app.contract.steps import FormPostStep, RedirectStep
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import views
+from app.identity.protocols.oauth import views as oauth_views
 from app.identity.protocols.oauth.authorize.responses import response
 from app.identity.protocols.oauth.issuers import Issuer
 from app.kit.web.web_addresses import redirect_origin
@@ -63,7 +63,7 @@ def test_form_action_is_the_origin_or_the_bare_scheme(uri: str, origin: str) -> 
 )
 def test_application_address_is_always_a_registered_one(settings: dict[str, object], home: str | None) -> None:
     client = Application("shop", None, ApplicationSettings.model_validate({"name": "shop", **settings}))
-    assert views.relying_party(OUTSIDE_OF_A_VISIT, client, "https://elsewhere.example/cb").home == home
+    assert oauth_views.relying_party(OUTSIDE_OF_A_VISIT, client, "https://elsewhere.example/cb").home == home
 
 
 def test_issuer_has_no_trailing_slash_and_own_endpoints() -> None:

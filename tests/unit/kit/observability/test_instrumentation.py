@@ -16,7 +16,7 @@ from werkzeug.test import Client
 from app import factories
 from app.commands.server_metrics import surface_of
 from app.commands.serving import application
-from app.identity.assembly import health as identity_health
+from app.identity.assembly import health
 from app.identity.platform.store import migrate
 from app.kit.limits.queue_slot import WsgiApp
 from app.kit.observability.health import Health
@@ -81,7 +81,7 @@ def test_other_paths_reach_the_application() -> None:
 
 def test_migrated_store_is_ready_and_an_empty_one_is_not(sqlite_url: str) -> None:
     settings = Settings(database_url=sqlite_url, secrets=(b"0" * 32,))
-    client = Client(Health(services, identity_health.checks(settings)))
+    client = Client(Health(services, health.checks(settings)))
     assert client.get("/health/ready").status_code == 503
     migrate.upgrade(sqlite_url)
     assert client.get("/health/ready").status_code == 200
@@ -115,7 +115,7 @@ def test_database_outage_and_recovery_are_seen_at_once(own_postgres: Postgres) -
     urls = own_postgres.database("gatehouse")
     migrate.upgrade(urls.migrate_url, runtime_role=RUNTIME)
     url = urls.runtime_url.replace("postgresql://", "postgresql+psycopg://")
-    client = Client(Health(services, identity_health.checks(Settings(database_url=url, secrets=(b"0" * 32,)))))
+    client = Client(Health(services, health.checks(Settings(database_url=url, secrets=(b"0" * 32,)))))
     assert client.get("/health/ready").status_code == 200
     own_postgres.stop()
     assert client.get("/health/ready").status_code == 503
@@ -126,7 +126,7 @@ def test_database_outage_and_recovery_are_seen_at_once(own_postgres: Postgres) -
 def test_redis_outage_and_recovery_are_seen(sqlite_url: str, own_redis: Redis) -> None:
     migrate.upgrade(sqlite_url)
     settings = Settings(database_url=sqlite_url, redis_url=own_redis.url(), secrets=(b"0" * 32,))
-    client = Client(Health(services, identity_health.checks(settings)))
+    client = Client(Health(services, health.checks(settings)))
     assert client.get("/health/ready").status_code == 200
     own_redis.stop()
     assert client.get("/health/ready").json == {"status": "unavailable", "parts": {"database": "ok", "redis": "down"}}

@@ -29,7 +29,7 @@ class Lifecycle:
     def open(self, _operation: object, _raw: object) -> int:
         return self.number
 
-    def admit_person(self, *_: object) -> None:
+    def admit_caller(self, *_: object) -> None:
         return
 
     def cached_by(self, *_: object) -> object | None:

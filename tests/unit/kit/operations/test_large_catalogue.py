@@ -69,7 +69,7 @@ class Gate:
     def open(self, _operation: object, _raw: RawRequest) -> int:
         return 0
 
-    def admit_person(self, *_: object) -> None:
+    def admit_caller(self, *_: object) -> None:
         return None
 
     def cached_by(self, *_: object) -> object | None:

@@ -164,7 +164,7 @@ def submit_invitation() -> Response:
         elif action in _ACTIONS:
             provided = {**reference.model_dump(), "action": action, "return_url": _return_url() or None}
             requested = contract.ContinueInvitation.model_validate(provided)
-            return journey.follow(api()(contract.go_on, requested))
+            return journey.follow(api()(contract.continue_invitation, requested))
     except e.ClosedInvitation as refusal:
         return _render(ButtonForm(formdata=None), refusal.status)
     return _render(ButtonForm(formdata=None))

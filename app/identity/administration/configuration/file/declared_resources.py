@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from app.contract.tenants.settings import TenantSettings
 from app.identity.administration.configuration.file.document import Path, YamlDocument
-from app.identity.administration.resources.rules import rules_of
+from app.identity.administration.resources.registry import rules_of
 from app.kit.resources.resource import Resource
 
 

@@ -16,7 +16,8 @@ from app.identity.administration.configuration.plan import Change, ChangeAction,
 from app.identity.authentication.recovery import new_password
 from app.identity.authentication.sign_in.operations.password_reset import end_sessions_and_tokens
 from app.identity.credentials import notifications
-from app.identity.directory.accounts import assigned_roles, identifiers, store
+from app.identity.directory.accounts import assigned_roles, identifiers
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.assigned_roles import EVERYWHERE
 from app.identity.directory.accounts.profile import edits as profile_edits
@@ -101,7 +102,7 @@ class AccountPass:
     def _find(self, context: Context, declared: AccountFile, path: Path) -> Account | None:
         found = {}
         for kind, value in _named(declared):
-            account = store.by_identifier(context, kind, identifiers.normalize(kind, value))
+            account = account_store.by_identifier(context, kind, identifiers.normalize(kind, value))
             if account is not None:
                 found[account.uid] = account
         if len(found) > 1:
@@ -117,7 +118,7 @@ class AccountPass:
         if self.run.writes:
             uid = randomness.uid()
             profile = edits.apply({"RegistrationSource": "API"})
-            store.add(context, {**self._row(context, uid, declared), "profile": profile}, _held(declared))
+            account_store.add(context, {**self._row(context, uid, declared), "profile": profile}, _held(declared))
             assigned_roles.assign(context.work, uid, {EVERYWHERE: set(declared.roles)})
             context.audit.record("account.created", uid=uid, source="file")
         return Change(ChangeAction.CREATE, self.declared.name, "account", declared.label)
@@ -137,7 +138,7 @@ class AccountPass:
             "phone": identifiers.normalize_phone(declared.phone) if declared.phone else None,
             "emails": [{"Type": "Primary", "Value": email}] if email else [],
             **{name: getattr(declared, name) for name in _SWITCHES},
-            "private": {store.FROM_FILE: True},
+            "private": {account_store.FROM_FILE: True},
             "created_at": context.now,
             "modified_at": context.now,
             "profile_modified_at": context.now,
@@ -181,16 +182,16 @@ class AccountPass:
         values |= {kind: row[kind] for kind, _ in fresh}
         if any(kind == identifiers.EMAIL for kind, _ in fresh):
             values["emails"] = [*row["emails"], *stored.emails]
-        store.add_identifiers(
+        account_store.add_identifiers(
             context, stored.uid, [item for item in _held(declared) if item[0] in {kind for kind, _ in fresh}]
         )
         for kind in (identifiers.EMAIL, identifiers.PHONE):
             stands = getattr(stored, kind) or row[kind]
             if f"{kind}_verified" in values and stands:
-                store.set_verified(
+                account_store.set_verified(
                     context, stored.uid, kind, identifiers.normalize(kind, stands), values[f"{kind}_verified"]
                 )
-        after = store.change(context, stored.uid, values) or stored
+        after = account_store.change(context, stored.uid, values) or stored
         if "roles" in declared.model_fields_set:
             assigned_roles.clear(context.work, stored.uid, [EVERYWHERE])
             assigned_roles.assign(context.work, stored.uid, {EVERYWHERE: set(declared.roles)})
@@ -201,7 +202,7 @@ class AccountPass:
             new_password.after_change(context, after, "file")
 
     def _remove(self, context: Context, seen: set[str], named: set[str]) -> Iterator[Change]:
-        for left in store.accounts_from_file(context.work):
+        for left in account_store.accounts_from_file(context.work):
             label = left.email or left.username or left.phone or left.uid
             if left.uid in seen or label in named:
                 continue

@@ -15,7 +15,7 @@ from app.identity.administration.configuration.file.document import Path
 from app.identity.administration.configuration.plan import Change, ChangeAction, Made, Run, differences
 from app.identity.administration.configuration.value_origins import Marks, marks
 from app.identity.platform.store.unit_of_work import UnitOfWork
-from app.identity.protocols.oauth.registration import initial_access_tokens as store
+from app.identity.protocols.oauth.registration import initial_access_tokens
 from app.kit import randomness
 from app.kit.clock import iso
 
@@ -26,7 +26,7 @@ def exported(work: UnitOfWork) -> list[dict[str, Any]]:
     """Return the tenant's tokens as in a file, without digests; applying the file to another tenant makes new tokens."""
     return [
         {"name": row.name, "max_uses": row.max_uses, "expires_at": iso(row.expires_at)}
-        for row in store.all_tokens(work)
+        for row in initial_access_tokens.all_tokens(work)
     ]
 
 
@@ -45,7 +45,7 @@ class TokenPass:
         requested = self.declared.initial_access_tokens
         if requested is None:
             return
-        stored = {} if self.is_new else {row.name: row for row in store.all_tokens(self.run.work)}
+        stored = {} if self.is_new else {row.name: row for row in initial_access_tokens.all_tokens(self.run.work)}
         self.named = {_KEY: {item.name: marks(item.expires_at) for item in requested}}
         for number, token in enumerate(requested):
             path = (*self.path, _KEY, number)
@@ -79,7 +79,7 @@ class TokenPass:
             self.run.plan.made.append(Made(owner, "token", token))
         if self.run.writes:
             times = {"created_at": self.run.now, "expires_at": expires_at}
-            store.add(self.run.work, declared.name, digest, max_uses=declared.max_uses, **times)
+            initial_access_tokens.add(self.run.work, declared.name, digest, max_uses=declared.max_uses, **times)
             note(self.run.services, self.run.work, "added", declared.name, "file")
         return self._noted(ChangeAction.CREATE, declared.name)
 
@@ -92,7 +92,7 @@ class TokenPass:
             details.append("token: replaced; it may be used as often as a new one")
             values |= {"token_hash": declared.token_hash, "uses": 0}
         if details and self.run.writes:
-            store.change(self.run.work, declared.name, **values)
+            initial_access_tokens.change(self.run.work, declared.name, **values)
             note(self.run.services, self.run.work, "changed", declared.name, "file")
         return self._noted(ChangeAction.CHANGE if details else ChangeAction.UNCHANGED, declared.name, *details)
 
@@ -100,7 +100,7 @@ class TokenPass:
         if not self.run.prune:
             return self._noted(ChangeAction.UNCHANGED, name, "not in the file; remove it with --prune")
         if self.run.writes:
-            store.remove(self.run.work, name)
+            initial_access_tokens.remove(self.run.work, name)
             note(self.run.services, self.run.work, "removed", name, "file")
         return self._noted(ChangeAction.REMOVE, name)
 

@@ -6,8 +6,9 @@ from typing import Any
 
 from app.contract.organizations.file import OrganizationFile, OrganizationPolicies
 from app.contract.organizations.models import Display, Policies
-from app.identity.directory.accounts import store as accounts
-from app.identity.directory.organizations import service, store
+from app.identity.directory.accounts import store as account_store
+from app.identity.directory.organizations import service as organizations
+from app.identity.directory.organizations import store as organization_store
 from app.identity.directory.organizations.domains import service as domains
 from app.identity.directory.organizations.memberships import store as member_store
 from app.identity.directory.organizations.organization import OrganizationRecord, RoleRecord
@@ -40,7 +41,11 @@ def columns(requested: OrganizationFile, existing: OrganizationRecord | None) ->
     """Return the columns to write. Raises BadField for a misleading name, or metadata that is too large."""
     after = declared(requested, existing) if existing is not None else requested.model_dump(mode="json")
     display = Display.model_construct(name=after["display_name"], logo_url=after["logo"], color=after["color"])
-    return {"name": after["name"], "display": service.display(display), "metadata": service.metadata(after["metadata"])}
+    return {
+        "name": after["name"],
+        "display": organizations.display(display),
+        "metadata": organizations.metadata(after["metadata"]),
+    }
 
 
 def policies(requested: OrganizationPolicies, role_id: str | None) -> Policies:
@@ -79,7 +84,7 @@ def exported(context: Context, *, has_all_members: bool) -> dict[str, Any]:
 
     Empty where the tenant has none. A member without email, username and phone is left out: a file could not name it.
     """
-    found = store.page(context, None, None, 0)
+    found = organization_store.page(context, None, None, 0)
     roles = role_store.roles(context, ["", *(element.org_id for element in found)])
     permissions = role_store.permissions_of(context, [element.role_id for element in roles])
     by_level: dict[str, list[dict[str, Any]]] = {}
@@ -122,7 +127,7 @@ def _add_members(
 ) -> None:
     """Add the members: all, or those whose accounts a file created."""
     by_id = {item.org_id: entry for item, entry in zip(found, listed, strict=True)}
-    of_file = None if has_all else {row.uid for row in accounts.accounts_from_file(context.work)}
+    of_file = None if has_all else {row.uid for row in account_store.accounts_from_file(context.work)}
     roles: dict[tuple[str, str], list[str]] = {}
     labels: dict[str, str] = {}
     for row in member_store.with_accounts(context):

@@ -19,9 +19,11 @@ from app.identity.administration.configuration.file.document import Path
 from app.identity.administration.configuration.plan import Change, ChangeAction, Run, differences
 from app.identity.administration.configuration.sections import organization_values as values
 from app.identity.directory.accounts import identifiers
-from app.identity.directory.accounts import store as accounts
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account, is_verified
-from app.identity.directory.organizations import names, policies, service, store
+from app.identity.directory.organizations import names, policies
+from app.identity.directory.organizations import service as organizations
+from app.identity.directory.organizations import store as organization_store
 from app.identity.directory.organizations.domains import membership_domains
 from app.identity.directory.organizations.domains import service as domains
 from app.identity.directory.organizations.memberships import service as memberships
@@ -109,7 +111,7 @@ class OrganizationPass:
 
     def _organization(self, declared: OrganizationFile, path: Path) -> Change:
         name = self._name(declared.name, (*path, "name"))
-        stored = None if self.is_new else store.by_name(self.context, name)
+        stored = None if self.is_new else organization_store.by_name(self.context, name)
         details = [*differences(values.stored(stored), values.declared(declared, stored))] if stored is not None else []
         try:
             columns = values.columns(declared, stored)
@@ -117,14 +119,14 @@ class OrganizationPass:
             self._refuse(path, refusal)
         organization = stored
         if self.run.writes and stored is None:
-            organization = store.add(self.context, name, columns["display"], columns["metadata"])
+            organization = organization_store.add(self.context, name, columns["display"], columns["metadata"])
             self.context.audit.record("organization.created", org_id=organization.org_id, source="file")
         elif self.run.writes and stored is not None and details:
-            store.change(self.context, stored.org_id, columns)
+            organization_store.change(self.context, stored.org_id, columns)
             self.context.audit.record("organization.changed", org_id=stored.org_id, source="file")
         details += self._parts(declared, organization, path)
         if self.run.writes and organization is not None and "is_active" in declared.model_fields_set:
-            store.set_active(self.context, organization.org_id, declared.is_active)
+            organization_store.set_active(self.context, organization.org_id, declared.is_active)
         action = ChangeAction.CREATE if stored is None else ChangeAction.CHANGE if details else ChangeAction.UNCHANGED
         return Change(action, self.declared.name, "organization", declared.name, tuple(details) if stored else ())
 
@@ -180,7 +182,7 @@ class OrganizationPass:
         stored = values.stored_policies(after)
         before = organization.policies if organization is not None else {}
         if self.run.writes and organization is not None and stored != before:
-            store.change(self.context, organization.org_id, {"policies": stored})
+            organization_store.change(self.context, organization.org_id, {"policies": stored})
         return [*differences(before, stored, "policies.")]
 
     def _default_role(self, name: str | None, organization: OrganizationRecord | None, path: Path) -> str | None:
@@ -206,7 +208,7 @@ class OrganizationPass:
             return []
         if self.run.writes:
             try:
-                memberships.join(self.context, account, service.active(organization), ids)
+                memberships.join(self.context, account, organizations.active(organization), ids)
             except ApiError as refusal:
                 self._refuse(path, refusal)
         return [f"members: {label} gets {', '.join(sorted(requested))}"]
@@ -231,7 +233,7 @@ class OrganizationPass:
         """Return the account; None if a plan finds it among those that the file creates."""
         for kind in _IDENTIFIERS:
             form = identifiers.normalize(kind, text)
-            stored = accounts.by_identifier(self.context, kind, form) if form else None
+            stored = account_store.by_identifier(self.context, kind, form) if form else None
             if stored is not None:
                 if form and not self._is_proven(stored, kind, form):
                     self.run.refuse(
@@ -244,7 +246,7 @@ class OrganizationPass:
 
     def _is_proven(self, stored: Account, kind: str, form: str) -> bool:
         """Return whether the identifier is surely its owner's: anyone can register with another person's address."""
-        if kind == identifiers.USERNAME or stored.private.get(accounts.FROM_FILE):
+        if kind == identifiers.USERNAME or stored.private.get(account_store.FROM_FILE):
             return True
         is_email = kind == identifiers.EMAIL
         if is_verified(stored, form) if is_email else stored.phone_verified:

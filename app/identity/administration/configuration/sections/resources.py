@@ -15,9 +15,8 @@ from app.identity.administration.configuration.file.declared_resources import id
 from app.identity.administration.configuration.file.document import Path
 from app.identity.administration.configuration.plan import ChangeAction, Run
 from app.identity.administration.configuration.value_origins import Marks, differences, marks, merged, unnamed
-from app.identity.administration.resources.rules import rules_of, store_of
+from app.identity.administration.resources.registry import rules_of, store_of
 from app.identity.administration.resources.writing import Writer, equal_values, unique_key
-from app.identity.administration.settings_store import access_of
 from app.identity.platform.context import Context
 from app.identity.platform.resources.items import API, FILE, Item, StoreAccess
 from app.kit import randomness
@@ -80,7 +79,7 @@ class _Pass:
 
     @property
     def access(self) -> StoreAccess:
-        return access_of(self.context)
+        return StoreAccess.of(self.context)
 
     @cached_property
     def writer(self) -> Writer:

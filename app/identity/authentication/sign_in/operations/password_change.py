@@ -14,7 +14,7 @@ from app.identity.authentication.sign_in.operations.password_reset import end_se
 from app.identity.credentials import current_password
 from app.identity.credentials.captcha import service as captcha
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts import store
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.login_attempts import login_records
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, TypedIdentifier
 from app.identity.directory.accounts.login_attempts.login_records import AccountLock
@@ -90,7 +90,7 @@ def set_password(context: Context, req: contract.SetPassword) -> contract.Passwo
     if account.password_hash is None:
         raise e.NoEmailProfile
     password_hash = new_password.check_and_hash(context, account, req.password)
-    locked = store.change(context, account.uid, {})  # a blocked account gets the password too and stays blocked
+    locked = account_store.change(context, account.uid, {})  # a blocked account gets the password too and stays blocked
     if locked is None:
         raise e.UnknownUid
     changed = new_password.write(

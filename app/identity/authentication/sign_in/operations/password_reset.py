@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from app.contract import errors as e
 from app.contract.recovery import operations as contract
 from app.contract.second_factors.challenge import FactorKind
-from app.identity.authentication.recovery import new_password, recipient, sending
+from app.identity.authentication.recovery import new_password, recipient
+from app.identity.authentication.recovery import sending as recovery_sending
 from app.identity.authentication.recovery.handlers import require_captcha
 from app.identity.authentication.recovery.recipient import refuse_closed, refuse_foreign_token
 from app.identity.authentication.sign_in import completion, locks
@@ -48,7 +49,9 @@ def reset(context: Context, req: contract.Reset) -> contract.PasswordReset:
     lookup = recipient.find(context, "email" if req.email is not None else "username", identifier)
     refuse_foreign_token(context, lookup.holder)
     return _response(
-        context, _by_code(context, lookup, sending.MAIL, otp, password, req), suppress_webhook=req.suppress_webhook
+        context,
+        _by_code(context, lookup, recovery_sending.MAIL, otp, password, req),
+        suppress_webhook=req.suppress_webhook,
     )
 
 
@@ -59,7 +62,7 @@ def reset_by_sms(context: Context, req: contract.ResetBySms) -> contract.Passwor
     otp, password = require_parameter("otp", req.otp), require_parameter("password", req.password)
     return _response(
         context,
-        _by_code(context, lookup, sending.SMS, otp, password, req),
+        _by_code(context, lookup, recovery_sending.SMS, otp, password, req),
         FactorKind.SMS,
         suppress_webhook=req.suppress_webhook,
     )
@@ -120,7 +123,10 @@ def _by_code(
     req: contract.Reset | contract.ResetBySms,
 ) -> Account:
     """Set a new password by a code. Where no code was sent, every code is wrong, at the same cost."""
-    account, errors = recipient.reachable_account(lookup, channel), MAIL_CODE if channel == sending.MAIL else SMS_CODE
+    account, errors = (
+        recipient.reachable_account(lookup, channel),
+        MAIL_CODE if channel == recovery_sending.MAIL else SMS_CODE,
+    )
     if account is not None and account.password_hash is None and not lookup.is_hidden:
         raise e.NoEmailProfile
     token, is_lock_solved = check_code(context, lookup, account, code, channel, errors, _lock_solution(req))
@@ -156,7 +162,7 @@ def check_code(
     uid, subject = (
         (account.uid, channel)
         if account
-        else (one_time_tokens.NO_ACCOUNT, sending.unknown_subject(lookup.identifier.value))
+        else (one_time_tokens.NO_ACCOUNT, recovery_sending.unknown_subject(lookup.identifier.value))
     )
     identifier = lookup.identifier if lookup.is_hidden else None
     try:

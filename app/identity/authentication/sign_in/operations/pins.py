@@ -9,7 +9,8 @@ from app.contract.pins import operations as contract
 from app.contract.second_factors.challenge import FactorLogin
 from app.contract.shared_responses import Posted
 from app.contract.sign_in.operations import Login
-from app.identity.authentication.recovery import pin_handlers, recipient, sending
+from app.identity.authentication.recovery import pin_handlers, recipient
+from app.identity.authentication.recovery import sending as recovery_sending
 from app.identity.authentication.sign_in import completion, eligibility, locks, tenant_requirements
 from app.identity.authentication.sign_in.operations import password_reset
 from app.identity.authentication.sign_in.operations.password_reset import require_parameter
@@ -18,10 +19,10 @@ from app.identity.credentials.authenticators.protocol import ChallengeOptions
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import MAIL_CODE, SMS_CODE, Purpose
-from app.identity.credentials.pins import service
+from app.identity.credentials.pins import service as pins
 from app.identity.credentials.pins import tokens as pin_tokens
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts import store
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, TypedIdentifier
 from app.identity.directory.accounts.service import Account
 from app.identity.platform import continuation_tokens
@@ -35,16 +36,16 @@ METHOD = "pin"  # RFC 8176
 def with_pin(context: Context, req: contract.PinLogin) -> FactorLogin:
     """Begin a new session by the PIN; the right PIN uses up the session token."""
     settings = context.tenant.settings
-    service.refuse_disabled(settings)
+    pins.refuse_disabled(settings)
     if not settings.pin.login:
         raise e.PinLoginOff
     pin, session = require_parameter("pin", req.pin), pin_tokens.find_session(context, req.session_token)
     account = accounts.by_uid(context, session.uid)
     if account is None:
         raise e.UnknownSessionToken
-    service.check(context, account, pin, e.WrongPin)
+    pins.check(context, account, pin, e.WrongPin)
     # lock the account before its tokens, as every request does, against deadlocks
-    store.change(context, account.uid, {})
+    account_store.change(context, account.uid, {})
     pin_tokens.spend_session(context, session)
     authentication = Authentication(
         (METHOD,), str(session.facts.get("kind") or "email"), suppress_webhook=req.suppress_webhook
@@ -64,7 +65,7 @@ def end_session(context: Context, req: contract.EndPinSession) -> Posted:
 @contract.set_first.implements
 def set_first(context: Context, req: contract.SetPinAtLogin) -> Login:
     """Continue a sign-in that requires a PIN; a refused PIN leaves the token unused. Only one of several concurrent calls succeeds."""
-    service.refuse_disabled(context.tenant.settings)
+    pins.refuse_disabled(context.tenant.settings)
     if not req.pin_auth_token:
         raise e.BadParameter.names("pinauthtoken")
     token, account = pin_tokens.find_setting_token(context, req.pin_auth_token)
@@ -74,11 +75,11 @@ def set_first(context: Context, req: contract.SetPinAtLogin) -> Login:
     authentication = from_facts(token.facts["way"])
     if (refusal := eligibility.refusal(context, account, authentication.kind)) is not None:
         raise refusal
-    pin_hash = service.hash_new_pin(context, req.pin)
-    store.change(context, account.uid, {})  # as above
+    pin_hash = pins.hash_new_pin(context, req.pin)
+    account_store.change(context, account.uid, {})  # as above
     if not continuation_tokens.spend(context, token):
         raise e.UnknownPinToken
-    account = service.set_pin(context, account, pin_hash, service.SET, suppress_webhook=req.suppress_webhook)
+    account = pins.set_pin(context, account, pin_hash, pins.SET, suppress_webhook=req.suppress_webhook)
     return completion.to_login(
         completion.begin_session(context, account, authentication, after=tenant_requirements.PIN)
     )
@@ -86,7 +87,7 @@ def set_first(context: Context, req: contract.SetPinAtLogin) -> Login:
 
 @contract.change.implements
 def change(context: Context, req: contract.ChangePin) -> Posted:
-    service.refuse_disabled(context.tenant.settings)
+    pins.refuse_disabled(context.tenant.settings)
     account = accounts.current(context)
     old, new = require_parameter("oldpin", req.old_pin), require_parameter("newpin", req.new_pin)
     change_pin(context, account, old, new, suppress_webhook=req.suppress_webhook)
@@ -102,17 +103,17 @@ def change_pin(context: Context, account: Account, old: str, new: str, *, suppre
     """
     if not account.has_pin:
         raise e.NoPin
-    pin_hash = service.hash_new_pin(context, new, "newpin")
-    service.check(context, account, old, e.WrongCurrentPin)
-    locked = store.change(context, account.uid, {})
+    pin_hash = pins.hash_new_pin(context, new, "newpin")
+    pins.check(context, account, old, e.WrongCurrentPin)
+    locked = account_store.change(context, account.uid, {})
     if locked is None or locked.pin != account.pin:
         raise e.WrongCurrentPin
-    return service.set_pin(context, locked, pin_hash, service.CHANGED, suppress_webhook=suppress_webhook)
+    return pins.set_pin(context, locked, pin_hash, pins.CHANGED, suppress_webhook=suppress_webhook)
 
 
 @contract.reset_by_token.implements
 def reset_by_token(context: Context, req: contract.ResetPinByToken) -> Posted:
-    service.refuse_disabled(context.tenant.settings)
+    pins.refuse_disabled(context.tenant.settings)
     token, new = require_parameter("resettoken", req.reset_token), require_parameter("pin", req.pin)
     password_reset.spend_limit(context)
     try:
@@ -133,20 +134,22 @@ def reset_with_link(context: Context, token: str, new: str, *, suppress_webhook:
     if account is None:
         raise e.UnknownLink
     _require_pin(account)
-    if not sending.is_still_recipient(account, unspent):
+    if not recovery_sending.is_still_recipient(account, unspent):
         raise e.ExpiredLink
-    pin_hash = service.hash_new_pin(context, new)
+    pin_hash = pins.hash_new_pin(context, new)
     one_time_tokens.spend_link(context, Purpose.RESET_PIN, token)
     return reset_pin(context, account, pin_hash, suppress_webhook=suppress_webhook)
 
 
 @contract.reset_by_code.implements
 def reset_by_code(context: Context, req: contract.ResetPinByCode) -> Posted:
-    service.refuse_disabled(context.tenant.settings)
+    pins.refuse_disabled(context.tenant.settings)
     otp, new = require_parameter("otp", req.otp), require_parameter("pin", req.pin)
     password_reset.spend_limit(context)
     lookup = _read_identifier(context, req)
-    channel, errors = (sending.SMS, SMS_CODE) if lookup.identifier.kind == "phone" else (sending.MAIL, MAIL_CODE)
+    channel, errors = (
+        (recovery_sending.SMS, SMS_CODE) if lookup.identifier.kind == "phone" else (recovery_sending.MAIL, MAIL_CODE)
+    )
     account, pin = (
         pin_handlers.reachable_account(lookup, channel),
         locks.LockSolution(req.security_answer, captcha.from_parameters(req)),
@@ -156,9 +159,9 @@ def reset_by_code(context: Context, req: contract.ResetPinByCode) -> Posted:
     )
     if account is None:
         raise errors.wrong
-    if not sending.is_still_recipient(account, token):
+    if not recovery_sending.is_still_recipient(account, token):
         raise errors.closed
-    pin_hash = service.hash_new_pin(context, new)
+    pin_hash = pins.hash_new_pin(context, new)
     one_time_tokens.spend_checked_code(context, token, errors=errors, is_lock_solved=is_lock_solved)
     reset_pin(context, account, pin_hash, suppress_webhook=req.suppress_webhook)
     return Posted()
@@ -186,18 +189,18 @@ def reset_pin(context: Context, account: Account, pin_hash: str, *, suppress_web
 
     An attacker who reads the account's mails on a stolen phone cannot continue them.
     """
-    changed = service.set_pin(context, account, pin_hash, service.RESET, suppress_webhook=suppress_webhook)
+    changed = pins.set_pin(context, account, pin_hash, pins.RESET, suppress_webhook=suppress_webhook)
     continuation_tokens.revoke_all(context, account.uid, ContinuationPurpose.PIN_SESSION, ContinuationPurpose.STEP_UP)
     return changed
 
 
 def _by_answer(context: Context, name: TypedIdentifier, req: contract.ResetPinByAnswer) -> Posted:
-    service.refuse_disabled(context.tenant.settings)
+    pins.refuse_disabled(context.tenant.settings)
     password_reset.require_answers(context, req.security_answer)
     new = require_parameter("pin", req.pin)
     password_reset.spend_limit(context)
     account = _verify_answers(context, recipient.find(context, name.kind, name.value), req.security_answer or {})
-    reset_pin(context, account, service.hash_new_pin(context, new), suppress_webhook=req.suppress_webhook)
+    reset_pin(context, account, pins.hash_new_pin(context, new), suppress_webhook=req.suppress_webhook)
     return Posted()
 
 

@@ -8,7 +8,8 @@ from app.contract.second_factors.sign_in import with_password as with_factors_co
 from app.contract.shared_parameters import PREVENT_SMS
 from app.contract.sign_in import operations as contract
 from app.identity.authentication.registration import service as registration
-from app.identity.authentication.sign_in import completion, eligibility, identifiers, service, tenant_requirements
+from app.identity.authentication.sign_in import completion, eligibility, service, tenant_requirements
+from app.identity.authentication.sign_in import identifiers as sign_in_identifiers
 from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.authentication.sign_in.operations import risk_challenges
 from app.identity.authentication.sign_in.pending_sign_in import Authentication, from_facts
@@ -17,7 +18,7 @@ from app.identity.authentication.verification.service import VerificationOptions
 from app.identity.credentials.authenticators.protocol import ChallengeOptions
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.second_factors import service as factors
+from app.identity.credentials.second_factors import service as second_factors
 from app.identity.directory.consents import consent_required
 from app.identity.directory.consents import service as consent_forms
 from app.identity.platform import continuation_tokens
@@ -60,7 +61,7 @@ def with_password(context: Context, req: contract.PasswordLogin) -> contract.Log
 
 @with_factors_contract.implements
 def with_factors(context: Context, req: contract.PasswordLogin) -> FactorLogin:
-    factors.refuse_disabled(context.tenant.settings)
+    second_factors.refuse_disabled(context.tenant.settings)
     verified, authentication = _verify_password(context, req)
     if verified.required is None:
         return completion.begin_checked_session(context, verified.account, authentication, req.fields_)
@@ -70,7 +71,7 @@ def with_factors(context: Context, req: contract.PasswordLogin) -> FactorLogin:
 
 def _verify_password(context: Context, req: contract.PasswordLogin) -> tuple[PasswordVerified, Authentication]:
     settings = context.tenant.settings
-    identifier, hides = identifiers.from_request(settings, req), settings.hide_unknown_accounts
+    identifier, hides = sign_in_identifiers.from_request(settings, req), settings.hide_unknown_accounts
     _record_origin(context, req.login_url)
     if req.password_delegation:
         raise e.DelegationFailed

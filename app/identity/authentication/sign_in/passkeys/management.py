@@ -10,14 +10,15 @@ from app.contract.messages.models import MailKind
 from app.contract.passkeys.models import PresentedCredential
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.credentials import notifications
-from app.identity.credentials import store as credentials
+from app.identity.credentials import store as credential_store
 from app.identity.credentials.authenticators.passkey import user_entity
-from app.identity.credentials.passkeys import ceremonies, store
+from app.identity.credentials.passkeys import ceremonies
+from app.identity.credentials.passkeys import store as passkey_store
 from app.identity.credentials.passkeys.ceremonies import CeremonyUse, NewPasskey
 from app.identity.credentials.passkeys.options import DEFAULT_PREFERENCES, CreationPreferences
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.store import Credential
-from app.identity.directory.accounts import store as accounts
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 
@@ -30,7 +31,7 @@ def begin_adding(
     """Return the creation options of another passkey. Raises PasskeyNeedsEmail, PasskeyMisconfigured, TooManyRequests."""
     if not account.email:
         raise e.PasskeyNeedsEmail
-    existing = store.by_account(context, account.uid)
+    existing = passkey_store.by_account(context, account.uid)
     return ceremonies.begin_registration(context, CeremonyUse.ADD, user_entity(account), existing, preferences)
 
 
@@ -44,7 +45,9 @@ def add(context: Context, account: Account, credential: PresentedCredential, nam
 def add_factor(context: Context, account: Account, credential: PresentedCredential) -> Credential:
     """Store another passkey as a second factor (operation M30)."""
     new_passkey = ceremonies.verify_registration(context, CeremonyUse.FACTOR, credential, account.uid)
-    return _notify_added(context, account, ceremonies.add_passkey(context, new_passkey, account.uid, store.FACTOR))
+    return _notify_added(
+        context, account, ceremonies.add_passkey(context, new_passkey, account.uid, passkey_store.FACTOR)
+    )
 
 
 def replace_all(context: Context, account: Account, new_passkey: NewPasskey) -> Credential:
@@ -56,15 +59,15 @@ def replace_all(context: Context, account: Account, new_passkey: NewPasskey) -> 
     """
     factors = second_factors.account_factors(context, account)
     has_second_factor = bool(second_factors.enrolled_kinds(context.tenant.settings, factors))
-    others = tuple(other for other in factors.credentials if other.kind != store.SIGN_IN)
+    others = tuple(other for other in factors.credentials if other.kind != passkey_store.SIGN_IN)
     if has_second_factor and not second_factors.enrolled_kinds(
         context.tenant.settings, replace(factors, credentials=others)
     ):
-        store.restrict_to_second_factor(context, factors.credentials)
+        passkey_store.restrict_to_second_factor(context, factors.credentials)
     else:
-        credentials.remove(context, account.uid, (store.SIGN_IN,))
-    credentials.remove_pending(context, account.uid)
-    facts: dict[str, Any] = {store.SET_BY_EMAIL: True} if has_second_factor else {}
+        credential_store.remove(context, account.uid, (passkey_store.SIGN_IN,))
+    credential_store.remove_pending(context, account.uid)
+    facts: dict[str, Any] = {passkey_store.SET_BY_EMAIL: True} if has_second_factor else {}
     stored = ceremonies.add_passkey(context, new_passkey, account.uid, **facts)
     return _notify_added(context, account, stored)
 
@@ -72,7 +75,7 @@ def replace_all(context: Context, account: Account, new_passkey: NewPasskey) -> 
 def rename(context: Context, account: Account, passkey_id: str, name: str) -> None:
     """Set the name of a passkey; raises UnknownPasskey."""
     passkey = _require(context, account.uid, passkey_id)
-    credentials.set_values(context, passkey, facts={**passkey.facts, "name": name.strip()[:_MAX_NAME_LENGTH]})
+    credential_store.set_values(context, passkey, facts={**passkey.facts, "name": name.strip()[:_MAX_NAME_LENGTH]})
 
 
 def remove(context: Context, account: Account, passkey_id: str) -> None:
@@ -80,19 +83,24 @@ def remove(context: Context, account: Account, passkey_id: str) -> None:
 
     Raises UnknownPasskey.
     """
-    accounts.lock(context, account.uid)
+    account_store.lock(context, account.uid)
     passkey = _require(context, account.uid, passkey_id)
-    is_last = passkey.kind == store.FACTOR and len(credentials.by_kind(context, account.uid, store.FACTOR)) == 1
+    is_last = (
+        passkey.kind == passkey_store.FACTOR
+        and len(credential_store.by_kind(context, account.uid, passkey_store.FACTOR)) == 1
+    )
     if is_last:
         second_factors.remove(context, account.uid, FactorKind.PASSKEY)
-    elif not credentials.remove(context, account.uid, (passkey.kind,), passkey.credential_id):
+    elif not credential_store.remove(context, account.uid, (passkey.kind,), passkey.credential_id):
         raise e.UnknownPasskey
     context.audit.record("passkey.removed", uid=account.uid, passkey=passkey_id)
     notifications.notify(context, MailKind.PASSKEY_REMOVED, account.email, account)
 
 
 def _require(context: Context, uid: str, passkey_id: str) -> Credential:
-    passkey = next((other for other in store.by_account(context, uid) if other.credential_id == passkey_id), None)
+    passkey = next(
+        (other for other in passkey_store.by_account(context, uid) if other.credential_id == passkey_id), None
+    )
     if passkey is None:
         raise e.UnknownPasskey
     return passkey

@@ -10,7 +10,8 @@ from app.contract.messages.models import MailKind
 from app.contract.passkeys import sign_in as contract
 from app.contract.passkeys.models import PresentedCredential, PublicKey, RegisterBegin
 from app.contract.shared_responses import Posted
-from app.identity.authentication.recovery import new_password, recipient, sending
+from app.identity.authentication.recovery import new_password, recipient
+from app.identity.authentication.recovery import sending as recovery_sending
 from app.identity.authentication.recovery.handlers import require_captcha, spend_limits
 from app.identity.authentication.sign_in.operations import password_reset
 from app.identity.authentication.sign_in.passkeys import management
@@ -18,11 +19,12 @@ from app.identity.authentication.sign_in.passkeys.sign_in import require_enabled
 from app.identity.credentials.authenticators.passkey import user_entity
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import NO_ACCOUNT, OneTimeToken, Purpose
-from app.identity.credentials.passkeys import ceremonies, store
+from app.identity.credentials.passkeys import ceremonies
+from app.identity.credentials.passkeys import store as passkey_store
 from app.identity.credentials.passkeys.ceremonies import CeremonyUse
 from app.identity.credentials.passkeys.options import DEFAULT_PREFERENCES, CreationPreferences
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts import store as store_accounts
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
 from app.identity.directory.accounts.unverified import first_verification
@@ -130,10 +132,10 @@ def _claim(context: Context, locked: Account, link_token: OneTimeToken) -> None:
         **first_verification.claim(context, locked, entry),
         **first_verification.remove_unverified_credentials(context, locked, private),
     }
-    store_accounts.change(
+    account_store.change(
         context, locked.uid, {**values, "private": private, "password_hash": None, "password_changed_at": None}
     )
-    store.restrict_after_claim(context, locked.uid, is_first=is_first)
+    passkey_store.restrict_after_claim(context, locked.uid, is_first=is_first)
     context.audit.record("account.claimed", uid=locked.uid)
 
 
@@ -144,7 +146,7 @@ def peek(context: Context, token: str) -> tuple[Account, OneTimeToken]:
     if account is None:
         raise e.UnknownLink
     recipient.refuse_closed(account)
-    if not sending.is_still_recipient(account, link_token):
+    if not recovery_sending.is_still_recipient(account, link_token):
         raise e.ExpiredLink
     return account, link_token
 
@@ -154,7 +156,9 @@ def send(context: Context, account: Account | None, name: str, options: Recovery
 
     Raises MailLimitReached unless accounts are hidden.
     """
-    uid, subject = (account.uid, sending.MAIL) if account else (NO_ACCOUNT, sending.unknown_subject(name))
+    uid, subject = (
+        (account.uid, recovery_sending.MAIL) if account else (NO_ACCOUNT, recovery_sending.unknown_subject(name))
+    )
     sending_context = context if account else context.without_sending()
     facts = {"attempt": options.interaction_id, "email": name.strip() if account is None else _spelling(account, name)}
     try:
@@ -186,8 +190,8 @@ def send(context: Context, account: Account | None, name: str, options: Recovery
 
 def _recipient(context: Context, lookup: AccountLookup) -> Account | None:
     """Return the account if it has passkeys to replace and its owner verified the mailbox."""
-    account = recipient.reachable_account(lookup, sending.MAIL)
-    passkeys = store.by_account(context, account.uid if account else NO_ACCOUNT)
+    account = recipient.reachable_account(lookup, recovery_sending.MAIL)
+    passkeys = passkey_store.by_account(context, account.uid if account else NO_ACCOUNT)
     is_verified = account is not None and bool(account.email) and not first_verification.is_first_verification(account)
     return account if passkeys and is_verified else None
 

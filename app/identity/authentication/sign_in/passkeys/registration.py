@@ -9,8 +9,8 @@ from app.contract.accounts.operations import EmailEntry
 from app.contract.passkeys import sign_in as contract
 from app.contract.passkeys.models import PublicKey, RegisterBegin
 from app.contract.registration.operations import Registered
-from app.identity.authentication.registration import handlers as registration
-from app.identity.authentication.registration import service
+from app.identity.authentication.registration import handlers as registration_handlers
+from app.identity.authentication.registration import service as registration
 from app.identity.authentication.registration.drafts import AccountDraft
 from app.identity.authentication.registration.service import RegistrationOptions, RegistrationResult
 from app.identity.authentication.sign_in import pending_sign_in
@@ -28,7 +28,7 @@ from app.kit import randomness
 @contract.begin_sign_up.implements
 def begin(context: Context, req: contract.SignUpBegin) -> RegisterBegin:
     require_enabled(context)
-    service.require_enabled(context)
+    registration.require_enabled(context)
     ceremonies.spend_lookup(context)
     email = req.identifier.strip()
     if not accounts.is_email(email):
@@ -44,13 +44,13 @@ def begin(context: Context, req: contract.SignUpBegin) -> RegisterBegin:
 @contract.finish_sign_up.implements
 def finish(context: Context, req: contract.SignUpFinish) -> Registered:
     require_enabled(context)
-    service.require_enabled(context)
+    registration.require_enabled(context)
     new_passkey = ceremonies.verify_registration(context, CeremonyUse.SIGN_UP, req.passkey_credential)
     email = str(new_passkey.challenge_token.facts["name"])
     request = req if req.email else req.model_copy(update={"email": [EmailEntry(type="Primary", value=email)]})
-    options = replace(registration.options_for(context, req), has_password=False)
-    result = register(context, new_passkey, service.read_draft(context, request, options), options)
-    return registration.respond(
+    options = replace(registration_handlers.options_for(context, req), has_password=False)
+    result = register(context, new_passkey, registration.read_draft(context, request, options), options)
+    return registration_handlers.respond(
         context, req, result, methods_for(new_passkey), counts_as_two_factors=new_passkey.is_user_verified
     )
 
@@ -69,7 +69,9 @@ def register(
         raise e.PasskeyRefused
     if not new_passkey.is_user_verified and context.tenant.settings.two_factor == "required":
         raise e.PasskeyRefused  # it could never sign in: one key cannot be both factors
-    result = service.register(context, replace(draft, uid=new_passkey.challenge_token.uid, has_own_uid=False), options)
+    result = registration.register(
+        context, replace(draft, uid=new_passkey.challenge_token.uid, has_own_uid=False), options
+    )
     if result.account is None:
         pending_accounts.add(
             context, pending_accounts.unverifiable_identifier(new_passkey.challenge_token.uid), result.pending_columns

@@ -12,7 +12,7 @@ from app.identity.authentication.sign_in import pending_sign_in
 from app.identity.authentication.sign_in.pending_sign_in import PendingSignIn
 from app.identity.authentication.sign_in.second_factors import complete_challenge
 from app.identity.credentials.authenticators.protocol import AccountFactors, ChallengeOptions, FactorResponse
-from app.identity.credentials.second_factors import service as factors
+from app.identity.credentials.second_factors import service as second_factors
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.login_attempts import login_records
 from app.identity.platform import continuation_tokens
@@ -31,7 +31,7 @@ def begin_enrolment(context: Context, req: contract.EnrolmentBegin) -> RegisterB
         return begin_for(context, pending.person)
     if context.holder is None:
         raise e.BadParameter.names("secondfactorauthenticationtoken")
-    return begin_for(context, factors.account_factors(context, accounts.current(context)))
+    return begin_for(context, second_factors.account_factors(context, accounts.current(context)))
 
 
 @contract.enrol.implements
@@ -43,7 +43,7 @@ def enrol(context: Context, req: contract.PasskeyVerification) -> FactorLogin:
 @contract.begin.implements
 def begin(context: Context, req: ChallengeToken) -> LoginBegin:
     pending = _pending(context, req.second_factor_authentication_token)
-    authenticator = factors.enabled_authenticator(context, KIND)
+    authenticator = second_factors.enabled_authenticator(context, KIND)
     if not authenticator.is_enrolled(pending.person):
         raise authenticator.not_enrolled_error
     challenge = authenticator.challenge(context, pending.person, ChallengeOptions())
@@ -53,14 +53,14 @@ def begin(context: Context, req: ChallengeToken) -> LoginBegin:
 @contract.prove.implements
 def verify(context: Context, req: contract.PasskeyVerification) -> FactorLogin:
     pending = _pending(context, req.second_factor_authentication_token)
-    if not factors.enabled_authenticator(context, KIND).is_enrolled(pending.person):
+    if not second_factors.enabled_authenticator(context, KIND).is_enrolled(pending.person):
         raise e.PasskeyFactorNotEnrolled
     return _complete(context, req)
 
 
 def begin_for(context: Context, person: AccountFactors) -> RegisterBegin:
     """Return the creation options of a second-factor passkey. Raises PasskeyFactorOff, PasskeyMisconfigured."""
-    challenge = factors.enabled_authenticator(context, KIND).begin_enrolment(context, person, ChallengeOptions())
+    challenge = second_factors.enabled_authenticator(context, KIND).begin_enrolment(context, person, ChallengeOptions())
     return RegisterBegin(register_begin_credential=PublicKey(publicKey=dict(challenge.options or {})))
 
 
@@ -73,7 +73,7 @@ def _pending(context: Context, text: str) -> PendingSignIn:
     pending = pending_sign_in.resume(
         context, continuation_tokens.find(context, ContinuationPurpose.SECOND_FACTOR, text)
     )
-    factors.enabled_authenticator(context, KIND)
+    second_factors.enabled_authenticator(context, KIND)
     if login_records.lock_of(pending.account) is not None and not pending.authentication.opens_lock:
         raise e.LockedDuringStep
     return pending

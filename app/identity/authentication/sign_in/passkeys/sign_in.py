@@ -9,12 +9,14 @@ from app.contract import errors as e
 from app.contract.passkeys import sign_in as contract
 from app.contract.passkeys.models import LoginBegin, PresentedCredential, PublicKey
 from app.contract.second_factors.challenge import FactorLogin
-from app.identity.authentication.sign_in import completion, eligibility, identifiers, pending_sign_in, risks
+from app.identity.authentication.sign_in import completion, eligibility, pending_sign_in, risks
+from app.identity.authentication.sign_in import identifiers as sign_in_identifiers
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials.authenticators.protocol import ChallengeOptions
 from app.identity.credentials.one_time_tokens.service import NO_ACCOUNT
-from app.identity.credentials.passkeys import ceremonies, options, store
+from app.identity.credentials.passkeys import ceremonies, options
+from app.identity.credentials.passkeys import store as passkey_store
 from app.identity.credentials.passkeys.ceremonies import CeremonyUse, VerifiedPasskey
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import Account
@@ -38,7 +40,7 @@ def begin(context: Context, req: contract.SignInBegin) -> LoginBegin:
     ceremonies.spend_lookup(context)
     is_hidden = context.tenant.settings.hide_unknown_accounts
     lookup = account_lookup.find(
-        context, identifiers.guess(context.tenant.settings, req.identifier), is_hidden=is_hidden
+        context, sign_in_identifiers.guess(context.tenant.settings, req.identifier), is_hidden=is_hidden
     )
     allowed = _padded_passkeys(context, lookup) if is_hidden else _account_passkeys(context, lookup, req)
     uid = lookup.account.uid if lookup.account is not None else None
@@ -80,7 +82,7 @@ def verify(
     account = accounts.by_uid(context, passkey.credential.uid)
     if account is None or (_hides(context) and first_verification.is_unverified(context, account, EMAIL)):
         raise e.PasskeyRefused
-    if passkey.credential.facts.get(store.SECOND_FACTOR_ONLY):
+    if passkey.credential.facts.get(passkey_store.SECOND_FACTOR_ONLY):
         context.audit.record("passkey.refused", uid=account.uid, reason="beside a first factor alone")
         raise e.PasskeyRefused
     if passkey.counts_as_two_factors:
@@ -124,7 +126,12 @@ def _hides(context: Context) -> bool:
 def _no_passkey_refusal(context: Context, credential: PresentedCredential) -> e.NoPasskey | None:
     """Return 1323 if the user handle is of an account without passkeys; handles cannot be guessed, so this reveals none."""
     uid = options.uid_from_handle(credential.response.user_handle)
-    if uid is None or _hides(context) or accounts.by_uid(context, uid) is None or store.by_account(context, uid):
+    if (
+        uid is None
+        or _hides(context)
+        or accounts.by_uid(context, uid) is None
+        or passkey_store.by_account(context, uid)
+    ):
         return None
     return e.NoPasskey()
 
@@ -140,10 +147,10 @@ def _account_passkeys(context: Context, lookup: AccountLookup, req: contract.Sig
     if isinstance(refusal, e.EmailUnverified):
         options = verification.VerificationOptions(url=req.verification_url, email_template=req.email_template)
         raise verification.send_after_refusal(context, account, refusal, options) or refusal
-    passkeys = store.by_account(context, account.uid)
+    passkeys = passkey_store.by_account(context, account.uid)
     if not passkeys:
         raise e.NoPasskey
-    return [store.descriptor(item) for item in passkeys]
+    return [passkey_store.descriptor(item) for item in passkeys]
 
 
 def _padded_passkeys(context: Context, lookup: AccountLookup) -> list[dict[str, Any]]:
@@ -151,13 +158,13 @@ def _padded_passkeys(context: Context, lookup: AccountLookup) -> list[dict[str, 
 
     Number, order and transports are the same for accounts with and without passkeys and for unknown identifiers.
     """
-    passkeys = store.by_account(context, lookup.account.uid if lookup.account else NO_ACCOUNT)
-    known_ids = {store.raw_id(item) for item in passkeys}
+    passkeys = passkey_store.by_account(context, lookup.account.uid if lookup.account else NO_ACCOUNT)
+    known_ids = {passkey_store.raw_id(item) for item in passkeys}
     decoys = (
         _decoy_id(context, f"{lookup.name_hash} passkey {n}") for n in range(max(0, _MIN_LISTED - len(known_ids)))
     )
     return [
-        {"type": "public-key", "id": store.encode_base64url(raw), "transports": []}
+        {"type": "public-key", "id": passkey_store.encode_base64url(raw), "transports": []}
         for raw in sorted({*known_ids, *decoys}, key=lambda raw: account_lookup.keyed_digest(context, raw.hex()))
     ]
 

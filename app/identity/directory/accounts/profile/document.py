@@ -7,7 +7,8 @@ from datetime import date, timedelta
 from typing import Any
 
 from app.contract.profile import FIELDS
-from app.identity.directory.accounts import consents, linked_identities
+from app.identity.directory.accounts import consents as account_consents
+from app.identity.directory.accounts import linked_identities
 from app.identity.directory.accounts.account import Account, full_name
 from app.kit.clock import iso
 
@@ -75,7 +76,7 @@ def _bookkeeping(account: Account) -> dict[str, Any]:
         "PreviousUids": account.private.get("previous_uids"),
         "PrivacyPolicy": account.private.get("privacy_policy"),
         "PIN": _pin(account.pin),
-        "ConsentProfile": consents.profile(consents.of_account(account)),
+        "ConsentProfile": account_consents.profile(account_consents.of_account(account)),
     }
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.identity.directory.accounts import consents, identifiers, linked_identities, store
+from app.identity.directory.accounts import consents as account_consents
+from app.identity.directory.accounts import identifiers, linked_identities, store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE
 from app.identity.directory.accounts.unverified import pending_accounts
@@ -91,7 +92,7 @@ def remove_unverified_credentials(context: Context, fresh: Account, private: dic
     private.pop("pin", None)
     private.pop(UNCLAIMED, None)
     linked_identities.unlink_all(context, fresh, private)
-    consents.reset(private)
+    account_consents.reset(private)
     store.remove_identifiers(context, fresh.uid, PHONE)
     return {"phone": None, "phone_verified": False}
 

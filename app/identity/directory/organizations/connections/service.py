@@ -13,7 +13,7 @@ from app.identity.directory.organizations.connections import store as connection
 from app.identity.directory.organizations.connections.store import GroupRoleRecord, OrganizationConnectionRecord
 from app.identity.directory.organizations.domains import service as domains
 from app.identity.directory.organizations.organization import OrganizationRecord
-from app.identity.directory.organizations.roles import service as roles
+from app.identity.directory.organizations.roles import service as organization_roles
 from app.identity.platform import saml_certificates
 from app.identity.platform.context import Context
 from app.identity.platform.outbound import client as outbound
@@ -172,7 +172,7 @@ def require_group_role(
 def _role(context: Context, organization: OrganizationRecord, role_id: str) -> str:
     """Return the id of a role that members can have. Raises MalformedRoleId, also for a role of another organization."""
     try:
-        return roles.for_members(context, organization.org_id, [role_id])[0].role_id
+        return organization_roles.for_members(context, organization.org_id, [role_id])[0].role_id
     except e.RoleOfOtherOrganization:
         raise e.MalformedRoleId from None
 

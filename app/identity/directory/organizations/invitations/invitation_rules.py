@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Any, Final
 
 from app.contract import errors as e
+from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts import store as account_store
-from app.identity.directory.accounts.account import Account
+from app.identity.directory.accounts.account import Account, is_verified
+from app.identity.directory.accounts.identifiers import normalize_email
 from app.identity.directory.organizations import names
-from app.identity.directory.organizations.invitations.invitation import AnyInvitation
+from app.identity.directory.organizations.invitations import store
+from app.identity.directory.organizations.invitations.invitation import MANAGED, URL, AnyInvitation
 from app.identity.directory.organizations.invitations.invitation_link import InvitationLinkRecord
 from app.identity.directory.organizations.memberships import managed_organization
 from app.identity.directory.organizations.memberships import service as memberships
@@ -16,6 +21,8 @@ from app.identity.directory.organizations.memberships import store as member_sto
 from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.directory.organizations.roles import store as role_store
 from app.identity.platform.context import Context
+
+_MAX_LENGTH: Final = 320
 
 
 def require_inviter(context: Context, organization: OrganizationRecord, uid: str) -> Account:
@@ -88,3 +95,95 @@ def join(context: Context, account: Account, organization: OrganizationRecord, r
         memberships.join(context, account, organization, role_ids)
     except e.MalformedRoleId:
         raise e.ClosedInvitation from None
+
+
+@dataclass(frozen=True)
+class InvitationRequest:
+    """A new invitation as a caller asked for it. `url` is the page of an application that the link opens."""
+
+    email: str
+    role_ids: Collection[str]
+    inviter_uid: str
+    url: str | None = None
+    is_managed: bool = False
+
+
+@dataclass(frozen=True)
+class ValidInvitation:
+    """An invitation that may be made: what is stored of it, and the account that has the address."""
+
+    organization: OrganizationRecord
+    email: str
+    email_key: str
+    role_ids: list[str]
+    inviter: Account
+    facts: dict[str, Any]
+    holder: Account | None
+
+
+class InvitationRules:
+    """Checks new invitations to an organization, which must be locked alone. What they read is read once for all of them."""
+
+    def __init__(self, context: Context, organization: OrganizationRecord, emails: Iterable[str]) -> None:
+        keys = {key for email in emails if (key := _key_of(email)) is not None}
+        self._context, self._organization = context, organization
+        self._roles: dict[tuple[str, ...], list[str]] = {}
+        self._inviters: dict[str, Account] = {}
+        self._accounts = accounts.by_emails(context, keys)
+        uids = {account.uid for account in self._accounts.values()}
+        self._members = member_store.members_among(context, organization.org_id, uids)
+        self._invited = store.invited_among(context, organization.org_id, keys)
+        self._taken = taken_seats(context, organization) if organization.seats is not None else 0
+        store.end_expired(context, organization.org_id, keys)
+
+    def check(self, request: InvitationRequest) -> ValidInvitation:
+        """Return the invitation if it may be made. Its address must be among those that were given at first.
+
+        Raises:
+            WrongInvitationEmail: the address is malformed.
+            MalformedRoleId, UnknownOrganizationRole: also for a role of another organization.
+            BadParameter: without roles, and there is no role of new members.
+            WrongInviter: no account, or no member of the organization.
+            AlreadyMember, InvitationExists, NoSeatLeft.
+        """
+        organization, email_key = self._organization, _key_of(request.email)
+        if email_key is None:
+            raise e.WrongInvitationEmail
+        role_ids, inviter = self._checked_roles(request.role_ids), self._inviter(request.inviter_uid)
+        account = self._accounts.get(email_key)
+        if account is not None and account.uid in self._members:
+            raise e.AlreadyMember
+        if email_key in self._invited:
+            raise e.InvitationExists
+        if organization.seats is not None and self._taken >= organization.seats:
+            raise e.NoSeatLeft
+        facts = {**({URL: request.url} if request.url else {}), **({MANAGED: True} if request.is_managed else {})}
+        holder = account if account is not None and is_verified(account, email_key) else None
+        return ValidInvitation(organization, request.email.strip(), email_key, role_ids, inviter, facts, holder)
+
+    def count(self, added: ValidInvitation) -> None:
+        """Let the next checks know of an invitation that was added."""
+        self._invited.add(added.email_key)
+        self._taken += 1
+
+    def _checked_roles(self, role_ids: Collection[str]) -> list[str]:
+        key = tuple(role_ids)
+        if key not in self._roles:
+            self._roles[key] = validated_roles(self._context, self._organization, key)
+        return self._roles[key]
+
+    def _inviter(self, uid: str) -> Account:
+        if uid not in self._inviters:
+            self._inviters[uid] = require_inviter(self._context, self._organization, uid)
+        return self._inviters[uid]
+
+
+def _key_of(email: str) -> str | None:
+    """Return the normalized address; None for a malformed one."""
+    key = normalize_email(email)
+    return key if key is not None and len(key) <= _MAX_LENGTH else None
+
+
+def taken_seats(context: Context, organization: OrganizationRecord) -> int:
+    """Return the number of members and open invitations."""
+    return member_store.count(context, organization.org_id) + store.count_open(context, organization.org_id)

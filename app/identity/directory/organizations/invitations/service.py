@@ -5,9 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import Collection
 
 from app.contract import errors as e
 from app.identity.directory.accounts import service as accounts
@@ -20,105 +18,16 @@ from app.identity.directory.organizations.invitations.invitation import (
     ACCEPTED,
     ACCEPTED_BY,
     DECLINED,
-    MANAGED,
     REVOKED,
     URL,
     InvitationRecord,
 )
+from app.identity.directory.organizations.invitations.invitation_rules import ValidInvitation
 from app.identity.directory.organizations.memberships import service as memberships
 from app.identity.directory.organizations.memberships import store as member_store
 from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.platform.context import Context
 from app.kit import randomness
-
-_MAX_LENGTH: Final = 320
-
-
-@dataclass(frozen=True)
-class InvitationRequest:
-    """A new invitation as a caller asked for it. `url` is the page of an application that the link opens."""
-
-    email: str
-    role_ids: Collection[str]
-    inviter_uid: str
-    url: str | None = None
-    is_managed: bool = False
-
-
-@dataclass(frozen=True)
-class ValidInvitation:
-    """A valid invitation: its stored values, and the account with the address."""
-
-    organization: OrganizationRecord
-    email: str
-    email_key: str
-    role_ids: list[str]
-    inviter: Account
-    facts: dict[str, Any]
-    holder: Account | None
-
-
-class InvitationRules:
-    """Checks new invitations to a locked organization; reads the shared data once for all of them."""
-
-    def __init__(self, context: Context, organization: OrganizationRecord, emails: Iterable[str]) -> None:
-        keys = {key for email in emails if (key := _key_of(email)) is not None}
-        self._context, self._organization = context, organization
-        self._roles: dict[tuple[str, ...], list[str]] = {}
-        self._inviters: dict[str, Account] = {}
-        self._accounts = accounts.by_emails(context, keys)
-        uids = {account.uid for account in self._accounts.values()}
-        self._members = member_store.members_among(context, organization.org_id, uids)
-        self._invited = store.invited_among(context, organization.org_id, keys)
-        self._taken = taken_seats(context, organization) if organization.seats is not None else 0
-        store.end_expired(context, organization.org_id, keys)
-
-    def check(self, request: InvitationRequest) -> ValidInvitation:
-        """Return the invitation if it may be made. Its address must be among those that were given at first.
-
-        Raises:
-            WrongInvitationEmail: the address is malformed.
-            MalformedRoleId, UnknownOrganizationRole: also for a role of another organization.
-            BadParameter: without roles, and there is no role of new members.
-            WrongInviter: no account, or no member of the organization.
-            AlreadyMember, InvitationExists, NoSeatLeft.
-        """
-        organization, email_key = self._organization, _key_of(request.email)
-        if email_key is None:
-            raise e.WrongInvitationEmail
-        role_ids, inviter = self._checked_roles(request.role_ids), self._inviter(request.inviter_uid)
-        account = self._accounts.get(email_key)
-        if account is not None and account.uid in self._members:
-            raise e.AlreadyMember
-        if email_key in self._invited:
-            raise e.InvitationExists
-        if organization.seats is not None and self._taken >= organization.seats:
-            raise e.NoSeatLeft
-        facts = {**({URL: request.url} if request.url else {}), **({MANAGED: True} if request.is_managed else {})}
-        holder = account if account is not None and is_verified(account, email_key) else None
-        return ValidInvitation(organization, request.email.strip(), email_key, role_ids, inviter, facts, holder)
-
-    def count(self, added: ValidInvitation) -> None:
-        """Let the next checks know of an invitation that was added."""
-        self._invited.add(added.email_key)
-        self._taken += 1
-
-    def _checked_roles(self, role_ids: Collection[str]) -> list[str]:
-        key = tuple(role_ids)
-        if key not in self._roles:
-            self._roles[key] = invitation_rules.validated_roles(self._context, self._organization, key)
-        return self._roles[key]
-
-    def _inviter(self, uid: str) -> Account:
-        if uid not in self._inviters:
-            self._inviters[uid] = invitation_rules.require_inviter(self._context, self._organization, uid)
-        return self._inviters[uid]
-
-
-def _key_of(email: str) -> str | None:
-    """Return the normalized address; None for a malformed one."""
-    key = normalize_email(email)
-    return key if key is not None and len(key) <= _MAX_LENGTH else None
 
 
 def add(context: Context, checked: ValidInvitation) -> tuple[InvitationRecord, str]:
@@ -129,11 +38,6 @@ def add(context: Context, checked: ValidInvitation) -> tuple[InvitationRecord, s
     )  # fmt: skip
     _record(context, "organization.invited", invitation)
     return invitation, token
-
-
-def taken_seats(context: Context, organization: OrganizationRecord) -> int:
-    """Return the number of members and open invitations."""
-    return member_store.count(context, organization.org_id) + store.count_open(context, organization.org_id)
 
 
 def require(context: Context, invitation_id: str) -> tuple[InvitationRecord, OrganizationRecord]:

@@ -14,7 +14,7 @@ from app.identity.directory.organizations.membership_requests import store as jo
 from app.identity.directory.organizations.memberships import store as member_store
 from app.identity.directory.organizations.memberships.service import lock_account
 from app.identity.directory.organizations.organization import OrganizationRecord
-from app.identity.directory.organizations.roles import service as roles
+from app.identity.directory.organizations.roles import service as organization_roles
 from app.identity.platform import events
 from app.identity.platform.context import Context
 
@@ -27,7 +27,7 @@ def remove(context: Context, account: Account, organization: OrganizationRecord,
     Raises NotAMember, MalformedRoleId, RoleOfOtherOrganization.
     """
     lock_account(context, account)
-    found = roles.for_members(context, organization.org_id, role_ids)
+    found = organization_roles.for_members(context, organization.org_id, role_ids)
     if not member_store.of_account(context, account.uid, organization.org_id):
         raise e.NotAMember
     ids = [role.role_id for role in found]

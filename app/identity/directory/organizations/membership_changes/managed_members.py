@@ -17,7 +17,7 @@ from app.identity.directory.organizations.memberships.managed_organization impor
     require_membership,
 )
 from app.identity.directory.organizations.organization import OWN, OrganizationRecord
-from app.identity.directory.organizations.roles import service as roles
+from app.identity.directory.organizations.roles import service as organization_roles
 from app.identity.platform.context import Context
 
 
@@ -49,7 +49,7 @@ def set_roles(context: Context, actor: Account, org_id: str, uid: str, role_ids:
     also if a manager gives a permission that the manager lacks.
     """
     scope, account = _member(context, actor, org_id, uid)
-    requested = {role.role_id for role in roles.for_members(context, org_id, role_ids)}
+    requested = {role.role_id for role in organization_roles.for_members(context, org_id, role_ids)}
     stored = {member.role_id for member in member_store.of_account(context, uid, org_id)}
     added, taken = requested - stored, stored - requested
     permissions = permissions_of_roles(context, requested)

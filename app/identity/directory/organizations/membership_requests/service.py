@@ -13,8 +13,8 @@ from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import names, service, store
 from app.identity.directory.organizations.domains import membership_domains
 from app.identity.directory.organizations.domains import service as domains
-from app.identity.directory.organizations.invitations import service as invitations
-from app.identity.directory.organizations.membership_requests import store as requests
+from app.identity.directory.organizations.invitations import invitation_rules
+from app.identity.directory.organizations.membership_requests import store as join_request_store
 from app.identity.directory.organizations.membership_requests.membership_request import (
     APPROVED,
     DECLINED,
@@ -49,7 +49,7 @@ def offers(context: Context, account: Account) -> list[JoinOffer]:
         requested -= {member.org_id for member in member_store.of_account(context, account.uid)}
     if not requested:
         return []
-    stored = requests.of_account(context, account.uid, requested)
+    stored = join_request_store.of_account(context, account.uid, requested)
     found = [item for item in store.by_ids(context, requested) if item.is_active]
     return [_offer(context, item, stored.get(item.org_id)) for item in found]
 
@@ -73,12 +73,12 @@ def ask(context: Context, account: Account, org_id: str) -> tuple[JoinRequestRec
     domain = _shared_domain(context, organization, current)
     if domain is None or member_store.of_account(context, current.uid, org_id):
         raise e.UnknownOrganization
-    stored = requests.of_account(context, current.uid, [org_id]).get(org_id)
+    stored = join_request_store.of_account(context, current.uid, [org_id]).get(org_id)
     if stored is not None and stored.is_open:
         return stored, organization, False
     if stored is not None and stored.ends_at is not None and context.now < stored.ends_at:
         raise e.JoinRequestRefused
-    request = requests.open_(context, current.uid, org_id, domain)
+    request = join_request_store.open_(context, current.uid, org_id, domain)
     _record(context, "organization.join_requested", request, current.uid)
     return request, organization, True
 
@@ -108,7 +108,7 @@ def approve(
         raise e.WrongDefaultMemberRole
     if not is_member and _is_full(context, organization):
         raise e.NoSeatLeft
-    approved = _closed(requests.close(context, request, APPROVED, by))
+    approved = _closed(join_request_store.close(context, request, APPROVED, by))
     if not is_member:
         _join(context, account, organization, role_ids)
     _record(context, "organization.join_approved", approved, by)
@@ -121,7 +121,7 @@ def decline(
     """Decline an open request; the account, None if it is gone, can ask again after 30 days. Raises as `approve` does."""
     organization = service.lock_active(context, org_id)
     request = _require_open(context, organization, request_id)
-    declined = _closed(requests.close(context, request, DECLINED, by))
+    declined = _closed(join_request_store.close(context, request, DECLINED, by))
     _record(context, "organization.join_declined", declined, by)
     return declined, organization, account_store.by_uid(context, request.uid)
 
@@ -151,12 +151,12 @@ def _shared_domain(context: Context, organization: OrganizationRecord, account: 
 def _is_full(context: Context, organization: OrganizationRecord) -> bool:
     if organization.seats is None:
         return False
-    return invitations.taken_seats(context, organization) >= organization.seats
+    return invitation_rules.taken_seats(context, organization) >= organization.seats
 
 
 def _require_open(context: Context, organization: OrganizationRecord, request_id: str) -> JoinRequestRecord:
     is_id = names.is_id(names.JOIN_REQUEST, request_id)
-    request = requests.by_id(context, organization.org_id, request_id) if is_id else None
+    request = join_request_store.by_id(context, organization.org_id, request_id) if is_id else None
     if request is None:
         raise e.UnknownJoinRequest
     if not request.is_open:

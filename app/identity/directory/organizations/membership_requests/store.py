@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, delete, exists, insert, select, update
 from sqlalchemy.engine import Row
 
-from app.identity.directory.accounts import store as accounts
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.organizations import names
 from app.identity.directory.organizations.membership_requests.membership_request import (
     OPEN,
@@ -40,7 +40,7 @@ def page(
     """Return requests, the oldest first. Open ones of accounts that have become members meanwhile are left out."""
     is_member = exists().where(M.tenant_id == T.tenant_id, M.org_id == T.org_id, M.uid == T.uid)
     where = [T.org_id == org_id, (T.status != OPEN) | ~is_member, *([T.status == status] if status else [])]
-    chosen = accounts.with_identifiers(select(*_COLUMNS), context.tenant.tenant_id, T.uid, "").where(
+    chosen = account_store.with_identifiers(select(*_COLUMNS), context.tenant.tenant_id, T.uid, "").where(
         *_of(context, *where)
     )
     limit, offset = window

@@ -10,7 +10,7 @@ from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import names, service
 from app.identity.directory.organizations.memberships import store as member_store
 from app.identity.directory.organizations.organization import Membership, OrganizationRecord, RoleRecord
-from app.identity.directory.organizations.roles import service as roles
+from app.identity.directory.organizations.roles import service as organization_roles
 from app.identity.directory.organizations.roles import store as role_store
 from app.identity.platform import events
 from app.identity.platform.context import Context
@@ -116,7 +116,7 @@ def add_everywhere(context: Context, account: Account, role_ids: Collection[str]
     Raises UnknownMember, MalformedRoleId, RoleNotOfTenant, and UserRoleExists if it has all of them everywhere.
     """
     lock_account(context, account)
-    found = roles.assignable(context, role_ids)
+    found = organization_roles.assignable(context, role_ids)
     if not all(role.is_of_tenant for role in found):
         raise e.RoleNotOfTenant
     active = [item for item in member_store.memberships(context, account.uid) if item.organization.is_active]
@@ -161,7 +161,7 @@ def _prepare(
     if is_full(context, locked) and not member_store.of_account(context, account.uid, organization.org_id):
         raise e.NoSeatLeft  # before the first write: some callers go on without the membership
     lock_account(context, account)
-    return roles.for_members(context, organization.org_id, role_ids)
+    return organization_roles.for_members(context, organization.org_id, role_ids)
 
 
 def lock_account(context: Context, account: Account) -> None:

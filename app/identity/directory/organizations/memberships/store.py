@@ -13,7 +13,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.sql import Select
 
 from app.contract import errors as e
-from app.identity.directory.accounts import store as accounts
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import ProfileOrganizations
 from app.identity.directory.organizations import active_policies, names, store
 from app.identity.directory.organizations.organization import (
@@ -96,7 +96,7 @@ def owners(context: Context, org_ids: Collection[str]) -> dict[str, Owners]:
     ).join(organization_permissions, (P.tenant_id == H.tenant_id) & (P.permission_id == H.permission_id))
     where = _of(context, M.org_id.in_(org_ids), P.name == OWN)
     owning = select(M.org_id, M.uid).select_from(joined).where(*where).distinct()
-    rows = context.work.all(accounts.with_ability(owning, context.tenant.tenant_id, M.uid))
+    rows = context.work.all(account_store.with_ability(owning, context.tenant.tenant_id, M.uid))
     return {
         org_id: Owners(
             frozenset(row.uid for row in rows if row.org_id == org_id),
@@ -123,7 +123,7 @@ def people(context: Context, org_id: str, search: str, limit: int, offset: int) 
     grouped = select(M.uid, func.min(M.created_at).label("since"))
     of_one = grouped.where(*_of(context, M.org_id == org_id)).group_by(M.uid).subquery()
     listed = select(of_one.c.uid, of_one.c.since)
-    listed = accounts.with_identifiers(listed, context.tenant.tenant_id, of_one.c.uid, search)
+    listed = account_store.with_identifiers(listed, context.tenant.tenant_id, of_one.c.uid, search)
     rows = context.work.all(listed.order_by(of_one.c.since, of_one.c.uid).limit(limit).offset(offset))
     roles = roles_of(context, org_id, [row.uid for row in rows])
     return [
@@ -147,7 +147,7 @@ def roles_of(context: Context, org_id: str, uids: Collection[str]) -> dict[str, 
 
 def with_accounts(context: Context) -> Sequence[Row[Any]]:
     """Return every role in an organization with email, username and phone of its account, the oldest first."""
-    stored = accounts.with_identifiers(select(*_COLUMNS).where(*_of(context)), context.tenant.tenant_id, M.uid, "")
+    stored = account_store.with_identifiers(select(*_COLUMNS).where(*_of(context)), context.tenant.tenant_id, M.uid, "")
     return context.work.all(stored.order_by(M.created_at, M.user_role_id))
 
 
@@ -222,7 +222,7 @@ def _page(
     context: Context, chosen: Select[Any], window: tuple[int | None, int], email: str | None = None
 ) -> list[AccountRoleRecord]:
     limit, offset = window
-    with_email = accounts.with_primary_email(chosen.add_columns(M.created_at), M.tenant_id, M.uid, email)
+    with_email = account_store.with_primary_email(chosen.add_columns(M.created_at), M.tenant_id, M.uid, email)
     ordered = with_email.order_by(M.created_at, M.user_role_id).limit(limit).offset(offset)
     rows = context.work.all(ordered)
     return [

@@ -30,8 +30,10 @@ from app.identity.authentication.sign_in.sessions.service import BrowserSession
 from app.identity.directory.organizations import branding
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import consents, rate_limits, refusal_log, views
-from app.identity.protocols.oauth.authorize import account_choice, checks, device_verification, pushed, request_object
+from app.identity.protocols.oauth import consents as application_consents
+from app.identity.protocols.oauth import rate_limits, refusal_log, views
+from app.identity.protocols.oauth.authorize import account_choice, device_verification, pushed, request_object
+from app.identity.protocols.oauth.authorize import checks as authorization_checks
 from app.identity.protocols.oauth.authorize.decision import Decision
 from app.identity.protocols.oauth.authorize.openid_parameters import max_age, prompt
 from app.identity.protocols.oauth.authorize.request import (
@@ -67,12 +69,12 @@ def open(context: Context, protocol: str, app: str | None, parameters: list[tupl
     rate_limits.count_authorization_request(context)
     unchecked = UncheckedRequest(context, protocol, app, parameters)
     try:
-        for check in checks.CLIENT_CHECKS:
+        for check in authorization_checks.CLIENT_CHECKS:
             check(unchecked)
     except RefusedOnPage as refusal:
         return _error_page(context, unchecked, refusal)
     try:
-        for check in checks.PARAMETER_CHECKS:
+        for check in authorization_checks.PARAMETER_CHECKS:
             check(unchecked)
     except RefusedByRedirect as refusal:
         context.audit.record("authorize.refused", client_id=unchecked.client.client_id, error=refusal.error)
@@ -157,7 +159,7 @@ def answer_consent(
         return decision.refuse(RefusedByRedirect("access_denied", "The user denied access."))
     declined = decision.optional.intersection(refused)
     agreed = [name for name in request.agreed if name not in declined]
-    consents.grant(context, session.uid, client.client_id, agreed, declined)
+    application_consents.grant(context, session.uid, client.client_id, agreed, declined)
     facts: dict[str, Any] = {"scope": " ".join(agreed)}
     facts |= {"refused": " ".join(sorted(declined))} if declined else {}
     facts |= (
@@ -223,7 +225,7 @@ def start_again(context: Context, interaction: Interaction) -> StepResponse:
 def _load(context: Context, interaction: Interaction) -> tuple[Authorization, Application | None]:
     """Return the interaction's request and its client; None for a client that may no longer send the request."""
     request, client = _known(context, interaction)
-    if client is None or not all(recheck(context, client, request) for recheck in checks.RECHECKS):
+    if client is None or not all(recheck(context, client, request) for recheck in authorization_checks.RECHECKS):
         return request, None
     now = {"prompt": prompt.demanded(client, request.prompt), "max_age": max_age.demanded(client, request.max_age)}
     return request.model_copy(update=now), client

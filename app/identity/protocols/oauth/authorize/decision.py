@@ -33,7 +33,8 @@ from app.identity.directory.organizations.organization import Membership
 from app.identity.directory.tenants import registered_applications
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import authorization_details, consents, session_state, views
+from app.identity.protocols.oauth import authorization_details, session_state, views
+from app.identity.protocols.oauth import consents as application_consents
 from app.identity.protocols.oauth.authorize import account_choice, organization_choice, pushed
 from app.identity.protocols.oauth.authorize.oauth_parameters.scope import OFFLINE, OPENID
 from app.identity.protocols.oauth.authorize.openid_parameters import acr_values, login_hint, prompt
@@ -248,9 +249,11 @@ class Decision:
         return settings.require_consent or self.client.is_self_registered or requests_offline
 
     @cached_attribute
-    def consent(self) -> consents.Consent | None:
+    def consent(self) -> application_consents.Consent | None:
         """The consent of the session's account to the client, read once."""
-        return consents.find(self.context, self.session.uid, self.client.client_id) if self.session else None
+        return (
+            application_consents.find(self.context, self.session.uid, self.client.client_id) if self.session else None
+        )
 
     @property
     def optional(self) -> frozenset[str]:

@@ -11,7 +11,8 @@ from app.identity.authentication.sign_in.sessions.service import BrowserSession
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import OPEN, ContinuationToken
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import authorization_details, consents, refusal_log
+from app.identity.protocols.oauth import authorization_details, refusal_log
+from app.identity.protocols.oauth import consents as application_consents
 from app.identity.protocols.oauth.authorize import device_codes, organization_choice
 from app.identity.protocols.oauth.authorize.decision import Decision
 from app.identity.protocols.oauth.authorize.organization_choice import OrganizationChoice
@@ -125,7 +126,7 @@ def decide(context: Context, interaction: Interaction, session: BrowserSession |
     except RefusedByRedirect as problem:
         return decision.refuse(problem)
     if not client.is_self_registered:  # its consent page says more: where the response goes
-        consents.grant(context, session.uid, client.client_id, decision.request.agreed)
+        application_consents.grant(context, session.uid, client.client_id, decision.request.agreed)
     context.audit.record("device.allowed", **named, scope=" ".join(decision.request.agreed))
     return _end(context, interaction, device, DeviceOutcome.ALLOWED, **facts)
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from app.contract.step_reasons import RefusedPart
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth.claims import account as claims
+from app.identity.protocols.oauth.claims import account as account_claims
 from app.identity.protocols.oauth.issuers import Issuer
 
 
@@ -88,12 +88,14 @@ class Authorization(BaseModel):
     @property
     def agreed(self) -> tuple[str, ...]:
         """The scopes that need consent: the requested ones and those of each requested claim."""
-        return tuple(dict.fromkeys((*self.scope, *claims.scopes_of((*self.userinfo_claims, *self.id_token_claims)))))
+        return tuple(
+            dict.fromkeys((*self.scope, *account_claims.scopes_of((*self.userinfo_claims, *self.id_token_claims))))
+        )
 
     def without(self, scopes: Collection[str]) -> Authorization:
         """Return the request without these scopes and their claims."""
-        left_out = frozenset(claims.names(scopes)) - frozenset(
-            claims.names(item for item in self.scope if item not in scopes)
+        left_out = frozenset(account_claims.names(scopes)) - frozenset(
+            account_claims.names(item for item in self.scope if item not in scopes)
         )
         return self.model_copy(
             update={

@@ -9,7 +9,7 @@ from joserfc.jwk import OctKey
 from app.identity.directory.tenants.keys import client_secrets
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth.client_authentication import assertions
+from app.identity.protocols.oauth.client_authentication import assertions as client_assertions
 from app.identity.protocols.oauth.client_authentication.assertions import ClientAssertionRefused
 from app.identity.protocols.oauth.client_authentication.credentials import Carrier, ClientCredentials
 from app.identity.protocols.oauth.client_authentication.method import Method
@@ -26,7 +26,7 @@ def verify(context: Context, client: Application, presented: ClientCredentials) 
         keys = tuple(OctKey.import_key(secret) for secret in secrets)
     except ValueError:  # the library takes no text of a public key for a secret
         raise ClientAssertionRefused("is of a client whose secret cannot sign") from None
-    assertions.verify(context, client, presented.assertion, lambda _: keys, ALGORITHMS)
+    client_assertions.verify(context, client, presented.assertion, lambda _: keys, ALGORITHMS)
 
 
 METHOD = Method("client_secret_jwt", Carrier.ASSERTION, verify, algorithms=ALGORITHMS)

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import unquote, unquote_plus
 
 from app.contract.oauth.errors import InvalidClient, InvalidRequest
-from app.identity.protocols.oauth.client_authentication import assertions
+from app.identity.protocols.oauth.client_authentication import assertions as client_assertions
 from app.kit.operations.request_parsing import RawRequest
 
 
@@ -68,9 +68,9 @@ def _asserted(named: str | None, kind: str | None, assertion: str | None) -> Cli
     """Read an assertion (RFC 7521 section 4.2)."""
     if kind is None or assertion is None:
         raise InvalidRequest.names("client_assertion" if assertion is None else "client_assertion_type")
-    if kind != assertions.TYPE:
+    if kind != client_assertions.TYPE:
         raise InvalidClient("The client_assertion_type is not supported.")
-    subject = assertions.subject(assertion)
+    subject = client_assertions.subject(assertion)
     if named not in (None, subject):
         raise InvalidClient("The client_id is not the sub of the client_assertion.")
     return ClientCredentials(subject, Carrier.ASSERTION, assertion=assertion)

@@ -2,7 +2,7 @@
 
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth.client_authentication import assertions
+from app.identity.protocols.oauth.client_authentication import assertions as client_assertions
 from app.identity.protocols.oauth.client_authentication.assertions import ClientAssertionRefused
 from app.identity.protocols.oauth.client_authentication.credentials import Carrier, ClientCredentials
 from app.identity.protocols.oauth.client_authentication.method import Method
@@ -14,7 +14,7 @@ def verify(context: Context, client: Application, presented: ClientCredentials) 
     if not client_keys.has_keys(client):
         raise ClientAssertionRefused("is of a client without registered keys")
     keys = client_keys.of(context, client)
-    assertions.verify(context, client, presented.assertion, keys, client_keys.algorithms(client))
+    client_assertions.verify(context, client, presented.assertion, keys, client_keys.algorithms(client))
 
 
 METHOD = Method("private_key_jwt", Carrier.ASSERTION, verify, algorithms=client_keys.ALGORITHMS)

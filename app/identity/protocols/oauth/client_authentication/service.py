@@ -21,7 +21,7 @@ from app.identity.protocols.oauth.client_authentication import addresses, creden
 from app.identity.protocols.oauth.client_authentication.credentials import Carrier, ClientCredentials
 from app.identity.protocols.oauth.client_authentication.method import Method
 from app.identity.protocols.oauth.client_authentication.registry import METHODS
-from app.identity.protocols.oauth.registration import documents
+from app.identity.protocols.oauth.registration import documents as client_documents
 from app.kit.observability.logs import bind
 from app.kit.operations.errors import OAuthError
 from app.kit.operations.operation import Accept
@@ -74,7 +74,7 @@ def has_secret(context: Context, client: Application | None, secret: str) -> boo
 def _read_document(context: Context, presented: ClientCredentials) -> None:
     """Read the document that describes the client, where its id is the address of one. Raises InvalidClient, SlowDown."""
     try:
-        documents.ensure(context, presented.client_id)
+        client_documents.ensure(context, presented.client_id)
     except (InvalidClientMetadata, InvalidRedirectUri, RegistrationClosed) as refusal:
         raise _refused(context, presented, InvalidClient(refusal.description)) from None
 

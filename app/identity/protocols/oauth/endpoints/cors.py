@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Final
 
-from app.identity.directory.tenants import store
+from app.identity.directory.tenants import store as tenant_store
 from app.identity.platform.context import Context
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.database import StoreUnavailable
@@ -78,6 +78,6 @@ def _is_of_client(
     if client is None and context is not None and context.holder is not None and context.holder.client_id:
         client = services.directory.application(tenant, work, client_id=context.holder.client_id)
     if client is not None:
-        return origin in store.origins_of(client.settings)
+        return origin in tenant_store.origins_of(client.settings)
     # Anyone may register an application with any origin, so that no origin is known to be none's.
-    return origin in services.directory.origins(tenant, work) or store.has_registered_themselves(work)
+    return origin in services.directory.origins(tenant, work) or tenant_store.has_registered_themselves(work)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from app.contract.applications.file import DEVICE_GRANT
 from app.contract.oauth import authorization as authorization_contract
-from app.contract.oauth import metadata as metadata_contract
+from app.contract.oauth import metadata as oauth_metadata
 from app.contract.oauth import tokens as contract
 from app.contract.oauth.errors import InvalidClient
 from app.identity.directory.tenants import registered_applications
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import grants, issuers, rate_limits
-from app.identity.protocols.oauth.authorize import checks, device_codes, pushed
-from app.identity.protocols.oauth.claims import account as claims
+from app.identity.protocols.oauth.authorize import checks as authorization_checks
+from app.identity.protocols.oauth.authorize import device_codes, pushed
+from app.identity.protocols.oauth.claims import account as account_claims
 from app.identity.protocols.oauth.endpoints import metadata
 from app.identity.protocols.oauth.sender_constraints import token_binding
 from app.identity.protocols.oauth.tokens import introspection, introspection_jwts, machine_tokens
@@ -37,7 +38,9 @@ def token(context: Context, req: contract.TokenRequest) -> contract.TokenRespons
 def push_authorization_request(
     context: Context, req: authorization_contract.PushedRequest
 ) -> authorization_contract.PushedResponse:
-    return pushed.push(context, _client(context), req, (*checks.CLIENT_CHECKS, *checks.PARAMETER_CHECKS))
+    return pushed.push(
+        context, _client(context), req, (*authorization_checks.CLIENT_CHECKS, *authorization_checks.PARAMETER_CHECKS)
+    )
 
 
 @authorization_contract.device.implements
@@ -75,23 +78,21 @@ def revoke_machine(context: Context, req: contract.RevocationRequest) -> contrac
     return contract.Revoked()
 
 
-@metadata_contract.discovery.implements
-@metadata_contract.authorization_server.implements
-def read_metadata(context: Context, req: metadata_contract.IssuerRequest) -> Document:
+@oauth_metadata.discovery.implements
+@oauth_metadata.authorization_server.implements
+def read_metadata(context: Context, req: oauth_metadata.IssuerRequest) -> Document:
     return metadata.document(context, metadata.issuer_at(context, req.app))
 
 
-@metadata_contract.jwks.implements
-def read_keys(context: Context, req: metadata_contract.IssuerRequest) -> Document:
+@oauth_metadata.jwks.implements
+def read_keys(context: Context, req: oauth_metadata.IssuerRequest) -> Document:
     metadata.issuer_at(context, req.app)
     return metadata.key_set(context)
 
 
-@metadata_contract.userinfo.implements
-def read_userinfo(
-    context: Context, req: metadata_contract.IssuerRequest
-) -> metadata_contract.UserinfoResponse | Document:
-    return claims.userinfo(context, req.app)
+@oauth_metadata.userinfo.implements
+def read_userinfo(context: Context, req: oauth_metadata.IssuerRequest) -> oauth_metadata.UserinfoResponse | Document:
+    return account_claims.userinfo(context, req.app)
 
 
 def _client(context: Context) -> Application:

@@ -19,7 +19,7 @@ from app.identity.protocols.oauth.authorize.oauth_parameters import response_mod
 from app.identity.protocols.oauth.authorize.openid_parameters import acr_values, prompt
 from app.identity.protocols.oauth.claims import organizations as organization_claims
 from app.identity.protocols.oauth.claims.account import CLAIMS_OF_SCOPES, names
-from app.identity.protocols.oauth.client_authentication import registry as client_authentication
+from app.identity.protocols.oauth.client_authentication import registry as authentication_methods
 from app.identity.protocols.oauth.grants import GRANTS
 from app.identity.protocols.oauth.issuers import OIDC, Issuer
 from app.identity.protocols.oauth.sender_constraints import client_certificates, client_keys, dpop
@@ -73,7 +73,7 @@ def document(context: Context, issuer: Issuer) -> Document:
         response_modes=named.settings.response_modes if named is not None else (),
         takes_documents=settings.client_registration.client_id_documents,
         authorization_details_types=authorization_details.supported(context),
-        client_methods=client_authentication.served(context.services.settings),
+        client_methods=authentication_methods.served(context.services.settings),
         binds_certificates=client_certificates.is_configured(context.services.settings),
         mtls_url=context.services.settings.mtls_url(context.tenant.name),
     )
@@ -111,7 +111,7 @@ def _members(issuer: Issuer, offer: IssuerFeatures) -> dict[str, Any]:
         "authorization_signing_alg_values_supported": list(ALGORITHMS),
         "grant_types_supported": [*_GRANTS, *([types.IMPLICIT] if offer.has_open_registration else [])],
         "scopes_supported": [*(["openid"] if is_openid else []), "offline_access", *CLAIMS_OF_SCOPES],
-        **client_authentication.metadata(offer.client_methods),
+        **authentication_methods.metadata(offer.client_methods),
         **_certificate_members(issuer, offer),
         "introspection_signing_alg_values_supported": list(ALGORITHMS),
         "code_challenge_methods_supported": ["S256"],

@@ -9,8 +9,9 @@ from __future__ import annotations
 from app.contract.errors import TooManyRequests
 from app.contract.oauth.errors import InvalidGrant, InvalidRequest, SlowDown
 from app.contract.oauth.tokens import TokenRequest, TokenResponse
-from app.identity.authentication.sign_in import identifiers, tenant_requirements
-from app.identity.authentication.sign_in import service as sign_in
+from app.identity.authentication.sign_in import identifiers as sign_in_identifiers
+from app.identity.authentication.sign_in import service as sign_in_service
+from app.identity.authentication.sign_in import tenant_requirements
 from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.authentication.verification.service import VerificationOptions
@@ -38,9 +39,9 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     resource = resource_indicators.resolve(context, client, None, req.resource)
     has_refresh = token_response.has_refresh_token(client, scope)
     scope = scope if has_refresh else tuple(name for name in scope if name != token_response.OFFLINE)
-    identifier = identifiers.guess(context.tenant.settings, req.username)
+    identifier = sign_in_identifiers.guess(context.tenant.settings, req.username)
     try:
-        verified = sign_in.verify(
+        verified = sign_in_service.verify(
             context, identifier, req.password, LockSolution(), hides_unknown=True, options=VerificationOptions()
         )
     except TooManyRequests as refusal:
@@ -52,14 +53,14 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     account = verified.account
     if not tenant_requirements.are_met(context, account):
         raise InvalidGrant("Something must be accepted first, which this grant cannot ask for.")
-    claims = TokenClaims(auth_time=int(context.now.timestamp()), amr=(sign_in.PASSWORD,), resource=resource)
+    claims = TokenClaims(auth_time=int(context.now.timestamp()), amr=(sign_in_service.PASSWORD,), resource=resource)
     lifetime = (
         token_response.refresh_lifetime(context, client)
         if has_refresh
         else token_response.access_lifetime(context, client)
     )
     session = sessions.start_for_grant(
-        context, account.uid, (sign_in.PASSWORD,), client.client_id, lifetime, issuer=issuer.url
+        context, account.uid, (sign_in_service.PASSWORD,), client.client_id, lifetime, issuer=issuer.url
     )
     granted = client.granted(scope)
     grant = GrantResult(

@@ -13,13 +13,13 @@ from urllib.parse import urlsplit
 from app.contract.applications.client_authentication import WITH_SECRET
 from app.contract.applications.settings import ApplicationSettings
 from app.contract.oauth.errors import InvalidClientMetadata, RegistrationClosed, SlowDown
-from app.identity.directory.tenants import registered_applications as store
-from app.identity.directory.tenants import tenant_writes
+from app.identity.directory.tenants import registered_applications, tenant_writes
 from app.identity.directory.tenants.registered_applications import DOCUMENT, Logo, RegisteredApplication
 from app.identity.platform.context import Context
 from app.identity.platform.outbound import client as outbound
 from app.identity.platform.outbound.client import ProviderUnavailable
-from app.identity.protocols.oauth import consents, rate_limits
+from app.identity.protocols.oauth import consents as application_consents
+from app.identity.protocols.oauth import rate_limits
 from app.identity.protocols.oauth.registration import changed_identity, client_metadata, referenced_documents
 from app.kit.limits.rate_limits import Rate
 from app.kit.web.proxies import is_local
@@ -59,7 +59,7 @@ def ensure(context: Context, client_id: str) -> None:
     is_on = context.tenant.settings.client_registration.client_id_documents
     if not is_on or not is_document(client_id, allows_http=allows_http):
         return
-    stored = store.find(context.work, client_id)
+    stored = registered_applications.find(context.work, client_id)
     if stored is None and context.application(client_id=client_id) is not None:
         return  # the tenant configured an application with this id
     # A reading of the future is as old as it is ahead: the clock of the one who read was put back, or is fast.
@@ -114,21 +114,23 @@ def _keep(context: Context, client_id: str, settings: ApplicationSettings, logo:
     with context.work.separate_transaction() as work:
         work.begin()
         tenant_writes.lock(work)  # of several first requests one adds the application
-        stored = store.find(work, client_id, locks=True)
+        stored = registered_applications.find(work, client_id, locks=True)
         if stored is not None:
             settings = client_metadata.keep(settings, stored.settings)
             if changed_identity.is_another(stored, settings, logo):
-                consents.revoke_all(work, client_id)
+                application_consents.revoke_all(work, client_id)
             tenant_writes.change_application(work, client_id, settings)
-            store.mark(work, client_id, refreshed_at=context.now)
+            registered_applications.mark(work, client_id, refreshed_at=context.now)
         else:
             bounds = context.tenant.settings.client_registration
-            if store.count(work, network=context.network) >= bounds.max_applications_per_address:
+            if registered_applications.count(work, network=context.network) >= bounds.max_applications_per_address:
                 raise RegistrationClosed("Too many applications were registered from this network.")
-            if store.count(work) >= bounds.max_applications:
+            if registered_applications.count(work) >= bounds.max_applications:
                 raise RegistrationClosed("No more applications can register here.")
             marks = {"registered_by": DOCUMENT, "refreshed_at": context.now, "expires_at": context.now + _UNUSED}
-            store.add(work, client_id, settings, context.now, registered_from=context.network, **marks)
+            registered_applications.add(
+                work, client_id, settings, context.now, registered_from=context.network, **marks
+            )
             context.audit.record("application.registered", client_id=client_id, by=DOCUMENT)
         context.services.signing_keys.publish(work, settings.algorithms)
-        store.set_logo(work, client_id, logo)
+        registered_applications.set_logo(work, client_id, logo)

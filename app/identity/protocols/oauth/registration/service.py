@@ -10,11 +10,12 @@ from app.contract.applications.client_authentication import SECRET_JWT
 from app.contract.applications.settings import ApplicationSettings
 from app.contract.oauth.errors import InvalidClientMetadata, InvalidToken, RegistrationClosed, UnknownApplication
 from app.contract.oauth.registration import NewRegistrationResponse, RegistrationResponse
-from app.identity.directory.tenants import registered_applications as store
+from app.identity.directory.tenants import registered_applications
 from app.identity.directory.tenants.keys import client_secrets
 from app.identity.directory.tenants.registered_applications import DOCUMENT, Logo, RegisteredApplication
 from app.identity.platform.context import Context
-from app.identity.protocols.oauth import client_powers, consents, issuers, rate_limits
+from app.identity.protocols.oauth import client_powers, issuers, rate_limits
+from app.identity.protocols.oauth import consents as application_consents
 from app.identity.protocols.oauth.registration import (
     admission,
     changed_identity,
@@ -54,9 +55,9 @@ def register(context: Context, app: str | None, members: Mapping[str, Any]) -> N
     secret = randomness.token() if settings.has_secret else None
     marks |= {"registered_under": under, "registration_token_hash": randomness.digest(token)}
     marks |= client_secrets.columns(context.services.encryption, context.tenant.tenant_id, client_id, settings, secret)
-    store.add(context.work, client_id, settings, context.now, **marks)
+    registered_applications.add(context.work, client_id, settings, context.now, **marks)
     context.services.signing_keys.publish(context.work, settings.algorithms)
-    store.set_logo(context.work, client_id, logo)
+    registered_applications.set_logo(context.work, client_id, logo)
     context.audit.record("application.registered", client_id=client_id, by=admitted.registered_by)
     return NewRegistrationResponse(
         **_members(context, client_id, int(context.now.timestamp()), secret, token),
@@ -107,12 +108,14 @@ def replace(context: Context, client_id: str, members: Mapping[str, Any]) -> Reg
     if changed_identity.is_another(stored, settings, logo):
         # Ending the consents to one client reads all consents of the tenant.
         rate_limits.spend(context, "oauth.registration_renamed", _RENAMES, client_id)
-        consents.revoke_all(context.work, client_id)
+        application_consents.revoke_all(context.work, client_id)
     new_secret, columns = _secret_of(context, stored, settings)
-    if not store.replace(context.work, stored, settings, secret=columns, token_hash=randomness.digest(token)):
+    if not registered_applications.replace(
+        context.work, stored, settings, secret=columns, token_hash=randomness.digest(token)
+    ):
         raise InvalidToken
     context.services.signing_keys.publish(context.work, settings.algorithms)
-    store.set_logo(context.work, client_id, logo)
+    registered_applications.set_logo(context.work, client_id, logo)
     context.audit.record("application.registration_changed", client_id=client_id)
     return RegistrationResponse(
         **_members(context, client_id, int(stored.created_at.timestamp()), new_secret, token),
@@ -149,7 +152,7 @@ def remove(context: Context, client_id: str) -> None:
     Raises InvalidToken, SlowDown, RegistrationClosed.
     """
     _refuse_powerful(context, _authenticate(context, client_id))
-    store.remove(context.work, client_id)
+    registered_applications.remove(context.work, client_id)
     context.audit.record("application.unregistered", client_id=client_id)
 
 
@@ -190,7 +193,7 @@ def _authenticate(context: Context, client_id: str, *, locks: bool = False) -> R
     if len(client_id) > _MAX_ID_LENGTH:
         raise InvalidToken
     rate_limits.check_refusals(context, client_id)
-    stored, token = store.find(context.work, client_id, locks=locks), context.raw.bearer()
+    stored, token = registered_applications.find(context.work, client_id, locks=locks), context.raw.bearer()
     is_right = _is(token or "", stored.token_hash if stored is not None else None)
     if stored is None or not is_right or stored.registered_by == DOCUMENT:
         rate_limits.count_refusal(context, client_id)

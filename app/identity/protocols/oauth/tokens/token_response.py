@@ -20,7 +20,7 @@ from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.platform.token_claims import NO_CLAIMS, TokenClaims
 from app.identity.protocols.oauth import resource_indicators
-from app.identity.protocols.oauth.claims import account as claims
+from app.identity.protocols.oauth.claims import account as account_claims
 from app.identity.protocols.oauth.claims import mapping as mapped_claims
 from app.identity.protocols.oauth.claims import organizations as organization_claims
 from app.identity.protocols.oauth.claims import requested_values, subjects
@@ -245,7 +245,7 @@ def exchanged_id_token(
 
     It comes without an access token, so it has the claims of the scopes (OpenID Connect Core section 5.4).
     """
-    payload = _id_token_claims(context, client, issuer, grant, account, claims.names(grant.scope), None)
+    payload = _id_token_claims(context, client, issuer, grant, account, account_claims.names(grant.scope), None)
     payload["exp"] = min(payload["exp"], int(until.timestamp()))
     if grant.claims.act is not None:
         payload["act"] = subjects.actors_of(context, client, grant.claims.act)
@@ -262,13 +262,13 @@ def _id_token_claims(
     more_claims: Iterable[str],
     roles: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
-    requested = claims.registered(client, (*(grant.claims.id_token_claims or ()), *more_claims))
+    requested = account_claims.registered(client, (*(grant.claims.id_token_claims or ()), *more_claims))
     if roles is None:
         roles = role_claims.of_tokens(context, client, issuer, account, grant.scope, requested).id_token
-    payload: dict[str, Any] = claims.of(accounts.claimable_of(account), requested) if requested else {}
+    payload: dict[str, Any] = account_claims.of(accounts.claimable_of(account), requested) if requested else {}
     mapping = client.settings.claims_mapping.id_token
     if mapping:
-        payload.update(mapped_claims.of_token(account, mapping, claims.withheld(grant.scope, requested)))
+        payload.update(mapped_claims.of_token(account, mapping, account_claims.withheld(grant.scope, requested)))
     payload.update(roles)
     payload = requested_values.matching(payload, grant.claims.id_token_values)
     payload.update(organization_claims.of_token(grant.membership, client, grant.scope))
@@ -322,7 +322,7 @@ def _signed_access_token(
     stored, now = grant.claims, int(context.now.timestamp())
     mapping, audience = client.settings.claims_mapping.access_token, stored.aud or ()
     payload: dict[str, Any] = {
-        **(mapped_claims.of_token(account, mapping, claims.withheld(grant.scope)) if mapping else {}),
+        **(mapped_claims.of_token(account, mapping, account_claims.withheld(grant.scope)) if mapping else {}),
         **roles,
         "iss": stored.issuer,
         "sub": subjects.of(context, client, grant.uid) if grant.uid else client.client_id,

@@ -6,7 +6,7 @@ from app.contract import errors as e
 from app.contract.organizations import invitations as contract
 from app.contract.organizations.models import Display
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.organizations import powers
+from app.identity.directory.organizations import powers as organization_powers
 from app.identity.directory.organizations import service as organizations
 from app.identity.directory.organizations.invitations import invitation_rules
 from app.identity.directory.organizations.invitations import link_service as invitation_links
@@ -14,7 +14,7 @@ from app.identity.directory.organizations.invitations import service as invitati
 from app.identity.directory.organizations.invitations import store as invitation_store
 from app.identity.directory.organizations.invitations.invitation import INVITED, InvitationRecord
 from app.identity.directory.organizations.invitations.invitation_link import InvitationLinkRecord
-from app.identity.directory.organizations.invitations.service import InvitationRequest
+from app.identity.directory.organizations.invitations.invitation_rules import InvitationRequest
 from app.identity.directory.organizations.memberships import store as member_store
 from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.directory.organizations.service import while_on
@@ -38,9 +38,9 @@ def list_all(context: Context, req: contract.ListInvitations) -> contract.Invita
 @contract.create.implements
 @while_on
 def create(context: Context, req: contract.CreateInvitation) -> contract.Invitation:
-    require_powers(context, powers.of_invitation(context, req.org_id, req.role_ids))
+    require_powers(context, organization_powers.of_invitation(context, req.org_id, req.role_ids))
     requested = InvitationRequest(req.email, req.role_ids, req.inviter_uid, req.invitation_url)
-    return view(send_invitation.create(context, req.org_id, requested))
+    return view(send_invitation.invite(context, req.org_id, requested))
 
 
 @contract.create_many.implements
@@ -56,8 +56,8 @@ def create_many(context: Context, req: contract.CreateInvitations) -> contract.I
         for invitation in req.invitations
     ]
     for item in requested:
-        require_powers(context, powers.of_invitation(context, req.org_id, item.role_ids))
-    results = send_invitation.create_many(context, req.org_id, requested)
+        require_powers(context, organization_powers.of_invitation(context, req.org_id, item.role_ids))
+    results = send_invitation.invite_many(context, req.org_id, requested)
     invited = sum(result.invitation is not None for result in results)
     return contract.InvitationResults(data=[_result(result) for result in results], invited_count=invited)
 
@@ -76,7 +76,7 @@ def update(context: Context, req: contract.UpdateInvitation) -> contract.Invitat
     invitation, organization = invitations.require(context, req.invitation_id)
     _require_powers(context, invitation)
     if req.role_ids is not None:
-        require_powers(context, powers.of_invitation(context, invitation.org_id, req.role_ids))
+        require_powers(context, organization_powers.of_invitation(context, invitation.org_id, req.role_ids))
     send_invitation.refuse_url(context, req.invitation_url)
     invitation_rules.require_inviter(context, organization, invitation.inviter_uid)
     if req.role_ids is not None:
@@ -131,7 +131,7 @@ def accept(context: Context, req: contract.AcceptInvitation) -> contract.Accepte
 
 def _require_powers(context: Context, invitation: InvitationRecord) -> None:
     """Refuse a program that lacks a power of an invitation."""
-    require_powers(context, powers.of_invitation(context, invitation.org_id, invitation.role_ids))
+    require_powers(context, organization_powers.of_invitation(context, invitation.org_id, invitation.role_ids))
 
 
 def _open(

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from app.contract.organizations import invitation_links as contract
 from app.contract.organizations.invitations import InvitationPath
-from app.identity.directory.organizations import powers
+from app.identity.directory.organizations import powers as organization_powers
 from app.identity.directory.organizations import service as organizations
 from app.identity.directory.organizations.invitations import link_service as invitation_links
 from app.identity.directory.organizations.invitations import link_store
@@ -30,7 +30,7 @@ def list_all(context: Context, req: contract.ListInvitationLinks) -> contract.In
 @contract.create.implements
 @while_on
 def create(context: Context, req: contract.CreateInvitationLink) -> contract.CreatedInvitationLink:
-    require_powers(context, powers.of_invitation(context, req.org_id, req.role_ids))
+    require_powers(context, organization_powers.of_invitation(context, req.org_id, req.role_ids))
     requested = InvitationLinkRequest(
         req.org_id,
         req.role_ids,
@@ -55,7 +55,7 @@ def read(context: Context, req: InvitationPath) -> contract.InvitationLink:
 @while_on
 def revoke(context: Context, req: InvitationPath) -> contract.InvitationLink:
     link, _ = invitation_links.require(context, req.invitation_id)
-    require_powers(context, powers.of_invitation(context, link.org_id, link.role_ids))
+    require_powers(context, organization_powers.of_invitation(context, link.org_id, link.role_ids))
     return view(invitation_links.revoke(context, link))
 
 

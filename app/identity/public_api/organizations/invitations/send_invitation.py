@@ -17,8 +17,8 @@ from app.identity.directory.organizations.invitations import link_service as inv
 from app.identity.directory.organizations.invitations import service as invitations
 from app.identity.directory.organizations.invitations.invitation import LIFETIME, InvitationRecord
 from app.identity.directory.organizations.invitations.invitation_link import InvitationLinkRecord
+from app.identity.directory.organizations.invitations.invitation_rules import InvitationRequest, InvitationRules
 from app.identity.directory.organizations.invitations.link_service import InvitationLinkRequest
-from app.identity.directory.organizations.invitations.service import InvitationRequest, InvitationRules
 from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.directory.tenants.addresses import allowed_addresses
 from app.identity.messaging import service as messaging
@@ -49,16 +49,14 @@ class Result:
     """Whether an earlier one of the request has the address."""
 
 
-def create(context: Context, org_id: str, request: InvitationRequest) -> InvitationRecord:
-    """Invite a person by email. Raises as `lock_active` and `invitations.Checks` do, and InvitationUrlRefused, MailLimitReached."""
+def invite(context: Context, org_id: str, request: InvitationRequest) -> InvitationRecord:
+    """Invite a person by email. Raises as `lock_active` and `InvitationRules` do, and InvitationUrlRefused, MailLimitReached."""
     refuse_url(context, request.url)
-    checks = invitations.InvitationRules(
-        context, organizations.lock_active(context, org_id, is_alone=True), [request.email]
-    )
-    return _create(context, checks, request)
+    rules = InvitationRules(context, organizations.lock_active(context, org_id, is_alone=True), [request.email])
+    return _invite(context, rules, request)
 
 
-def create_many(context: Context, org_id: str, requested: Sequence[InvitationRequest]) -> list[Result]:
+def invite_many(context: Context, org_id: str, requested: Sequence[InvitationRequest]) -> list[Result]:
     """Invite several people; return one result for each, in their order. Nothing of a refused one is stored or sent.
 
     Raises:
@@ -70,7 +68,7 @@ def create_many(context: Context, org_id: str, requested: Sequence[InvitationReq
     organization = organizations.lock_active(
         context, org_id, is_alone=True
     )  # a taken key would abort the transaction of all
-    checks = invitations.InvitationRules(context, organization, [element.email for element in requested])
+    rules = InvitationRules(context, organization, [element.email for element in requested])
     known: set[str] = set()
     results = []
     for item in requested:
@@ -79,7 +77,7 @@ def create_many(context: Context, org_id: str, requested: Sequence[InvitationReq
             results.append(Result(item.email, refusal=e.InvitationExists(_REPEATED), is_repeated=True))
             continue
         try:
-            invitation = _create(context, checks, item)
+            invitation = _invite(context, rules, item)
         except REFUSED_ALONE as refusal:
             results.append(Result(item.email, refusal=refusal))
         else:
@@ -88,12 +86,12 @@ def create_many(context: Context, org_id: str, requested: Sequence[InvitationReq
     return results
 
 
-def _create(context: Context, checks: InvitationRules, request: InvitationRequest) -> InvitationRecord:
+def _invite(context: Context, rules: InvitationRules, request: InvitationRequest) -> InvitationRecord:
     """Invite a person to an organization that is locked alone, so that every refusal comes before the first change."""
-    checked = checks.check(request)
+    checked = rules.check(request)
     messaging.spend_limit(context, MailKind.INVITATION, checked.email, checked.holder)
     invitation, token = invitations.add(context, checked)
-    checks.count(checked)
+    rules.count(checked)
     _send(context, invitation, checked.organization, token, (checked.inviter, checked.holder), is_counted=True)
     return invitation
 

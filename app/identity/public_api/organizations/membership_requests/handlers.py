@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.contract.organizations import join_requests as contract
-from app.identity.directory.organizations import powers
+from app.identity.directory.organizations import powers as organization_powers
 from app.identity.directory.organizations import service as organizations
 from app.identity.directory.organizations.membership_requests import store as join_request_store
 from app.identity.directory.organizations.membership_requests.membership_request import JoinRequestRecord
@@ -26,7 +26,7 @@ def list_all(context: Context, req: contract.ListJoinRequests) -> contract.JoinR
 @while_on
 def approve(context: Context, req: contract.JoinRequestPath) -> contract.JoinRequest:
     organizations.lock_active(context, req.org_id, is_alone=True)  # so that the role of new members stays as it is
-    require_powers(context, powers.of_new_members(context, req.org_id))
+    require_powers(context, organization_powers.of_new_members(context, req.org_id))
     return _view(service.approve(context, req.org_id, req.id)[0])
 
 

@@ -3,7 +3,7 @@
 from app.contract.step_reasons import RefusedPart
 from app.identity.protocols.oauth import issuers, refusal_log
 from app.identity.protocols.oauth.authorize.request import RefusedOnPage, UncheckedRequest
-from app.identity.protocols.oauth.registration import documents
+from app.identity.protocols.oauth.registration import documents as client_documents
 from app.kit.operations.errors import OAuthError
 
 _MAX_LENGTH = 128
@@ -16,7 +16,7 @@ def check(request: UncheckedRequest) -> None:
     if len(client_id) > _MAX_LENGTH:
         raise RefusedOnPage(RefusedPart.CLIENT, "invalid_request", "The client_id is too long.")
     try:
-        documents.ensure(request.context, client_id)
+        client_documents.ensure(request.context, client_id)
     except OAuthError as refusal:
         raise RefusedOnPage(RefusedPart.CLIENT, "invalid_client", refusal.description) from None
     client = request.context.application(client_id=client_id)

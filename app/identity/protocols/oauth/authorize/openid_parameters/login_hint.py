@@ -1,7 +1,7 @@
 """login_hint: the identifier that the relying party expects (Core section 3.1.2.1); fills the form or offers another account."""
 
 from app.contract.tenants.settings import TenantSettings
-from app.identity.authentication.sign_in import identifiers
+from app.identity.authentication.sign_in import identifiers as sign_in_identifiers
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import normal_form
 from app.identity.protocols.oauth.authorize.request import UncheckedRequest
@@ -16,7 +16,7 @@ def check(request: UncheckedRequest) -> None:
 
 def names(settings: TenantSettings, account: Account, subject: str, hint: str) -> bool:
     """Return whether the hint is an identifier of the account, or its `sub` for the relying party."""
-    identifier = identifiers.guess(settings, hint)
+    identifier = sign_in_identifiers.guess(settings, hint)
     is_identifier = normal_form(identifier.kind, identifier.value) is not None
     return hint == subject or (is_identifier and not names_another(settings, account, subject, hint))
 
@@ -30,7 +30,7 @@ def names_another(settings: TenantSettings, account: Account, subject: str, hint
     Args:
         subject: the account's `sub` for the relying party, which is a hint too.
     """
-    identifier = identifiers.guess(settings, hint)
+    identifier = sign_in_identifiers.guess(settings, hint)
     form = normal_form(identifier.kind, identifier.value)
     if form is None or hint == subject:
         return False

@@ -19,7 +19,7 @@ from app.identity.platform.tenant import Application
 from app.identity.platform.token_claims import TokenClaims
 from app.identity.protocols.oauth import authorization_details, issuers
 from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect
-from app.identity.protocols.oauth.claims import account as claims
+from app.identity.protocols.oauth.claims import account as account_claims
 from app.identity.protocols.oauth.tokens import token_response
 from app.identity.protocols.oauth.tokens.token_response import GrantResult
 
@@ -68,7 +68,7 @@ def parameters(
     if types.ID_TOKEN in words:
         hashed = {"c_hash": code[0] if code is not None else None, "at_hash": access_token}
         # Without an access token there is no userinfo: the claims of the scopes are in the id_token (Core section 5.4).
-        more = claims.names(request.scope) if words == [types.ID_TOKEN] else ()
+        more = account_claims.names(request.scope) if words == [types.ID_TOKEN] else ()
         sent["id_token"] = token_response.id_token(context, client, issuer, grant, account, hashed, more)
     return sent
 

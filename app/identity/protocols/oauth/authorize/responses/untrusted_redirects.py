@@ -10,7 +10,8 @@ from app.contract.steps import RefusedStep, StepResponse
 from app.identity.authentication.sign_in.sessions.service import BrowserSession
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.protocols.oauth import consents, refusal_log, views
+from app.identity.protocols.oauth import consents as application_consents
+from app.identity.protocols.oauth import refusal_log, views
 from app.identity.protocols.oauth.authorize.request import RefusedByRedirect
 
 
@@ -18,7 +19,7 @@ def needs_page(context: Context, client: Application, session: BrowserSession | 
     """Return whether an error before any page may not be sent to the client by a redirect."""
     if not client.is_self_registered or context.tenant.settings.client_registration.redirect_errors:
         return False
-    return session is None or consents.find(context, session.uid, client.client_id) is None
+    return session is None or application_consents.find(context, session.uid, client.client_id) is None
 
 
 def page(context: Context, client: Application, problem: RefusedByRedirect) -> StepResponse:

@@ -6,11 +6,13 @@ from typing import Final
 
 from app.identity.administration.applications import (
     identity_providers,
-    initial_access_tokens,
     jwt_apps,
     oauth_clients,
     saml_apps,
     storefronts,
+)
+from app.identity.administration.applications import (
+    initial_access_tokens as initial_token_administration,
 )
 from app.identity.administration.settings_store import SettingsStore
 from app.identity.administration.tenant_settings import (
@@ -26,8 +28,8 @@ from app.identity.administration.tenant_settings import second_factors as second
 from app.identity.administration.tenant_settings import security as security_settings
 from app.identity.authentication.registration import sott_rules
 from app.identity.messaging.tenant_templates import rules as template_rules
-from app.identity.platform.resources.hooks import Rules
 from app.identity.platform.resources.items import Store
+from app.identity.platform.resources.rules import Rules
 from app.identity.platform.resources.store import SHARED_TABLE
 from app.kit.resources.resource import InSettings, InTable, Resource
 
@@ -37,7 +39,7 @@ RULES: Final[dict[Resource, Rules]] = {
     **consent_forms.RULES,
     **custom_domains.RULES,
     **custom_object_types.RULES,
-    **initial_access_tokens.RULES,
+    **initial_token_administration.RULES,
     **jwt_apps.RULES,
     **oauth_clients.RULES,
     **identity_providers.RULES,

@@ -15,11 +15,11 @@ from app.identity.directory.organizations.invitations import service as invitati
 from app.identity.directory.organizations.invitations import store as invitation_store
 from app.identity.directory.organizations.invitations.invitation import InvitationRecord
 from app.identity.directory.organizations.invitations.invitation_link import InvitationLinkRecord
+from app.identity.directory.organizations.invitations.invitation_rules import InvitationRequest
 from app.identity.directory.organizations.invitations.link_service import InvitationLinkRequest
-from app.identity.directory.organizations.invitations.service import InvitationRequest
 from app.identity.directory.organizations.memberships import managed_organization
 from app.identity.directory.organizations.memberships.managed_organization import ManagedOrganization
-from app.identity.directory.organizations.roles import service as roles
+from app.identity.directory.organizations.roles import service as organization_roles
 from app.identity.platform.context import Context
 from app.identity.public_api.organizations.invitations import send_invitation
 from app.identity.public_api.organizations.invitations.send_invitation import Result
@@ -40,7 +40,7 @@ def invite(context: Context, actor: Account, org_id: str, emails: Sequence[str],
     _require_role(context, managed_organization.load(context, actor, org_id, for_change=True), role_id)
     _spend_limits(context, actor, org_id, len(emails))
     requested = [InvitationRequest(email, [role_id], actor.uid, is_managed=True) for email in emails]
-    return send_invitation.create_many(context, org_id, requested)
+    return send_invitation.invite_many(context, org_id, requested)
 
 
 def resend(context: Context, actor: Account, org_id: str, invitation_id: str) -> InvitationRecord:
@@ -122,7 +122,7 @@ def _invitation(
 
 def _require_role(context: Context, scope: ManagedOrganization, role_id: str, *, is_shared: bool = False) -> None:
     """Raise OwnersOnly for a role that the member cannot give, or cannot give to everyone who has a link."""
-    roles.for_members(context, scope.organization.org_id, [role_id])
+    organization_roles.for_members(context, scope.organization.org_id, [role_id])
     can_give = managed_organization.can_share_role if is_shared else managed_organization.can_give_role
     if not can_give(context, scope, role_id):
         raise e.OwnersOnly
