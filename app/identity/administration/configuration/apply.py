@@ -27,8 +27,9 @@ from app.identity.administration.configuration.sections import applications, res
 from app.identity.administration.configuration.sections.accounts import AccountPass
 from app.identity.administration.configuration.sections.applications import ApplicationPass
 from app.identity.administration.configuration.sections.initial_access_tokens import TokenPass
-from app.identity.administration.configuration.sections.organizations import OrganizationPass, context_of
+from app.identity.administration.configuration.sections.organizations import OrganizationPass
 from app.identity.administration.configuration.sections.roles import RolePass
+from app.identity.administration.configuration.tenant_context import context_of
 from app.identity.administration.configuration.value_origins import Marks, differences, marks, merged, of_files, unnamed
 from app.identity.administration.tenant_settings import second_factors as second_factor_settings
 from app.identity.credentials.passwords import hash_cost
@@ -72,7 +73,8 @@ def apply(services: IdentityServices, configuration: Configuration, *, prune: bo
         ConfigurationError: the file contradicts the stored configuration.
         StoreUnavailable: the database is unreachable, full or read-only.
     """
-    hashes = _hashes(services, configuration, prune=prune)
+    planned = plan(services, configuration, prune=prune)
+    hashes = _hashes(services, configuration, planned)
     work = UnitOfWork(services.database, LOOKUP_TENANT)
     try:
         work.begin()
@@ -89,10 +91,12 @@ def apply(services: IdentityServices, configuration: Configuration, *, prune: bo
         work.rollback()
 
 
-def _hashes(services: IdentityServices, configuration: Configuration, *, prune: bool) -> dict[tuple[str, str], str]:
-    """Hash the passwords of accounts to create."""
+def _hashes(
+    services: IdentityServices, configuration: Configuration, planned: ChangePlan
+) -> dict[tuple[str, str], str]:
+    """Hash the passwords of accounts that the plan creates or changes."""
     requested = []
-    for change in plan(services, configuration, prune=prune).changes:
+    for change in planned.changes:
         tenant = next(item for item in configuration.tenants if item.name == change.tenant)
         account = next((item for item in tenant.accounts or () if item.label == change.name), None)
         if (
