@@ -144,29 +144,28 @@ class _TenantPass:
             self._add()
         else:
             stored = self._change(stored)
-        own = ApplicationPass(self.run, self.declared, self.path, self.named, is_new=stored is None)
-        has_changed = own.apply()
+        context = self._context()
+        is_new = stored is None
+        own = ApplicationPass(self.run, self.declared, context, self.path, self.named, is_new)
+        own.apply()
         self.named = own.named
-        if self.run.writes and has_changed:
-            algorithms = {name for application in self.declared.applications or () for name in application.algorithms}
-            self.run.services.signing_keys.publish(self.work, algorithms)
-        if self.run.writes and has_changed and stored is not None:
-            tenant_writes.change(self.work)
-        resources.apply(self.run, self.declared, self._context(), self.path, self.named)
-        tokens = TokenPass(self.run, self.declared, self.path, is_new=stored is None)
+        resources.apply(self.run, self.declared, context, self.path, self.named, is_new=is_new)
+        if self.run.writes:
+            context.audit.write(self.work)
+        tokens = TokenPass(self.run, self.declared, self.path, is_new=is_new)
         self.run.plan.changes += tokens.changes()
         self.named |= tokens.named
         if self.run.writes and (stored is None or stored.named_by_file != self.named):
             tenant_writes.set_named_by_file(self.work, self.named)
-        roles = RolePass(self.run, self.declared, self.path, is_new=stored is None)
+        roles = RolePass(self.run, self.declared, self.path, is_new=is_new)
         self.run.plan.changes += roles.changes()
         if self.declared.accounts is not None:
             settings = self._checked(self.settings)
-            account_pass = AccountPass(self.run, self.declared, self.path, settings, roles.known, is_new=stored is None)
+            account_pass = AccountPass(self.run, self.declared, self.path, settings, roles.known, is_new=is_new)
             self.run.plan.changes += account_pass.changes()
         if self.declared.organizations is not None or self.declared.organization_roles is not None:
             settings = self._checked(self.settings)
-            organizations = OrganizationPass(self.run, self.declared, self.path, settings, is_new=stored is None)
+            organizations = OrganizationPass(self.run, self.declared, self.path, settings, is_new=is_new)
             self.run.plan.changes += organizations.changes()
 
     def _context(self) -> Context:

@@ -29,12 +29,13 @@ from app.kit.resources.values import look, put, remove, secret_name
 _NOTHING: Final[Any] = object()
 
 
-def apply(run: Run, declared: BaseModel, context: Context, path: Path, named: Marks) -> None:
+def apply(run: Run, declared: BaseModel, context: Context, path: Path, named: Marks, *, is_new: bool) -> None:
     """Apply the tenant's items; resources that the file omits stay.
 
     Args:
         context: with the tenant's settings after this run.
         named: the keys that earlier files named; updated with this file's keys where the store does not keep origins.
+        is_new: whether this run adds the tenant.
     """
     for resource in run.configuration.resources:
         if getattr(declared, "settings", None) is None:
@@ -42,11 +43,9 @@ def apply(run: Run, declared: BaseModel, context: Context, path: Path, named: Ma
                 for where, sentence in wrong(resource, item, inner, context.tenant.settings):
                     run.refuse(where, sentence)
         if getattr(declared, resource.file_key) is not None:
-            _Pass(run, resource, context, named).apply(list(listed(resource, declared, path)))
+            _Pass(run, resource, context, named, is_new).apply(list(listed(resource, declared, path)))
         elif rules_of(resource).warnings is not None:
-            _Pass(run, resource, context, named).warn_of_held()
-    if run.writes:
-        context.audit.write(context.work)
+            _Pass(run, resource, context, named, is_new).warn_of_held()
 
 
 def exported(access: StoreAccess, resources: Sequence[Resource]) -> dict[str, list[dict[str, Any]]]:
@@ -77,6 +76,7 @@ class _Pass:
     resource: Resource
     context: Context
     named: Marks
+    is_new: bool
 
     @property
     def access(self) -> StoreAccess:
@@ -84,7 +84,7 @@ class _Pass:
 
     @cached_property
     def writer(self) -> Writer:
-        return Writer(self.context, self.resource, e.BadField, e.BadField("is already taken"), FILE)
+        return Writer(self.context, self.resource, e.BadField, e.BadField("is already taken"), FILE, self.is_new)
 
     def apply(self, requested: Sequence[tuple[Path, BaseModel]]) -> None:
         store, names = store_of(self.resource), dict[str, Any]()
