@@ -56,7 +56,7 @@ def acme(new_tenant_server: NewTenantServer) -> Managed:
 
 
 @pytest.mark.both_databases
-def test_audit_log_says_which_changes_came_from_a_file(acme: Managed) -> None:
+def test_audit_entries_name_the_file_as_source(acme: Managed) -> None:
     answered(acme.change(DisplayName="The Shop"))
     applied(acme.server.services, acme.text % ", require_consent: true")
     applied(acme.server.services, acme.text % ", require_consent: true")
@@ -122,7 +122,7 @@ def test_plan_makes_no_signing_key_and_apply_does(own_services: IdentityServices
     assert [row.algorithm for row in rows(own_services, "signing_keys")] == ["ES256"]
 
 
-def test_operation_does_not_choose_the_client_id_as_a_file_does(acme: Managed) -> None:
+def test_client_id_in_a_request_is_ignored(acme: Managed) -> None:
     body = {"AppName": "desk", "ClientId": "desk", "RedirectURIs": ["https://desk.example/cb"]}
     assert answered(ask(acme.server, acme.token, "POST", CLIENTS, body))["ClientId"] not in ("desk", "")
 

@@ -150,11 +150,11 @@ class _TenantPass:
         own.apply()
         self.named = own.named
         resources.apply(self.run, self.declared, context, self.path, self.named, is_new=is_new)
-        if self.run.writes:
-            context.audit.write(self.work)
-        tokens = TokenPass(self.run, self.declared, self.path, is_new=is_new)
+        tokens = TokenPass(self.run, self.declared, context, self.path, is_new)
         self.run.plan.changes += tokens.changes()
         self.named |= tokens.named
+        if self.run.writes:
+            context.audit.write(self.work)
         if self.run.writes and (stored is None or stored.named_by_file != self.named):
             tenant_writes.set_named_by_file(self.work, self.named)
         roles = RolePass(self.run, self.declared, self.path, is_new=is_new)

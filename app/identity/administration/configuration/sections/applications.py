@@ -8,24 +8,22 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from app.contract import errors as e
 from app.contract.applications.file import ApplicationFile
 from app.contract.applications.operations import CLIENTS
 from app.contract.applications.settings import ApplicationSettings
 from app.contract.tenants.file import TenantFile
 from app.identity.administration.applications import oauth_clients
 from app.identity.administration.configuration.file.document import ConfigurationError, Path
+from app.identity.administration.configuration.file_writer import FileWriter
 from app.identity.administration.configuration.plan import ChangeAction, Made, Run
 from app.identity.administration.configuration.sections import application_secrets
 from app.identity.administration.configuration.value_origins import Marks, differences, marks, merged, unnamed
-from app.identity.administration.resources.writing import Writer
 from app.identity.directory.tenants import tenant_writes
 from app.identity.directory.tenants.tenant_writes import ApplicationRow
 from app.identity.platform.context import Context
 from app.identity.platform.resources.items import FILE, Item
 from app.identity.protocols.oauth import sector_identifiers
 from app.kit import randomness
-from app.kit.operations.errors import ApiError
 
 _SECTORS_AT_ONCE: Final = 4
 
@@ -57,8 +55,8 @@ class ApplicationPass:
     is_new: bool
 
     @cached_property
-    def writer(self) -> Writer:
-        return Writer(self.context, CLIENTS, e.BadField, e.BadField("is already taken"), FILE, self.is_new)
+    def writer(self) -> FileWriter:
+        return FileWriter(self.run, self.context, CLIENTS, self.is_new)
 
     def apply(self) -> None:
         """Apply the applications."""
@@ -100,7 +98,7 @@ class ApplicationPass:
         secrets = self._secrets(declared) if declared.has_secret else {}
         self._note(ChangeAction.CREATE, declared.name)
         self._remember_sector(path, None, settings)
-        self._write(path, None, self._item(declared.name, client_id, settings, secrets))
+        self.writer.write(path, None, self._item(declared.name, client_id, settings, secrets))
 
     def _secrets(self, declared: ApplicationFile) -> dict[str, str]:
         """Return the secret in the file, or a generated secret, which the plan shows once."""
@@ -137,7 +135,7 @@ class ApplicationPass:
         if details:
             item = oauth_clients.item_of(stored)
             secrets = {**item.secrets, **secrets}
-            self._write(path, item, self._item(item.name, stored.client_id, settings, secrets))
+            self.writer.write(path, item, self._item(item.name, stored.client_id, settings, secrets))
 
     def _leave(self, stored: ApplicationRow) -> None:
         name = str(stored.settings.get("name", stored.name))
@@ -145,23 +143,12 @@ class ApplicationPass:
             self._note(ChangeAction.UNCHANGED, name, "not in the file; remove it with --prune")
             return
         self._note(ChangeAction.REMOVE, name)
-        if self.run.writes:
-            self.writer.remove(oauth_clients.item_of(stored))
+        self.writer.remove(oauth_clients.item_of(stored))
 
     def _item(self, name: str, client_id: str, settings: ApplicationSettings, secrets: dict[str, str]) -> Item:
         """Return an application as an item, with the keys that the file names."""
         content = {**tenant_writes.stored_settings(settings), "client_id": client_id}
         return Item((name,), content, secrets, {"by": FILE, "named": self.named["applications"][client_id]})
-
-    def _write(self, path: Path, before: Item | None, after: Item) -> None:
-        """Check an application as its operations do, and write it unless this run only plans."""
-        try:
-            self.writer.check(after)
-            self.writer.complete(before, after)
-            if self.run.writes:
-                self.writer.put(before, after)
-        except ApiError as refusal:
-            self.run.refuse(path, refusal.description)
 
     def _remember_sector(self, path: Path, before: ApplicationSettings | None, after: ApplicationSettings) -> None:
         if sector_identifiers.is_checked(before, after):

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from app.contract import errors as e
 from app.identity.administration.configuration.file.declared_resources import id_of, listed, wrong
 from app.identity.administration.configuration.file.document import Path
+from app.identity.administration.configuration.file_writer import FileWriter
 from app.identity.administration.configuration.plan import ChangeAction, Run
 from app.identity.administration.configuration.value_origins import Marks, differences, marks, merged, unnamed
 from app.identity.administration.resources.rules import rules_of, store_of
@@ -84,7 +84,7 @@ class _Pass:
 
     @cached_property
     def writer(self) -> Writer:
-        return Writer(self.context, self.resource, e.BadField, e.BadField("is already taken"), FILE, self.is_new)
+        return FileWriter(self.run, self.context, self.resource, self.is_new).writer
 
     def apply(self, requested: Sequence[tuple[Path, BaseModel]]) -> None:
         store, names = store_of(self.resource), dict[str, Any]()
