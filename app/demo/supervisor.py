@@ -16,7 +16,7 @@ from app.contract.tenants.branding import Brand
 from app.contract.tenants.file import TenantFile
 from app.identity.administration.configuration.apply import apply
 from app.identity.administration.configuration.file.reader import read
-from app.identity.administration.configuration.sections.organizations import context_of
+from app.identity.administration.configuration.tenant_context import context_of
 from app.identity.assembly.services import assemble
 from app.identity.directory.accounts import service as accounts
 from app.identity.platform.services import IdentityServices

@@ -122,6 +122,18 @@ def test_token_that_the_file_omits_is_removed_with_prune_only(ours: IdentityServ
     assert spent(ours, TOKEN) is None
 
 
+def test_each_change_is_audited_and_raises_the_version(ours: IdentityServices) -> None:
+    applied(ours, file(ours))
+    (before,) = rows(ours, "tenants")
+    applied(ours, file(ours, max_uses=5))
+    applied(ours, "tenants: [{name: acme, initial_access_tokens: []}]", prune=True)
+    (after,) = rows(ours, "tenants")
+    assert after.version == before.version + 2
+    assert [(row.event.partition(".")[2], row.facts) for row in rows(ours, "audit")] == [
+        (event, {"name": "partners", "source": "file"}) for event in ("added", "changed", "removed")
+    ]
+
+
 def test_export_has_the_tokens_without_digests(ours: IdentityServices) -> None:
     applied(ours, file(ours))
     exported = export(ours, "acme")

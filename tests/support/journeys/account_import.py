@@ -16,7 +16,7 @@ from app.identity.administration.account_import import service as account_import
 from app.identity.administration.account_import.formats import Format
 from app.identity.administration.account_import.import_record import MappedRecord
 from app.identity.administration.account_import.service import ImportedRecord
-from app.identity.administration.configuration.sections.organizations import context_of
+from app.identity.administration.configuration.tenant_context import context_of
 from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from app.contract.configuration_model import instant
 from app.contract.oauth import initial_access_tokens as contract
 from app.contract.oauth.registration_settings import MAX_DAYS, MAX_TOKENS, NAME_PATTERN
 from app.contract.tenants.settings import TenantSettings
@@ -24,6 +25,8 @@ from app.kit import randomness
 from app.kit.clock import iso
 from app.kit.resources.resource import Resource
 
+DIGEST: Final = "token_hash"
+"""The secret of an item whose token only its owner has: its digest."""
 _STORED: Final = "kept"
 """The value that represents a stored token, of which only the digest is known."""
 
@@ -45,32 +48,38 @@ class TokenStore:
 
     def items(self, access: StoreAccess, resource: Resource, parents: Sequence[str] = ()) -> list[Item]:  # noqa: ARG002 - Store
         """Return the tokens, the oldest first."""
-        return [_item(row) for row in initial_access_tokens.all_tokens(access.work)]
+        return [item_of(row) for row in initial_access_tokens.all_tokens(access.work)]
 
     def item(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> Item | None:  # noqa: ARG002 - Store
         """Return a token by its name."""
         row = initial_access_tokens.named(access.work, item_id[0])
-        return _item(row) if row is not None else None
+        return item_of(row) if row is not None else None
 
     def add(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:  # noqa: ARG002 - Store
         """Add a token. Raises IntegrityError if its name is taken."""
         settings = contract.InitialAccessToken.model_validate(item.content)
-        expires_at = access.now + timedelta(days=settings.expires_in_days)
+        ends = access.now + timedelta(days=settings.expires_in_days)
+        expires_at = instant(settings.expires_at) if settings.expires_at else ends  # a file says when
         item.content["expires_at"] = iso(expires_at)
         times: dict[str, Any] = {"created_at": item.created_at or access.now, "expires_at": expires_at}
-        digest = randomness.digest(item.secrets["token"])
+        digest = item.secrets.get(DIGEST) or randomness.digest(item.secrets["token"])
         initial_access_tokens.add(access.work, item.id[0], digest, max_uses=settings.max_uses, **times)
 
-    def change(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:
-        """A token does not change."""
-        raise NotImplementedError
+    def change(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:  # noqa: ARG002 - Store
+        """Change a token, as only a file does. Another digest may be used as often as a new token."""
+        settings = contract.InitialAccessToken.model_validate(item.content)
+        values: dict[str, Any] = {"max_uses": settings.max_uses, "expires_at": instant(settings.expires_at)}
+        if (digest := item.secrets.get(DIGEST)) is not None:
+            values |= {"token_hash": digest, "uses": 0}
+        initial_access_tokens.change(access.work, item.id[0], **values)
 
     def remove(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> None:  # noqa: ARG002 - Store
         """End a token."""
         initial_access_tokens.remove(access.work, item_id[0])
 
 
-def _item(row: Any) -> Item:
+def item_of(row: Any) -> Item:
+    """Return a stored token as an item."""
     days = round((row.expires_at - row.created_at) / timedelta(days=1))  # a file may have set any moment
     content = {
         "name": row.name,

@@ -50,12 +50,12 @@ class ApplicationStore:
 
     def items(self, access: StoreAccess, resource: Resource, parents: Sequence[str] = ()) -> list[Item]:  # noqa: ARG002 - Store
         """Return the applications by name."""
-        return [_item(row) for row in tenant_writes.applications_of(access.work)]
+        return [item_of(row) for row in tenant_writes.applications_of(access.work)]
 
     def item(self, access: StoreAccess, resource: Resource, item_id: tuple[str, ...]) -> Item | None:  # noqa: ARG002 - Store
         """Return an application by its name, in any letter case."""
         row = _row(access, item_id[0])
-        return _item(row) if row is not None else None
+        return item_of(row) if row is not None else None
 
     def add(self, access: StoreAccess, resource: Resource, item: Item, unique_key: str | None) -> None:  # noqa: ARG002 - Store
         """Add an application. Raises IntegrityError if its name is taken."""
@@ -226,12 +226,13 @@ def check_sector(context: Context, before: Item | None, after: Item) -> None:
 
 
 def complete(context: Context, before: Item | None, after: Item) -> None:
-    """Give a new client its id, and none a secret whose method needs none."""
+    """Give a new client its id, if a file did not; drop a secret that its method does not need; publish its signing keys."""
     if before is None:
-        after.content["client_id"] = randomness.guid()
+        after.content.setdefault("client_id", randomness.guid())
     if not _settings(after).has_secret:
         after.secrets.clear()
-    context.services.signing_keys.publish(context.work, _settings(after).algorithms)
+    if context.work.is_writing:  # not for the plan of a configuration file
+        context.services.signing_keys.publish(context.work, _settings(after).algorithms)
 
 
 def rotate(context: Context, item: Item, body: Any) -> contract.Credentials:  # noqa: ARG001 - the hook's signature
@@ -245,7 +246,8 @@ def _row(access: StoreAccess, name: str) -> ApplicationRow | None:
     return tenant_writes.application_named(access.work, name)
 
 
-def _item(row: ApplicationRow) -> Item:
+def item_of(row: ApplicationRow) -> Item:
+    """Return a stored application as an item."""
     secrets = {_SECRET: _STORED} if row.secret_hash else {}
     content = {**row.settings, "client_id": row.client_id, "registered_by": row.registered_by}
     return Item((str(row.settings["name"]),), content, secrets, created_at=row.created_at, modified_at=row.created_at)
@@ -258,10 +260,13 @@ def _settings(item: Item) -> ApplicationSettings:
 
 
 def _stored_settings(item: Item, stored: Set[str] = frozenset()) -> ApplicationSettings:
-    """Return the settings to store: without defaults that were not stored before, because an older process may not know them."""
-    settings = _settings(item)
+    """Return the settings to store: without defaults that no file names and that were not stored before.
+
+    An older process may not know them.
+    """
+    settings, explicit = _settings(item), {*stored, *_NAMED, *item.origin.get("named", ())}
     content = settings.model_dump(mode="json", exclude_unset=True)
-    retained = {name for name in content if name in stored or name in _NAMED or not _is_default(settings, name)}
+    retained = {name for name in content if name in explicit or not _is_default(settings, name)}
     return ApplicationSettings.model_validate({name: content[name] for name in content if name in retained})
 
 

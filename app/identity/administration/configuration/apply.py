@@ -27,8 +27,9 @@ from app.identity.administration.configuration.sections import applications, res
 from app.identity.administration.configuration.sections.accounts import AccountPass
 from app.identity.administration.configuration.sections.applications import ApplicationPass
 from app.identity.administration.configuration.sections.initial_access_tokens import TokenPass
-from app.identity.administration.configuration.sections.organizations import OrganizationPass, context_of
+from app.identity.administration.configuration.sections.organizations import OrganizationPass
 from app.identity.administration.configuration.sections.roles import RolePass
+from app.identity.administration.configuration.tenant_context import context_of
 from app.identity.administration.configuration.value_origins import Marks, differences, marks, merged, of_files, unnamed
 from app.identity.administration.tenant_settings import second_factors as second_factor_settings
 from app.identity.credentials.passwords import hash_cost
@@ -72,7 +73,8 @@ def apply(services: IdentityServices, configuration: Configuration, *, prune: bo
         ConfigurationError: the file contradicts the stored configuration.
         StoreUnavailable: the database is unreachable, full or read-only.
     """
-    hashes = _hashes(services, configuration, prune=prune)
+    planned = plan(services, configuration, prune=prune)
+    hashes = _hashes(services, configuration, planned)
     work = UnitOfWork(services.database, LOOKUP_TENANT)
     try:
         work.begin()
@@ -89,10 +91,12 @@ def apply(services: IdentityServices, configuration: Configuration, *, prune: bo
         work.rollback()
 
 
-def _hashes(services: IdentityServices, configuration: Configuration, *, prune: bool) -> dict[tuple[str, str], str]:
-    """Hash the passwords of accounts to create."""
+def _hashes(
+    services: IdentityServices, configuration: Configuration, planned: ChangePlan
+) -> dict[tuple[str, str], str]:
+    """Hash the passwords of accounts that the plan creates or changes."""
     requested = []
-    for change in plan(services, configuration, prune=prune).changes:
+    for change in planned.changes:
         tenant = next(item for item in configuration.tenants if item.name == change.tenant)
         account = next((item for item in tenant.accounts or () if item.label == change.name), None)
         if (
@@ -140,29 +144,28 @@ class _TenantPass:
             self._add()
         else:
             stored = self._change(stored)
-        own = ApplicationPass(self.run, self.declared, self.path, self.named, is_new=stored is None)
-        has_changed = own.apply()
+        context = self._context()
+        is_new = stored is None
+        own = ApplicationPass(self.run, self.declared, context, self.path, self.named, is_new)
+        own.apply()
         self.named = own.named
-        if self.run.writes and has_changed:
-            algorithms = {name for application in self.declared.applications or () for name in application.algorithms}
-            self.run.services.signing_keys.publish(self.work, algorithms)
-        if self.run.writes and has_changed and stored is not None:
-            tenant_writes.change(self.work)
-        resources.apply(self.run, self.declared, self._context(), self.path, self.named)
-        tokens = TokenPass(self.run, self.declared, self.path, is_new=stored is None)
+        resources.apply(self.run, self.declared, context, self.path, self.named, is_new=is_new)
+        tokens = TokenPass(self.run, self.declared, context, self.path, is_new)
         self.run.plan.changes += tokens.changes()
         self.named |= tokens.named
+        if self.run.writes:
+            context.audit.write(self.work)
         if self.run.writes and (stored is None or stored.named_by_file != self.named):
             tenant_writes.set_named_by_file(self.work, self.named)
-        roles = RolePass(self.run, self.declared, self.path, is_new=stored is None)
+        roles = RolePass(self.run, self.declared, self.path, is_new=is_new)
         self.run.plan.changes += roles.changes()
         if self.declared.accounts is not None:
             settings = self._checked(self.settings)
-            account_pass = AccountPass(self.run, self.declared, self.path, settings, roles.known, is_new=stored is None)
+            account_pass = AccountPass(self.run, self.declared, self.path, settings, roles.known, is_new=is_new)
             self.run.plan.changes += account_pass.changes()
         if self.declared.organizations is not None or self.declared.organization_roles is not None:
             settings = self._checked(self.settings)
-            organizations = OrganizationPass(self.run, self.declared, self.path, settings, is_new=stored is None)
+            organizations = OrganizationPass(self.run, self.declared, self.path, settings, is_new=is_new)
             self.run.plan.changes += organizations.changes()
 
     def _context(self) -> Context:

@@ -33,6 +33,8 @@ class Writer:
     """The error of an id or of unique values that another item has."""
     source: str | None = None
     """Where a change comes from, for the audit log, if not from a request."""
+    is_new_tenant: bool = False
+    """Whether the same transaction adds the tenant: no cache has it, so that its version stays."""
 
     @property
     def rules(self) -> Rules:
@@ -117,7 +119,7 @@ class Writer:
     def _note(self, event: str, item: Item) -> None:
         """Audit a write, and tell every cache."""
         resource, audit = self.resource, self.context.audit
-        if not self.store.raises_version:
+        if not (self.store.raises_version or self.is_new_tenant):
             tenant_writes.change(self.context.work)
         source = {"source": self.source} if self.source is not None else {}
         if resource.is_singleton:

@@ -5,18 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from app.contract.applications.file import ApplicationFile
+from app.contract.applications.operations import CLIENTS
 from app.contract.applications.settings import ApplicationSettings
 from app.contract.tenants.file import TenantFile
+from app.identity.administration.applications import oauth_clients
 from app.identity.administration.configuration.file.document import ConfigurationError, Path
+from app.identity.administration.configuration.file_writer import FileWriter
 from app.identity.administration.configuration.plan import ChangeAction, Made, Run
 from app.identity.administration.configuration.sections import application_secrets
 from app.identity.administration.configuration.value_origins import Marks, differences, marks, merged, unnamed
 from app.identity.directory.tenants import tenant_writes
-from app.identity.directory.tenants.keys import client_secrets
 from app.identity.directory.tenants.tenant_writes import ApplicationRow
+from app.identity.platform.context import Context
+from app.identity.platform.resources.items import FILE, Item
 from app.identity.protocols.oauth import sector_identifiers
 from app.kit import randomness
 
@@ -44,15 +49,19 @@ class ApplicationPass:
 
     run: Run
     declared: TenantFile
+    context: Context
     path: Path
     named: Marks
     is_new: bool
 
-    def apply(self) -> bool:
-        """Apply the applications; return whether one changed."""
+    @cached_property
+    def writer(self) -> FileWriter:
+        return FileWriter(self.run, self.context, CLIENTS, self.is_new)
+
+    def apply(self) -> None:
+        """Apply the applications."""
         if self.declared.applications is None:
-            return False
-        before = len(self.run.plan.changes)
+            return
         stored = [] if self.is_new else tenant_writes.configured_applications(self.run.work)
         seen = set()
         for number, application in enumerate(self.declared.applications):
@@ -66,7 +75,6 @@ class ApplicationPass:
         for left in stored:
             if left.client_id not in seen:
                 self._leave(left)
-        return any(change.action is not ChangeAction.UNCHANGED for change in self.run.plan.changes[before:])
 
     def _match(self, stored: Sequence[ApplicationRow], declared: ApplicationFile, path: Path) -> ApplicationRow | None:
         by_id = next((item for item in stored if declared.client_id and item.client_id == declared.client_id), None)
@@ -83,26 +91,23 @@ class ApplicationPass:
 
     def _new(self, declared: ApplicationFile, path: Path) -> None:
         client_id = declared.client_id or randomness.guid()
-        self._name(client_id, declared.settings())
+        settings = declared.settings()
+        self._name(client_id, settings)
         if declared.client_id is None:
             self.run.plan.made.append(Made(f"application {self.declared.name}/{declared.name}", "client_id", client_id))
-        secret = self._secret(declared) if declared.has_secret else None
+        secrets = self._secrets(declared) if declared.has_secret else {}
         self._note(ChangeAction.CREATE, declared.name)
-        settings = declared.settings()
         self._remember_sector(path, None, settings)
-        if self.run.writes:
-            encryption, tenant_id = self.run.services.encryption, self.run.work.tenant_id
-            columns = client_secrets.columns(encryption, tenant_id, client_id, settings, secret)
-            tenant_writes.add_application(self.run.work, client_id, settings, self.run.now, **columns)
+        self.writer.write(path, None, self._item(declared.name, client_id, settings, secrets))
 
-    def _secret(self, declared: ApplicationFile) -> str:
+    def _secrets(self, declared: ApplicationFile) -> dict[str, str]:
         """Return the secret in the file, or a generated secret, which the plan shows once."""
         secret = declared.client_secret or randomness.token()
         if declared.client_secret is None:
             self.run.plan.made.append(
                 Made(f"application {self.declared.name}/{declared.name}", "client_secret", secret)
             )
-        return secret
+        return {"client_secret": secret}
 
     def _name(self, client_id: str, settings: ApplicationSettings) -> None:
         named = {**self.named.get("applications", {}), client_id: marks(tenant_writes.stored_settings(settings))}
@@ -115,22 +120,22 @@ class ApplicationPass:
         self._name(stored.client_id, declared.settings())
         self._remember_sector(path, ApplicationSettings.model_validate(stored.settings), settings)
         details = list(differences(stored.settings, tenant_writes.stored_settings(settings), before))
-        encryption, tenant_id = self.run.services.encryption, self.run.work.tenant_id
-        why, values = application_secrets.changed(
-            encryption, tenant_id, stored, settings, lambda: self._secret(declared)
-        )
+        why = application_secrets.problem_with(stored, settings)
         details.extend([why] if why else [])
+        secrets = self._secrets(declared) if why and settings.has_secret else {}
         notes = []
         is_other = declared.client_secret and stored.secret_hash not in (
             None,
             randomness.digest(declared.client_secret),
         )
-        if is_other and not values:
+        if is_other and not why:
             notes.append("client_secret: unchanged; a file doesn't overwrite it")
         action = ChangeAction.CHANGE if details else ChangeAction.UNCHANGED
         self._note(action, declared.name, *details, *notes, *unnamed(tenant_writes.stored_settings(settings), named))
-        if self.run.writes and details:
-            tenant_writes.change_application(self.run.work, stored.client_id, settings, **values)
+        if details:
+            item = oauth_clients.item_of(stored)
+            secrets = {**item.secrets, **secrets}
+            self.writer.write(path, item, self._item(item.name, stored.client_id, settings, secrets))
 
     def _leave(self, stored: ApplicationRow) -> None:
         name = str(stored.settings.get("name", stored.name))
@@ -138,8 +143,12 @@ class ApplicationPass:
             self._note(ChangeAction.UNCHANGED, name, "not in the file; remove it with --prune")
             return
         self._note(ChangeAction.REMOVE, name)
-        if self.run.writes:
-            tenant_writes.remove_application(self.run.work, stored.client_id)
+        self.writer.remove(oauth_clients.item_of(stored))
+
+    def _item(self, name: str, client_id: str, settings: ApplicationSettings, secrets: dict[str, str]) -> Item:
+        """Return an application as an item, with the keys that the file names."""
+        content = {**tenant_writes.stored_settings(settings), "client_id": client_id}
+        return Item((name,), content, secrets, {"by": FILE, "named": self.named["applications"][client_id]})
 
     def _remember_sector(self, path: Path, before: ApplicationSettings | None, after: ApplicationSettings) -> None:
         if sector_identifiers.is_checked(before, after):

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import cached_property
 from typing import Any
 
 from app.contract.configuration_model import instant
+from app.contract.oauth.initial_access_tokens import TOKENS
 from app.contract.oauth.registration_settings import MAX_DAYS, MAX_TOKENS, InitialAccessTokenFile
 from app.contract.tenants.file import TenantFile
-from app.identity.administration.applications.initial_access_tokens import note
+from app.identity.administration.applications.initial_access_tokens import DIGEST, item_of
 from app.identity.administration.configuration.file.document import Path
+from app.identity.administration.configuration.file_writer import FileWriter
 from app.identity.administration.configuration.plan import Change, ChangeAction, Made, Run, differences
 from app.identity.administration.configuration.value_origins import Marks, marks
+from app.identity.platform.context import Context
+from app.identity.platform.resources.items import Item
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.identity.protocols.oauth.registration import initial_access_tokens
 from app.kit import randomness
@@ -36,9 +41,14 @@ class TokenPass:
 
     run: Run
     declared: TenantFile
+    context: Context
     path: Path
     is_new: bool
     named: Marks = field(default_factory=dict)
+
+    @cached_property
+    def writer(self) -> FileWriter:
+        return FileWriter(self.run, self.context, TOKENS, self.is_new)
 
     def changes(self) -> Iterator[Change]:
         """Yield a change for each token; with `run.writes`, write it before."""
@@ -50,14 +60,14 @@ class TokenPass:
         for number, token in enumerate(requested):
             path = (*self.path, _KEY, number)
             self._check(token, stored, path)
-            yield self._change(token, stored[token.name]) if token.name in stored else self._add(token)
+            yield self._change(token, stored[token.name], path) if token.name in stored else self._add(token, path)
         left = stored.keys() - {item.name for item in requested}
         if not self.run.prune and len(left) + len(requested) > MAX_TOKENS:
             self.run.refuse(
                 (*self.path, _KEY), f"expected at most {MAX_TOKENS} tokens, including those the tenant already has"
             )
         for name in sorted(left):
-            yield self._leave(name)
+            yield self._leave(stored[name])
 
     def _check(self, declared: InitialAccessTokenFile, stored: Mapping[str, Any], path: Path) -> None:
         if instant(declared.expires_at) > self.run.now + timedelta(days=MAX_DAYS):
@@ -66,7 +76,7 @@ class TokenPass:
         if declared.token_hash is not None and declared.token_hash in others:
             self.run.refuse((*path, "token_sha256"), "is already used by another token of this tenant")
 
-    def _add(self, declared: InitialAccessTokenFile) -> Change:
+    def _add(self, declared: InitialAccessTokenFile, path: Path) -> Change:
         """Add a token unless it has expired: the clean-up would delete it again."""
         expires_at = instant(declared.expires_at)
         if expires_at <= self.run.now:
@@ -77,32 +87,32 @@ class TokenPass:
             digest = randomness.digest(token)
             owner = f"initial_access_token {self.declared.name}/{declared.name}"
             self.run.plan.made.append(Made(owner, "token", token))
-        if self.run.writes:
-            times = {"created_at": self.run.now, "expires_at": expires_at}
-            initial_access_tokens.add(self.run.work, declared.name, digest, max_uses=declared.max_uses, **times)
-            note(self.run.services, self.run.work, "added", declared.name, "file")
+        self.writer.write(path, None, Item((declared.name,), _content(declared), {DIGEST: digest}))
         return self._noted(ChangeAction.CREATE, declared.name)
 
-    def _change(self, declared: InitialAccessTokenFile, row: Any) -> Change:
-        expires_at = instant(declared.expires_at)
+    def _change(self, declared: InitialAccessTokenFile, row: Any, path: Path) -> Change:
         before = {"max_uses": row.max_uses, "expires_at": iso(row.expires_at)}
-        details = [*differences(before, {"max_uses": declared.max_uses, "expires_at": iso(expires_at)})]
-        values: dict[str, Any] = {"max_uses": declared.max_uses, "expires_at": expires_at}
+        after = {"max_uses": declared.max_uses, "expires_at": iso(instant(declared.expires_at))}
+        details = [*differences(before, after)]
+        item, secrets = item_of(row), dict[str, str]()
         if declared.token_hash not in (None, row.token_hash):
             details.append("token: replaced; it may be used as often as a new one")
-            values |= {"token_hash": declared.token_hash, "uses": 0}
-        if details and self.run.writes:
-            initial_access_tokens.change(self.run.work, declared.name, **values)
-            note(self.run.services, self.run.work, "changed", declared.name, "file")
+            secrets = {DIGEST: declared.token_hash}
+        if details:
+            content = {**item.content, **_content(declared)}
+            self.writer.write(path, item, replace(item, content=content, secrets=secrets))
         return self._noted(ChangeAction.CHANGE if details else ChangeAction.UNCHANGED, declared.name, *details)
 
-    def _leave(self, name: str) -> Change:
+    def _leave(self, row: Any) -> Change:
         if not self.run.prune:
-            return self._noted(ChangeAction.UNCHANGED, name, "not in the file; remove it with --prune")
-        if self.run.writes:
-            initial_access_tokens.remove(self.run.work, name)
-            note(self.run.services, self.run.work, "removed", name, "file")
-        return self._noted(ChangeAction.REMOVE, name)
+            return self._noted(ChangeAction.UNCHANGED, row.name, "not in the file; remove it with --prune")
+        self.writer.remove(item_of(row))
+        return self._noted(ChangeAction.REMOVE, row.name)
 
     def _noted(self, action: ChangeAction, name: str, *details: str) -> Change:
         return Change(action, self.declared.name, "initial_access_token", name, details)
+
+
+def _content(declared: InitialAccessTokenFile) -> dict[str, Any]:
+    expires_at = instant(declared.expires_at).isoformat()
+    return {"name": declared.name, "max_uses": declared.max_uses, "expires_at": expires_at}

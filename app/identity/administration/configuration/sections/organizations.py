@@ -12,12 +12,12 @@ from functools import cached_property
 from typing import Any, NoReturn
 
 from app.contract.organizations.file import OrganizationFile, OrganizationRoleFile, TenantRoleFile
-from app.contract.tenants.branding import Brand
 from app.contract.tenants.file import TenantFile
 from app.contract.tenants.settings import TenantSettings
 from app.identity.administration.configuration.file.document import Path
 from app.identity.administration.configuration.plan import Change, ChangeAction, Run, differences
 from app.identity.administration.configuration.sections import organization_values as values
+from app.identity.administration.configuration.tenant_context import context_of
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account, is_verified
@@ -32,16 +32,9 @@ from app.identity.directory.organizations.roles import store as role_store
 from app.identity.platform.context import Context
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit_of_work import UnitOfWork
-from app.identity.platform.tenant import Tenant
 from app.kit.operations.errors import ApiError
 
 _IDENTIFIERS = (identifiers.EMAIL, identifiers.USERNAME, identifiers.PHONE)
-
-
-def context_of(services: IdentityServices, work: UnitOfWork, name: str, settings: TenantSettings) -> Context:
-    """Return a context outside of a request, for the tenant of the unit of work."""
-    tenant = Tenant(work.tenant_id, name, "", b"", 0, settings, Brand())
-    return Context.outside_requests(services, tenant, work)
 
 
 @dataclass

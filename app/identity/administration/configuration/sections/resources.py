@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from app.contract import errors as e
 from app.identity.administration.configuration.file.declared_resources import id_of, listed, wrong
 from app.identity.administration.configuration.file.document import Path
+from app.identity.administration.configuration.file_writer import FileWriter
 from app.identity.administration.configuration.plan import ChangeAction, Run
 from app.identity.administration.configuration.value_origins import Marks, differences, marks, merged, unnamed
 from app.identity.administration.resources.registry import rules_of, store_of
@@ -28,12 +28,13 @@ from app.kit.resources.values import look, put, remove, secret_name
 _NOTHING: Final[Any] = object()
 
 
-def apply(run: Run, declared: BaseModel, context: Context, path: Path, named: Marks) -> None:
+def apply(run: Run, declared: BaseModel, context: Context, path: Path, named: Marks, *, is_new: bool) -> None:
     """Apply the tenant's items; resources that the file omits stay.
 
     Args:
         context: with the tenant's settings after this run.
         named: the keys that earlier files named; updated with this file's keys where the store does not keep origins.
+        is_new: whether this run adds the tenant.
     """
     for resource in run.configuration.resources:
         if getattr(declared, "settings", None) is None:
@@ -41,11 +42,9 @@ def apply(run: Run, declared: BaseModel, context: Context, path: Path, named: Ma
                 for where, sentence in wrong(resource, item, inner, context.tenant.settings):
                     run.refuse(where, sentence)
         if getattr(declared, resource.file_key) is not None:
-            _Pass(run, resource, context, named).apply(list(listed(resource, declared, path)))
+            _Pass(run, resource, context, named, is_new).apply(list(listed(resource, declared, path)))
         elif rules_of(resource).warnings is not None:
-            _Pass(run, resource, context, named).warn_of_held()
-    if run.writes:
-        context.audit.write(context.work)
+            _Pass(run, resource, context, named, is_new).warn_of_held()
 
 
 def exported(access: StoreAccess, resources: Sequence[Resource]) -> dict[str, list[dict[str, Any]]]:
@@ -76,6 +75,7 @@ class _Pass:
     resource: Resource
     context: Context
     named: Marks
+    is_new: bool
 
     @property
     def access(self) -> StoreAccess:
@@ -83,7 +83,7 @@ class _Pass:
 
     @cached_property
     def writer(self) -> Writer:
-        return Writer(self.context, self.resource, e.BadField, e.BadField("is already taken"), FILE)
+        return FileWriter(self.run, self.context, self.resource, self.is_new).writer
 
     def apply(self, requested: Sequence[tuple[Path, BaseModel]]) -> None:
         store, names = store_of(self.resource), dict[str, Any]()
