@@ -188,6 +188,8 @@ def example(schema: dict[str, Any]) -> str:
     """Return the example of a key as a file has it; none of a model with a table of its own, and none too long for a cell."""
     if "](#" in kind(schema):
         return ""
+    if EXAMPLES not in schema:
+        raise ValueError(f"No file_texts.toml has an example, in [examples], of this key: {schema}")
     text = json.dumps(schema[EXAMPLES][0], ensure_ascii=False)
     return f"`{text}`".replace("|", "\\|") if len(text) <= _MAX_EXAMPLE_LENGTH else ""
 

@@ -179,7 +179,7 @@ def test_every_put_keeps_replaces_or_acts() -> None:
         for operation in load_catalogue()
         if operation.method == "PUT" and operation.documentation.is_public
     }
-    assert set(PUTS) == set(declared)
+    assert set(PUTS) == set(declared), "tests/support/operations/put_kinds.py says what each PUT does"
     keeping = {name for name, item in declared.items() if issubclass(item.request, PartialUpdate)}
     assert keeping == {name for name, kind in PUTS.items() if kind == KEEPS} == set(CASES)
 

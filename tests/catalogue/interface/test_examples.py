@@ -37,7 +37,7 @@ def examples_of(content: dict[str, Any]) -> Iterator[tuple[str, Any, dict[str, A
 
 
 def test_no_public_operation_is_without_an_example() -> None:
-    assert missing(load_examples()) == []
+    assert missing(load_examples()) == [], "python -m tools.examples --update FILE records those of a test's requests"
     assert set(load_examples()) <= {
         operation.name for operation in load_catalogue() if operation.documentation.is_public
     }

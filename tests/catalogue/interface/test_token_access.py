@@ -38,7 +38,10 @@ TESTED_APART = {
     "oauth_older.userinfo",  # its address names the application: test_older_userinfo_admits_tokens_of_its_application
     "cross_device.approve",  # the token is in its body: test_own_sign_ins_alone_approve_another_device
 }
-READING = {"U15", "U28", "U41", "U42", "U43", "U79", "U80", "U86", "U87", "U89", "M59"}
+READING = {
+    "accounts.read_own", "consents.logs", "consents.verify", "custom_objects.read", "custom_objects.read_all", "linking.refresh_profile",
+    "passkeys.listed", "passwords.own_questions", "self_service.policy_history", "tokens.info", "tokens.validate",
+}  # fmt: skip
 
 
 def takes_token_as_parameter(operation: AnyOperation) -> bool:
@@ -74,8 +77,7 @@ def test_operation_without_a_token_declares_no_access() -> None:
 
 
 def test_account_read_scope_opens_only_listed_operations() -> None:
-    stored = {operation.documentation.row for operation in CARRIED if operation.admission.access is READ}
-    assert stored == READING & {operation.documentation.row for operation in CATALOGUE}
+    assert {operation.name for operation in CARRIED if operation.admission.access is READ} == READING
 
 
 def test_only_userinfo_and_revocation_have_standard_access() -> None:
