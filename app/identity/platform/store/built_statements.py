@@ -1,6 +1,6 @@
 """Statements that are built for each execution; statements of one form share their SQL (decision 0268).
 
-They run like compiled statements. The form has SQL, names and types; each statement has its own values.
+They run like compiled statements. The shared `DriverStatement` has SQL, names and types; each statement has its own values.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from sqlalchemy.engine import Dialect
 from sqlalchemy.sql import Executable
 from sqlalchemy.sql.compiler import SQLCompiler
 
-from app.identity.platform.store.compiled_statements import Form, Parameters
+from app.identity.platform.store.compiled_statements import DriverStatement, Parameters
 from app.kit.caching.lru_cache import LruCache
 
 MAX_FORMS = 2_000
@@ -23,7 +23,7 @@ MAX_FORMS = 2_000
 class _Shared:
     """What statements of one key share."""
 
-    form: Form | None
+    driver_statement: DriverStatement | None
     """None where only SQLAlchemy can execute them."""
     places: Mapping[str, int]
     """The place of each parameter among the values that SQLAlchemy finds in a statement."""
@@ -39,7 +39,7 @@ class BuiltStatements:
         self._dialect = dialect
         self._shared = LruCache[Any, _Shared](MAX_FORMS)
 
-    def find(self, statement: Executable) -> tuple[Form, Parameters] | None:
+    def find(self, statement: Executable) -> tuple[DriverStatement, Parameters] | None:
         """Return a statement as the driver takes it, and its values; None if only SQLAlchemy can execute it.
 
         Such are one with an expanding IN, one with a default that Python computes for each row, and text.
@@ -54,9 +54,9 @@ class BuiltStatements:
         if shared is None:
             shared = self._compile(anything, key)
             self._shared.put(key.key, shared)
-        if shared.form is None:
+        if shared.driver_statement is None:
             return None
-        return shared.form, {name: key.bindparams[at].value for name, at in shared.places.items()}
+        return shared.driver_statement, {name: key.bindparams[at].value for name, at in shared.places.items()}
 
     def _compile(self, statement: Any, key: Any) -> _Shared:
         compiled: SQLCompiler = statement._compiler(self._dialect, cache_key=key)
@@ -72,6 +72,6 @@ class BuiltStatements:
         names = compiled.bind_names
         places = {names[copy]: at for at, bind in enumerate(key.bindparams) for copy in copies[bind] if copy in names}
         try:
-            return _Shared(Form(compiled, self._dialect, places.keys()), places)
+            return _Shared(DriverStatement(compiled, self._dialect, places.keys()), places)
         except ValueError:  # two columns of one name
             return _ONLY_SQLALCHEMY

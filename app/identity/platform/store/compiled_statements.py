@@ -60,14 +60,14 @@ class Compiled:
     def __init__(self, statement: Executable) -> None:
         self.statement = statement
         self.is_dml = bool(getattr(statement, "is_dml", False))
-        self._forms: dict[str, Form] = {}
+        self._driver_statements: dict[str, DriverStatement] = {}
 
-    def form(self, dialect: Dialect) -> Form:
+    def driver_statement(self, dialect: Dialect) -> DriverStatement:
         """Return the statement for a dialect."""
-        found = self._forms.get(dialect.name)
+        found = self._driver_statements.get(dialect.name)
         if found is None:
             compiled: Any = self.statement.compile(dialect=dialect)  # type: ignore[attr-defined]  # statements have it
-            found = self._forms[dialect.name] = Form(compiled, dialect)
+            found = self._driver_statements[dialect.name] = DriverStatement(compiled, dialect)
         return found
 
 
@@ -112,7 +112,7 @@ def _parameter(column: Column[Any]) -> BindParameter[Any]:
 _LOCK = re.compile(r"\bFOR (?:NO KEY UPDATE|UPDATE|KEY SHARE|SHARE)\b")
 
 
-class Form:
+class DriverStatement:
     """A statement as one driver takes it.
 
     Args:

@@ -17,7 +17,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.pool import QueuePool
 
 from app.identity.platform.store.built_statements import BuiltStatements
-from app.identity.platform.store.compiled_statements import Form, Parameters, Rows
+from app.identity.platform.store.compiled_statements import DriverStatement, Parameters, Rows
 from app.identity.platform.store.connection_pool import Borrowed, IdlePool
 from app.identity.platform.store.first_statement import FirstStatement
 from app.kit.clock import monotonic
@@ -105,7 +105,11 @@ class Database:
             raise StoreUnavailable("The request has used up its time for the database.")
 
     def execute(
-        self, borrowed: Borrowed, form: Form, parameters: Parameters, first: FirstStatement | None = None
+        self,
+        borrowed: Borrowed,
+        driver_statement: DriverStatement,
+        parameters: Parameters,
+        first: FirstStatement | None = None,
     ) -> Rows:
         """Run a compiled statement on the driver's connection; raises as SQLAlchemy does, DBAPIError and IntegrityError.
 
@@ -115,20 +119,20 @@ class Database:
         raw = borrowed.driver
         try:
             if type(parameters) is dict or isinstance(parameters, Mapping):  # the first is fast
-                values = form.parameters(parameters)
+                values = driver_statement.parameters(parameters)
                 if self.is_sqlite:
-                    cursor = raw.execute(form.sql, values)
-                    return Rows(form.rows(cursor.fetchall()), cursor.rowcount)
-                fetched, count = raw.rows(form.encoded, values, first)
-                return Rows(form.rows(fetched), count)
-            rows = [form.parameters(parameter) for parameter in parameters]
+                    cursor = raw.execute(driver_statement.sql, values)
+                    return Rows(driver_statement.rows(cursor.fetchall()), cursor.rowcount)
+                fetched, count = raw.rows(driver_statement.encoded, values, first)
+                return Rows(driver_statement.rows(fetched), count)
+            rows = [driver_statement.parameters(parameter) for parameter in parameters]
             if self.is_sqlite:
-                return Rows([], raw.executemany(form.sql, rows).rowcount)
-            return Rows([], raw.change_many(form.encoded, rows, first))
+                return Rows([], raw.executemany(driver_statement.sql, rows).rowcount)
+            return Rows([], raw.change_many(driver_statement.encoded, rows, first))
         except self.driver_error as problem:
             is_lost = dialect.is_disconnect(problem, raw, None)
             wrapped = DBAPIError.instance(
-                form.sql,
+                driver_statement.sql,
                 None,
                 problem,
                 self.driver_error,

@@ -18,7 +18,7 @@ from sqlalchemy.engine import CursorResult, Row
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.sql import Executable
 
-from app.identity.platform.store.compiled_statements import Compiled, Form, Parameters, Rows
+from app.identity.platform.store.compiled_statements import Compiled, DriverStatement, Parameters, Rows
 from app.identity.platform.store.connection_pool import Borrowed
 from app.identity.platform.store.database import Database, StoreUnavailable, translate, unavailable
 from app.identity.platform.store.first_statement import FirstStatement
@@ -83,9 +83,11 @@ class UnitOfWork:
         self.cost.statements += 1
         try:
             if isinstance(statement, Compiled):
-                return self._run_form(statement.form(self._database.engine.dialect), parameters or {})
+                return self._run_driver_statement(
+                    statement.driver_statement(self._database.engine.dialect), parameters or {}
+                )
             if parameters is None and (found := self._database.built.find(statement)) is not None:
-                return self._run_form(*found)
+                return self._run_driver_statement(*found)
             result: CursorResult[Any] = self._begin().connection.execute(statement, parameters)
             return Rows(list(result) if result.returns_rows else [], result.rowcount)
         except IntegrityError:
@@ -159,25 +161,25 @@ class UnitOfWork:
             separate.rollback()
             raise
 
-    def _run_form(self, form: Form, parameters: Parameters) -> Rows:
+    def _run_driver_statement(self, driver_statement: DriverStatement, parameters: Parameters) -> Rows:
         if self._database.is_sqlite or self._is_begun:
-            return self._database.execute(self._borrowed or self._borrow(), form, parameters)
-        begins = self._is_writing or form.locks_rows
+            return self._database.execute(self._borrowed or self._borrow(), driver_statement, parameters)
+        begins = self._is_writing or driver_statement.locks_rows
         first = FirstStatement(self.tenant_id, begins)
         try:
-            return self._run_first(form, parameters, first)
+            return self._run_first(driver_statement, parameters, first)
         except DBAPIError as problem:
             if not problem.connection_invalidated:
                 raise
             self._database.record_error(problem.orig)
             self._renew()
-            return self._run_first(form, parameters, first)
+            return self._run_first(driver_statement, parameters, first)
 
-    def _run_first(self, form: Form, parameters: Parameters, first: FirstStatement) -> Rows:
+    def _run_first(self, driver_statement: DriverStatement, parameters: Parameters, first: FirstStatement) -> Rows:
         """Run the statement that begins a PostgreSQL transaction; a read before any write is a transaction of its own."""
         borrowed = self._borrow()
         self._is_begun = first.begins
-        return self._database.execute(borrowed, form, parameters, first)
+        return self._database.execute(borrowed, driver_statement, parameters, first)
 
     def _borrow(self) -> Borrowed:
         if self._borrowed is None:

@@ -115,7 +115,7 @@ def test_no_value_of_a_statement_is_cached(work: UnitOfWork) -> None:
         work.run(update(token_table).where(OWN, T.ticket_hash == value).values(uid=value))
     entries = work._database.built._shared.items()
     assert len(entries) == 3
-    text = repr([(key, vars(shared.form), shared.places) for key, shared in entries])
+    text = repr([(key, vars(shared.driver_statement), shared.places) for key, shared in entries])
     assert "ticket_hash" in text
     assert not [value for value in personal if value in text]
 

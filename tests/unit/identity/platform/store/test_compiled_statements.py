@@ -128,7 +128,7 @@ def test_column_that_is_not_given_gets_its_default_or_null() -> None:
         "things", MetaData(), Column("name", String, nullable=False), Column("kind", String, default="next", nullable=False),
         Column("facts", JSON), Column("made_at", String, server_default="now", nullable=False),
     )  # fmt: skip
-    form = insert_row(things).form(SQLiteDialect_pysqlite())
+    form = insert_row(things).driver_statement(SQLiteDialect_pysqlite())
     assert form.parameters({"name": "one", "made_at": "then"}) == ["one", "next", None, "then"]
     values = {"name": "one", "made_at": "then", "kind": "this", "facts": {"a": 1}}
     assert form.parameters(values) == ["one", "this", '{"a": 1}', "then"]
@@ -139,4 +139,4 @@ def test_column_that_is_not_given_gets_its_default_or_null() -> None:
 def test_expanding_parameter_is_no_compiled_statement() -> None:
     many = Compiled(select(T.uid).where(T.uid.in_(bindparam("uids", expanding=True))))
     with pytest.raises(ValueError, match="expanding"):
-        many.form(SQLiteDialect_pysqlite())
+        many.driver_statement(SQLiteDialect_pysqlite())

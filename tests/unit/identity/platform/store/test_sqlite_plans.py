@@ -39,7 +39,7 @@ def test_no_statement_reads_all_rows_of_a_tenant() -> None:
             table.create(connection)
         slow = {}
         for name, statement in compiled_statements().items():
-            form = statement.form(engine.dialect)
+            form = statement.driver_statement(engine.dialect)
             plan = driver.execute(f"EXPLAIN QUERY PLAN {form.sql}", [None] * form.sql.count("?")).fetchall()
             slow[name] = [step for *_, step in plan if reads_all(step)]
     assert len(slow) > 30
