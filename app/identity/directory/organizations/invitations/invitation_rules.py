@@ -122,10 +122,9 @@ class ValidInvitation:
 
 
 class InvitationRules:
-    """Checks new invitations to an organization, which must be locked alone. What they read is read once for all of them."""
+    """Checks new invitations to an organization by what was read once for all of them, with their normalized addresses."""
 
-    def __init__(self, context: Context, organization: OrganizationRecord, emails: Iterable[str]) -> None:
-        keys = {key for email in emails if (key := _key_of(email)) is not None}
+    def __init__(self, context: Context, organization: OrganizationRecord, keys: Collection[str]) -> None:
         self._context, self._organization = context, organization
         self._roles: dict[tuple[str, ...], list[str]] = {}
         self._inviters: dict[str, Account] = {}
@@ -134,10 +133,9 @@ class InvitationRules:
         self._members = member_store.members_among(context, organization.org_id, uids)
         self._invited = store.invited_among(context, organization.org_id, keys)
         self._taken = taken_seats(context, organization) if organization.seats is not None else 0
-        store.end_expired(context, organization.org_id, keys)
 
     def check(self, request: InvitationRequest) -> ValidInvitation:
-        """Return the invitation if it may be made. Its address must be among those that were given at first.
+        """Return the invitation if it may be made. Its address must be among those of `read_rules`.
 
         Raises:
             WrongInvitationEmail: the address is malformed.
@@ -176,6 +174,14 @@ class InvitationRules:
         if uid not in self._inviters:
             self._inviters[uid] = require_inviter(self._context, self._organization, uid)
         return self._inviters[uid]
+
+
+def read_rules(context: Context, organization: OrganizationRecord, emails: Iterable[str]) -> InvitationRules:
+    """Return the rules for invitations to these addresses, and end their expired ones. The organization must be locked alone."""
+    keys = {key for email in emails if (key := _key_of(email)) is not None}
+    rules = InvitationRules(context, organization, keys)
+    store.end_expired(context, organization.org_id, keys)
+    return rules
 
 
 def _key_of(email: str) -> str | None:

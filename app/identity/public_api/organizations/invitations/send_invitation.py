@@ -52,7 +52,9 @@ class Result:
 def invite(context: Context, org_id: str, request: InvitationRequest) -> InvitationRecord:
     """Invite a person by email. Raises as `lock_active` and `InvitationRules` do, and InvitationUrlRefused, MailLimitReached."""
     refuse_url(context, request.url)
-    rules = InvitationRules(context, organizations.lock_active(context, org_id, is_alone=True), [request.email])
+    rules = invitation_rules.read_rules(
+        context, organizations.lock_active(context, org_id, is_alone=True), [request.email]
+    )
     return _invite(context, rules, request)
 
 
@@ -68,7 +70,7 @@ def invite_many(context: Context, org_id: str, requested: Sequence[InvitationReq
     organization = organizations.lock_active(
         context, org_id, is_alone=True
     )  # a taken key would abort the transaction of all
-    rules = InvitationRules(context, organization, [element.email for element in requested])
+    rules = invitation_rules.read_rules(context, organization, [element.email for element in requested])
     known: set[str] = set()
     results = []
     for item in requested:
