@@ -22,7 +22,7 @@ from app.identity.credentials.second_factors import views as factor_views
 from app.identity.directory.accounts import service as accounts
 from app.identity.platform.context import Context
 from app.identity.public_api.self_service import second_factors as account_factors
-from app.identity.public_api.self_service.passkeys import some_of
+from app.identity.public_api.self_service.passkeys import require_passkeys
 from app.identity.public_api.self_service.second_factors import older
 
 _TOKEN_FORM = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z", re.IGNORECASE)
@@ -91,7 +91,7 @@ def remove_passkey_factor(context: Context, req: contract.ManagedFactor) -> Dele
 
 @account_passkeys.managed_listed.implements
 def list_passkeys(context: Context, req: contract.ManagedFactor) -> ListedPasskeys:
-    return some_of(context, accounts.require(context, req.uid).uid)
+    return require_passkeys(context, accounts.require(context, req.uid).uid)
 
 
 @account_passkeys.managed_remove.implements

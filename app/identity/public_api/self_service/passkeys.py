@@ -26,13 +26,13 @@ def add(context: Context, req: contract.AddPasskey) -> ListedPasskeys:
     require_enabled(context)
     account = accounts.current(context)
     management.add(context, account, req.credential)
-    return all_of(context, account.uid)
+    return list_passkeys(context, account.uid)
 
 
 @contract.listed.implements
 def listed(context: Context, req: AccessTokenQuery) -> ListedPasskeys:
     require_enabled(context)
-    return some_of(context, accounts.current(context).uid)
+    return require_passkeys(context, accounts.current(context).uid)
 
 
 @contract.remove.implements
@@ -41,19 +41,19 @@ def remove(context: Context, req: contract.RemoveOwnPasskey) -> Deleted:
     return Deleted()
 
 
-def all_of(context: Context, uid: str) -> ListedPasskeys:
+def list_passkeys(context: Context, uid: str) -> ListedPasskeys:
     """Return an account's passkeys."""
     return ListedPasskeys(
         credentials=[passkey_store.to_listed(item) for item in passkey_store.by_account(context, uid)]
     )
 
 
-def some_of(context: Context, uid: str) -> ListedPasskeys:
+def require_passkeys(context: Context, uid: str) -> ListedPasskeys:
     """Return an account's passkeys; raises NoPasskey where there are none."""
-    found = all_of(context, uid)
+    found = list_passkeys(context, uid)
     if not found.credentials:
         raise e.NoPasskey
     return found
 
 
-__all__ = ["all_of", "some_of"]
+__all__ = ["list_passkeys", "require_passkeys"]
