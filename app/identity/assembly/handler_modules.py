@@ -18,9 +18,9 @@ import app.identity.authentication.sign_in.operations.phone_verification
 import app.identity.authentication.sign_in.operations.pins
 import app.identity.authentication.sign_in.operations.sign_in
 import app.identity.authentication.sign_in.passkeys.recovery
-import app.identity.authentication.sign_in.passkeys.registration
 import app.identity.authentication.sign_in.passkeys.second_factor
 import app.identity.authentication.sign_in.passkeys.sign_in
+import app.identity.authentication.sign_in.passkeys.sign_up
 import app.identity.authentication.sign_in.second_factors.handlers
 import app.identity.authentication.sign_in.second_factors.push
 import app.identity.authentication.sign_in.second_factors.sent_codes

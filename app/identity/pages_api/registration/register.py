@@ -19,7 +19,7 @@ from app.identity.authentication.registration.service import RegistrationOptions
 from app.identity.authentication.sign_in import interactions, pending_sign_in, risks
 from app.identity.authentication.sign_in import service as sign_in_service
 from app.identity.authentication.sign_in.interactions import Interaction, InteractionIds
-from app.identity.authentication.sign_in.passkeys import registration as passkey_registration
+from app.identity.authentication.sign_in.passkeys import sign_up as passkey_sign_up
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.verification.service import VerificationOptions
 from app.identity.credentials.captcha import service as captcha
@@ -130,7 +130,7 @@ def register(context: Context, req: contract.RegisterRequest) -> StepResponse:
         # The captcha of a passkey that our page began was verified at the beginning.
         is_ours = new_passkey.challenge_token.facts.get("is_ours")
         with nullcontext() if is_ours else _captcha_first(context, req):
-            result = passkey_registration.register(context, new_passkey, draft, options)
+            result = passkey_sign_up.register(context, new_passkey, draft, options)
             return _continue(context, current, typed, result, _replacement_of(new_passkey))
     with _captcha_first(context, req):
         result = registration.register(context, draft, options)
@@ -145,7 +145,7 @@ def register(context: Context, req: contract.RegisterRequest) -> StepResponse:
 @contract.begin_with_passkey.implements
 def begin_with_passkey(context: Context, req: contract.RegisterRequest) -> PasskeyOptions:
     """Validate the form before the browser creates a passkey; whether the address is taken is not checked here."""
-    passkey_registration.require_enabled(context)
+    passkey_sign_up.require_enabled(context)
     registration.require_enabled(context)
     ceremonies.refuse_misconfigured(context)
     ceremonies.spend_lookup(context)
@@ -181,12 +181,12 @@ def _new_passkey(context: Context, req: contract.RegisterRequest) -> NewPasskey 
     """Return the new passkey, if it replaces the password."""
     if req.credential is None:
         return None
-    passkey_registration.require_enabled(context)
+    passkey_sign_up.require_enabled(context)
     return ceremonies.verify_registration(context, CeremonyUse.SIGN_UP, req.credential)
 
 
 def _replacement_of(new_passkey: NewPasskey) -> PasswordReplacement:
-    return PasswordReplacement(passkey_registration.methods_for(new_passkey), new_passkey.facts["id"])
+    return PasswordReplacement(passkey_sign_up.methods_for(new_passkey), new_passkey.facts["id"])
 
 
 def _read(

@@ -114,9 +114,11 @@ def _sign_in(context: Context, req: contract.SignInFinish, use: CeremonyUse) -> 
         raise _no_passkey_refusal(context, req.credential) or refusal from None
     if not account.email:
         raise e.PasskeyNeedsEmail
-    options = ChallengeOptions(req.sms_template_2fa, req.email_template_2fa, req.is_voice_otp, req.duo_redirect_uri)
+    challenge_options = ChallengeOptions(
+        req.sms_template_2fa, req.email_template_2fa, req.is_voice_otp, req.duo_redirect_uri
+    )
     authentication = Authentication(methods, suppress_webhook=req.suppress_webhook)
-    return completion.complete(context, account, authentication, fields=req.fields_, options=options)
+    return completion.complete(context, account, authentication, fields=req.fields_, options=challenge_options)
 
 
 def _hides(context: Context) -> bool:
@@ -145,8 +147,8 @@ def _account_passkeys(context: Context, lookup: AccountLookup, req: contract.Sig
         raise e.PasskeyNeedsEmail
     refusal = eligibility.refusal(context, account, EMAIL)
     if isinstance(refusal, e.EmailUnverified):
-        options = verification.VerificationOptions(url=req.verification_url, email_template=req.email_template)
-        raise verification.send_after_refusal(context, account, refusal, options) or refusal
+        mail = verification.VerificationOptions(url=req.verification_url, email_template=req.email_template)
+        raise verification.send_after_refusal(context, account, refusal, mail) or refusal
     passkeys = passkey_store.by_account(context, account.uid)
     if not passkeys:
         raise e.NoPasskey
@@ -174,8 +176,8 @@ def _decoy_id(context: Context, name: str) -> bytes:
     return hashlib.sha512(digest).digest()[: _ID_LENGTHS[digest[0] % len(_ID_LENGTHS)]]
 
 
-def _public_key(creation_options: dict[str, Any]) -> PublicKey:
-    return PublicKey(publicKey=creation_options)
+def _public_key(request_options: dict[str, Any]) -> PublicKey:
+    return PublicKey(publicKey=request_options)
 
 
 __all__ = ["verify", "require_autofill", "require_enabled"]
