@@ -104,7 +104,7 @@ class TokenExists(Exception):
 class ContinuationToken:
     """A stored token."""
 
-    kind: ContinuationPurpose
+    purpose: ContinuationPurpose
     token_hash: str
     uid: str
     facts: dict[str, Any]
@@ -122,7 +122,7 @@ _fields_of = attrgetter(*(name for name in ContinuationToken.__dataclass_fields_
 
 def issue(
     context: Context,
-    kind: ContinuationPurpose,
+    purpose: ContinuationPurpose,
     uid: str,
     *,
     lifetime: timedelta,
@@ -132,7 +132,7 @@ def issue(
     """Store a new token and return it with its text, a GUID unless `text` is given. Raises TokenExists for a used text."""
     issued_text = text if text is not None else randomness.guid()
     token = ContinuationToken(
-        kind,
+        purpose,
         randomness.digest(issued_text),
         uid,
         dict(facts or {}),
@@ -149,13 +149,13 @@ def issue(
     return token
 
 
-def use_once(context: Context, kind: ContinuationPurpose, text: str, lifetime: timedelta) -> bool:
+def use_once(context: Context, purpose: ContinuationPurpose, text: str, lifetime: timedelta) -> bool:
     """Record the use of a text in a separate transaction, which a later error does not roll back; return True for the first use only.
 
     Not allowed after the request has written.
     """
     mark = {
-        "tenant_id": context.tenant.tenant_id, "kind": kind, "ticket_hash": randomness.digest(text), "uid": NO_ACCOUNT, "facts": {},
+        "tenant_id": context.tenant.tenant_id, "kind": purpose, "ticket_hash": randomness.digest(text), "uid": NO_ACCOUNT, "facts": {},
         "state": OPEN, "created_at": context.now, "expires_at": context.now + lifetime,
     }  # fmt: skip
     try:
@@ -168,7 +168,7 @@ def use_once(context: Context, kind: ContinuationPurpose, text: str, lifetime: t
 
 def renew(
     context: Context,
-    kind: ContinuationPurpose,
+    purpose: ContinuationPurpose,
     uid: str,
     text: str,
     lifetime: timedelta,
@@ -176,35 +176,35 @@ def renew(
 ) -> None:
     """Store a token with a given text in place of an existing one; the caller must have locked the account."""
     context.work.run(delete(token_table).where(
-        T.tenant_id == context.tenant.tenant_id, T.kind == kind, T.ticket_hash == randomness.digest(text)
+        T.tenant_id == context.tenant.tenant_id, T.kind == purpose, T.ticket_hash == randomness.digest(text)
     ))  # fmt: skip
-    issue(context, kind, uid, lifetime=lifetime, text=text, facts=facts)
+    issue(context, purpose, uid, lifetime=lifetime, text=text, facts=facts)
 
 
-def find(context: Context, kind: ContinuationPurpose, text: str | None) -> ContinuationToken | None:
+def find(context: Context, purpose: ContinuationPurpose, text: str | None) -> ContinuationToken | None:
     """Return the token with this text, expired or not (`is_expired`); a spent token is deleted."""
     if not text or len(text) > _MAX_LENGTH:
         return None
-    token = by_hash(context, kind, randomness.digest(text))
+    token = by_hash(context, purpose, randomness.digest(text))
     return replace(token, text=text) if token is not None else None
 
 
-def by_hash(context: Context, kind: ContinuationPurpose, token_hash: str) -> ContinuationToken | None:
+def by_hash(context: Context, purpose: ContinuationPurpose, token_hash: str) -> ContinuationToken | None:
     """Return the token with this digest."""
     ahead: ContinuationToken | None = context.work.read_ahead.pop((_KIND, token_hash), None)
-    if ahead is not None and ahead.kind is kind:
+    if ahead is not None and ahead.purpose is purpose:
         return ahead
-    key = {"tenant": context.tenant.tenant_id, "purpose": kind, "hash": token_hash}
+    key = {"tenant": context.tenant.tenant_id, "purpose": purpose, "hash": token_hash}
     row = context.work.one(_BY_HASH, key)
     return _token(row) if row is not None else None
 
 
 def with_token(
-    statement: Select[Any], tenant_id: Any, kind: ContinuationPurpose, token_hash: ColumnElement[str]
+    statement: Select[Any], tenant_id: Any, purpose: ContinuationPurpose, token_hash: ColumnElement[str]
 ) -> Select[Any]:
     """Extend a statement of another area so that it also reads the token with the digest in its row; see `read_ahead`."""
     columns = (column.label(name) for column, name in zip(COLUMNS, _AHEAD, strict=True))
-    is_named = (T.tenant_id == tenant_id) & (T.kind == kind) & (T.ticket_hash == token_hash)
+    is_named = (T.tenant_id == tenant_id) & (T.kind == purpose) & (T.ticket_hash == token_hash)
     return statement.add_columns(*columns).outerjoin(token_table, is_named)
 
 
@@ -217,21 +217,21 @@ def read_ahead(context: Context, row: Row[Any]) -> str | None:
     return token.uid
 
 
-def of_account(context: Context, kind: ContinuationPurpose, uid: str) -> list[ContinuationToken]:
+def of_account(context: Context, purpose: ContinuationPurpose, uid: str) -> list[ContinuationToken]:
     """Return an account's unexpired tokens of a purpose, newest first, without their texts."""
-    key = {"tenant": context.tenant.tenant_id, "purpose": kind, "account": uid, "now": context.now}
+    key = {"tenant": context.tenant.tenant_id, "purpose": purpose, "account": uid, "now": context.now}
     rows = context.work.all(_OF_ACCOUNT, key)
     return [_token(row) for row in rows]
 
 
 def spend(context: Context, token: ContinuationToken) -> bool:
     """Spend a token in the request's transaction, which a later error rolls back; return True for one of several concurrent uses."""
-    return spend_hash(context, token.kind, token.token_hash)
+    return spend_hash(context, token.purpose, token.token_hash)
 
 
-def spend_hash(context: Context, kind: ContinuationPurpose, token_hash: str) -> bool:
+def spend_hash(context: Context, purpose: ContinuationPurpose, token_hash: str) -> bool:
     """Spend the token with this digest, as `spend` does."""
-    key = {"tenant": context.tenant.tenant_id, "purpose": kind, "hash": token_hash, "now": context.now}
+    key = {"tenant": context.tenant.tenant_id, "purpose": purpose, "hash": token_hash, "now": context.now}
     return context.work.changed(_SPEND, key) > 0
 
 
@@ -257,17 +257,17 @@ def extend(context: Context, token: ContinuationToken, lifetime: timedelta, **fa
     return context.work.changed(update(token_table).where(*where).values(values)) > 0
 
 
-def revoke_all(context: Context, uid: str, *kinds: ContinuationPurpose) -> None:
+def revoke_all(context: Context, uid: str, *purposes: ContinuationPurpose) -> None:
     """Delete an account's tokens of some purposes."""
     context.work.run(
-        delete(token_table).where(T.tenant_id == context.tenant.tenant_id, T.uid == uid, T.kind.in_(kinds))
+        delete(token_table).where(T.tenant_id == context.tenant.tenant_id, T.uid == uid, T.kind.in_(purposes))
     )
 
 
 def _token(row: Iterable[Any]) -> ContinuationToken:
-    kind, *fields = row
-    return ContinuationToken(ContinuationPurpose(kind), *fields)
+    purpose, *fields = row
+    return ContinuationToken(ContinuationPurpose(purpose), *fields)
 
 
 def _key_of(context: Context, token: ContinuationToken) -> tuple[Any, ...]:
-    return T.tenant_id == context.tenant.tenant_id, T.kind == token.kind, T.ticket_hash == token.token_hash
+    return T.tenant_id == context.tenant.tenant_id, T.kind == token.purpose, T.ticket_hash == token.token_hash

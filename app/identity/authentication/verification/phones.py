@@ -153,7 +153,7 @@ def confirm(
     locked = account_store.change(context, token.uid, {}) or pending_accounts.activate(context, token.uid)
     if locked is None or not locked.is_active or locked.is_deleted:
         raise e.ClosedSmsCode
-    is_change = token.kind is Purpose.ADD_PHONE
+    is_change = token.purpose is Purpose.ADD_PHONE
     phone = str(token.facts["phone"]) if is_change else token.subject
     if not is_change and locked.phone != phone:
         raise e.ClosedSmsCode

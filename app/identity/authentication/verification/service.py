@@ -208,7 +208,7 @@ def confirm(
     changed = account_store.change(context, locked.uid, values) or locked
     for kind in KINDS:
         one_time_tokens.close(context, locked.uid, kind, subject=None if is_first else token.subject)
-    if token.kind is Purpose.ADD_EMAIL:
+    if token.purpose is Purpose.ADD_EMAIL:
         _notify_added(context, locked.email, changed, token)
     events.emit(context, "EmailVerification", changed, suppress_webhook)
     template = template or token.facts.get("welcome")
@@ -274,7 +274,7 @@ def _add_entry(
     context: Context, account: Account, entries: list[dict[str, Any]], token: OneTimeToken
 ) -> dict[str, Any]:
     """Add the requested address to the account; raises ClosedLink if the request was withdrawn."""
-    if token.kind is not Purpose.ADD_EMAIL:
+    if token.purpose is not Purpose.ADD_EMAIL:
         raise e.ClosedLink
     _add_identifier(context, account, token.subject)
     kind = "Primary" if account.email is None else str(token.facts.get("type") or "Secondary")

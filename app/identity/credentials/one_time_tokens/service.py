@@ -1,6 +1,6 @@
 """One-time links and codes that verify access to an address. They are stored as digests and work once.
 
-The link and the code of one message are spent together, and a newer message of the same kind, account and subject replaces both.
+The link and the code of one message are spent together, and a newer message of the same purpose, account and subject replaces both.
 
 A link has 256 random bits and is found by its digest. A code has six digits: it is found by its account and subject, each
 attempt is counted before the comparison, a wrong one counts toward the account's lock, and five close the code.
@@ -65,7 +65,7 @@ class IssuedLink(NamedTuple):
 class OneTimeToken:
     """The content of a presented link or code."""
 
-    kind: Purpose
+    purpose: Purpose
     uid: str
     subject: str  # the address or number that it was sent to, or another text that the caller of `new_link` chose
     facts: dict[str, Any]
@@ -75,7 +75,7 @@ class OneTimeToken:
 
 def new_link(
     context: Context,
-    kind: Purpose,
+    purpose: Purpose,
     uid: str,
     *,
     subject: str,
@@ -83,7 +83,7 @@ def new_link(
     facts: Mapping[str, Any] | None = None,
 ) -> str:
     """Return the token of a new link, as `issue` does."""
-    return issue(context, kind, uid, subject=subject, link_minutes=minutes, facts=facts).token
+    return issue(context, purpose, uid, subject=subject, link_minutes=minutes, facts=facts).token
 
 
 def has_link_form(token: str) -> bool:
@@ -93,7 +93,7 @@ def has_link_form(token: str) -> bool:
 
 def new_code(
     context: Context,
-    kind: Purpose,
+    purpose: Purpose,
     uid: str,
     *,
     subject: str,
@@ -101,12 +101,12 @@ def new_code(
     facts: Mapping[str, Any] | None = None,
 ) -> str:
     """Return a new code, as `issue` does."""
-    return issue(context, kind, uid, subject=subject, code_minutes=minutes, facts=facts).code.text
+    return issue(context, purpose, uid, subject=subject, code_minutes=minutes, facts=facts).code.text
 
 
 def issue(
     context: Context,
-    kind: Purpose,
+    purpose: Purpose,
     uid: str,
     *,
     subject: str,
@@ -116,7 +116,7 @@ def issue(
 ) -> IssuedLink:
     """Return a new link, a new code, or both for one message, each where its lifetime is given.
 
-    They replace the open message of the same kind, account and subject.
+    They replace the open message of the same purpose, account and subject.
     """
     token, code, new = "", OneTimeCode("", ""), []
     if link_minutes is not None:
@@ -125,56 +125,56 @@ def issue(
     if code_minutes is not None:
         code = OneTimeCode(randomness.digits(DIGITS), randomness.guid())
         new.append(NewOneTimeToken(code.code_id, _code_hashes(context, code.code_id, code.text)[0], code_minutes))
-    store.add(context, new, kind, uid, subject, facts=facts or {})
+    store.add(context, new, purpose, uid, subject, facts=facts or {})
     return IssuedLink(token, code)
 
 
-def find_code(context: Context, kind: Purpose, code_id: str) -> OneTimeToken | None:
+def find_code(context: Context, purpose: Purpose, code_id: str) -> OneTimeToken | None:
     """Return the content of the code with that id, in any state."""
-    stored = store.code(context, kind, code_id)
+    stored = store.code(context, purpose, code_id)
     return _one_time_token(stored) if stored is not None else None
 
 
-def last_recipient(context: Context, kinds: Collection[Purpose], subject: str) -> str | None:
-    """Return the uid of the account that was last sent a token of these kinds to an address."""
-    return stored.uid if (stored := store.newest_to_address(context, kinds, subject)) is not None else None
+def last_recipient(context: Context, purposes: Collection[Purpose], subject: str) -> str | None:
+    """Return the uid of the account that was last sent a token of these purposes to an address."""
+    return stored.uid if (stored := store.newest_to_address(context, purposes, subject)) is not None else None
 
 
-def purpose_of_newest_code(context: Context, kinds: Sequence[Purpose], uid: str, subject: str) -> Purpose:
-    """Return the kind of the newest code that an account was sent to an address, or the first of `kinds` if there is none."""
-    stored = store.newest_to_address(context, kinds, subject, uid=uid)
-    return Purpose(stored.kind) if stored is not None else kinds[0]
+def purpose_of_newest_code(context: Context, purposes: Sequence[Purpose], uid: str, subject: str) -> Purpose:
+    """Return the purpose of the newest code that an account was sent to an address, or the first of `purposes` if there is none."""
+    stored = store.newest_to_address(context, purposes, subject, uid=uid)
+    return Purpose(stored.kind) if stored is not None else purposes[0]
 
 
-def peek_link(context: Context, kind: Purpose, token: str) -> OneTimeToken:
+def peek_link(context: Context, purpose: Purpose, token: str) -> OneTimeToken:
     """Return the content of a link without using it, for the page to which an email leads.
 
     Raises:
         UnknownLink: 1063. UsedLink: 974. ExpiredLink: 975, expired or replaced by a newer one.
     """
-    return _one_time_token(_find_open_link(context, kind, token))
+    return _one_time_token(_find_open_link(context, purpose, token))
 
 
-def find_used_link(context: Context, kind: Purpose, token: str) -> OneTimeToken | None:
+def find_used_link(context: Context, purpose: Purpose, token: str) -> OneTimeToken | None:
     """Return the content of a used link, for the page that reports the use and continues."""
-    stored = _find_link(context, kind, token)
+    stored = _find_link(context, purpose, token)
     return _one_time_token(stored) if stored is not None and stored.state == store.USED else None
 
 
-def find_link(context: Context, kind: Purpose, token: str) -> OneTimeToken | None:
+def find_link(context: Context, purpose: Purpose, token: str) -> OneTimeToken | None:
     """Return the content of a link in any state, to send a new one."""
-    stored = _find_link(context, kind, token)
+    stored = _find_link(context, purpose, token)
     return _one_time_token(stored) if stored is not None else None
 
 
-def spend_link(context: Context, kind: Purpose, token: str) -> OneTimeToken:
+def spend_link(context: Context, purpose: Purpose, token: str) -> OneTimeToken:
     """Use a link in the request's transaction, so a later error leaves it unused, and the code of its message.
 
     Only one of several concurrent calls for one message succeeds. Raises as `peek_link` does.
     """
-    stored = _find_open_link(context, kind, token)
+    stored = _find_open_link(context, purpose, token)
     account_store.change(context, stored.uid, {})  # lock order: the account, then its tokens
-    if not store.mark_used(context, stored.token_id, kind, stored.uid, stored.subject):
+    if not store.mark_used(context, stored.token_id, purpose, stored.uid, stored.subject):
         raise e.UsedLink
     context.give_back_attempts()
     return _one_time_token(stored)
@@ -182,7 +182,7 @@ def spend_link(context: Context, kind: Purpose, token: str) -> OneTimeToken:
 
 def spend_code(
     context: Context,
-    kind: Purpose,
+    purpose: Purpose,
     uid: str,
     code: str,
     *,
@@ -210,7 +210,14 @@ def spend_code(
             newer code.
     """
     token = check_code(
-        context, kind, uid, code, subject=subject, errors=errors, is_lock_solved=is_lock_solved, identifier=identifier
+        context,
+        purpose,
+        uid,
+        code,
+        subject=subject,
+        errors=errors,
+        is_lock_solved=is_lock_solved,
+        identifier=identifier,
     )
     spend_checked_code(context, token, errors=errors, is_lock_solved=is_lock_solved)
     return token
@@ -218,7 +225,7 @@ def spend_code(
 
 def check_code(
     context: Context,
-    kind: Purpose,
+    purpose: Purpose,
     uid: str,
     code: str,
     *,
@@ -231,8 +238,8 @@ def check_code(
     lookup = _counted_lookup(context, uid, identifier)
     if not is_lock_solved and (lock := account_lookup.lock_of(context, lookup)):
         raise _lock_error(context, lock)
-    _spend_daily_attempts(context, kind, subject)
-    stored = store.newest_code(context, kind, uid, subject)
+    _spend_daily_attempts(context, purpose, subject)
+    stored = store.newest_code(context, purpose, uid, subject)
     if stored is None:
         if identifier is not None:  # the same statement as for an existing code, for the same duration
             with context.work.separate_transaction() as transaction:
@@ -245,7 +252,7 @@ def check_code(
     if tries is None and identifier is not None and not is_right:
         raise _count_failure(context, lookup, errors)
     if tries is None:
-        raise _unusable_error(context, store.newest_code(context, kind, uid, subject), errors)
+        raise _unusable_error(context, store.newest_code(context, purpose, uid, subject), errors)
     if not is_right:
         if tries >= MAX_ATTEMPTS:
             with context.work.separate_transaction() as transaction:
@@ -265,8 +272,8 @@ def spend_checked_code(
     mailbox would give its reader new attempts at the second factor.
     """
     account_store.change(context, token.uid, {})  # as `spend_link` does
-    if not store.mark_used(context, token.token_id, token.kind, token.uid, token.subject):
-        raise _unusable_error(context, store.newest_code(context, token.kind, token.uid, token.subject), errors)
+    if not store.mark_used(context, token.token_id, token.purpose, token.uid, token.subject):
+        raise _unusable_error(context, store.newest_code(context, token.purpose, token.uid, token.subject), errors)
     context.give_back_attempts()
     settings = context.tenant.settings
     is_complete = settings.two_factor == "disabled" and not settings.risk.demands
@@ -285,25 +292,25 @@ def spend_server_supplied(context: Context, uid: str, *, is_code: bool) -> None:
 def close(
     context: Context,
     uid: str,
-    kind: Purpose | None = None,
+    purpose: Purpose | None = None,
     *,
     subject: str | None = None,
     except_purpose: Purpose | None = None,
 ) -> None:
-    """Close an account's open tokens: of one kind, of all, or of all except one; for one subject or for all."""
-    store.close_all(context, uid, kind, subject, except_purpose)
+    """Close an account's open tokens: of one purpose, of all, or of all except one; for one subject or for all."""
+    store.close_all(context, uid, purpose, subject, except_purpose)
 
 
 def close_addressed(
-    context: Context, uid: str, kind: Purpose, address: str, until: datetime | None = None, *, spared: str = ""
+    context: Context, uid: str, purpose: Purpose, address: str, until: datetime | None = None, *, spared: str = ""
 ) -> None:
     """Close open tokens whose subject begins with that address, except with `spared`; with `until` only those that expire by then."""
-    store.close_addressed(context, uid, kind, address, until, spared)
+    store.close_addressed(context, uid, purpose, address, until, spared)
 
 
 def close_later(context: Context, token: OneTimeToken) -> None:
-    """Close open tokens of the same kind and account that were sent after this one."""
-    store.close_later(context, token.kind, token.uid, token.expires_at)
+    """Close open tokens of the same purpose and account that were sent after this one."""
+    store.close_later(context, token.purpose, token.uid, token.expires_at)
 
 
 def refuse_locked(context: Context, account: Account) -> None:
@@ -316,13 +323,13 @@ def refuse_locked(context: Context, account: Account) -> None:
         raise _lock_error(context, lock)
 
 
-def _find_link(context: Context, kind: Purpose, token: str) -> StoredToken | None:
+def _find_link(context: Context, purpose: Purpose, token: str) -> StoredToken | None:
     token = token.strip()
-    return store.link(context, kind, randomness.digest(token)) if 0 < len(token) <= _MAX_TOKEN_LENGTH else None
+    return store.link(context, purpose, randomness.digest(token)) if 0 < len(token) <= _MAX_TOKEN_LENGTH else None
 
 
-def _find_open_link(context: Context, kind: Purpose, token: str) -> StoredToken:
-    stored = _find_link(context, kind, token)
+def _find_open_link(context: Context, purpose: Purpose, token: str) -> StoredToken:
+    stored = _find_link(context, purpose, token)
     if stored is None:
         raise e.UnknownLink
     if stored.state == store.USED:
@@ -360,10 +367,10 @@ def _lock_error(context: Context, lock: AccountLock) -> ApiError:
     return e.LockedForAWhile(data={"LoginLockedTimeout": iso(lock.until)})
 
 
-def _spend_daily_attempts(context: Context, kind: Purpose, address: str) -> None:
+def _spend_daily_attempts(context: Context, purpose: Purpose, address: str) -> None:
     """Spend from an address's daily attempts, across all its tokens: each new registration sends a new code."""
     limit = context.tenant.settings.limits.email_codes_tried_per_day
-    if limit and kind in (Purpose.EMAIL, Purpose.ADD_EMAIL):
+    if limit and purpose in (Purpose.EMAIL, Purpose.ADD_EMAIL):
         context.spend("email_code", Rate(limit, _DAY), address)
 
 

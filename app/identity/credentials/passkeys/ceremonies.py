@@ -219,10 +219,12 @@ def spend_lookup(context: Context) -> None:
 
 
 def _issue_challenge(
-    context: Context, kind: ContinuationPurpose, use: CeremonyUse, uid: str, facts: Mapping[str, Any]
+    context: Context, purpose: ContinuationPurpose, use: CeremonyUse, uid: str, facts: Mapping[str, Any]
 ) -> str:
     challenge = randomness.token()
-    continuation_tokens.issue(context, kind, uid, lifetime=LIFETIME, facts={**facts, "use": use.value}, text=challenge)
+    continuation_tokens.issue(
+        context, purpose, uid, lifetime=LIFETIME, facts={**facts, "use": use.value}, text=challenge
+    )
     return challenge
 
 
@@ -233,9 +235,9 @@ def refuse_misconfigured(context: Context) -> None:
 
 
 def _find_challenge(
-    context: Context, kind: ContinuationPurpose, use: CeremonyUse, credential: PresentedCredential, uid: str | None
+    context: Context, purpose: ContinuationPurpose, use: CeremonyUse, credential: PresentedCredential, uid: str | None
 ) -> ContinuationToken:
-    challenge_token = continuation_tokens.find(context, kind, _client_challenge(credential))
+    challenge_token = continuation_tokens.find(context, purpose, _client_challenge(credential))
     if (
         challenge_token is None
         or challenge_token.is_expired(context.now)

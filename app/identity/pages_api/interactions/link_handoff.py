@@ -60,7 +60,7 @@ def waiting(context: Context, token: OneTimeToken | None) -> Interaction | None:
         return None
     interaction = interactions.find_of_any_browser(context, interaction_id)
     stored = interaction.request.get(KEY) or {} if interaction is not None else {}
-    if (stored.get("purpose"), stored.get("uid")) != (token.kind.value, token.uid):
+    if (stored.get("purpose"), stored.get("uid")) != (token.purpose.value, token.uid):
         return None
     try:
         context.demand("handover_number", _WRONG_NUMBERS, randomness.digest(interaction_id))
@@ -76,7 +76,7 @@ def own(context: Context, token: OneTimeToken) -> Interaction | None:
     """
     interaction = interactions.find_open(context, str(token.facts.get("attempt") or ""))
     stored = interaction.request.get(KEY) or {} if interaction is not None else {}
-    if (stored.get("purpose"), stored.get("uid")) != (token.kind.value, token.uid):
+    if (stored.get("purpose"), stored.get("uid")) != (token.purpose.value, token.uid):
         return None
     session = sessions.current(context)
     return interaction if session is None or session.uid == token.uid else None

@@ -219,7 +219,7 @@ def _is_contested(
     context: Context, interaction: Interaction | None, account: Account | None, token: OneTimeToken
 ) -> bool:
     """Return whether several accounts registered with the address, and this browser identifies none of them."""
-    if token.kind is not Purpose.EMAIL or not pending_accounts.is_contested(context, token.subject):
+    if token.purpose is not Purpose.EMAIL or not pending_accounts.is_contested(context, token.subject):
         return False
     return not _has_first_factor(context, interaction, token, _hash_of(context, account, token.uid))
 

@@ -150,7 +150,7 @@ def _view(
 
 def _request_state(context: Context, link: OneTimeToken, token: str) -> str:
     try:
-        one_time_tokens.peek_link(context, link.kind, token)
+        one_time_tokens.peek_link(context, link.purpose, token)
     except (e.UsedLink, e.ExpiredLink):
         return "expired"
     return "open"

@@ -76,7 +76,7 @@ def _spend_code(
     if uid is None or (lookup.holder is None and not hides):
         raise e.UnknownAccount if email else e.WrongMailCode
     is_lock_solved, subject = solve_lock(context, lookup, solution), identifiers.normalize(EMAIL, address)
-    kind = sent.kind if sent else one_time_tokens.purpose_of_newest_code(context, verification.KINDS, uid, subject)
+    kind = sent.purpose if sent else one_time_tokens.purpose_of_newest_code(context, verification.KINDS, uid, subject)
     token = one_time_tokens.check_code(
         context, kind, uid, code, subject=subject, errors=MAIL_CODE, is_lock_solved=is_lock_solved,
         identifier=lookup.identifier if hides else None,
@@ -88,7 +88,7 @@ def _spend_code(
 
 def _refuse_contested(context: Context, token: OneTimeToken, refusal: type[ApiError]) -> None:
     """Refuse an address that several accounts registered, without using the token up: only our page asks for the password."""
-    if token.kind is Purpose.EMAIL and pending_accounts.is_contested(context, token.subject):
+    if token.purpose is Purpose.EMAIL and pending_accounts.is_contested(context, token.subject):
         context.audit.record("verification.refused", uid=token.uid, reason="contested")
         raise refusal
 
