@@ -166,8 +166,8 @@ class Context:
         return (self.visit.agent if self.visit else self.raw.headers.get("user-agent", ""))[:400]
 
     @property
-    def account(self) -> TokenHolder:
-        """The signed-in account; raises 1409 without an access token."""
+    def token_holder(self) -> TokenHolder:
+        """The account and grant of the access token; raises 1409 without an access token."""
         if self.holder is None:
             raise e.NotAuthenticated
         return self.holder
@@ -175,7 +175,7 @@ class Context:
     @property
     def account_uid(self) -> str:
         """The id of the signed-in account, by its access token or its visit; raises 1409 without either."""
-        return self.visitor.uid if self.visitor is not None else self.account.uid
+        return self.visitor.uid if self.visitor is not None else self.token_holder.uid
 
     @property
     def issuer(self) -> str:

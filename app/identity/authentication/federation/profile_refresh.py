@@ -43,7 +43,7 @@ def refresh(context: Context, account: Account) -> Account:
         TooManyRequests: ten reads of the account in a minute, or another request is renewing its tokens.
     """
     context.spend("provider_profile", _READS, account.uid)
-    linked = _current_identity(account, context.account.claims.provider or "")
+    linked = _current_identity(account, context.token_holder.claims.provider or "")
     stored = _usable_tokens(context, account, linked) if linked is not None else None
     if linked is None or stored is None:
         raise refusals.NoProviderProfile

@@ -124,7 +124,7 @@ def questions_by_phone(context: Context, req: contract.QuestionsByPhone) -> Docu
 @contract.own_questions.implements
 def own_questions(context: Context, req: AccessTokenQuery) -> Document:
     _require_enabled(context)
-    account = accounts.by_uid(context, context.account.uid)
+    account = accounts.by_uid(context, context.token_holder.uid)
     return _question_list(context, account.security_answers if account else ())
 
 

@@ -18,30 +18,32 @@ from app.kit.clock import iso
 
 @contract.info.implements
 def info(context: Context, req: AccessTokenQuery) -> contract.TokenFacts:
-    claims = context.account.claims
+    claims = context.token_holder.claims
     return contract.TokenFacts(
         provider=claims.provider or "Email",
-        access_token=context.account.token,
+        access_token=context.token_holder.token,
         isrememberme=bool(claims.remember_me),
-        act=contract.Actor(sub=context.account.actor) if context.account.actor else None,
+        act=contract.Actor(sub=context.token_holder.actor) if context.token_holder.actor else None,
     )
 
 
 @contract.validate.implements
 def validate(context: Context, req: AccessTokenQuery) -> Token:
-    return _token(context.account)
+    return _token(context.token_holder)
 
 
 @contract.invalidate.implements
 def invalidate(context: Context, req: contract.RevokeOwnToken) -> Posted:
-    _revoke(context, context.account.token_hash, req.prevent_refresh)
-    context.audit.record("token.ended", uid=context.account.uid)
+    _revoke(context, context.token_holder.token_hash, req.prevent_refresh)
+    context.audit.record("token.ended", uid=context.token_holder.uid)
     return Posted()
 
 
 @contract.slide.implements
 def slide(context: Context, req: AccessTokenQuery) -> Token:
-    return Token(access_token=context.account.token, expires_in=iso(service.slide(context, context.account)) or "")
+    return Token(
+        access_token=context.token_holder.token, expires_in=iso(service.slide(context, context.token_holder)) or ""
+    )
 
 
 @contract.impersonate.implements

@@ -71,7 +71,7 @@ def _by_access_token(context: Context, name: str | None, nonce: str | None) -> c
     """Sign for the account behind an access token. An impersonation token gets none: the app could not see the actor."""
     app = signing.find(context, name)
     account = accounts.current(context)
-    if context.account.actor is not None:
+    if context.token_holder.actor is not None:
         raise e.AccessRefused
     if account.login_disabled or account.is_locked_now:
         raise e.LoginNotAllowed

@@ -86,9 +86,9 @@ def send_welcome(context: Context, req: contract.SendWelcomeEmail) -> Posted:
 def accept_policy(context: Context, req: contract.AcceptPolicy) -> Profile:
     """Accept the policy; the token of a refused sign-in then becomes a session, unless another requirement is unmet."""
     account = privacy_policy.accept(context, accounts.current(context))
-    authentication = context.account.claims.unfinished_sign_in
+    authentication = context.token_holder.claims.unfinished_sign_in
     if authentication is not None and not tenant_requirements.are_met(context, account, tenant_requirements.POLICY):
-        tokens.revoke_both(context, context.account.token_hash)
+        tokens.revoke_both(context, context.token_holder.token_hash)
         tenant_requirements.refuse_unmet(context, account, from_facts(authentication), tenant_requirements.POLICY)
     return accounts.profile_for_owner(context, account, req.fields_)
 

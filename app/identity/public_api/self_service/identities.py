@@ -142,7 +142,7 @@ def _link(context: Context, account: Account, claimed: ProviderIdentity, *, supp
         raise refusals.NotLinkable from None
     except linked_identities.IdentifierTaken:
         raise refusals.IdentityTaken from None
-    if tokens.find(context, context.account.token) is None:
+    if tokens.find(context, context.token_holder.token) is None:
         raise e.NotAuthenticated
 
 

@@ -27,7 +27,7 @@ EVENT = "ChangePassword"
 @contract.change.implements
 def change_own(context: Context, req: contract.ChangePassword) -> Posted:
     spend_limit(context)
-    account = accounts.by_uid(context, context.account.uid)
+    account = accounts.by_uid(context, context.token_holder.uid)
     if account is None:
         raise e.UnknownUid
     if not req.new_password:
@@ -39,7 +39,7 @@ def change_own(context: Context, req: contract.ChangePassword) -> Posted:
         context, account, req.old_password, req.new_password, solution, suppress_webhook=req.suppress_webhook
     )
     end_sessions_and_tokens(
-        context, changed, except_session=context.account.session_id, except_token=context.account.token_hash
+        context, changed, except_session=context.token_holder.session_id, except_token=context.token_holder.token_hash
     )
     return Posted()
 

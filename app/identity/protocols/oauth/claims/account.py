@@ -139,7 +139,7 @@ def userinfo(context: Context, app: str | None) -> Document:
         InvalidToken: the address names another application, or the application or the account is inactive.
         InsufficientScope: the token lacks the scope `openid`.
     """
-    holder = context.account
+    holder = context.token_holder
     client = context.application(client_id=holder.client_id) if holder.client_id else None
     scopes = holder.scope.split()
     if holder.client_id and (client is None or not client.settings.is_active):
