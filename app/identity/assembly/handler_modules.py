@@ -56,7 +56,7 @@ import app.identity.pages_api.oauth.sign_out
 import app.identity.pages_api.oauth.web_sso
 import app.identity.pages_api.organizations.domains
 import app.identity.pages_api.organizations.invitation_page
-import app.identity.pages_api.organizations.membership_requests
+import app.identity.pages_api.organizations.join_requests
 import app.identity.pages_api.organizations.memberships
 import app.identity.pages_api.organizations.owned_organizations
 import app.identity.pages_api.organizations.received_invitations
@@ -91,8 +91,8 @@ import app.identity.public_api.organizations.domains
 import app.identity.public_api.organizations.handlers
 import app.identity.public_api.organizations.invitations.handlers
 import app.identity.public_api.organizations.invitations.link_handlers
+import app.identity.public_api.organizations.join_requests.handlers
 import app.identity.public_api.organizations.members
-import app.identity.public_api.organizations.membership_requests.handlers
 import app.identity.public_api.organizations.roles
 import app.identity.public_api.self_service.handlers
 import app.identity.public_api.self_service.identities

@@ -1,1 +1,1 @@
-"""Organizations by programs: roles, members, connections, domains, invitations and membership requests."""
+"""Organizations by programs: roles, members, connections, domains, invitations and join requests."""

@@ -10,7 +10,7 @@ from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.identifiers import normalize_email
 from app.identity.directory.organizations.invitations import link_store
 from app.identity.directory.organizations.invitations import store as invitation_store
-from app.identity.directory.organizations.membership_requests import store as join_request_store
+from app.identity.directory.organizations.join_requests import store as join_request_store
 from app.identity.directory.organizations.memberships import store as member_store
 from app.identity.directory.organizations.memberships.service import lock_account
 from app.identity.directory.organizations.organization import OrganizationRecord

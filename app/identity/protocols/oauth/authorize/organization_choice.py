@@ -13,8 +13,8 @@ from app.identity.directory.accounts.service import Account
 from app.identity.directory.organizations import last_used_organization, names, owned_organizations
 from app.identity.directory.organizations.invitations import received_invitations
 from app.identity.directory.organizations.invitations.received_invitations import ReceivedInvitation
-from app.identity.directory.organizations.membership_requests import service as join_requests
-from app.identity.directory.organizations.membership_requests.membership_request import JoinOffer
+from app.identity.directory.organizations.join_requests import service as join_requests
+from app.identity.directory.organizations.join_requests.join_request import JoinOffer
 from app.identity.directory.organizations.memberships import service as memberships
 from app.identity.directory.organizations.organization import Membership
 from app.identity.platform.context import Context

@@ -12,8 +12,8 @@ from app.contract.messages.models import MailKind
 from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account, can_sign_in, is_verified, verified_email
 from app.identity.directory.accounts.identifiers import normalize_email
-from app.identity.directory.organizations.membership_requests import service as join_requests
-from app.identity.directory.organizations.membership_requests.membership_request import JoinRequestRecord
+from app.identity.directory.organizations.join_requests import service as join_requests
+from app.identity.directory.organizations.join_requests.join_request import JoinRequestRecord
 from app.identity.directory.organizations.memberships import store as member_store
 from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.messaging import service as messaging

@@ -1,6 +1,6 @@
 """The rules of requests to join an organization by a verified domain (decision 0205).
 
-`public_api/organizations/membership_requests` sends the emails.
+`public_api/organizations/join_requests/mailed_requests.py` sends the emails.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from app.identity.directory.organizations import names, service, store
 from app.identity.directory.organizations.domains import membership_domains
 from app.identity.directory.organizations.domains import service as domains
 from app.identity.directory.organizations.invitations import invitation_rules
-from app.identity.directory.organizations.membership_requests import store as join_request_store
-from app.identity.directory.organizations.membership_requests.membership_request import (
+from app.identity.directory.organizations.join_requests import store as join_request_store
+from app.identity.directory.organizations.join_requests.join_request import (
     APPROVED,
     DECLINED,
     JoinOffer,

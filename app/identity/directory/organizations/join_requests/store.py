@@ -10,7 +10,7 @@ from sqlalchemy.engine import Row
 
 from app.identity.directory.accounts import store as account_store
 from app.identity.directory.organizations import names
-from app.identity.directory.organizations.membership_requests.membership_request import (
+from app.identity.directory.organizations.join_requests.join_request import (
     OPEN,
     JoinRequestRecord,
     ListedRequest,
