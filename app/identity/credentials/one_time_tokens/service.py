@@ -210,15 +210,8 @@ def spend_code(
             newer code.
     """
     token = check_code(
-        context,
-        purpose,
-        uid,
-        code,
-        subject=subject,
-        errors=errors,
-        is_lock_solved=is_lock_solved,
-        identifier=identifier,
-    )
+        context, purpose, uid, code, subject=subject, errors=errors, is_lock_solved=is_lock_solved, identifier=identifier
+    )  # fmt: skip
     spend_checked_code(context, token, errors=errors, is_lock_solved=is_lock_solved)
     return token
 
