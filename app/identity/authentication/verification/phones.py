@@ -10,6 +10,8 @@ from app.identity.credentials import notifications
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens import store as one_time_token_store
 from app.identity.credentials.one_time_tokens.service import NO_ACCOUNT, SMS_CODE, OneTimeToken, Purpose
+from app.identity.directory.accounts import identifiers
+from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.identifiers import PHONE
 from app.identity.directory.accounts.login_attempts.account_lookup import TypedIdentifier
@@ -22,6 +24,44 @@ from app.identity.platform.context import Context
 
 _REQUESTED = "next"
 """The subject of the code for a requested number: an account requests one at a time."""
+
+
+def require_enabled(context: Context) -> None:
+    """Raise 1074 where the tenant does not use phone numbers as identifiers."""
+    if not context.tenant.settings.phone_login:
+        raise e.PhoneLoginOff
+
+
+def verifiable_account(context: Context, phone: str) -> Account | None:
+    """Return the account whose number a code alone may verify; None if the number may belong to another person.
+
+    An account with an unverified number may be in use, or have a verified address, and a code alone would sign the owner of
+    the number in to another person's account. Then a single pending registration with the number is verified instead; of
+    several none is, because only our pages know which registration belongs to the browser.
+    """
+    holder = accounts.by_phone(context, phone)
+    is_unverified = holder is not None and not holder.phone_verified
+    if holder is not None and pending_accounts.has_unverified_phone(holder):
+        return pending_accounts.only_pending(context, phone)
+    is_hidden = context.tenant.settings.hide_unknown_accounts
+    # queried for every number, for equal timing
+    is_contested = (is_unverified or is_hidden) and pending_accounts.is_contested(context, phone)
+    return None if is_unverified and is_contested else holder
+
+
+def parse_phone(typed: str | None) -> str:
+    """Return the normalized number of a request; raises 908 missing, 1043 malformed."""
+    if not typed:
+        raise e.BadParameter.names("phone")
+    phone = identifiers.normalize_phone(typed)
+    if phone is None:
+        raise e.UnknownPhone
+    return phone
+
+
+def spend_limit(context: Context, name: str) -> None:
+    """Count a request against the address's limit per minute; raises TooManyRequests."""
+    context.count_attempt(name, context.tenant.settings.limits.sign_in_per_minute_per_address)
 
 
 def send(
@@ -244,14 +284,18 @@ def _notify_changed(context: Context, former: Account, changed: Account) -> None
 
 __all__ = [
     "NO_ACCOUNT",
+    "parse_phone",
     "request_change",
     "requested_number",
     "confirm",
     "is_requested_number_verified",
     "remove",
+    "require_enabled",
     "send",
     "simulate_send",
     "spend_code",
+    "spend_limit",
     "spend_requested_code",
     "send_account_exists",
+    "verifiable_account",
 ]

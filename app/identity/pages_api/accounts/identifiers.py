@@ -14,7 +14,7 @@ from app.contract.page_models import SentTo
 from app.contract.shared_responses import Posted
 from app.contract.step_reasons import Channel
 from app.identity.authentication.sign_in.operations import email_verification
-from app.identity.authentication.verification import phone_handlers, phones
+from app.identity.authentication.verification import phones
 from app.identity.authentication.verification import service as verification
 from app.identity.authentication.verification.service import VerificationOptions
 from app.identity.credentials import notifications
@@ -108,7 +108,7 @@ def make_primary(context: Context, req: contract.EmailEdit) -> reauthentication.
 def request_phone_change(context: Context, req: contract.PhoneEdit) -> reauthentication.SessionRenewal:
     """Request a new number, as `add_email` does an address."""
     confirmed = reauthenticate(context, req)
-    phone_handlers.require_enabled(context)
+    phones.require_enabled(context)
     phone = identifiers.normalize_phone(
         identifiers.to_international(req.phone, context.tenant.settings.default_country)
     )
@@ -123,7 +123,7 @@ def request_phone_change(context: Context, req: contract.PhoneEdit) -> reauthent
 def resend_phone_code(context: Context, req: contract.PhoneRequest) -> Posted:
     """Text again. An account requests one number at a time, so a page with another number is out of date."""
     account = require_account(context)[1]
-    phone_handlers.require_enabled(context)
+    phones.require_enabled(context)
     phone = phones.requested_number(context, account)
     if phone is None or phone != identifiers.normalize_phone(req.phone):
         raise e.NoPhoneOnProfile
@@ -140,7 +140,7 @@ def resend_phone_code(context: Context, req: contract.PhoneRequest) -> Posted:
 def confirm_phone(context: Context, req: contract.PhoneCodeRequest) -> Posted:
     """Verify the number; a second click, whose code is used, succeeds too."""
     account = require_account(context)[1]
-    phone_handlers.require_enabled(context)
+    phones.require_enabled(context)
     requested = phones.requested_number(context, account)
     try:
         token = phones.spend_requested_code(context, account, req.code)

@@ -9,7 +9,7 @@ from app.contract.shared_parameters import PREVENT_SMS
 from app.identity.authentication.recovery import new_password
 from app.identity.authentication.registration import registration_data, requirements
 from app.identity.authentication.sign_in.operations import password_reset
-from app.identity.authentication.verification import phone_handlers, phones
+from app.identity.authentication.verification import phones
 from app.identity.authentication.verification import service as verification
 from app.identity.authentication.verification.service import VerificationOptions
 from app.identity.credentials import current_password, notifications
@@ -120,7 +120,7 @@ def _request_number(context: Context, account: Account, phone: str | None, req: 
     """Text a code to another number, which becomes the account's once it is verified, as operation U66 does."""
     if phone is None or phone == account.phone:
         return
-    phone_handlers.require_enabled(context)
+    phones.require_enabled(context)
     sender = context.without_sending() if req.has_option(PREVENT_SMS) else context
     hides_taken = context.tenant.settings.hide_unknown_accounts
     phones.request_change(sender, account, phone, _options(req), hides_taken=hides_taken)

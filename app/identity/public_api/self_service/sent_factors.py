@@ -10,7 +10,7 @@ from app.contract.shared_parameters import AccessTokenQuery
 from app.contract.shared_responses import Deleted, Posted, SmsSent
 from app.identity.authentication.recovery import recipient
 from app.identity.authentication.sign_in.second_factors.sent_codes import sms_sent
-from app.identity.authentication.verification import phone_handlers
+from app.identity.authentication.verification import phones
 from app.identity.credentials.authenticators import email_code
 from app.identity.credentials.authenticators.protocol import ChallengeOptions, FactorResponse
 from app.identity.credentials.authenticators.registry import AUTHENTICATORS
@@ -65,7 +65,7 @@ def mail_code(context: Context, req: email.SendOwnEmailCode) -> Posted:
         return Posted()
     if identifiers.normalize_email(typed) is None:
         raise e.MalformedEmail
-    phone_handlers.spend_limit(context, "factor_code")
+    phones.spend_limit(context, "factor_code")
     lookup = recipient.find(context, "email", typed)
     found = lookup.holder
     if not lookup.is_hidden and found is not None:

@@ -10,7 +10,7 @@ from app.contract.second_factors.challenge import FactorKind
 from app.identity.authentication.sign_in import completion, locks, pending_sign_in
 from app.identity.authentication.sign_in.operations import email_verification, risk_challenges
 from app.identity.authentication.sign_in.pending_sign_in import Authentication, PendingSignIn
-from app.identity.authentication.verification import phone_handlers, phones
+from app.identity.authentication.verification import phones
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import SMS_CODE, Purpose
@@ -23,15 +23,15 @@ from app.identity.platform.context import Context
 
 @contract.verify.implements
 def verify(context: Context, req: contract.VerifyPhone) -> contract.PhoneVerified:
-    phone_handlers.require_enabled(context)
-    phone_handlers.spend_limit(context, "phone_code_try")
+    phones.require_enabled(context)
+    phones.spend_limit(context, "phone_code_try")
     if not req.otp:
         raise e.BadParameter.names("otp")
     if context.holder is not None:
         _verify_own(context, accounts.current(context), req)
         return contract.PhoneVerified(is_posted=True)
-    phone = phone_handlers.parse_phone(req.phone)
-    holder = phone_handlers.verifiable_account(context, phone)
+    phone = phones.parse_phone(req.phone)
+    holder = phones.verifiable_account(context, phone)
     if (
         pending := risk_challenges.pending_sms_sign_in(context, holder.uid if holder is not None else None)
     ) is not None:

@@ -9,7 +9,7 @@ from app.contract.accounts.operations import EmailEntry
 from app.contract.passkeys import sign_in as contract
 from app.contract.passkeys.models import PublicKey, RegisterBegin
 from app.contract.registration.operations import Registered
-from app.identity.authentication.registration import handlers as registration_handlers
+from app.identity.authentication.registration import api_registration
 from app.identity.authentication.registration import service as registration
 from app.identity.authentication.registration.drafts import AccountDraft
 from app.identity.authentication.registration.service import RegistrationOptions, RegistrationResult
@@ -48,9 +48,9 @@ def finish(context: Context, req: contract.SignUpFinish) -> Registered:
     new_passkey = ceremonies.verify_registration(context, CeremonyUse.SIGN_UP, req.passkey_credential)
     email = str(new_passkey.challenge_token.facts["name"])
     request = req if req.email else req.model_copy(update={"email": [EmailEntry(type="Primary", value=email)]})
-    options = replace(registration_handlers.options_for(context, req), has_password=False)
+    options = replace(api_registration.options_for(context, req), has_password=False)
     result = register(context, new_passkey, registration.read_draft(context, request, options), options)
-    return registration_handlers.respond(
+    return api_registration.respond(
         context, req, result, methods_for(new_passkey), counts_as_two_factors=new_passkey.is_user_verified
     )
 
