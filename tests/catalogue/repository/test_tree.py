@@ -37,6 +37,17 @@ TWO_MODULES = {
 }
 """Aliases that may name two modules."""
 
+IMPORTED_HANDLERS = {
+    "app.identity.authentication.sign_in.operations.password_change": {"recovery.handlers"},
+    "app.identity.authentication.sign_in.operations.password_reset": {"recovery.handlers"},
+    "app.identity.authentication.sign_in.operations.pins": {"recovery.pin_handlers"},
+    "app.identity.authentication.sign_in.passkeys.recovery": {"recovery.handlers"},
+    "app.identity.pages_api.recovery.lost_passkeys": {"recovery.handlers"},
+    "app.identity.pages_api.recovery.password_and_pin": {"recovery.handlers", "recovery.pin_handlers"},
+    "app.identity.public_api.self_service.handlers": {"recovery.handlers"},
+}
+"""Modules that still import handlers of another area. The list may only get shorter: rules that areas share stand in a service."""
+
 
 def test_no_folder_has_too_many_modules() -> None:
     """Files of migrations are one after the other, by number."""
@@ -73,6 +84,22 @@ def test_no_module_assigns_into_another_at_import() -> None:
         and not imported_names(tree).isdisjoint(owners(node))
     ]
     assert found == [], "app/identity/assembly/extension_points.py connects what a package calls of a higher one"
+
+
+def test_no_area_imports_handlers_of_another() -> None:
+    found = {
+        name: {".".join(handlers.split(".")[-2:]) for handlers in imported(name) if is_foreign_handler(name, handlers)}
+        for name in modules()
+        if name.startswith("app.identity.") and not name.startswith("app.identity.assembly.")
+    }
+    assert {name: handlers for name, handlers in found.items() if handlers} == IMPORTED_HANDLERS
+
+
+def is_foreign_handler(importing: str, module: str) -> bool:
+    """Return whether a module has handlers and is neither in the folder of the importing one nor above it."""
+    folder, _, name = module.rpartition(".")
+    is_of_handlers = name == "handlers" or name.endswith("_handlers")
+    return is_of_handlers and module.startswith("app.identity.") and not importing.startswith(f"{folder}.")
 
 
 def test_no_page_imports_a_page() -> None:
