@@ -51,7 +51,7 @@ from app.contract.steps import (
 )
 from app.hub.components.error_pages import CookiesBlockedPage, ErrorPage, Explanation, RequestError, StartAgainPage
 from app.hub.components.form_post import FormPostPage, ReturnToAppPage, opens_app
-from app.hub.components.sign_in_methods import complete_method
+from app.hub.components.sign_in_methods import WITH_PROVIDER, complete_method
 from app.hub.components.signed_out import SignedOutPage
 from app.hub.web.cookies import (
     delete_cookie,
@@ -78,8 +78,6 @@ _COOKIE_TEST_VALUE: Final = "asked"
 browser blocks cookies."""
 _MAX_ID_LENGTH: Final = 64
 PROFILE: Final = "/profile"
-WITH_PROVIDER: Final = "/sign-in/with"
-"""The address that redirects to an identity provider."""
 
 
 def follow(response: StepResponse, **parameters: str) -> Response:

@@ -19,7 +19,8 @@ from app.hub.web.visit import current_visit, interaction_address
 
 PASSWORD, PASSKEY = "password", "passkey"
 MAIL, SMS, DEVICE, PHONE = "mail", "sms", "device", "phone"
-ELSEWHERE: Final = "/sign-in/with"
+WITH_PROVIDER: Final = "/sign-in/with"
+"""The address that redirects to an identity provider."""
 _REMEMBERED_SECONDS: Final = 180 * 24 * 3600
 _BEGUN: Final = "~"
 """Separates the last completed method from the method that began since."""
@@ -131,7 +132,7 @@ def _connection_method(connection: UpstreamConnection) -> SignInMethod:
     interaction, (name, title, mark) = current_visit().interaction, connection
     query = urlencode({"provider": name, **({"attempt": interaction.id} if interaction else {})})
     sentence = _l("Continue with %(title)s", title=title)
-    return SignInMethod(sentence, title, "", f"{ELSEWHERE}?{query}", f"{CONNECTION_METHOD}{name}", mark)
+    return SignInMethod(sentence, title, "", f"{WITH_PROVIDER}?{query}", f"{CONNECTION_METHOD}{name}", mark)
 
 
 def _own_method(name: str) -> SignInMethod:

@@ -17,7 +17,7 @@ from app.contract.steps import CONNECTION_METHOD
 from app.hub import journey
 from app.hub.components.error_pages import ErrorPage, RequestError
 from app.hub.components.restore_account import offer_restore
-from app.hub.components.sign_in_methods import begin_method
+from app.hub.components.sign_in_methods import WITH_PROVIDER, begin_method
 from app.hub.components.sign_in_refusals import reason_for
 from app.hub.pages.sign_in.login.current_page import render_after_refusal
 from app.hub.web.services import api
@@ -30,7 +30,7 @@ _ANSWERED: Final = ("state", "code", "error", "iss")
 """Parameters of a provider's response."""
 
 
-@views.get(journey.WITH_PROVIDER)
+@views.get(WITH_PROVIDER)
 def start() -> Response:
     """Redirect to the provider of a connection."""
     journey.refuse_unknown_interaction()

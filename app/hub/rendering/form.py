@@ -41,7 +41,7 @@ class FreshToken:
 
 
 class BoundToken(CSRF):
-    """WTForms' hook for the CSRF token and the origin check, both from `safety`."""
+    """WTForms' hook for the CSRF token of the visit and the check of the request's origin."""
 
     def generate_csrf_token(self, csrf_token_field: Field) -> FreshToken:  # type: ignore[override]  # noqa: ARG002 - WTForms' signature
         return FreshToken()
@@ -192,8 +192,8 @@ class HubForm(FlaskForm):
             field.render_kw = {**(field.render_kw or {}), "autofocus": True}
 
     def _visible_problems(self) -> list[Field]:
-        """Return the invalid fields if all their errors are visible at once: a single field, or a short form. Return None if one
-        is hidden or a captcha, which a script may replace. A summary would repeat errors on the same screen.
+        """Return the invalid fields if all their errors are visible at once: a single field, or a short form. Return an empty list if
+        one is hidden or a captcha, which a script may replace. A summary would repeat errors on the same screen.
         """
         invalid = [field for field in self if field.errors and field.short_name != TOKEN_FIELD]
         if self.form_errors or not all(self.is_shown(field) for field in invalid):
@@ -205,10 +205,6 @@ class HubForm(FlaskForm):
         for field in self:
             if field.errors and field.short_name != TOKEN_FIELD:
                 yield field.id, field.errors[0]
-
-
-def _is_visible(field: Field) -> bool:
-    return not isinstance(field, HiddenField) and not getattr(field, "is_replaced_by_script", False)
 
 
 def _field_name(loc: tuple[int | str, ...]) -> str:

@@ -82,24 +82,28 @@ class Page:
         raise NotImplementedError
 
     @property
+    def _form(self) -> HubForm | None:
+        """The field `form` of the subclass, if it has one."""
+        form = getattr(self, "form", None)
+        return form if isinstance(form, HubForm) else None
+
+    @property
     def notice(self) -> Notice | None:
         """The message above the form: the form's own notice, else the page's `problem` if it has one."""
-        form = getattr(self, "form", None)
-        notice = form_notice(form) if isinstance(form, HubForm) else None
+        notice = form_notice(self._form) if self._form is not None else None
         return notice or getattr(self, "problem", None)
 
     @property
     def has_problem(self) -> bool:
         """Whether the page reports an error; its title then begins with it."""
-        form = getattr(self, "form", None)
-        is_refused = isinstance(form, HubForm) and bool(form.problems or form.form_errors)
+        form = self._form
+        is_refused = form is not None and bool(form.problems or form.form_errors)
         return is_refused or (self.notice is not None and self.notice.tone == "danger")
 
     @property
     def first_fields(self) -> tuple[str, ...]:
         """Names of fields: the first empty one gets the focus, unless a field with an error does."""
-        form = getattr(self, "form", None)
-        return form.first_fields if isinstance(form, HubForm) else ()
+        return self._form.first_fields if self._form is not None else ()
 
     @property
     def countdown(self) -> Countdown | None:
@@ -134,15 +138,13 @@ class Page:
     @property
     def widget(self) -> WidgetView | None:
         """The captcha provider's widget if this page shows it; the CSP allows the provider only then."""
-        form = getattr(self, "form", None)
-        return form.provider_widget if isinstance(form, HubForm) else None
+        return self._form.provider_widget if self._form is not None else None
 
     def html(self) -> str:
         """Return the page rendered for the current visit."""
         visit, brand = current_visit(), self.brand
-        form = getattr(self, "form", None)
-        if isinstance(form, HubForm) and self.notice is None:
-            form.take_focus(self.first_fields)
+        if self._form is not None and self.notice is None:
+            self._form.take_focus(self.first_fields)
         assets: Assets = current_app.extensions["gatehouse.assets"]
         scripts = tuple("widget" if name == "work" and self.widget else name for name in self.run)
         script = assets.script(scripts) if scripts else None

@@ -12,7 +12,6 @@ from typing import Final
 
 from app.contract.errors import UnknownTenant
 from app.contract.tenants import pages as contract
-from app.contract.tenants import pages as tenant_pages
 from app.hub.tenants.tenant import NO_TENANT, HubTenant, tenant_from_view
 from app.kit.caching.lru_cache import LruCache
 from app.kit.clock import monotonic, sleep
@@ -34,7 +33,7 @@ MAX_STALE_SECONDS: Final = 3600.0
 """Maximum age while the service does not answer; pages answer 503 after that."""
 IDLE_SECONDS: Final = 600.0
 """The hub polls for hosts with a visit within these seconds: people leave a form open for minutes."""
-MAX_CACHED: Final = tenant_pages.MAX_HOSTS
+MAX_CACHED: Final = contract.MAX_HOSTS
 MAX_UNKNOWN: Final = 500
 MAX_HOST_LENGTH: Final = 260
 """A name of 254 characters, and a port."""
@@ -115,7 +114,7 @@ class TenantCache:
             return
         versions = {host: element.tenant.version for host, element in recently_used.items()}
         with time_budget.at_most(ASK_SECONDS):
-            changed = self._client()(tenant_pages.changed_tenants, tenant_pages.HeldTenants(versions=versions)).versions
+            changed = self._client()(contract.changed_tenants, contract.HeldTenants(versions=versions)).versions
         for host, item in recently_used.items():
             version = changed.get(host)
             if version is None:

@@ -20,7 +20,7 @@ from app.kit.web.web_addresses import is_web_address
 
 MAX_OPEN: Final = 5
 """Maximum number of interaction cookies per browser, which fit into one header; the tab of an evicted one reopens its interaction
-(`lifecycle.reopen`)."""
+(`pages_api/sign_in/resume_interaction.py`)."""
 MAX_REMEMBERED: Final = 8
 """Maximum number of evicted interactions whose relying party is remembered."""
 MAX_ADDRESS_LENGTH: Final = 160

@@ -3,7 +3,7 @@
 # ruff: noqa: F401 - importing them is the purpose
 import app.identity.administration.applications.jwt_apps
 import app.identity.administration.applications.saml_apps
-import app.identity.administration.handlers
+import app.identity.administration.server_info
 import app.identity.authentication.federation.token_handoff
 import app.identity.authentication.passwordless.cross_device_handlers
 import app.identity.authentication.passwordless.handlers

@@ -9,7 +9,7 @@ Made = TypeVar("Made")
 
 
 def bounded_cache(*, max_entries: int, length: int) -> Callable[[Callable[[Text], Made]], Callable[[Text], Made]]:
-    """Keep the last `most` results of a function of one text, except for texts that are longer than `length`.
+    """Keep the last `max_entries` results of a function of one text, except for texts that are longer than `length`.
 
     An entry holds its text: clients that send another text of 30 kB with each request would fill the memory.
     """

@@ -1,6 +1,6 @@
 """Declarations of resources: a collection or a singleton, as one model with marked fields, and properties of the whole.
 
-The models of the operations (`resource_models`) and the conversion between requests and stored content (`resource_values`)
+The operations (`operations`), their models (`models`) and the conversion between requests and stored content (`values`)
 are derived from a declaration. A contradictory declaration raises ResourceError at import.
 """
 
@@ -57,7 +57,7 @@ class FieldRole(Enum):
     READ_ONLY = "only in responses"
     SECRET = "stored encrypted; masked in responses"
     ONCE = "a generated secret; in the response that creates or renews it, masked afterwards"
-    COMPUTED = "not stored; the hooks `given` and `shown` read and compute it"
+    COMPUTED = "not stored; the hooks `on_input` and `on_output` read and compute it"
     CREATED_AT = "in responses: when the item was created"
     MODIFIED_AT = "in responses: when it was last changed"
 

@@ -40,7 +40,7 @@ class ItemInput:
     stated: set[Path] = field(default_factory=set)  # in the request, and no default
     secrets: dict[str, str] = field(default_factory=dict)
     cleared_secrets: set[str] = field(default_factory=set)
-    computed: dict[str, Any] = field(default_factory=dict)  # by field name, for the hook `given`
+    computed: dict[str, Any] = field(default_factory=dict)  # by field name, for the hook `on_input`
 
     def content(self, before: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Return the previous content with the request's values."""

@@ -123,7 +123,7 @@ class RequestDispatcher:
             self.advance(task.connection)
 
     def _acquire_slot(self, task: RequestTask) -> Slot | None:
-        """Return a slot; None if the request waits in a queue. Raises Refusal."""
+        """Return a slot; None if the request waits in a queue. Raises ServerRefusal."""
         request = task.request
         if task.connection.is_surplus:
             raise ServerRefusal(HTTPStatus.SERVICE_UNAVAILABLE, ServerRefusalReason.CONNECTIONS)

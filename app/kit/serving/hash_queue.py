@@ -100,10 +100,10 @@ class HashQueue:
         self._granted_at: float | None = None
 
     def acquire(self, slot: QueueSlot, on_end: Callable[[HashSlot | LoadShed], object]) -> HashSlot | None:
-        """Return permission to run now, to be released with `release`; None if the request waits. Raises Shed.
+        """Return permission to run now, to be released with `release`; None if the request waits. Raises LoadShed.
 
         Args:
-            turn: called at the end of the wait by another thread; must not block.
+            on_end: called at the end of the wait by another thread; must not block.
         """
         with self._lock:
             now = self._now()

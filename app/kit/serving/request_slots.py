@@ -41,7 +41,7 @@ class SlotPool:
         self._read, self._write = _PoolSlot(self, is_read=True), _PoolSlot(self, is_read=False)
 
     def acquire(self, start: Start, *, is_read: bool) -> Slot | None:
-        """Return permission to run now; None if the request waits and `start` will be called. Raises PoolFull."""
+        """Return permission to run now; None if the request waits and `start` will be called. Raises QueueFull."""
         place = self._read if is_read else self._write
         with self._lock:
             if not is_read and not self._free_for_writes:

@@ -52,7 +52,7 @@ class WsgiCall:
         """Call the application; return the response, or its unsent rest.
 
         Raises:
-            Refusal: the application failed.
+            ServerRefusal: the application failed.
             ConnectionAborted: it failed, or the client disconnected, in the middle of a stream.
         """
         try:

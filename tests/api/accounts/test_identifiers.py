@@ -180,9 +180,9 @@ class TestUid:
 
     @pytest.mark.both_databases
     def test_passkey_signs_in_after_a_new_id(self, new_tenant_server: NewTenantServer) -> None:
-        ada = passkey_holder(new_tenant_server, custom_uid=True).has_passkey()
+        ada = passkey_holder(new_tenant_server, custom_uid=True).add_passkey()
         answered(ada.tenant.send("PUT", f"{MANAGE}/uid", {"NewUid": "ada-1"}, uid=ada.uid))
-        assert answered(ada.is_offered())["Profile"]["Uid"] == "ada-1"
+        assert answered(ada.sign_in_by_autofill())["Profile"]["Uid"] == "ada-1"
         assert answered(ada.sign_in())["Profile"]["Uid"] == "ada-1"
 
     def test_account_returns_to_its_former_id(self, server: TenantServer) -> None:

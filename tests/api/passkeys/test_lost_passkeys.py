@@ -18,7 +18,7 @@ def ada(new_tenant_server: NewTenantServer) -> PasskeyHolder:
 
 
 def test_lost_passkey_is_replaced_by_emailed_link(ada: PasskeyHolder) -> None:
-    ada.has_passkey()
+    ada.add_passkey()
     answered(ada.tenant.send("POST", f"{A}/passkey/forgot", {"email": ada.email.upper()}, with_secret=False))
     token = token_in(ada.mailed())
     for _ in range(2):  # reading the options does not spend the link
@@ -34,7 +34,7 @@ def test_lost_passkey_is_replaced_by_emailed_link(ada: PasskeyHolder) -> None:
 
 def test_link_goes_to_the_account_address_that_was_named(ada: PasskeyHolder) -> None:
     """It goes to the address as the account holds it, because another spelling may be another mailbox."""
-    ada.has_passkey()
+    ada.add_passkey()
     stored = [{"Type": "Primary", "Value": ada.email}, {"Type": "Work", "Value": WORK}]
     answered(ada.tenant.send("PUT", f"{MANAGE}/{ada.uid}/email", {"Email": stored}))
     for named in (WORK, ada.email):
@@ -43,13 +43,13 @@ def test_link_goes_to_the_account_address_that_was_named(ada: PasskeyHolder) -> 
 
 
 def test_lost_passkey_needs_captcha_where_tenant_requires_it(new_tenant_server: NewTenantServer) -> None:
-    ada = passkey_holder(new_tenant_server, captcha_at=["forgot_password"]).has_passkey()
+    ada = passkey_holder(new_tenant_server, captcha_at=["forgot_password"]).add_passkey()
     answer = ada.tenant.send("POST", f"{A}/passkey/forgot", {"email": ada.email}, with_secret=False)
     assert refused(answer) == (403, 982)
 
 
 def test_emailed_link_does_not_replace_second_factor(new_tenant_server: NewTenantServer) -> None:
-    ada = passkey_holder(new_tenant_server, two_factor="optional").has_passkey()
+    ada = passkey_holder(new_tenant_server, two_factor="optional").add_passkey()
     ada.enrols()
     answered(ada.tenant.send("POST", f"{A}/passkey/forgot", {"email": ada.email}, with_secret=False))
     token = token_in(ada.mailed())
@@ -64,7 +64,7 @@ def test_emailed_link_does_not_replace_second_factor(new_tenant_server: NewTenan
 @pytest.mark.both_databases
 def test_emailed_link_keeps_passkey_that_is_only_second_factor(new_tenant_server: NewTenantServer) -> None:
     """Otherwise the mailbox alone would open the account and could enrol another factor."""
-    ada = passkey_holder(new_tenant_server, two_factor="required").has_passkey()
+    ada = passkey_holder(new_tenant_server, two_factor="required").add_passkey()
     answered(ada.tenant.send("POST", f"{A}/passkey/forgot", {"email": ada.email}, with_secret=False))
     token = token_in(ada.mailed())
     made = ada.device.makes(ada.begins(f"{A}/passkey/reset/begin", vtoken=token))

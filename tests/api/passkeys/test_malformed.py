@@ -27,7 +27,7 @@ OUTER = ("id", "rawId", "type", "response", "authenticatorAttachment")
 
 @pytest.fixture
 def ada(new_tenant_server: NewTenantServer) -> PasskeyHolder:
-    return passkey_holder(new_tenant_server).has_passkey()
+    return passkey_holder(new_tenant_server).add_passkey()
 
 
 def assert_refused(who: PasskeyHolder, path: str, credential: Any, *, own: bool = False) -> None:

@@ -31,15 +31,15 @@ def test_creation_options_follow_interface(ada: PasskeyHolder) -> None:
 
 
 def test_passkey_signs_in_by_identifier_and_by_autofill(ada: PasskeyHolder) -> None:
-    ada.has_passkey()
-    for login in (answered(ada.sign_in()), answered(ada.is_offered())):
+    ada.add_passkey()
+    for login in (answered(ada.sign_in()), answered(ada.sign_in_by_autofill())):
         assert login["Profile"]["Uid"] == ada.uid
         assert login["SecondFactorAuthentication"] is None
     assert "allowCredentials" not in ada.begins(f"{LOGIN}/autofill/begin")
 
 
 def test_passkeys_are_listed_and_removed(ada: PasskeyHolder) -> None:
-    ada.has_passkey().has_passkey()
+    ada.add_passkey().add_passkey()
     first, second = ada.listed()
     assert (first["Authenticator"], first["Identifier"]) == ("Apple Passwords", ada.email)
     assert len(first["Id"]) == 32
@@ -51,12 +51,12 @@ def test_passkeys_are_listed_and_removed(ada: PasskeyHolder) -> None:
 
 def test_passkey_with_user_verification_counts_as_two_factors(new_tenant_server: NewTenantServer) -> None:
     ada = passkey_holder(new_tenant_server, two_factor="required")
-    login = answered(ada.has_passkey().sign_in())
+    login = answered(ada.add_passkey().sign_in())
     assert login["Profile"]["Uid"] == ada.uid
 
 
 def test_passkey_without_user_verification_is_one_factor(new_tenant_server: NewTenantServer) -> None:
-    ada = passkey_holder(new_tenant_server, two_factor="optional").has_passkey()
+    ada = passkey_holder(new_tenant_server, two_factor="optional").add_passkey()
     ada.device.verifies = False
     assert answered(ada.sign_in())["Profile"]
     ada.enrols()
@@ -68,7 +68,7 @@ def test_passkey_without_user_verification_is_one_factor(new_tenant_server: NewT
 def test_required_second_factor_after_password_is_the_passkey(
     new_tenant_server: NewTenantServer,
 ) -> None:
-    ada = passkey_holder(new_tenant_server, two_factor="required").has_passkey()
+    ada = passkey_holder(new_tenant_server, two_factor="required").add_passkey()
     challenge = ada.challenged()
     assert challenge["IsPasskeyAuthenticatorVerified"] is True
     token = challenge["SecondFactorAuthenticationToken"]
@@ -81,14 +81,14 @@ def test_required_second_factor_after_password_is_the_passkey(
 
 
 def test_optional_second_factor_lets_password_alone_sign_in(new_tenant_server: NewTenantServer) -> None:
-    ada = passkey_holder(new_tenant_server, two_factor="optional").has_passkey()
+    ada = passkey_holder(new_tenant_server, two_factor="optional").add_passkey()
     assert answered(ada.signs_in())["SecondFactorAuthentication"] is None
 
 
 @pytest.mark.both_databases
 def test_decreasing_counter_is_refused_and_audited(ada: PasskeyHolder) -> None:
     ada.device.counts, ada.device.is_synced = True, False
-    ada.has_passkey()
+    ada.add_passkey()
     assert answered(ada.sign_in())["Profile"]
     assert refused(ada.sign_in(counter=1)) == (403, 1321)
     assert refused(ada.sign_in(counter=0)) == (403, 1321)
@@ -99,10 +99,10 @@ def test_decreasing_counter_is_refused_and_audited(ada: PasskeyHolder) -> None:
 @pytest.mark.both_databases
 def test_decreasing_counter_of_synced_key_is_a_signal(new_tenant_server: NewTenantServer) -> None:
     """The copies of a synced key count apart: at sign-in, by autofill, and as second factor and step-up, which verify alike."""
-    ada = passkey_holder(new_tenant_server, two_factor="required").has_passkey()
+    ada = passkey_holder(new_tenant_server, two_factor="required").add_passkey()
     assert answered(ada.sign_in(counter=7))["Profile"]
     assert answered(ada.sign_in(counter=2))["Profile"]
-    assert answered(ada.is_offered(counter=0))["Profile"]
+    assert answered(ada.sign_in_by_autofill(counter=0))["Profile"]
     assert answered(ada.answers(ada.challenged()["SecondFactorAuthenticationToken"], counter=7))["Profile"]
     assert answered(ada.sign_in(counter=8))["Profile"]
     signals = entries_of(ada.tenant, "passkey.counter_went_back")
@@ -130,7 +130,7 @@ FORGED_ASSERTIONS = {
 
 @pytest.mark.parametrize("members", FORGED_ASSERTIONS.values(), ids=FORGED_ASSERTIONS)
 def test_forged_assertion_is_refused_and_audited(ada: PasskeyHolder, members: dict[str, object]) -> None:
-    assert refused(ada.has_passkey().sign_in(**members)) == (403, 1321)
+    assert refused(ada.add_passkey().sign_in(**members)) == (403, 1321)
     ((uid, facts),) = entries_of(ada.tenant, "passkey.refused")
     assert uid == (None if facts["reason"] in ("challenge", "unknown") else ada.uid)
 
@@ -156,7 +156,7 @@ def test_forged_attestation_is_not_stored(ada: PasskeyHolder, members: dict[str,
 
 
 def test_challenge_is_used_once_and_expires_after_five_minutes(ada: PasskeyHolder) -> None:
-    ada.has_passkey()
+    ada.add_passkey()
     shown = ada.device.shows(ada.asks_sign_in())
     answered(ada.gives(f"{LOGIN}/finish", shown))
     assert refused(ada.gives(f"{LOGIN}/finish", shown)) == (403, 1321)
@@ -166,7 +166,7 @@ def test_challenge_is_used_once_and_expires_after_five_minutes(ada: PasskeyHolde
 
 
 def test_challenge_is_bound_to_its_ceremony(ada: PasskeyHolder) -> None:
-    ada.has_passkey()
+    ada.add_passkey()
     assert refused(ada.gives(f"{LOGIN}/autofill/finish", ada.device.shows(ada.asks_sign_in()))) == (403, 1321)
     autofill = ada.device.shows(ada.begins(f"{LOGIN}/autofill/begin"))
     assert refused(ada.gives(f"{LOGIN}/finish", autofill)) == (403, 1321)
@@ -175,25 +175,25 @@ def test_challenge_is_bound_to_its_ceremony(ada: PasskeyHolder) -> None:
 
 
 def test_passkey_of_another_account_is_refused(ada: PasskeyHolder) -> None:
-    ada.has_passkey()
+    ada.add_passkey()
     made = ada.tenant.create(Password=OLD, EmailVerified=True)
-    bob = PasskeyHolder(ada.tenant, made["Uid"], made["Email"][0]["Value"], "", device=ada.device).has_passkey()
+    bob = PasskeyHolder(ada.tenant, made["Uid"], made["Email"][0]["Value"], "", device=ada.device).add_passkey()
     shown = bob.device.shows(ada.asks_sign_in(), bob.device.passkeys[1])
     assert refused(bob.gives(f"{LOGIN}/finish", shown)) == (403, 1321)
 
 
 @pytest.mark.both_databases
 def test_passkey_of_another_tenant_is_refused(ada: PasskeyHolder, new_tenant_server: NewTenantServer) -> None:
-    ada.has_passkey()
-    bob = passkey_holder(new_tenant_server).has_passkey()
+    ada.add_passkey()
+    bob = passkey_holder(new_tenant_server).add_passkey()
     bob.device.passkeys = ada.device.passkeys
-    assert refused(bob.is_offered(rp_id=ada.device.passkeys[0].rp_id)) == (403, 1321)
-    assert refused(bob.is_offered()) == (403, 1321)
+    assert refused(bob.sign_in_by_autofill(rp_id=ada.device.passkeys[0].rp_id)) == (403, 1321)
+    assert refused(bob.sign_in_by_autofill()) == (403, 1321)
 
 
 def test_related_origin_may_use_passkeys(new_tenant_server: NewTenantServer) -> None:
     other = "https://login.shop.example"
-    ada = passkey_holder(new_tenant_server, passkey_settings={"related_origins": [other]}).has_passkey()
+    ada = passkey_holder(new_tenant_server, passkey_settings={"related_origins": [other]}).add_passkey()
     assert answered(ada.sign_in(origin=other))["Profile"]
 
 
@@ -202,7 +202,7 @@ def test_related_origin_is_compared_as_browsers_write_it(
 ) -> None:
     ada = passkey_holder(
         new_tenant_server, passkey_settings={"related_origins": ["https://Shop.example:443", "https://Bücher.example"]}
-    ).has_passkey()
+    ).add_passkey()
     for origin in (
         "null",
         "",
@@ -219,7 +219,7 @@ def test_related_origin_is_compared_as_browsers_write_it(
 
 @pytest.mark.both_databases
 def test_parallel_uses_of_one_assertion_succeed_once(ada: PasskeyHolder) -> None:
-    ada.has_passkey()
+    ada.add_passkey()
     shown = ada.device.shows(ada.asks_sign_in())
     answers = at_once([lambda: ada.gives(f"{LOGIN}/finish", shown).status_code] * RACERS)
     assert (answers.count(200), answers.count(403)) == (1, RACERS - 1)
@@ -253,7 +253,7 @@ def test_parallel_registrations_of_one_id_succeed_once(new_tenant_server: NewTen
 def test_hidden_accounts_all_seem_to_have_passkeys(new_tenant_server: NewTenantServer) -> None:
     ada = passkey_holder(new_tenant_server, hide_unknown_accounts=True)
     without_passkey = ada.asks_sign_in()
-    ada.has_passkey().has_passkey()
+    ada.add_passkey().add_passkey()
     with_passkey, unknown = ada.asks_sign_in(), ada.asks_sign_in(identifier="absent@example.test")
     assert set(with_passkey) == set(unknown) == set(without_passkey)
     for item in (with_passkey, unknown, without_passkey):
@@ -267,7 +267,7 @@ def test_hidden_accounts_all_seem_to_have_passkeys(new_tenant_server: NewTenantS
 
 
 def test_added_passkey_is_notified_with_revert_link(ada: PasskeyHolder) -> None:
-    ada.has_passkey()
+    ada.add_passkey()
     notice = ada.mailed()
     assert notice["subject"].startswith("A passkey was created")
     assert links_to(notice, "/not-me")
@@ -329,7 +329,7 @@ def test_password_reset_removes_passkey_of_unverified_account(new_tenant_server:
     token = token_in(ada.mailed())
     new = {"resettoken": token, "password": "Quartz-kettle-77"}
     answered(ada.tenant.send("PUT", f"{A}/password", new, with_secret=False))
-    assert refused(ada.is_offered()) == (403, 1323)
+    assert refused(ada.sign_in_by_autofill()) == (403, 1323)
 
 
 @pytest.mark.both_databases

@@ -62,7 +62,7 @@ def origins(context: Context) -> Any:
     return context.services.directory.origins(context.tenant, context.work)
 
 
-def has_template(context: Context) -> Any:
+def any_template(context: Context) -> Any:
     return template_selection.has_any(context, MailKind.RESET)
 
 
@@ -81,7 +81,7 @@ def subject_secret(context: Context) -> Any:
         (take_over_application, redirect_uris_by_id),
         (take_over_application, redirect_uris_by_name),
         (take_over_application, origins),
-        (add_template, has_template),
+        (add_template, any_template),
         (add_domain, domains),
         (add_template, subject_secret),
     ],

@@ -219,6 +219,6 @@ def test_pin_sign_in_requires_second_factor(new_tenant_server: NewTenantServer) 
 def test_passkey_sign_in_returns_pin_session(new_tenant_server: NewTenantServer) -> None:
     ada = passkey_holder(new_tenant_server, **PINS)
     pinned(ada)
-    login = answered(ada.has_passkey().sign_in())
+    login = answered(ada.add_passkey().sign_in())
     assert login["session_expires_in"] > login["expires_in"]
     assert answered(sign_in_with_pin(ada, login["session_token"]))["Profile"]["Uid"] == ada.uid

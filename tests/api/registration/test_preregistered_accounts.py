@@ -42,9 +42,9 @@ def test_preregistered_passkey_ends_at_first_mailbox_login(
     new_tenant_server: NewTenantServer,
 ) -> None:
     eve, _ = preregistered(new_tenant_server)
-    assert answered(eve.is_offered())["Profile"]["Email"][0]["Value"] == VICTIM
+    assert answered(eve.sign_in_by_autofill())["Profile"]["Email"][0]["Value"] == VICTIM
     owner_signs_in(eve)
-    assert refused(eve.is_offered()) == (403, 1323)
+    assert refused(eve.sign_in_by_autofill()) == (403, 1323)
 
 
 def test_mailbox_login_ends_pending_consent_of_others(new_tenant_server: NewTenantServer) -> None:
@@ -88,7 +88,7 @@ def claimed_account(make: NewTenantServer) -> PasskeyHolder:
     answered(ada.tenant.send("GET", f"{A}/email", with_secret=False, verificationtoken=token_in(ada.mailed())))
     ada.stored_token = str(answered(ada.signs_in())["access_token"])
     ada.enrols_passkey()
-    assert answered(ada.is_offered())["Profile"]
+    assert answered(ada.sign_in_by_autofill())["Profile"]
     answered(ada.reset(resettoken=ada.issued_token(), password=NEW))
     return ada
 
@@ -99,10 +99,10 @@ def test_claiming_reset_does_not_bypass_passkey(new_tenant_server: NewTenantServ
     body = {"email": VICTIM, "password": NEW}
     challenge = answered(ada.ask("POST", body, path=LOGIN_2FA))["SecondFactorAuthentication"]
     assert challenge["IsPasskeyAuthenticatorVerified"] is True
-    assert refused(ada.is_offered()) == (403, 1321), "the passkey may be an attacker's"
+    assert refused(ada.sign_in_by_autofill()) == (403, 1321), "the passkey may be an attacker's"
     token = challenge["SecondFactorAuthenticationToken"]
     assert answered(ada.answers(token))["Profile"]
-    assert answered(ada.is_offered())["Profile"], "password and passkey belong to one person"
+    assert answered(ada.sign_in_by_autofill())["Profile"], "password and passkey belong to one person"
 
 
 @pytest.mark.parametrize("two_factor", ["disabled", "required"])
@@ -110,14 +110,14 @@ def test_security_alert_reset_removes_earlier_passkey(
     new_tenant_server: NewTenantServer, hub_app: Flask, two_factor: str
 ) -> None:
     """The passkey was added before the password changed; the owner opens the newest security alert."""
-    ada = passkey_holder(new_tenant_server, two_factor=two_factor).has_passkey()
-    assert answered(ada.is_offered())["Profile"]
+    ada = passkey_holder(new_tenant_server, two_factor=two_factor).add_passkey()
+    assert answered(ada.sign_in_by_autofill())["Profile"]
     ada.advance_clock(minutes=10)
     answered(ada.ask("PUT", {"oldpassword": OLD, "newpassword": NEW}, path=f"{PATH}/change", access_token=ada.bearer))
     path = path_of(link_in(ada.mailed()))
     owner = Visitor(PlainClient(hub_app), ada.tenant.services.settings.hub_url(ada.tenant.name))
     owner.open(path).press("Secure my account")
-    assert refused(ada.is_offered())[0] == 403
+    assert refused(ada.sign_in_by_autofill())[0] == 403
     answered(ada.reset(resettoken=ada.issued_token(), password="Amber-window-44"))
     body = {"email": ada.email, "password": "Amber-window-44"}
     if two_factor == "required":  # the mailbox alone does not pass the second factor

@@ -176,7 +176,7 @@ REFUSALS: list[Refusal] = [
 NOT_HERE: dict[tuple[str, int], str] = {}
 
 
-def has_first(has: Has, body: Any = None) -> Any:
+def after_setup(has: Has, body: Any = None) -> Any:
     """Set the account up, then return a request with its data."""
 
     def prepare(account_holder: AccountHolder) -> Ask:
@@ -199,20 +199,20 @@ SETTINGS, CODES = ExactObject(FACTORS | {"IsSecurityQuestionEnabled"}), {"BackUp
 APP, TEXT = {"authenticator": True}, {"otpauthenticator": True}
 ANEW = {**RIGHT_ANSWERS, "ReplaceSecurityQuestionAnswer": True}
 ANSWERS: list[Answer] = [
-    Answer("M19", has_first(nothing), SETTINGS, on()),
-    Answer("M20", has_first(SecondFactorHolder.scans, lambda who: {"authenticatorcode": who.shows()}), PROFILE, on()),
-    Answer("M21", has_first(numbered, texted), PROFILE, on()),
-    Answer("M22", has_first(nothing, PHONE), SMS, on()),
+    Answer("M19", after_setup(nothing), SETTINGS, on()),
+    Answer("M20", after_setup(SecondFactorHolder.scans, lambda who: {"authenticatorcode": who.shows()}), PROFILE, on()),
+    Answer("M21", after_setup(numbered, texted), PROFILE, on()),
+    Answer("M22", after_setup(nothing, PHONE), SMS, on()),
     Answer("M23", lambda who: Ask(query={"emailid": who.email}), POSTED, on()),
-    Answer("M24", has_first(mailed, code_of), PROFILE, on()),
-    Answer("M25", has_first(nothing, RIGHT_ANSWERS), POSTED, on(), is_flat=False),
-    Answer("M25", has_first(questions, ANEW), POSTED, on(), is_flat=False),
-    Answer("M27", has_first(totp), CODES, on()),
-    Answer("M28", has_first(paper), CODES, on()),
-    Answer("M31", has_first(totp, APP), DELETED, on()),
-    Answer("M32", has_first(texts, TEXT), DELETED, on()),
-    Answer("M33", has_first(mails), DELETED, on()),
-    Answer("M34", has_first(questions), DELETED, on()),
+    Answer("M24", after_setup(mailed, code_of), PROFILE, on()),
+    Answer("M25", after_setup(nothing, RIGHT_ANSWERS), POSTED, on(), is_flat=False),
+    Answer("M25", after_setup(questions, ANEW), POSTED, on(), is_flat=False),
+    Answer("M27", after_setup(totp), CODES, on()),
+    Answer("M28", after_setup(paper), CODES, on()),
+    Answer("M31", after_setup(totp, APP), DELETED, on()),
+    Answer("M32", after_setup(texts, TEXT), DELETED, on()),
+    Answer("M33", after_setup(mails), DELETED, on()),
+    Answer("M34", after_setup(questions), DELETED, on()),
     Answer("M40", named(mails), DELETED, on()),
     Answer("M41", named(totp, APP), DELETED, on()),
     Answer("M42", named(texts, TEXT), DELETED, on()),

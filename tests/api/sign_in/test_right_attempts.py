@@ -94,7 +94,7 @@ def test_right_links_do_not_count(
 
 
 def test_right_passkeys_do_not_count(new_tenant_server: NewTenantServer) -> None:
-    ada = passkey_holder(new_tenant_server, limits={"passkeys_per_minute_per_address": 3}).has_passkey()
+    ada = passkey_holder(new_tenant_server, limits={"passkeys_per_minute_per_address": 3}).add_passkey()
     for _ in range(6):
         answered(ada.sign_in())
     statuses = [ada.sign_in(signature=b"x").status_code for _ in range(2)]

@@ -196,7 +196,7 @@ def test_fresh_email_factor_is_not_challenged_again(
 
 @on_one_database
 def test_user_verifying_passkey_counts_as_two_factors(new_tenant_server: NewTenantServer) -> None:
-    ada = passkey_holder(new_tenant_server, **BY_PLACE).has_passkey()
+    ada = passkey_holder(new_tenant_server, **BY_PLACE).add_passkey()
     sign_in(ada)
     moved_to_vienna(ada)
     assert answered(ada.sign_in())["Profile"]["Uid"] == ada.uid

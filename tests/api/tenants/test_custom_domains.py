@@ -186,7 +186,7 @@ def test_effect_on_passkeys_is_shown_before_verification(
     tenant = holder.tenant
     send = asker(tenant)
     assert "No account has a passkey" in answered(send("POST", DOMAINS, {"DomainName": domain}))["PasskeyEffect"]
-    holder.has_passkey()
+    holder.add_passkey()
     effect = answered(send("GET", DOMAINS))["Data"][0]["PasskeyEffect"]
     assert effect.startswith(f"1 account has passkeys, which stay bound to {own_host(tenant)}.")
 
@@ -208,7 +208,7 @@ def test_rp_id_changes_only_without_passkeys(
     for rp_id in ("example", f"www.{domain}", "evil.example"):
         assert refused(send("PUT", PASSKEYS, config(rp_id))) == (400, 7900)
     holder = passkey_holder(new_tenant_server)
-    holder.has_passkey()
+    holder.add_passkey()
     theirs = asker(holder.tenant)
     verified(theirs, holder.tenant, fake_dns, f"other.{domain}")
     assert "1 account has passkeys" in problem(theirs("PUT", PASSKEYS, config(f"other.{domain}")), 400, 7900)

@@ -135,18 +135,30 @@ def merged_names(sections: dict[str, dict[str, Any]]) -> Iterator[tuple[str, ...
             yield from [(section, table, name) for name in texts] if isinstance(texts, dict) else [(section, table)]
 
 
-def test_every_module_of_the_service_has_one_alias() -> None:
+def test_every_module_of_hub_and_service_has_one_alias() -> None:
     aliases = defaultdict(set)
-    for module, alias in aliases_of_the_service():
+    for module, alias in aliases_of("app.hub", "app.identity"):
         aliases[module].add(alias)
     assert {module: names for module, names in aliases.items() if len(names) > 1}.keys() == TWO_NAMES.keys()
 
 
-def test_no_alias_names_two_modules_of_the_service() -> None:
+@pytest.mark.parametrize(("wing", "exceptions"), [("app.hub", {}), ("app.identity", TWO_MODULES)])
+def test_no_alias_names_two_modules(wing: str, exceptions: dict[str, str]) -> None:
     named = defaultdict(set)
-    for module, alias in aliases_of_the_service():
+    for module, alias in aliases_of(wing):
         named[alias].add(module)
-    assert {alias: found for alias, found in named.items() if len(found) > 1}.keys() == TWO_MODULES.keys()
+    assert {alias: found for alias, found in named.items() if len(found) > 1}.keys() == exceptions.keys()
+
+
+def test_no_file_imports_a_module_under_two_names() -> None:
+    """Of the contract too, whose models are `contract` where the file implements or calls that area."""
+    found: dict[str, set[str]] = {}
+    for importing, path in modules().items():
+        aliases = defaultdict(set)
+        for module, alias in module_imports(path):
+            aliases[module].add(alias)
+        found |= {f"{importing}: {module}": names for module, names in aliases.items() if len(names) > 1}
+    assert found == {}
 
 
 @cache
@@ -176,13 +188,18 @@ def owners(node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> set[str]:
     return {item.id for item in inner if isinstance(item, ast.Name)}
 
 
-def aliases_of_the_service() -> Iterator[tuple[str, str]]:
-    """Yield each import of a module of the identity service with the name that it gets, except names within an area."""
+def aliases_of(*wings: str) -> Iterator[tuple[str, str]]:
+    """Yield each import of a module of these packages with the name that it gets, except names within an area."""
     for importing, path in modules().items():
-        for node in sources.nodes(path):
-            if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith("app.identity"):
-                continue
-            for item in node.names:
-                alias, is_near = item.asname or item.name, importing.startswith(f"{node.module}.")
-                if (module := f"{node.module}.{item.name}") in modules() and not (is_near and alias in IN_ITS_AREA):
-                    yield module, alias
+        for module, alias in module_imports(path):
+            is_near = importing.startswith(f"{module.rpartition('.')[0]}.")
+            if module.startswith(wings) and not (is_near and alias in IN_ITS_AREA):
+                yield module, alias
+
+
+def module_imports(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield each module that `from a import b as c` imports, with its name in the file."""
+    for node in sources.nodes(path):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names = [(f"{node.module}.{item.name}", item.asname or item.name) for item in node.names]
+            yield from (item for item in names if item[0] in modules())

@@ -13,7 +13,7 @@ from tests.support.accounts.mailbox import code_in, sent_messages
 from tests.support.credentials.software_authenticator import Authenticator
 from tests.support.fakes.identity_provider import FakeProvider
 from tests.support.journeys.federated_sign_in import ADA, START_URL
-from tests.support.journeys.passkeys import has_passkey, options, sign_out
+from tests.support.journeys.passkeys import options, sign_in_and_add_passkey, sign_out
 from tests.support.journeys.passwordless import (
     ALL_METHODS,
     E164,
@@ -46,7 +46,7 @@ class Member:
         self.device = Authenticator(self.visitor.home)
         self.ada: Person = tenant.person("ada@example.test")
         if has_key:
-            has_passkey(self.visitor, self.ada, self.device)
+            sign_in_and_add_passkey(self.visitor, self.ada, self.device)
             sign_out(self.visitor)
         key, secret = tenant.api_key, tenant.api_secret
         self.business = Business(TenantServer(tenant.services, app, tenant.tenant_id, tenant.name, key, secret))

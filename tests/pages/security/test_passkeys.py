@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.credentials.software_authenticator import Authenticator
-from tests.support.journeys.passkeys import add_passkey, has_passkey, sign_in_by_passkey, sign_out
+from tests.support.journeys.passkeys import add_passkey, sign_in_and_add_passkey, sign_in_by_passkey, sign_out
 from tests.support.oauth.relying_party import Person
 from tests.support.oauth.world import NewWorld, World
 from tests.support.services.identity_service import pass_time
@@ -71,7 +71,7 @@ def test_passkey_pages_answer_404_if_disabled(visitor: Visitor) -> None:
 
 def test_cross_device_passkey_offers_a_local_one(tenant: World, browser: Visitor, ada: Person) -> None:
     device = Authenticator(browser.home)
-    has_passkey(browser, ada, device)
+    sign_in_and_add_passkey(browser, ada, device)
     sign_out(browser)
     offer = sign_in_by_passkey(browser, tenant, device, attachment="cross-platform")
     assert offer.heading == "Create a passkey?"
@@ -82,7 +82,7 @@ def test_cross_device_passkey_offers_a_local_one(tenant: World, browser: Visitor
 
 def test_refused_passkey_keeps_the_login_page(tenant: World, browser: Visitor, ada: Person) -> None:
     device = Authenticator(browser.home)
-    has_passkey(browser, ada, device)
+    sign_in_and_add_passkey(browser, ada, device)
     sign_out(browser)
     page = sign_in_by_passkey(browser, tenant, device, origin="https://evil.example")
     assert (page.status, page.heading) == (403, "Welcome back")
@@ -98,7 +98,7 @@ def test_malformed_credential_shows_the_login_page(browser: Visitor, sent: str) 
 
 def test_remember_me_works_with_a_passkey(tenant: World, browser: Visitor, ada: Person) -> None:
     device = Authenticator(browser.home)
-    has_passkey(browser, ada, device)
+    sign_in_and_add_passkey(browser, ada, device)
     for remember, is_remembered in (("", False), ("y", True)):
         sign_out(browser)
         assert sign_in_by_passkey(browser, tenant, device, remember).query["code"]
@@ -120,7 +120,7 @@ def test_list_marks_the_passkey_of_this_device(
     tenant: World, browser: Visitor, ada: Person, new_visitor_at: NewVisitorAt
 ) -> None:
     device = Authenticator(browser.home)
-    has_passkey(browser, ada, device)
+    sign_in_and_add_passkey(browser, ada, device)
     assert "This device" in sign_in_here(browser, tenant, device).open("/passkeys").text
     assert "Last used" in browser.open("/passkeys").text
     other = new_visitor_at(tenant)
@@ -128,7 +128,7 @@ def test_list_marks_the_passkey_of_this_device(
 
 
 def test_removal_of_no_passkey_shows_the_list(browser: Visitor, ada: Person, subtests: pytest.Subtests) -> None:
-    has_passkey(browser, ada, Authenticator(browser.home))
+    sign_in_and_add_passkey(browser, ada, Authenticator(browser.home))
     found = re.findall(r"/passkeys/edit\?id=\w+", browser.open("/passkeys").html)
     for sent in ("", "0" * 32, "../account", "a/b", "..", "é", "x\x00"):
         with subtests.test(sent=sent):
@@ -138,7 +138,7 @@ def test_removal_of_no_passkey_shows_the_list(browser: Visitor, ada: Person, sub
 
 
 def test_password_that_is_too_long_is_refused_at_its_field(tenant: World, browser: Visitor, ada: Person) -> None:
-    has_passkey(browser, ada, Authenticator(browser.home))
+    sign_in_and_add_passkey(browser, ada, Authenticator(browser.home))
     found = re.findall(r"/passkeys/edit\?id=\w+", browser.open("/passkeys").html)
     pass_time(tenant.services, minutes=6)
     page = browser.open(found[0])

@@ -10,7 +10,7 @@ import pytest
 from tests.support.accounts.mailbox import code_in, mails_to
 from tests.support.credentials.software_authenticator import Authenticator
 from tests.support.journeys.account_security import authentication_claims, one_factor_session
-from tests.support.journeys.passkeys import has_passkey
+from tests.support.journeys.passkeys import sign_in_and_add_passkey
 from tests.support.journeys.second_factors import APP_ALONE, code_now
 from tests.support.oauth.relying_party import Person, RelyingParty, claims_in
 from tests.support.oauth.world import NewWorld, World
@@ -152,7 +152,7 @@ def test_passkey_or_mail_reauthenticates_without_password(
     tenant: World, visitor: Visitor, ada: Person, shop: RelyingParty
 ) -> None:
     device = Authenticator(visitor.home)
-    has_passkey(visitor, ada, device)
+    sign_in_and_add_passkey(visitor, ada, device)
     pass_time(tenant.services, minutes=10)
     ada.set_columns(password_hash=None)
     page = visitor.authorize(shop, prompt="login")

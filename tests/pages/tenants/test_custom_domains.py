@@ -17,7 +17,7 @@ from app.identity.directory.tenants.tables import tenants
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from tests.support.accounts.mailbox import link_in, mails_to
 from tests.support.credentials.software_authenticator import Authenticator
-from tests.support.journeys.passkeys import has_passkey, sign_in_by_passkey, sign_out
+from tests.support.journeys.passkeys import sign_in_and_add_passkey, sign_in_by_passkey, sign_out
 from tests.support.oauth.relying_party import Person, RelyingParty, claims_in
 from tests.support.oauth.world import NewWorld, World
 from tests.support.visitors.plain_client import PlainClient
@@ -126,7 +126,7 @@ def test_passkey_of_the_own_host_works_at_the_custom_domain(
 ) -> None:
     own = new_visitor_at(tenant)
     device = Authenticator(own.home)
-    has_passkey(own, ada, device)
+    sign_in_and_add_passkey(own, ada, device)
     assert json.loads(own.open("/.well-known/webauthn").html) == {"origins": [own.home, there.home]}
     same = replace(device, origin=there.home)
     assert "code=" in sign_in_by_passkey(there, tenant, same).address

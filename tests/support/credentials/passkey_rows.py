@@ -48,7 +48,7 @@ def misconfigured(act: Act) -> Act:
 
 
 def keyed_first(who: AccountHolder) -> PasskeyHolder:
-    return passkey_holder_of(who).has_passkey()
+    return passkey_holder_of(who).add_passkey()
 
 
 def begin(row: str, **query: Any) -> Act:

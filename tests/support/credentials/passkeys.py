@@ -43,7 +43,7 @@ class PasskeyHolder(SecondFactorHolder):
         options = self.begins(f"{OWN}/register/passkey/begin", own=True)
         return self.gives(f"{OWN}/register/passkey/finish", self.device.makes(options, **overrides), own=True)
 
-    def has_passkey(self, **overrides: Any) -> PasskeyHolder:
+    def add_passkey(self, **overrides: Any) -> PasskeyHolder:
         answered(self.adds(**overrides))
         return self
 
@@ -65,7 +65,7 @@ class PasskeyHolder(SecondFactorHolder):
         """Sign in with the passkey of the account that is named."""
         return self.gives(f"{LOGIN}/finish", self.device.shows(self.asks_sign_in(), **overrides))
 
-    def is_offered(self, **overrides: Any) -> TestResponse:
+    def sign_in_by_autofill(self, **overrides: Any) -> TestResponse:
         """Sign in with the passkey that the browser offers."""
         return self.gives(
             f"{LOGIN}/autofill/finish", self.device.shows(self.begins(f"{LOGIN}/autofill/begin"), **overrides)

@@ -20,7 +20,7 @@ def options(visitor: Visitor, page: VisitedPage, path: str) -> dict[str, Any]:
     return dict(json.loads(answer.html))
 
 
-def has_passkey(visitor: Visitor, ada: Person, device: Authenticator) -> None:
+def sign_in_and_add_passkey(visitor: Visitor, ada: Person, device: Authenticator) -> None:
     visitor.open("/passkeys/add").press("Sign in", identifier=ada.email, password=ada.password)
     add_passkey(visitor, device)
 

@@ -18,7 +18,7 @@ from app.kit.operations.server import OperationServer
 PAGES = Path(__file__).parents[2] / "pages"
 FAMILIES = {
     "sign-in": ("sign_in/test_page", "sign_in/test_locked_sign_in", "sign_in/test_choose_account"),
-    "registration": ("registration/test_page", "registration/test_by_passkey", "registration/test_schema"),
+    "registration": ("registration/test_register", "registration/test_by_passkey", "registration/test_schema"),
     "mailed links": (
         "registration/test_verification",
         "mailed_links/test_scanners_and_repeats",
@@ -38,7 +38,7 @@ FAMILIES = {
     "account": (
         "account/test_self_service",
         "account/test_profile_and_sessions",
-        "account/test_changed_account",
+        "sign_in/test_account_changed",
         "security/test_second_factors",
     ),
     "security alerts": ("recovery/test_security_alert",),
@@ -49,7 +49,7 @@ FAMILIES = {
     ),
     "providers": ("federation/test_connections", "account/test_identities"),
     "consent": ("consent/test_application_consent", "consent/test_consent_forms"),
-    "devices": ("device/test_device_grant",),
+    "devices": ("device/test_authorize_device",),
     "sign-out": ("oauth/test_logout",),
     "redirects": ("oauth/test_authorize_parameters", "federation/test_web_sso"),
     "cookies": ("web/test_blocked_cookies", "sign_in/test_left_open"),

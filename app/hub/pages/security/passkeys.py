@@ -260,10 +260,10 @@ def passkey_endpoints() -> Response:
 def related_origins() -> Response:
     """Serve the tenant's related origins (WebAuthn level 3 section 5.11); 404 if it has none."""
     _require_passkeys()
-    visit = current_visit().tenant
-    if not visit.related_origins:
+    tenant = current_visit().tenant
+    if not tenant.related_origins:
         raise NotFound
-    return _json({"origins": [services().settings.hub_url(visit.name), *visit.related_origins]})
+    return _json({"origins": [services().settings.hub_url(tenant.name), *tenant.related_origins]})
 
 
 def read_passkeys() -> contract.OwnPasskeys | None:

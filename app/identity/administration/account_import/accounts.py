@@ -51,7 +51,7 @@ class AccountWriter:
         """Create or update the account; return the result and its notes.
 
         Raises:
-            Refused: the record contradicts the tenant's configuration, or names accounts of several people.
+            RecordRefused: the record contradicts the tenant's configuration, or names accounts of several people.
             IdentifierTaken, IntegrityError, ApiError: it collides with another record; the transaction must be rolled back.
         """
         forms = _forms(imported)
@@ -296,7 +296,7 @@ class AccountWriter:
 
 
 def _forms(imported: ImportedAccount) -> dict[str, str]:
-    """Return the normal form of each identifier. Raises Refused."""
+    """Return the normal form of each identifier. Raises RecordRefused."""
     forms = {}
     for kind in KINDS:
         if text := getattr(imported, kind):
@@ -329,7 +329,7 @@ def _is_verified_kind(imported: ImportedAccount, kind: str) -> bool:
 
 
 def _refuse_another_person(stored: Account, imported: ImportedAccount) -> None:
-    """Raise Refused where the account has another id than the record, here or at the other system.
+    """Raise RecordRefused where the account has another id than the record, here or at the other system.
 
     Two people would become one otherwise, and applications know each by its id.
     """

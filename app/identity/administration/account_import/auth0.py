@@ -19,7 +19,7 @@ _HASHES: Final = frozenset({"bcrypt", "argon2", "pbkdf2", "scrypt"})
 
 
 def draft(record: Any, mapped: MappedRecord) -> ImportDraft:
-    """Return the draft of a user. Raises Refused."""
+    """Return the draft of a user. Raises RecordRefused."""
     provided, found = as_fields("", record), ImportDraft()
     _names(found, provided)
     found.put("external_id", _subject(provided))

@@ -42,7 +42,7 @@ def read(files: Sequence[Path], form: Format, mapped: MappedRecord, realm: str |
     Args:
         realm: of Keycloak, whose users are read.
 
-    Raises Refused for a broken file, for the export of another system, and for files of several realms where none
+    Raises RecordRefused for a broken file, for the export of another system, and for files of several realms where none
     is chosen.
     """
     translate, left_out = _translator(files, form, mapped, realm)
@@ -90,7 +90,7 @@ def _translator(
 
 
 def _chosen(names: set[str], realm: str | None) -> set[str]:
-    """Return the name of the realm to read, and that of files which name none. Raises Refused."""
+    """Return the name of the realm to read, and that of files which name none. Raises RecordRefused."""
     known = ", ".join(sorted(names)) or "none with a name"
     if realm is not None:
         if realm not in names:

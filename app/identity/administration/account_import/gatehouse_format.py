@@ -12,7 +12,7 @@ _INSTANTS = ("password_changed_at", "created_at")
 
 
 def draft(record: Any, mapped: MappedRecord) -> ImportDraft:
-    """Return the draft of a record. Raises Refused."""
+    """Return the draft of a record. Raises RecordRefused."""
     provided = as_fields("", record)
     keys = {**provided.members}
     for key in _BOOLEANS:

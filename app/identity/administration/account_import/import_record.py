@@ -71,7 +71,7 @@ class RecordReader:
 
 
 def refuse_unstorable(name: str, value: Any) -> None:
-    """Raise Refused where a text has characters that a database or another reader refuses; `value` is at most 64 levels deep."""
+    """Raise RecordRefused where a text has characters that a database or another reader refuses; `value` is at most 64 levels deep."""
     if isinstance(value, str) and has_control_character(value):
         raise RecordRefused(f"{name}: expected text without control characters")
     if isinstance(value, dict):
@@ -84,7 +84,7 @@ def refuse_unstorable(name: str, value: Any) -> None:
 
 
 def checked(place: RecordPosition, draft: ImportDraft) -> RecordReader:
-    """Return the account of a draft, or raise Refused with its problems; never names the value of a secret."""
+    """Return the account of a draft, or raise RecordRefused with its problems; never names the value of a secret."""
     refuse_unstorable("", draft.keys)
     try:
         return RecordReader(place, ImportedAccount.model_validate(draft.keys), notes=tuple(draft.notes))

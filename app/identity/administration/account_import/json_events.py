@@ -63,7 +63,7 @@ class _Container:
 
 
 def values(stream: Stream, is_selected: Callable[[Keys], bool]) -> Iterator[tuple[Keys, int, Any]]:
-    """Yield each selected value with its keys and its line; yield Refused for a value that is nested too deep. Raises NotJson.
+    """Yield each selected value with its keys and its line; yield RecordRefused for a value that is nested too deep. Raises NotJson.
 
     Args:
         is_selected: asked with the keys of a value, of the first levels only.
@@ -110,7 +110,7 @@ def _empty(event: str, value: Any) -> Any:
 
 
 def parsed(text: bytes) -> Any:
-    """Return the value of a JSON text. Raises NotJson, and Refused where it is too deep."""
+    """Return the value of a JSON text. Raises NotJson, and RecordRefused where it is too deep."""
     found = [value for _, _, value in values(Stream(BytesIO(text), "text"), lambda keys: not keys)]
     if isinstance(found[0], RecordRefused):
         raise found[0]

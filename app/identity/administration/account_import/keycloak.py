@@ -23,7 +23,7 @@ _TOTP: Final[dict[str, Any]] = {"subType": "totp", "digits": 6, "period": 30, "a
 
 
 def draft(record: Any, mapped: MappedRecord, members: Mapping[str, list[str]] | None = None) -> ImportDraft:
-    """Return the draft of a user; `members` are the names of organizations by username. Raises Refused."""
+    """Return the draft of a user; `members` are the names of organizations by username. Raises RecordRefused."""
     provided, found = as_fields("", record), ImportDraft()
     if service := provided.text("serviceAccountClientId"):
         raise RecordRefused(f"expected a person; found the service account of {service}")
@@ -46,7 +46,7 @@ def draft(record: Any, mapped: MappedRecord, members: Mapping[str, list[str]] | 
 
 
 def members_of(organizations: Iterable[tuple[str, Any]]) -> dict[str, list[str]]:
-    """Return the names of organizations, each given with its place, by the usernames of their members. Raises Refused."""
+    """Return the names of organizations, each given with its place, by the usernames of their members. Raises RecordRefused."""
     found: dict[str, list[str]] = {}
     for name, item in organizations:
         organization = as_fields(name, item)

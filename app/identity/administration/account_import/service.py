@@ -78,7 +78,7 @@ def run(
         report: counts as it goes, so that a caller knows how far an interrupted import came.
 
     Raises:
-        Refused: the file is broken. StoreUnavailable: the database is unreachable, full or read-only.
+        RecordRefused: the file is broken. StoreUnavailable: the database is unreachable, full or read-only.
     """
     report = report or Report()
     chosen = (read for read in reads if read.place.number > skip)

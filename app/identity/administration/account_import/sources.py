@@ -34,7 +34,7 @@ class Realm:
 
 
 def records(files: Sequence[Path], left_out: Container[tuple[Path, int]] = ()) -> Iterator[tuple[RecordPosition, Any]]:
-    """Yield each record with its place; an unreadable one is yielded as Refused. Raises Refused for a broken JSON file.
+    """Yield each record with its place; an unreadable one is yielded as RecordRefused. Raises RecordRefused for a broken JSON file.
 
     Args:
         left_out: realms, by their file and number in it.
@@ -48,7 +48,7 @@ def records(files: Sequence[Path], left_out: Container[tuple[Path, int]] = ()) -
 
 
 def realms(path: Path) -> dict[int, Realm]:
-    """Return the realms that a file holds, by their number in it. Raises Refused."""
+    """Return the realms that a file holds, by their number in it. Raises RecordRefused."""
     with path.open("rb") as file:
         shape = _shape(file, path.name)
         if shape not in (_Shape.REALM, _Shape.REALMS):

@@ -101,7 +101,7 @@ class CreatedToken:
 
 
 def create(services: IdentityServices, work: UnitOfWork, name: str, *, max_uses: int, days: int) -> CreatedToken:
-    """Make a token for a command. Raises TokenRefused."""
+    """Make a token for a command. Raises InitialAccessTokenRefused."""
     if not re.fullmatch(NAME_PATTERN, name):
         raise InitialAccessTokenRefused(
             f"A name has 1 to 60 letters, digits, dots, hyphens and underscores, unlike {name!r}"
@@ -123,7 +123,7 @@ def create(services: IdentityServices, work: UnitOfWork, name: str, *, max_uses:
 
 
 def revoke(services: IdentityServices, work: UnitOfWork, name: str) -> bool:
-    """End a token; return whether a configuration file lists it, which would bring it back. Raises TokenRefused."""
+    """End a token; return whether a configuration file lists it, which would bring it back. Raises InitialAccessTokenRefused."""
     work.begin()
     stored = tenant_writes.lock(work)
     if initial_access_tokens.named(work, name) is None:

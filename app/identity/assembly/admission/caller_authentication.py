@@ -111,7 +111,7 @@ def proves_sender(operation: AnyOperation) -> HolderCheck:
     is_oauth = operation.error_profile is OAUTH
 
     def check(context: Context, holder: TokenHolder, _body: dict[str, Any]) -> None:
-        """Raise 1409 if the request does not authenticate the caller; raise OAuth's errors in its error profile."""
+        """Raise 1409 if the request does not authenticate the caller; in OAuth's error profile, raise its own error."""
         try:
             token_binding.check(context, holder.token, holder.claims.cnf or {}, holder.client_id)
         except SenderRefused as refusal:

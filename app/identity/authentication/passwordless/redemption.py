@@ -57,7 +57,7 @@ def redeem(
     """Return the account that a redeemed one-time token signs in to.
 
     Args:
-        gone: the error where no account has the address or the number any more.
+        closed_error: the error where no account has the address or the number any more.
         template: of the welcome mail after the first verification of an address.
         identity: the provider's identity whose claim verifies the address; a new account gets its name.
         links_identity: whether a new account gets the identity too.

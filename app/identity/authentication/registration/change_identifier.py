@@ -53,7 +53,7 @@ def change(
     A reached limit is silent, as at registration, because the limit would reveal whether the destination has an account.
 
     Raises:
-        pending_accounts.InUse: it was verified meanwhile, or no longer belongs to this browser.
+        pending_accounts.AccountInUse: it was verified meanwhile, or no longer belongs to this browser.
     """
     columns = pending_accounts.with_identifier(
         pending_accounts.release(context, registration), destination.kind, destination.shown

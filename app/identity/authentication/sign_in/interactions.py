@@ -28,7 +28,8 @@ MAX_AT_ONCE: Final = 500
 _ENDED_LIFETIME: Final = timedelta(minutes=10)
 """How long a second submit of the last form, or Back, finds an interaction that has ended."""
 _FEW: Final = Rate(100, 3600)
-"""Interactions of a network, which at this rate never holds too many: a day and `KEPT` have fewer hours than that takes."""
+"""Interactions of a network, which at this rate never holds too many: the longest sign-in page and
+`EXPIRED_RETENTION` have fewer hours than that takes."""
 ENDED = "ended"  # the member of an interaction's request that records its outcome
 SECOND_FACTOR = "second_factor"
 """The member with the hash of the continuation token of a sign-in that passed its first factor."""

@@ -116,7 +116,7 @@ class DriverStatement:
     """A statement as one driver takes it.
 
     Args:
-        given: parameters of each execution; any other parameter may keep the value that the statement was compiled with.
+        values: parameters of each execution; any other parameter may keep the value that the statement was compiled with.
     """
 
     def __init__(self, compiled: SQLCompiler, dialect: Dialect, values: Collection[str] = ()) -> None:

@@ -73,7 +73,7 @@ class FixedBody:
 
 
 class ChunkedBody:
-    """A body in chunks. Chunk extensions and trailer fields are dropped. Raises Refusal for a malformed chunk."""
+    """A body in chunks. Chunk extensions and trailer fields are dropped. Raises ServerRefusal for a malformed chunk."""
 
     length = 0
 

@@ -58,7 +58,7 @@ def check_beginning(unread: bytes, checked: int) -> int:
 
 
 def lines_of(head: bytes) -> list[bytes]:
-    """Return the lines of a head. Raises Refusal for control characters, and for line breaks that are not CRLF."""
+    """Return the lines of a head. Raises ServerRefusal for control characters, and for line breaks that are not CRLF."""
     if head.startswith(_TLS_HANDSHAKE):
         raise malformed(_TLS_HINT)
     return _lines(head)
@@ -87,7 +87,7 @@ def read_request_line(line: bytes) -> tuple[str, bytes, str]:
 
 @bounded_cache(max_entries=1024, length=64)
 def key_of(name: bytes) -> str | None:
-    """Return the key of a header field, or None for a field that is dropped. Raises Refusal for an invalid name.
+    """Return the key of a header field, or None for a field that is dropped. Raises ServerRefusal for an invalid name.
 
     `X_Forwarded_For` and `X-Forwarded-For` would share one key, so a client could write past a proxy that sets the
     latter: names with underscores are dropped, as nginx does.

@@ -31,7 +31,7 @@ Act = Callable[[PasskeyHolder], TestResponse]
 METHODS: dict[str, tuple[str, Act]] = {
     "password": ("password", lambda who: who.logs_in()),
     "passkey": ("passkey", lambda who: who.sign_in()),
-    "offered passkey": ("passkey", lambda who: who.is_offered()),
+    "offered passkey": ("passkey", lambda who: who.sign_in_by_autofill()),
     "email link": ("email", lambda who: by_link(who, link(who))),
     "email code": ("email", lambda who: MAIL.shown(who, MAIL.code(who))),
     "text message": ("sms", lambda who: SMS.shown(who, SMS.code(who))),
@@ -42,7 +42,7 @@ METHODS: dict[str, tuple[str, Act]] = {
 @pytest.fixture
 def ada(new_tenant_server: NewTenantServer) -> PasskeyHolder:
     """A member of no organization, with every method."""
-    return passkey_holder(new_tenant_server, **EVERY).has_passkey()
+    return passkey_holder(new_tenant_server, **EVERY).add_passkey()
 
 
 @pytest.fixture
@@ -148,7 +148,7 @@ def test_account_without_allowed_method_may_sign_in(
     who = passkey_holder(new_tenant_server, **EVERY)
     joined(Business(who.tenant), who.uid, "passkey")
     answered(who.logs_in())
-    who.has_passkey()
+    who.add_passkey()
     assert refused(who.logs_in()) == (403, 1220)
     answered(who.sign_in())
 
@@ -236,7 +236,7 @@ def test_tolerated_sign_in_with_second_factor_is_recorded_once(new_tenant_server
 
 
 def test_policy_that_changes_before_the_second_factor_counts(new_tenant_server: NewTenantServer) -> None:
-    who = passkey_holder(new_tenant_server, two_factor="optional").has_passkey().enrols()
+    who = passkey_holder(new_tenant_server, two_factor="optional").add_passkey().enrols()
     business = Business(who.tenant)
     org = joined(business, who.uid)
     token = who.token()
@@ -247,7 +247,7 @@ def test_policy_that_changes_before_the_second_factor_counts(new_tenant_server: 
 
 
 def test_policy_that_changes_before_the_first_pin_counts(new_tenant_server: NewTenantServer) -> None:
-    who = passkey_holder(new_tenant_server, **{**EVERY, **REQUIRED}).has_passkey()
+    who = passkey_holder(new_tenant_server, **{**EVERY, **REQUIRED}).add_passkey()
     business = Business(who.tenant)
     org = joined(business, who.uid)
     token = pin_auth_token(who)

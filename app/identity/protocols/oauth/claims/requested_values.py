@@ -8,10 +8,10 @@ from typing import Any
 
 
 def matching(claims: Mapping[str, Any], requested: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the claims without those that have none of their wanted values.
+    """Return the claims without those that have none of their requested values.
 
     Args:
-        wanted: the required values by claim; None if the request requires no values.
+        requested: the required values by claim; None if the request requires no values.
     """
     limits = requested or {}
     return {name: value for name, value in claims.items() if name not in limits or is_among(value, limits[name])}

@@ -72,7 +72,7 @@ def verify(context: Context, expected: ExpectedDpop) -> str:
     from the store of used proofs, which outlives a refusal of the request.
 
     Raises:
-        ProofRefused: it is wrong, was used before, or needs a nonce that it lacks.
+        DpopProofRefused: it is wrong, was used before, or needs a nonce that it lacks.
         SharedStoreUnavailable: the store of used proofs does not answer.
     """
     context.raw.response_headers[NONCE_HEADER] = nonce(context)

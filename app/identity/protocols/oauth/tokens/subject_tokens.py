@@ -72,7 +72,7 @@ def depth(act: object) -> int:
 def read(context: Context, client: Application, text: str, kind: str) -> SubjectToken:
     """Return a token that the client presents, by the type that it states (RFC 8693 section 3).
 
-    Raises TokenRefused; also for a sender-constrained token without proof of its key (RFC 9449 section 7).
+    Raises SubjectTokenRefused; also for a sender-constrained token without proof of its key (RFC 9449 section 7).
     """
     if len(text) > _MAX_LENGTH:
         raise SubjectTokenRefused
