@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from app.contract.oauth.errors import InvalidDpopProof, InvalidGrant, InvalidRequest, UseDpopNonce
 from app.identity.platform.context import Context
@@ -79,9 +79,8 @@ def of_refresh_token(client: Application, claims: TokenClaims) -> TokenClaims:
     return claims if client.settings.is_public else replace(claims, cnf=None)
 
 
-def check_code(context: Context, request: Mapping[str, Any]) -> None:
+def check_code(context: Context, expected: str | None) -> None:
     """Raise InvalidGrant where the code is bound to another key than that of the proof (RFC 9449 section 10)."""
-    expected = request.get("dpop_jkt")
     if expected is not None and context.confirmation.get(JKT) != expected:
         raise InvalidGrant("The code is bound to another DPoP key.")
 

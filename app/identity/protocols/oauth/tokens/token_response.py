@@ -33,18 +33,6 @@ from app.kit import randomness
 OPENID, OFFLINE = "openid", "offline_access"
 _ONE_FACTOR, _TWO_FACTORS = "1", "2"  # values of acr
 _MFA = "mfa"  # multiple factors (RFC 8176)
-CLAIMS_OF_REQUEST = (
-    "auth_time",
-    "amr",
-    "acr",
-    "userinfo_claims",
-    "id_token_claims",
-    "userinfo_values",
-    "id_token_values",
-    "resource",
-    "org_id",
-)
-"""Claims that tokens take over from the authorization request."""
 
 
 @dataclass(frozen=True)

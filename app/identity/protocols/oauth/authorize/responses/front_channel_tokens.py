@@ -5,9 +5,7 @@ Core sections 3.2.2.5 and 3.3.2.5). No refresh token is among them.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 from app.contract.oauth import response_types as types
 from app.identity.authentication.sign_in.sessions import service as sessions
@@ -31,14 +29,14 @@ def parameters(
     session: BrowserSession,
     account: Account,
     code: tuple[str, str] | None,
-    code_request: Mapping[str, Any],
+    claims: TokenClaims,
     membership: Membership | None,
 ) -> dict[str, str | None]:
     """Return the response parameters for the tokens of the request's response type.
 
     Args:
         code: the text and the token family of the code that the response brings too: reuse of the code revokes these tokens.
-        code_request: the request as the code stores it.
+        claims: those that the tokens take over from the request.
 
     Raises:
         RefusedByRedirect: the session ended meanwhile.
@@ -48,8 +46,7 @@ def parameters(
     if ends_at is None:
         raise RefusedByRedirect("login_required", "The session was ended.")
     issuer = issuers.named(context, client, request.issuer)
-    stored = TokenClaims.from_stored(code_request).only(*token_response.CLAIMS_OF_REQUEST)
-    stored = authorization_details.claimed(context, client, stored, request.authorization_details)
+    stored = authorization_details.claimed(context, client, claims, request.authorization_details)
     grant = _grant(request, session, ends_at, code, stored, membership)
     sent: dict[str, str | None] = {}
     access_token = None
