@@ -20,8 +20,9 @@ from app.identity.protocols.oauth.grants import (
 )
 from app.identity.protocols.oauth.issuers import Issuer
 from app.identity.protocols.oauth.sender_constraints import token_binding
+from app.identity.protocols.oauth.sender_constraints.token_binding import Confirmation
 
-Exchange = Callable[[Context, Application, Issuer, TokenRequest], TokenResponse]
+Exchange = Callable[[Context, Application, Issuer, TokenRequest, Confirmation], TokenResponse]
 
 GRANTS: Mapping[str, Exchange] = {
     authorization_code.NAME: authorization_code.exchange,
@@ -49,5 +50,4 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         raise InvalidAuthorizationDetails("This grant has no authorization_details.")
     if name == password.NAME and client.settings.is_fapi:  # FAPI 2.0 Security Profile section 5.3.2.1
         raise UnauthorizedClient("This client may not use this grant.")
-    token_binding.confirm_sender(context, client)
-    return grant(context, client, issuer, req)
+    return grant(context, client, issuer, req, token_binding.confirm_sender(context, client))

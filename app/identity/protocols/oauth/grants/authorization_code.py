@@ -15,6 +15,7 @@ from app.identity.protocols.oauth import authorization_details, resource_indicat
 from app.identity.protocols.oauth.authorize.oauth_parameters.pkce import PLAIN, VERIFIER
 from app.identity.protocols.oauth.issuers import Issuer
 from app.identity.protocols.oauth.sender_constraints import token_binding
+from app.identity.protocols.oauth.sender_constraints.token_binding import Confirmation
 from app.identity.protocols.oauth.tokens import authorization_codes as codes
 from app.identity.protocols.oauth.tokens import token_response
 from app.identity.protocols.oauth.tokens.authorization_codes import CodeRefused, CodeRequest
@@ -24,7 +25,9 @@ from app.kit import randomness
 NAME = "authorization_code"
 
 
-def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRequest) -> TokenResponse:
+def exchange(
+    context: Context, client: Application, issuer: Issuer, req: TokenRequest, confirmation: Confirmation
+) -> TokenResponse:
     """Spend the code and issue its tokens.
 
     A wrong redirect URI or verifier does not spend the code, so that an attacker cannot use it up. A second use revokes the
@@ -45,7 +48,7 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     if request.redirect_uri != req.redirect_uri:
         raise InvalidGrant("The redirect_uri differs.")
     _verify_pkce(request, req.code_verifier)
-    token_binding.check_code(context, request.dpop_jkt)
+    token_binding.check_code(confirmation, request.dpop_jkt)
     ends_at = sessions.lock_expiry(context, code.session_id) if code.session_id is not None else None
     if code.session_id is not None and ends_at is None:
         raise InvalidGrant("The session was ended.")  # the end of a session ends its unused codes
@@ -53,6 +56,7 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     grant = GrantResult(
         kind=NAME,
         scope=request.scope,
+        confirmation=confirmation,
         uid=code.uid,
         session_id=code.session_id,
         session_ends_at=ends_at,

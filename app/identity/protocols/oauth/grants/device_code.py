@@ -18,13 +18,16 @@ from app.identity.platform.token_claims import TokenClaims
 from app.identity.protocols.oauth import authorization_details, resource_indicators
 from app.identity.protocols.oauth.authorize import device_codes
 from app.identity.protocols.oauth.issuers import Issuer
+from app.identity.protocols.oauth.sender_constraints.token_binding import Confirmation
 from app.identity.protocols.oauth.tokens import token_response
 from app.identity.protocols.oauth.tokens.token_response import GrantResult
 
 NAME = DEVICE_GRANT
 
 
-def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRequest) -> TokenResponse:
+def exchange(
+    context: Context, client: Application, issuer: Issuer, req: TokenRequest, confirmation: Confirmation
+) -> TokenResponse:
     """Issue the tokens that a person allowed; the end of the browser session in which they did ends unused permissions."""
     if req.device_code is None:
         raise InvalidRequest.names("device_code")
@@ -52,11 +55,12 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     claims = replace(TokenClaims.from_stored(facts).only("auth_time", "amr", "org_id"), resource=resource or None)
     details = facts.get("details") or ()
     grant = GrantResult(
-        NAME,
-        scope,
-        account.uid,
-        session.session_id,
-        session.expires_at,
+        kind=NAME,
+        scope=scope,
+        confirmation=confirmation,
+        uid=account.uid,
+        session_id=session.session_id,
+        session_ends_at=session.expires_at,
         resource=resource,
         claims=authorization_details.claimed(context, client, claims, details, req.authorization_details),
         membership=token_response.active_membership(context, account.uid, claims.org_id),

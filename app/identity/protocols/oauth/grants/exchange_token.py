@@ -22,6 +22,7 @@ from app.identity.platform.context import Context, TokenHolder
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import refusal_log, resource_indicators
 from app.identity.protocols.oauth.issuers import Issuer
+from app.identity.protocols.oauth.sender_constraints.token_binding import Confirmation
 from app.identity.protocols.oauth.tokens import token_response
 from app.identity.protocols.oauth.tokens.token_response import GrantResult
 from app.kit import randomness
@@ -33,7 +34,9 @@ _RETAINED = ("auth_time", "amr", "org_id", "act")
 """What the client's tokens take over of the presented one, beside its absolute end."""
 
 
-def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRequest) -> TokenResponse:
+def exchange(
+    context: Context, client: Application, issuer: Issuer, req: TokenRequest, confirmation: Confirmation
+) -> TokenResponse:
     """Issue tokens of the client for the account of `token`, which stays valid."""
     if req.token is None:
         raise InvalidRequest.names("token")
@@ -51,7 +54,8 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     claims = replace(holder.claims.only(*_RETAINED), ends_at=ends_at, resource=resource)
     session_id, session_ends_at = _session(context, client, issuer, holder, has_refresh=has_refresh)
     grant = GrantResult(
-        NAME, granted, account.uid, session_id, session_ends_at, resource=resource, claims=claims,
+        kind=NAME, scope=granted, confirmation=confirmation, uid=account.uid, session_id=session_id,
+        session_ends_at=session_ends_at, resource=resource, claims=claims,
         membership=token_response.active_membership(context, account.uid, claims.org_id),
     )  # fmt: skip
     return token_response.token_response(context, client, issuer, grant, account)

@@ -18,6 +18,7 @@ from app.identity.platform.tenant import Application
 from app.identity.platform.token_claims import TokenClaims
 from app.identity.protocols.oauth import refusal_log, resource_indicators
 from app.identity.protocols.oauth.issuers import Issuer
+from app.identity.protocols.oauth.sender_constraints.token_binding import Confirmation
 from app.identity.protocols.oauth.tokens import assertion_accounts, assertions, token_response
 from app.identity.protocols.oauth.tokens.assertion_accounts import CONFLICTS, AccountRefused
 from app.identity.protocols.oauth.tokens.assertions import AssertionRefused
@@ -27,7 +28,9 @@ NAME = JWT_BEARER
 _NOT_ALLOWED = "The subject of the assertion may not sign in by it."
 
 
-def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRequest) -> TokenResponse:
+def exchange(
+    context: Context, client: Application, issuer: Issuer, req: TokenRequest, confirmation: Confirmation
+) -> TokenResponse:
     """Spend the assertion and issue an access token alone: the next assertion takes a refresh token's place (RFC 7521 section 4.1).
 
     Raises InvalidGrant for a wrong assertion, or for an account that may not sign in by it (RFC 7523 section 3.1).
@@ -46,8 +49,8 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         context, account.uid, (FEDERATED,), client.client_id, lifetime, issuer=issuer.url
     )
     grant = GrantResult(
-        NAME, scope, account.uid, session.session_id, session.expires_at,
-        resource=resource, claims=TokenClaims(amr=(FEDERATED,)), is_access_only=True,
+        kind=NAME, scope=scope, confirmation=confirmation, uid=account.uid, session_id=session.session_id,
+        session_ends_at=session.expires_at, resource=resource, claims=TokenClaims(amr=(FEDERATED,)), is_access_only=True,
     )  # fmt: skip
     return token_response.token_response(context, client, issuer, grant, account)
 

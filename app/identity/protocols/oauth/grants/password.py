@@ -20,6 +20,7 @@ from app.identity.platform.tenant import Application
 from app.identity.platform.token_claims import TokenClaims
 from app.identity.protocols.oauth import refusal_log, resource_indicators
 from app.identity.protocols.oauth.issuers import Issuer
+from app.identity.protocols.oauth.sender_constraints.token_binding import Confirmation
 from app.identity.protocols.oauth.tokens import token_response
 from app.identity.protocols.oauth.tokens.token_response import GrantResult
 from app.kit.operations.errors import ApiError
@@ -27,7 +28,9 @@ from app.kit.operations.errors import ApiError
 NAME = "password"
 
 
-def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRequest) -> TokenResponse:
+def exchange(
+    context: Context, client: Application, issuer: Issuer, req: TokenRequest, confirmation: Confirmation
+) -> TokenResponse:
     """Verify the password, start a session for the client and issue tokens; `error_description` gives the reason of a refusal."""
     if req.username is None:
         raise InvalidRequest.names("username")
@@ -64,6 +67,7 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     )
     granted = client.granted(scope)
     grant = GrantResult(
-        NAME, granted, account.uid, session.session_id, session.expires_at, resource=resource, claims=claims
-    )
+        kind=NAME, scope=granted, confirmation=confirmation, uid=account.uid, session_id=session.session_id,
+        session_ends_at=session.expires_at, resource=resource, claims=claims,
+    )  # fmt: skip
     return token_response.token_response(context, client, issuer, grant, account)

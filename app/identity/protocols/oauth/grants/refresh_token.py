@@ -20,13 +20,16 @@ from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import authorization_details, resource_indicators
 from app.identity.protocols.oauth.issuers import Issuer
 from app.identity.protocols.oauth.sender_constraints import token_binding
+from app.identity.protocols.oauth.sender_constraints.token_binding import Confirmation
 from app.identity.protocols.oauth.tokens import token_response
 from app.identity.protocols.oauth.tokens.token_response import GrantResult
 
 NAME = "refresh_token"
 
 
-def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRequest) -> TokenResponse:
+def exchange(
+    context: Context, client: Application, issuer: Issuer, req: TokenRequest, confirmation: Confirmation
+) -> TokenResponse:
     """Spend the refresh token and issue its successors; a narrower scope applies to this access token only.
 
     A family that does not outlive its session ends with it; the session's stored end counts, because it may have moved.
@@ -37,7 +40,7 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     spent = _take(context, client, req.refresh_token, is_retained=is_retained)
     if spent.claims.issuer != issuer.url or spent.uid is None:
         raise InvalidGrant("The refresh_token was issued by another issuer.")
-    token_binding.check_refresh(context, client, spent.claims)
+    token_binding.check_refresh(confirmation, client, spent.claims)
     granted = spent.claims.granted or spent.scope
     scope = _narrow(granted.split(), req.scope)
     resource = resource_indicators.resolve(context, client, spent.claims.resource, req.resource)
@@ -54,12 +57,13 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     account = token_response.active_account(context, spent.uid)
     membership = _membership(context, client, spent)
     grant = GrantResult(
-        NAME,
-        scope,
-        spent.uid,
-        session_id,
-        ends_at,
-        spent.family_id,
+        kind=NAME,
+        scope=scope,
+        confirmation=confirmation,
+        uid=spent.uid,
+        session_id=session_id,
+        session_ends_at=ends_at,
+        family_id=spent.family_id,
         resource=resource,
         claims=claims,
         membership=membership,

@@ -26,7 +26,7 @@ from app.identity.protocols.oauth.claims import organizations as organization_cl
 from app.identity.protocols.oauth.claims import requested_values, subjects
 from app.identity.protocols.oauth.claims import roles as role_claims
 from app.identity.protocols.oauth.issuers import Issuer
-from app.identity.protocols.oauth.sender_constraints import token_binding
+from app.identity.protocols.oauth.sender_constraints.token_binding import Confirmation
 from app.identity.protocols.oauth.tokens import machine_tokens
 from app.kit import randomness
 
@@ -35,7 +35,7 @@ _ONE_FACTOR, _TWO_FACTORS = "1", "2"  # values of acr
 _MFA = "mfa"  # multiple factors (RFC 8176)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GrantResult:
     """The result of a grant of any kind.
 
@@ -45,6 +45,7 @@ class GrantResult:
 
     kind: str
     scope: tuple[str, ...]
+    confirmation: Confirmation
     uid: str | None = None
     session_id: str | None = None
     session_ends_at: datetime | None = None
@@ -131,11 +132,11 @@ def token_response(
         hashed = {"at_hash": issued.access_token}
         signed_id_token = id_token(context, client, issuer, grant, account, hashed, roles=roles.id_token)
     context.audit.record("tokens.issued", uid=grant.uid, client_id=client.client_id, grant=grant.kind)
-    return _response(context, issued, signed_id_token, lifetime, token_grant)
+    return _response(grant.confirmation, issued, signed_id_token, lifetime, token_grant)
 
 
 def _response(
-    context: Context,
+    confirmation: Confirmation,
     issued: tokens.IssuedTokens,
     signed_id_token: str | None,
     lifetime: int,
@@ -144,7 +145,7 @@ def _response(
     details = grant.claims.authorization_details
     return TokenResponse(
         access_token=issued.access_token,
-        token_type=token_binding.token_type(context),
+        token_type=confirmation.token_type,
         expires_in=lifetime,
         expire_in=str(lifetime),
         refresh_token=issued.refresh_token,
@@ -175,7 +176,7 @@ def _scope_and_claims(
         aud=tuple(resource_indicators.audience(context, client, scope, grant.resource)),
         granted=granted,
         sid=None,
-        cnf=dict(context.confirmation) or None,
+        cnf=grant.confirmation.cnf,
     )
 
 

@@ -18,6 +18,7 @@ from app.identity.platform.token_claims import TokenClaims
 from app.identity.protocols.oauth import authorization_details, issuers
 from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect
 from app.identity.protocols.oauth.claims import account as account_claims
+from app.identity.protocols.oauth.sender_constraints.token_binding import UNBOUND
 from app.identity.protocols.oauth.tokens import token_response
 from app.identity.protocols.oauth.tokens.token_response import GrantResult
 
@@ -81,6 +82,7 @@ def _grant(
     return GrantResult(
         kind=types.IMPLICIT,
         scope=request.scope,
+        confirmation=UNBOUND,
         uid=session.uid,
         session_id=session.session_id,
         session_ends_at=ends_at,
