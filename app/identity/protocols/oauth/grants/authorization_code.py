@@ -17,9 +17,9 @@ from app.identity.protocols.oauth.issuers import Issuer
 from app.identity.protocols.oauth.sender_constraints import token_binding
 from app.identity.protocols.oauth.sender_constraints.token_binding import Confirmation
 from app.identity.protocols.oauth.tokens import authorization_codes as codes
-from app.identity.protocols.oauth.tokens import token_response
+from app.identity.protocols.oauth.tokens import grant_accounts, token_response
 from app.identity.protocols.oauth.tokens.authorization_codes import CodeRefused, CodeRequest
-from app.identity.protocols.oauth.tokens.token_response import GrantResult
+from app.identity.protocols.oauth.tokens.grant_result import GrantResult
 from app.kit import randomness
 
 NAME = "authorization_code"
@@ -52,7 +52,7 @@ def exchange(
     ends_at = sessions.lock_expiry(context, code.session_id) if code.session_id is not None else None
     if code.session_id is not None and ends_at is None:
         raise InvalidGrant("The session was ended.")  # the end of a session ends its unused codes
-    account = token_response.active_account(context, code.uid)
+    account = grant_accounts.active_account(context, code.uid)
     grant = GrantResult(
         kind=NAME,
         scope=request.scope,
@@ -66,7 +66,7 @@ def exchange(
         claims=authorization_details.claimed(
             context, client, request.claims, request.authorization_details, req.authorization_details
         ),
-        membership=token_response.active_membership(context, account.uid, request.claims.org_id),
+        membership=grant_accounts.active_membership(context, account.uid, request.claims.org_id),
     )
     return token_response.token_response(context, client, issuer, grant, account)
 

@@ -11,7 +11,7 @@ from app.identity.protocols.oauth import refusal_log, resource_indicators
 from app.identity.protocols.oauth.issuers import Issuer
 from app.identity.protocols.oauth.sender_constraints.token_binding import Confirmation
 from app.identity.protocols.oauth.tokens import token_response
-from app.identity.protocols.oauth.tokens.token_response import GrantResult
+from app.identity.protocols.oauth.tokens.grant_result import GrantResult
 
 NAME = "client_credentials"
 _ACCOUNT_SCOPES = frozenset({"openid", "offline_access", *INTERFACE_SCOPES})

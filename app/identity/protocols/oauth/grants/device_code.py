@@ -19,8 +19,8 @@ from app.identity.protocols.oauth import authorization_details, resource_indicat
 from app.identity.protocols.oauth.authorize import device_codes
 from app.identity.protocols.oauth.issuers import Issuer
 from app.identity.protocols.oauth.sender_constraints.token_binding import Confirmation
-from app.identity.protocols.oauth.tokens import token_response
-from app.identity.protocols.oauth.tokens.token_response import GrantResult
+from app.identity.protocols.oauth.tokens import grant_accounts, lifetimes, token_response
+from app.identity.protocols.oauth.tokens.grant_result import GrantResult
 
 NAME = DEVICE_GRANT
 
@@ -34,13 +34,11 @@ def exchange(
     facts = device_codes.redeem(context, client, issuer, req.device_code)
     if sessions.lock_expiry(context, facts["session_id"]) is None:
         raise InvalidGrant("The session was ended.")
-    account = token_response.active_account(context, facts["uid"])
+    account = grant_accounts.active_account(context, facts["uid"])
     scope, methods = tuple(facts["scope"]), tuple(facts["amr"])
-    has_refresh = token_response.has_refresh_token(client, scope)
+    has_refresh = lifetimes.has_refresh_token(client, scope)
     lifetime = (
-        token_response.refresh_lifetime(context, client)
-        if has_refresh
-        else token_response.access_lifetime(context, client)
+        lifetimes.refresh_lifetime(context, client) if has_refresh else lifetimes.access_lifetime(context, client)
     )
     session = sessions.start_for_grant(
         context,
@@ -63,6 +61,6 @@ def exchange(
         session_ends_at=session.expires_at,
         resource=resource,
         claims=authorization_details.claimed(context, client, claims, details, req.authorization_details),
-        membership=token_response.active_membership(context, account.uid, claims.org_id),
+        membership=grant_accounts.active_membership(context, account.uid, claims.org_id),
     )
     return token_response.token_response(context, client, issuer, grant, account)

@@ -23,8 +23,8 @@ from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import refusal_log, resource_indicators
 from app.identity.protocols.oauth.issuers import Issuer
 from app.identity.protocols.oauth.sender_constraints.token_binding import Confirmation
-from app.identity.protocols.oauth.tokens import token_response
-from app.identity.protocols.oauth.tokens.token_response import GrantResult
+from app.identity.protocols.oauth.tokens import grant_accounts, lifetimes, token_response
+from app.identity.protocols.oauth.tokens.grant_result import GrantResult
 from app.kit import randomness
 
 NAME = EXCHANGE_TOKEN
@@ -45,18 +45,18 @@ def exchange(
         raise refusal_log.scope_of_another(unknown)
     resource = resource_indicators.resolve(context, client, None, req.resource)
     holder = _holder(context, req.token)
-    account = token_response.active_account(context, holder.uid)
+    account = grant_accounts.active_account(context, holder.uid)
     if not tenant_requirements.are_met(context, account):
         raise InvalidGrant("Something must be accepted first, which this grant cannot ask for.")
-    has_refresh = token_response.has_refresh_token(client, scope)
-    granted = client.granted(scope if has_refresh else tuple(name for name in scope if name != token_response.OFFLINE))
+    has_refresh = lifetimes.has_refresh_token(client, scope)
+    granted = client.granted(scope if has_refresh else tuple(name for name in scope if name != lifetimes.OFFLINE))
     ends_at = int(tokens.absolute_end(context, holder.claims, holder.issued_at).timestamp())
     claims = replace(holder.claims.only(*_RETAINED), ends_at=ends_at, resource=resource)
     session_id, session_ends_at = _session(context, client, issuer, holder, has_refresh=has_refresh)
     grant = GrantResult(
         kind=NAME, scope=granted, confirmation=confirmation, uid=account.uid, session_id=session_id,
         session_ends_at=session_ends_at, resource=resource, claims=claims,
-        membership=token_response.active_membership(context, account.uid, claims.org_id),
+        membership=grant_accounts.active_membership(context, account.uid, claims.org_id),
     )  # fmt: skip
     return token_response.token_response(context, client, issuer, grant, account)
 
@@ -87,9 +87,7 @@ def _session(
             raise InvalidGrant("The session was ended.")
         return holder.session_id, ends_at
     lifetime = (
-        token_response.refresh_lifetime(context, client)
-        if has_refresh
-        else token_response.access_lifetime(context, client)
+        lifetimes.refresh_lifetime(context, client) if has_refresh else lifetimes.access_lifetime(context, client)
     )
     session = sessions.start_for_grant(
         context,

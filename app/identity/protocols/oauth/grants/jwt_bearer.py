@@ -19,10 +19,16 @@ from app.identity.platform.token_claims import TokenClaims
 from app.identity.protocols.oauth import refusal_log, resource_indicators
 from app.identity.protocols.oauth.issuers import Issuer
 from app.identity.protocols.oauth.sender_constraints.token_binding import Confirmation
-from app.identity.protocols.oauth.tokens import assertion_accounts, assertions, token_response
+from app.identity.protocols.oauth.tokens import (
+    assertion_accounts,
+    assertions,
+    grant_accounts,
+    lifetimes,
+    token_response,
+)
 from app.identity.protocols.oauth.tokens.assertion_accounts import CONFLICTS, AccountRefused
 from app.identity.protocols.oauth.tokens.assertions import AssertionRefused
-from app.identity.protocols.oauth.tokens.token_response import GrantResult
+from app.identity.protocols.oauth.tokens.grant_result import GrantResult
 
 NAME = JWT_BEARER
 _NOT_ALLOWED = "The subject of the assertion may not sign in by it."
@@ -39,12 +45,12 @@ def exchange(
         raise UnauthorizedClient("A public client may not use this grant.")
     if req.assertion is None:
         raise InvalidRequest.names("assertion")
-    scope = tuple(name for name in dict.fromkeys((req.scope or "").split()) if name != token_response.OFFLINE)
+    scope = tuple(name for name in dict.fromkeys((req.scope or "").split()) if name != lifetimes.OFFLINE)
     if unknown := set(scope) - client.scopes:
         raise refusal_log.scope_of_another(unknown)
     resource = resource_indicators.resolve(context, client, None, req.resource)
-    account = token_response.active_account(context, _subject(context, client, req.assertion).uid)
-    lifetime = token_response.access_lifetime(context, client)
+    account = grant_accounts.active_account(context, _subject(context, client, req.assertion).uid)
+    lifetime = lifetimes.access_lifetime(context, client)
     session = sessions.start_for_grant(
         context, account.uid, (FEDERATED,), client.client_id, lifetime, issuer=issuer.url
     )

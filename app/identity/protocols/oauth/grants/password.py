@@ -21,8 +21,8 @@ from app.identity.platform.token_claims import TokenClaims
 from app.identity.protocols.oauth import refusal_log, resource_indicators
 from app.identity.protocols.oauth.issuers import Issuer
 from app.identity.protocols.oauth.sender_constraints.token_binding import Confirmation
-from app.identity.protocols.oauth.tokens import token_response
-from app.identity.protocols.oauth.tokens.token_response import GrantResult
+from app.identity.protocols.oauth.tokens import lifetimes, token_response
+from app.identity.protocols.oauth.tokens.grant_result import GrantResult
 from app.kit.operations.errors import ApiError
 
 NAME = "password"
@@ -40,8 +40,8 @@ def exchange(
     if unknown := set(scope) - client.scopes:
         raise refusal_log.scope_of_another(unknown)
     resource = resource_indicators.resolve(context, client, None, req.resource)
-    has_refresh = token_response.has_refresh_token(client, scope)
-    scope = scope if has_refresh else tuple(name for name in scope if name != token_response.OFFLINE)
+    has_refresh = lifetimes.has_refresh_token(client, scope)
+    scope = scope if has_refresh else tuple(name for name in scope if name != lifetimes.OFFLINE)
     identifier = sign_in_identifiers.guess(context.tenant.settings, req.username)
     try:
         verified = sign_in_service.verify(
@@ -58,9 +58,7 @@ def exchange(
         raise InvalidGrant("Something must be accepted first, which this grant cannot ask for.")
     claims = TokenClaims(auth_time=int(context.now.timestamp()), amr=(sign_in_service.PASSWORD,), resource=resource)
     lifetime = (
-        token_response.refresh_lifetime(context, client)
-        if has_refresh
-        else token_response.access_lifetime(context, client)
+        lifetimes.refresh_lifetime(context, client) if has_refresh else lifetimes.access_lifetime(context, client)
     )
     session = sessions.start_for_grant(
         context, account.uid, (sign_in_service.PASSWORD,), client.client_id, lifetime, issuer=issuer.url

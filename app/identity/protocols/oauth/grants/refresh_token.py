@@ -21,8 +21,8 @@ from app.identity.protocols.oauth import authorization_details, resource_indicat
 from app.identity.protocols.oauth.issuers import Issuer
 from app.identity.protocols.oauth.sender_constraints import token_binding
 from app.identity.protocols.oauth.sender_constraints.token_binding import Confirmation
-from app.identity.protocols.oauth.tokens import token_response
-from app.identity.protocols.oauth.tokens.token_response import GrantResult
+from app.identity.protocols.oauth.tokens import grant_accounts, lifetimes, token_response
+from app.identity.protocols.oauth.tokens.grant_result import GrantResult
 
 NAME = "refresh_token"
 
@@ -49,12 +49,10 @@ def exchange(
     session_id = spent.session_id or claims.sid
     ends_at = None
     if session_id is not None:
-        ends_at = sessions.extend_on_refresh(
-            context, session_id, token_response.refresh_lifetime(context, client, claims)
-        )
-        if ends_at is None and not token_response.outlives_session(client, granted.split()):
+        ends_at = sessions.extend_on_refresh(context, session_id, lifetimes.refresh_lifetime(context, client, claims))
+        if ends_at is None and not lifetimes.outlives_session(client, granted.split()):
             raise InvalidGrant("The session was ended.")
-    account = token_response.active_account(context, spent.uid)
+    account = grant_accounts.active_account(context, spent.uid)
     membership = _membership(context, client, spent)
     grant = GrantResult(
         kind=NAME,
@@ -88,7 +86,7 @@ def _take(context: Context, client: Application, refresh_token: str, *, is_retai
 def _membership(context: Context, client: Application, spent: SpentRefreshToken) -> Membership | None:
     """Return the membership that the family is for; a family of a membership that ended is revoked."""
     try:
-        return token_response.active_membership(context, spent.uid or "", spent.claims.org_id)
+        return grant_accounts.active_membership(context, spent.uid or "", spent.claims.org_id)
     except InvalidGrant:
         context.work.rollback()
         with context.work.separate_transaction() as transaction:

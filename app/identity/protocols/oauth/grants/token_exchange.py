@@ -20,7 +20,8 @@ from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import resource_indicators
 from app.identity.protocols.oauth.issuers import OIDC, Issuer
 from app.identity.protocols.oauth.sender_constraints.token_binding import Confirmation
-from app.identity.protocols.oauth.tokens import subject_tokens, token_response
+from app.identity.protocols.oauth.tokens import grant_accounts, id_token, lifetimes, subject_tokens, token_response
+from app.identity.protocols.oauth.tokens.grant_result import GrantResult
 from app.identity.protocols.oauth.tokens.subject_tokens import (
     ACCESS_TOKEN,
     ID_TOKEN,
@@ -28,7 +29,6 @@ from app.identity.protocols.oauth.tokens.subject_tokens import (
     SubjectToken,
     SubjectTokenRefused,
 )
-from app.identity.protocols.oauth.tokens.token_response import GrantResult
 
 NAME = TOKEN_EXCHANGE
 _NAMES = {ACCESS_TOKEN: "access_token", JWT: "access_token", ID_TOKEN: "id_token"}
@@ -61,8 +61,8 @@ def exchange(
     if ends_at is None and subject.ends_with_session:
         raise InvalidRequest("The subject_token is not valid.")  # a sign-out came between
     try:
-        account = token_response.active_account(context, subject.uid)
-        membership = token_response.active_membership(context, account.uid, claims.org_id)
+        account = grant_accounts.active_account(context, subject.uid)
+        membership = grant_accounts.active_membership(context, account.uid, claims.org_id)
     except InvalidGrant as refusal:
         raise InvalidRequest(refusal.description) from None
     grant = GrantResult(
@@ -106,12 +106,12 @@ def _id_token(
     """
     if grant.resource is not None:
         raise InvalidTarget("An id_token is for the client itself.")
-    if token_response.OPENID not in grant.scope:
+    if id_token.OPENID not in grant.scope:
         raise InvalidScope("An id_token needs the scope openid.")
     lifetime = max(1, int((until - context.now).total_seconds()))
     seconds = min(lifetime, client.settings.id_token_seconds)
     return TokenResponse(
-        access_token=token_response.exchanged_id_token(context, client, issuer, grant, account, until),
+        access_token=id_token.exchanged(context, client, issuer, grant, account, until),
         token_type="N_A",
         expires_in=seconds,
         expire_in=str(seconds),
@@ -183,7 +183,7 @@ def _target(context: Context, client: Application, req: TokenRequest) -> str | N
 
 def _narrowed(client: Application, subject: SubjectToken, requested: str | None) -> tuple[str, ...]:
     """Return the scope: never more than the presented token has, and the client may have."""
-    stored = [name for name in subject.scope if name in client.scopes and name != token_response.OFFLINE]
+    stored = [name for name in subject.scope if name in client.scopes and name != lifetimes.OFFLINE]
     scope = tuple(dict.fromkeys((requested or "").split()))
     if not scope:
         return tuple(stored)

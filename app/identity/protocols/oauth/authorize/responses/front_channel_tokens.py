@@ -19,8 +19,8 @@ from app.identity.protocols.oauth import authorization_details, issuers
 from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect
 from app.identity.protocols.oauth.claims import account as account_claims
 from app.identity.protocols.oauth.sender_constraints.token_binding import UNBOUND
-from app.identity.protocols.oauth.tokens import token_response
-from app.identity.protocols.oauth.tokens.token_response import GrantResult
+from app.identity.protocols.oauth.tokens import id_token, token_response
+from app.identity.protocols.oauth.tokens.grant_result import GrantResult
 
 
 def parameters(
@@ -67,7 +67,7 @@ def parameters(
         hashed = {"c_hash": code[0] if code is not None else None, "at_hash": access_token}
         # Without an access token there is no userinfo: the claims of the scopes are in the id_token (Core section 5.4).
         more = account_claims.names(request.scope) if words == [types.ID_TOKEN] else ()
-        sent["id_token"] = token_response.id_token(context, client, issuer, grant, account, hashed, more)
+        sent["id_token"] = id_token.signed(context, client, issuer, grant, account, hashed, more)
     return sent
 
 
