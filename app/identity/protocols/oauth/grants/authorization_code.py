@@ -13,6 +13,7 @@ from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import authorization_details, resource_indicators
 from app.identity.protocols.oauth.authorize.oauth_parameters.pkce import PLAIN, VERIFIER
+from app.identity.protocols.oauth.grants.grant import Grant
 from app.identity.protocols.oauth.issuers import Issuer
 from app.identity.protocols.oauth.sender_constraints import token_binding
 from app.identity.protocols.oauth.sender_constraints.token_binding import Confirmation
@@ -95,3 +96,6 @@ def _revoke_reused(context: Context, client: Application, refusal: CodeRefused) 
     with context.work.separate_transaction() as transaction:
         token_store.delete_family(transaction, refusal.family_id)
     context.audit.record("code.reused", client_id=client.client_id, family=refusal.family_id)
+
+
+GRANT = Grant(NAME, exchange, takes_details=True)

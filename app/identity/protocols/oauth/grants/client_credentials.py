@@ -8,6 +8,7 @@ from app.contract.oauth.tokens import TokenRequest, TokenResponse
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import refusal_log, resource_indicators
+from app.identity.protocols.oauth.grants.grant import Grant
 from app.identity.protocols.oauth.issuers import Issuer
 from app.identity.protocols.oauth.sender_constraints.token_binding import Confirmation
 from app.identity.protocols.oauth.tokens import token_response
@@ -30,3 +31,6 @@ def exchange(
     resource = resource_indicators.resolve(context, client, None, req.resource)
     grant = GrantResult(kind=NAME, scope=scope, confirmation=confirmation, resource=resource)
     return token_response.token_response(context, client, issuer, grant, None)
+
+
+GRANT = Grant(NAME, exchange)

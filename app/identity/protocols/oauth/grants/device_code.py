@@ -17,6 +17,7 @@ from app.identity.platform.tenant import Application
 from app.identity.platform.token_claims import TokenClaims
 from app.identity.protocols.oauth import authorization_details, resource_indicators
 from app.identity.protocols.oauth.authorize import device_codes
+from app.identity.protocols.oauth.grants.grant import Grant
 from app.identity.protocols.oauth.issuers import Issuer
 from app.identity.protocols.oauth.sender_constraints.token_binding import Confirmation
 from app.identity.protocols.oauth.tokens import grant_accounts, lifetimes, token_response
@@ -64,3 +65,6 @@ def exchange(
         membership=grant_accounts.active_membership(context, account.uid, claims.org_id),
     )
     return token_response.token_response(context, client, issuer, grant, account)
+
+
+GRANT = Grant(NAME, exchange, takes_details=True)

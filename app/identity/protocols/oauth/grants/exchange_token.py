@@ -21,6 +21,7 @@ from app.identity.credentials.tokens import store as token_store
 from app.identity.platform.context import Context, TokenHolder
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import refusal_log, resource_indicators
+from app.identity.protocols.oauth.grants.grant import Grant
 from app.identity.protocols.oauth.issuers import Issuer
 from app.identity.protocols.oauth.sender_constraints.token_binding import Confirmation
 from app.identity.protocols.oauth.tokens import grant_accounts, lifetimes, token_response
@@ -28,7 +29,7 @@ from app.identity.protocols.oauth.tokens.grant_result import GrantResult
 from app.kit import randomness
 
 NAME = EXCHANGE_TOKEN
-SPELLING = re.compile(r"https?://[A-Za-z0-9.:-]{1,253}/oauth/grant-type/exchange_token")
+_SPELLING = re.compile(r"https?://[A-Za-z0-9.:-]{1,253}/oauth/grant-type/exchange_token")
 _MAX_LENGTH = 8_000
 _RETAINED = ("auth_time", "amr", "org_id", "act")
 """What the client's tokens take over of the presented one, beside its absolute end."""
@@ -99,3 +100,6 @@ def _session(
         authenticated_at=datetime.fromtimestamp(holder.claims.auth_time or 0, UTC),  # an impersonation token has none
     )
     return session.session_id, session.expires_at
+
+
+GRANT = Grant(NAME, exchange, other_spelling=_SPELLING)

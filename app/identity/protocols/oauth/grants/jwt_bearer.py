@@ -17,6 +17,7 @@ from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.platform.token_claims import TokenClaims
 from app.identity.protocols.oauth import refusal_log, resource_indicators
+from app.identity.protocols.oauth.grants.grant import Grant
 from app.identity.protocols.oauth.issuers import Issuer
 from app.identity.protocols.oauth.sender_constraints.token_binding import Confirmation
 from app.identity.protocols.oauth.tokens import (
@@ -94,3 +95,6 @@ def _sign_in(context: Context, client: Application, assertion: str) -> Account:
         raise AccountRefused("sign-in")
     named.link(context)
     return named.account
+
+
+GRANT = Grant(NAME, exchange)

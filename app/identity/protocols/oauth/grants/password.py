@@ -19,6 +19,7 @@ from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.platform.token_claims import TokenClaims
 from app.identity.protocols.oauth import refusal_log, resource_indicators
+from app.identity.protocols.oauth.grants.grant import Grant
 from app.identity.protocols.oauth.issuers import Issuer
 from app.identity.protocols.oauth.sender_constraints.token_binding import Confirmation
 from app.identity.protocols.oauth.tokens import lifetimes, token_response
@@ -69,3 +70,6 @@ def exchange(
         session_ends_at=session.expires_at, resource=resource, claims=claims,
     )  # fmt: skip
     return token_response.token_response(context, client, issuer, grant, account)
+
+
+GRANT = Grant(NAME, exchange, is_allowed_in_fapi=False)  # FAPI 2.0 Security Profile section 5.3.2.1

@@ -18,6 +18,7 @@ from app.identity.directory.organizations.organization import Membership
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import authorization_details, resource_indicators
+from app.identity.protocols.oauth.grants.grant import Grant
 from app.identity.protocols.oauth.issuers import Issuer
 from app.identity.protocols.oauth.sender_constraints import token_binding
 from app.identity.protocols.oauth.sender_constraints.token_binding import Confirmation
@@ -102,3 +103,6 @@ def _narrow(granted: list[str], requested: str | None) -> tuple[str, ...]:
     if not set(scope) <= set(granted):
         raise InvalidScope("The scope is wider than what was granted.")
     return scope
+
+
+GRANT = Grant(NAME, exchange, takes_details=True)

@@ -18,6 +18,7 @@ from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import resource_indicators
+from app.identity.protocols.oauth.grants.grant import Grant
 from app.identity.protocols.oauth.issuers import OIDC, Issuer
 from app.identity.protocols.oauth.sender_constraints.token_binding import Confirmation
 from app.identity.protocols.oauth.tokens import grant_accounts, id_token, lifetimes, subject_tokens, token_response
@@ -190,3 +191,6 @@ def _narrowed(client: Application, subject: SubjectToken, requested: str | None)
     if not set(scope) <= set(stored):
         raise InvalidScope("The scope is wider than what the subject_token has and the client may have.")
     return scope
+
+
+GRANT = Grant(NAME, exchange)
