@@ -41,7 +41,7 @@ class FreshToken:
 
 
 class BoundToken(CSRF):
-    """WTForms' hook for the CSRF token and the origin check, both from `safety`."""
+    """WTForms' hook for the CSRF token and the origin check."""
 
     def generate_csrf_token(self, csrf_token_field: Field) -> FreshToken:  # type: ignore[override]  # noqa: ARG002 - WTForms' signature
         return FreshToken()

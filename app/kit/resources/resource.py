@@ -1,6 +1,6 @@
 """Declarations of resources: a collection or a singleton, as one model with marked fields, and properties of the whole.
 
-The models of the operations (`resource_models`) and the conversion between requests and stored content (`resource_values`)
+The models of the operations (`models.py`) and the conversion between requests and stored content (`values.py`)
 are derived from a declaration. A contradictory declaration raises ResourceError at import.
 """
 
