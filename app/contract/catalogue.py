@@ -127,7 +127,7 @@ def _of_visits(declared: Operation[Req, Res]) -> Operation[Req, Res]:
         documentation=Documentation(declared.documentation.summary, is_public=False),
         hashing=HASHES if is_sensitive else declared.hashing,
     )  # fmt: skip
-    object.__setattr__(made, "_handlers", declared._handlers)
+    made.share_handler(declared)
     return made
 
 

@@ -117,11 +117,6 @@ class Context:
         return Outbox(self.work, self.services.clock, self.services.encryption)
 
     @cached_attribute
-    def confirmation(self) -> dict[str, str]:
-        """The keys and certificates that the sender of a client's request holds (RFC 7800), to which its tokens are bound."""
-        return {}
-
-    @cached_attribute
     def remembered(self) -> dict[str, Any]:
         """Values that areas cache for the request, by their own keys; a change drops its key."""
         return {}
@@ -259,7 +254,7 @@ class Context:
 
     def _with(self, **changed: Any) -> Context:
         """Return a copy that shares all other members, lazily created ones included."""
-        _ = self.work, self.audit, self.confirmation, self.remembered  # made now, so that both have the same
+        _ = self.work, self.audit, self.remembered  # made now, so that both have the same
         other = copy(self)
         vars(other).update(changed)
         return other

@@ -28,7 +28,6 @@ class BaseAuthScheme(Enum):
     """A credential that a request presents. The owner of the operations subclasses it with the members."""
 
     _value_: SchemeFacts
-    __hash__ = object.__hash__  # each member exists once; the hash of Enum is a call for each look-up
 
     @property
     def facts(self) -> SchemeFacts:

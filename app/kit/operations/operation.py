@@ -19,8 +19,6 @@ from app.kit.operations.wire import Document, Wire, shape_of
 class BaseHost(Enum):
     """A kind of host where operations are served. The owner of the operations subclasses it with the members."""
 
-    __hash__ = object.__hash__  # each member exists once; the hash of Enum is a call for each look-up
-
 
 class Accept(Enum):
     """Which request bodies an operation reads."""
@@ -32,7 +30,7 @@ class Accept(Enum):
     @property
     def types(self) -> tuple[str, ...]:
         """Their media types."""
-        types: tuple[str, ...] = self._value_  # `value` takes two calls more
+        types: tuple[str, ...] = self.value
         return types
 
 
@@ -189,6 +187,10 @@ class Operation(Generic[Req, Res]):
             raise ValueError(f"{self.name} is implemented twice")
         self._handlers.append(handler)
         return handler
+
+    def share_handler(self, other: Operation[Req, Res]) -> None:
+        """Use the handler of another operation, also one that is registered later."""
+        object.__setattr__(self, "_handlers", other._handlers)
 
     @property
     def handler(self) -> Callable[[Any, Req], Res | Document]:

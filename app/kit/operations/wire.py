@@ -17,8 +17,6 @@ from pydantic import BaseModel, ConfigDict, model_validator
 class From(Enum):
     """The location of a request's field outside the body: `Annotated[str, From.PATH]`."""
 
-    __hash__ = object.__hash__  # that of Enum is a call in Python, for each look-up by place
-
     BODY = "body"
     WHOLE = "whole"  # the body itself is this field: a free object
     QUERY = "query"

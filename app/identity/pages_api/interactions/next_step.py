@@ -48,8 +48,8 @@ from app.identity.pages_api.interactions import (
 )
 from app.identity.platform.context import Context
 from app.identity.platform.token_claims import TokenClaims
-from app.identity.protocols.oauth import authorize
 from app.identity.protocols.oauth import views as oauth_views
+from app.identity.protocols.oauth.authorize import endpoint as authorization_endpoint
 from app.kit.web.web_addresses import redirect_origin
 
 AUTHORIZE, RETURN, DEVICE = "authorize", "return", "device"
@@ -119,7 +119,7 @@ def unsaved_codes(context: Context, interaction: Interaction, session: BrowserSe
 
 def _advance(context: Context, interaction: Interaction, session: BrowserSession | None) -> StepResponse:
     if interaction.kind in (AUTHORIZE, DEVICE):
-        return authorize.advance(context, interaction, session)
+        return authorization_endpoint.advance(context, interaction, session)
     if session is None:
         return StepResponse(step=LoginStep(), interaction_id=interaction.interaction_id)
     if (required := required_actions.next_step(context, session)) is not None:

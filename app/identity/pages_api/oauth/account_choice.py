@@ -17,8 +17,8 @@ from app.identity.pages_api import views
 from app.identity.pages_api.interactions import next_step
 from app.identity.pages_api.oauth import session_end
 from app.identity.platform.context import Context
-from app.identity.protocols.oauth import authorize
 from app.identity.protocols.oauth.authorize import account_choice
+from app.identity.protocols.oauth.authorize import endpoint as authorization_endpoint
 
 
 @contract.accounts.implements
@@ -28,7 +28,7 @@ def read_accounts(context: Context, req: InteractionRequest) -> StepResponse:
     if interaction is None or not account_choice.may_choose(interaction):
         return next_step.START_AGAIN if interaction is None else next_step.after_end(session)
     if account_choice.requests_another(interaction) and not account_choice.is_fresh(interaction, session, context.now):
-        return authorize.offer_accounts(context, interaction)
+        return authorization_endpoint.offer_accounts(context, interaction)
     return next_step.advance(context, interaction, session)
 
 
@@ -54,7 +54,7 @@ def choose(context: Context, req: contract.ChooseAccountRequest) -> StepResponse
     if req.account and chosen is None:
         return next_step.advance(context, interaction, sessions.current(context))
     if chosen is None and len(found) >= browser_sessions.MAX_SESSIONS:
-        return authorize.offer_accounts(context, interaction)
+        return authorization_endpoint.offer_accounts(context, interaction)
     facts = account_choice.facts_of_answer(context, chosen)
     interaction = interactions.add_facts(context, interaction, **facts)
     if chosen is None:

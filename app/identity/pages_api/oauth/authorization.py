@@ -11,13 +11,14 @@ from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.pages_api.interactions import complete_first_factor, next_step
 from app.identity.pages_api.oauth import session_end
 from app.identity.platform.context import Context
-from app.identity.protocols.oauth import authorize, hub_client
+from app.identity.protocols.oauth import hub_client
 from app.identity.protocols.oauth.authorize import account_choice
+from app.identity.protocols.oauth.authorize import endpoint as authorization_endpoint
 
 
 @authorization.authorize.implements
 def open_authorization(context: Context, req: authorization.AuthorizeRequest) -> StepResponse:
-    return authorize.open(context, req.protocol, req.app, req.parameters)
+    return authorization_endpoint.open(context, req.protocol, req.app, req.parameters)
 
 
 @authorization.consent.implements
@@ -31,7 +32,7 @@ def answer_consent(context: Context, req: authorization.ConsentRequest) -> StepR
         return unsaved
     if session is not None and req.account != session.uid:  # the page asked another account
         return next_step.advance(context, interaction, session)
-    return authorize.answer_consent(context, interaction, session, req.allow, req.refused)
+    return authorization_endpoint.answer_consent(context, interaction, session, req.allow, req.refused)
 
 
 @account_choice_pages.switch_account.implements

@@ -8,7 +8,7 @@ from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.pages_api.interactions import next_step
 from app.identity.platform.context import Context
-from app.identity.protocols.oauth import authorize
+from app.identity.protocols.oauth.authorize import endpoint as authorization_endpoint
 
 
 @contract.choose.implements
@@ -20,4 +20,4 @@ def choose(context: Context, req: contract.ChooseOrganizationRequest) -> StepRes
         return next_step.after_end(session)
     if (unsaved := next_step.unsaved_codes(context, interaction, session)) is not None:
         return unsaved
-    return authorize.choose_organization(context, interaction, session, req.organization)
+    return authorization_endpoint.choose_organization(context, interaction, session, req.organization)

@@ -10,7 +10,7 @@ from app.identity.pages_api.interactions import next_step, pending_verification,
 from app.identity.pages_api.registration import begin_verification
 from app.identity.pages_api.sign_in import second_factor
 from app.identity.platform.context import Context
-from app.identity.protocols.oauth import authorize
+from app.identity.protocols.oauth.authorize import endpoint as authorization_endpoint
 
 
 @sign_in_pages.open_return.implements
@@ -48,11 +48,11 @@ def reopen(context: Context, req: sign_in_pages.InteractionRequest) -> StepRespo
         # A second request may have restarted or ended it meanwhile.
         interaction = interactions.lock(context, interaction)
     if interaction.expires_at <= context.now and not interaction.is_done:
-        interaction = interactions.restart(context, interaction, authorize.to_restart(interaction))
+        interaction = interactions.restart(context, interaction, authorization_endpoint.to_restart(interaction))
         context.audit.record("sign_in.restarted", client_id=interaction.request.get("client_id"))
     else:
         interactions.extend(context, interaction)
-    shown = authorize.opened(context, interaction)
+    shown = authorization_endpoint.opened(context, interaction)
     if interaction.kind == next_step.RETURN:
         shown["relying_party"] = next_step.return_target(context, interaction.request.get("return_url"))
     return StepResponse(step=LoginStep(), interaction_id=interaction.interaction_id, **shown)

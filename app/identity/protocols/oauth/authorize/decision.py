@@ -43,7 +43,7 @@ from app.identity.protocols.oauth.authorize.request import Authorization, Refuse
 from app.identity.protocols.oauth.authorize.responses import front_channel_tokens, response, untrusted_redirects
 from app.identity.protocols.oauth.claims import subjects
 from app.identity.protocols.oauth.tokens import authorization_codes as codes
-from app.identity.protocols.oauth.tokens.authorization_codes import AuthorizationCode
+from app.identity.protocols.oauth.tokens.authorization_codes import CodeRequest
 from app.kit import randomness
 from app.kit.caching.cached_attribute import cached_attribute
 
@@ -354,13 +354,18 @@ class Decision:
         if CODE in request.response_type.split():
             code = codes.issue(
                 self.context,
-                AuthorizationCode(self.client.client_id, session.uid, session.session_id, family_id, facts),
+                client_id=self.client.client_id,
+                uid=session.uid,
+                session_id=session.session_id,
+                family_id=family_id,
+                request=facts,
             )
         sent: dict[str, str | None] = {"code": code}
         if is_front_channel(request.response_type) and self._account is not None:
             stored = (code, family_id) if code is not None else None
+            claims = CodeRequest.from_stored(facts).claims
             sent |= front_channel_tokens.parameters(
-                self.context, self.client, request, session, self._account, stored, facts, membership
+                self.context, self.client, request, session, self._account, stored, claims, membership
             )
         return sent
 

@@ -68,8 +68,7 @@ def revoke(context: Context, req: contract.RevocationRequest) -> Document:
 def machine_token(context: Context, req: contract.MachineTokenRequest) -> contract.TokenResponse:
     client = _client(context)
     context.services.signing_keys.current(context.work)
-    token_binding.confirm_sender(context, client)
-    return machine_tokens.issue(context, client, req)
+    return machine_tokens.issue(context, client, req, token_binding.confirm_sender(context, client))
 
 
 @contract.revoke_machine.implements

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from app.contract.oauth.errors import InvalidAuthorizationDetails, UnauthorizedClient, UnsupportedGrantType
 from app.contract.oauth.tokens import TokenRequest, TokenResponse
@@ -18,36 +18,40 @@ from app.identity.protocols.oauth.grants import (
     refresh_token,
     token_exchange,
 )
+from app.identity.protocols.oauth.grants.grant import Grant
 from app.identity.protocols.oauth.issuers import Issuer
 from app.identity.protocols.oauth.sender_constraints import token_binding
 
-Exchange = Callable[[Context, Application, Issuer, TokenRequest], TokenResponse]
-
-GRANTS: Mapping[str, Exchange] = {
-    authorization_code.NAME: authorization_code.exchange,
-    refresh_token.NAME: refresh_token.exchange,
-    client_credentials.NAME: client_credentials.exchange,
-    device_code.NAME: device_code.exchange,
-    password.NAME: password.exchange,
-    token_exchange.NAME: token_exchange.exchange,
-    exchange_token.NAME: exchange_token.exchange,
-    jwt_bearer.NAME: jwt_bearer.exchange,
+GRANTS: Mapping[str, Grant] = {
+    grant.name: grant
+    for grant in (
+        authorization_code.GRANT,
+        refresh_token.GRANT,
+        client_credentials.GRANT,
+        device_code.GRANT,
+        password.GRANT,
+        token_exchange.GRANT,
+        exchange_token.GRANT,
+        jwt_bearer.GRANT,
+    )
 }
-
-_WITH_DETAILS = (authorization_code.NAME, device_code.NAME, refresh_token.NAME)
+_OTHER_SPELLINGS = [(grant.other_spelling, grant) for grant in GRANTS.values() if grant.other_spelling is not None]
 
 
 def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRequest) -> TokenResponse:
     """Exchange a grant for tokens, by its kind."""
-    name = exchange_token.NAME if exchange_token.SPELLING.fullmatch(req.grant_type) else req.grant_type
-    grant = GRANTS.get(name)
+    grant = _named(req.grant_type)
     if grant is None:
         raise UnsupportedGrantType
-    if name not in client.settings.grant_types:
+    if grant.name not in client.settings.grant_types:
         raise UnauthorizedClient("This client may not use this grant.")
-    if req.authorization_details is not None and req.grant_type not in _WITH_DETAILS:
+    if req.authorization_details is not None and not grant.takes_details:
         raise InvalidAuthorizationDetails("This grant has no authorization_details.")
-    if name == password.NAME and client.settings.is_fapi:  # FAPI 2.0 Security Profile section 5.3.2.1
+    if client.settings.is_fapi and not grant.is_allowed_in_fapi:
         raise UnauthorizedClient("This client may not use this grant.")
-    token_binding.confirm_sender(context, client)
-    return grant(context, client, issuer, req)
+    return grant.exchange(context, client, issuer, req, token_binding.confirm_sender(context, client))
+
+
+def _named(grant_type: str) -> Grant | None:
+    spelt = (grant for spelling, grant in _OTHER_SPELLINGS if spelling.fullmatch(grant_type))
+    return GRANTS.get(grant_type) or next(spelt, None)

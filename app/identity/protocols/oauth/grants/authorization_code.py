@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from typing import Any
 
 from app.contract.oauth.errors import InvalidGrant, InvalidRequest
 from app.contract.oauth.tokens import TokenRequest, TokenResponse
@@ -12,21 +11,24 @@ from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.credentials.tokens import store as token_store
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
-from app.identity.platform.token_claims import TokenClaims
 from app.identity.protocols.oauth import authorization_details, resource_indicators
 from app.identity.protocols.oauth.authorize.oauth_parameters.pkce import PLAIN, VERIFIER
+from app.identity.protocols.oauth.grants.grant import Grant
 from app.identity.protocols.oauth.issuers import Issuer
 from app.identity.protocols.oauth.sender_constraints import token_binding
+from app.identity.protocols.oauth.sender_constraints.token_binding import Confirmation
 from app.identity.protocols.oauth.tokens import authorization_codes as codes
-from app.identity.protocols.oauth.tokens import token_response
-from app.identity.protocols.oauth.tokens.authorization_codes import CodeRefused
-from app.identity.protocols.oauth.tokens.token_response import GrantResult
+from app.identity.protocols.oauth.tokens import grant_accounts, token_response
+from app.identity.protocols.oauth.tokens.authorization_codes import CodeRefused, CodeRequest
+from app.identity.protocols.oauth.tokens.grant_result import GrantResult
 from app.kit import randomness
 
 NAME = "authorization_code"
 
 
-def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRequest) -> TokenResponse:
+def exchange(
+    context: Context, client: Application, issuer: Issuer, req: TokenRequest, confirmation: Confirmation
+) -> TokenResponse:
     """Spend the code and issue its tokens.
 
     A wrong redirect URI or verifier does not spend the code, so that an attacker cannot use it up. A second use revokes the
@@ -42,37 +44,37 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         _revoke_reused(context, client, refusal)
         raise InvalidGrant("The code is not valid.") from None
     request = code.request
-    if request["issuer"] != issuer.url:
+    if request.issuer != issuer.url:
         raise InvalidGrant("The code was issued by another issuer.")
-    if request["redirect_uri"] != req.redirect_uri:
+    if request.redirect_uri != req.redirect_uri:
         raise InvalidGrant("The redirect_uri differs.")
     _verify_pkce(request, req.code_verifier)
-    token_binding.check_code(context, request)
+    token_binding.check_code(confirmation, request.dpop_jkt)
     ends_at = sessions.lock_expiry(context, code.session_id) if code.session_id is not None else None
     if code.session_id is not None and ends_at is None:
         raise InvalidGrant("The session was ended.")  # the end of a session ends its unused codes
-    account = token_response.active_account(context, code.uid)
-    claims = TokenClaims.from_stored(request).only(*token_response.CLAIMS_OF_REQUEST)
+    account = grant_accounts.active_account(context, code.uid)
     grant = GrantResult(
         kind=NAME,
-        scope=tuple(request.get("scope") or ()),
+        scope=request.scope,
+        confirmation=confirmation,
         uid=code.uid,
         session_id=code.session_id,
         session_ends_at=ends_at,
         family_id=code.family_id,
-        nonce=request.get("nonce"),
-        resource=resource_indicators.resolve(context, client, request.get("resource"), req.resource),
+        nonce=request.nonce,
+        resource=resource_indicators.resolve(context, client, request.resource, req.resource),
         claims=authorization_details.claimed(
-            context, client, claims, request.get("authorization_details") or (), req.authorization_details
+            context, client, request.claims, request.authorization_details, req.authorization_details
         ),
-        membership=token_response.active_membership(context, account.uid, claims.org_id),
+        membership=grant_accounts.active_membership(context, account.uid, request.claims.org_id),
     )
     return token_response.token_response(context, client, issuer, grant, account)
 
 
-def _verify_pkce(request: dict[str, Any], verifier: str | None) -> None:
+def _verify_pkce(request: CodeRequest, verifier: str | None) -> None:
     """Compare verifier and challenge; a verifier without a challenge is a downgrade (RFC 9700 section 2.1.1)."""
-    challenge = request.get("code_challenge")
+    challenge = request.code_challenge
     if challenge is None:
         if verifier is not None:
             raise InvalidGrant("The code was asked for without a code_challenge.")
@@ -81,7 +83,7 @@ def _verify_pkce(request: dict[str, Any], verifier: str | None) -> None:
         raise InvalidGrant("The code_verifier is missing.")
     if not VERIFIER.fullmatch(verifier):
         raise InvalidGrant("The code_verifier is not formatted correctly.")
-    is_plain = request.get("code_challenge_method") == PLAIN
+    is_plain = request.code_challenge_method == PLAIN
     computed = verifier if is_plain else randomness.base64url(hashlib.sha256(verifier.encode()).digest())
     if not hmac.compare_digest(computed, challenge):
         raise InvalidGrant("The code_verifier is not valid.")
@@ -94,3 +96,6 @@ def _revoke_reused(context: Context, client: Application, refusal: CodeRefused) 
     with context.work.separate_transaction() as transaction:
         token_store.delete_family(transaction, refusal.family_id)
     context.audit.record("code.reused", client_id=client.client_id, family=refusal.family_id)
+
+
+GRANT = Grant(NAME, exchange, takes_details=True)

@@ -17,27 +17,29 @@ from app.identity.platform.tenant import Application
 from app.identity.platform.token_claims import TokenClaims
 from app.identity.protocols.oauth import authorization_details, resource_indicators
 from app.identity.protocols.oauth.authorize import device_codes
+from app.identity.protocols.oauth.grants.grant import Grant
 from app.identity.protocols.oauth.issuers import Issuer
-from app.identity.protocols.oauth.tokens import token_response
-from app.identity.protocols.oauth.tokens.token_response import GrantResult
+from app.identity.protocols.oauth.sender_constraints.token_binding import Confirmation
+from app.identity.protocols.oauth.tokens import grant_accounts, lifetimes, token_response
+from app.identity.protocols.oauth.tokens.grant_result import GrantResult
 
 NAME = DEVICE_GRANT
 
 
-def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRequest) -> TokenResponse:
+def exchange(
+    context: Context, client: Application, issuer: Issuer, req: TokenRequest, confirmation: Confirmation
+) -> TokenResponse:
     """Issue the tokens that a person allowed; the end of the browser session in which they did ends unused permissions."""
     if req.device_code is None:
         raise InvalidRequest.names("device_code")
     facts = device_codes.redeem(context, client, issuer, req.device_code)
     if sessions.lock_expiry(context, facts["session_id"]) is None:
         raise InvalidGrant("The session was ended.")
-    account = token_response.active_account(context, facts["uid"])
+    account = grant_accounts.active_account(context, facts["uid"])
     scope, methods = tuple(facts["scope"]), tuple(facts["amr"])
-    has_refresh = token_response.has_refresh_token(client, scope)
+    has_refresh = lifetimes.has_refresh_token(client, scope)
     lifetime = (
-        token_response.refresh_lifetime(context, client)
-        if has_refresh
-        else token_response.access_lifetime(context, client)
+        lifetimes.refresh_lifetime(context, client) if has_refresh else lifetimes.access_lifetime(context, client)
     )
     session = sessions.start_for_grant(
         context,
@@ -52,13 +54,17 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     claims = replace(TokenClaims.from_stored(facts).only("auth_time", "amr", "org_id"), resource=resource or None)
     details = facts.get("details") or ()
     grant = GrantResult(
-        NAME,
-        scope,
-        account.uid,
-        session.session_id,
-        session.expires_at,
+        kind=NAME,
+        scope=scope,
+        confirmation=confirmation,
+        uid=account.uid,
+        session_id=session.session_id,
+        session_ends_at=session.expires_at,
         resource=resource,
         claims=authorization_details.claimed(context, client, claims, details, req.authorization_details),
-        membership=token_response.active_membership(context, account.uid, claims.org_id),
+        membership=grant_accounts.active_membership(context, account.uid, claims.org_id),
     )
     return token_response.token_response(context, client, issuer, grant, account)
+
+
+GRANT = Grant(NAME, exchange, takes_details=True)

@@ -21,19 +21,23 @@ from app.identity.credentials.tokens import store as token_store
 from app.identity.platform.context import Context, TokenHolder
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import refusal_log, resource_indicators
+from app.identity.protocols.oauth.grants.grant import Grant
 from app.identity.protocols.oauth.issuers import Issuer
-from app.identity.protocols.oauth.tokens import token_response
-from app.identity.protocols.oauth.tokens.token_response import GrantResult
+from app.identity.protocols.oauth.sender_constraints.token_binding import Confirmation
+from app.identity.protocols.oauth.tokens import grant_accounts, lifetimes, token_response
+from app.identity.protocols.oauth.tokens.grant_result import GrantResult
 from app.kit import randomness
 
 NAME = EXCHANGE_TOKEN
-SPELLING = re.compile(r"https?://[A-Za-z0-9.:-]{1,253}/oauth/grant-type/exchange_token")
+_SPELLING = re.compile(r"https?://[A-Za-z0-9.:-]{1,253}/oauth/grant-type/exchange_token")
 _MAX_LENGTH = 8_000
 _RETAINED = ("auth_time", "amr", "org_id", "act")
 """What the client's tokens take over of the presented one, beside its absolute end."""
 
 
-def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRequest) -> TokenResponse:
+def exchange(
+    context: Context, client: Application, issuer: Issuer, req: TokenRequest, confirmation: Confirmation
+) -> TokenResponse:
     """Issue tokens of the client for the account of `token`, which stays valid."""
     if req.token is None:
         raise InvalidRequest.names("token")
@@ -42,17 +46,18 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         raise refusal_log.scope_of_another(unknown)
     resource = resource_indicators.resolve(context, client, None, req.resource)
     holder = _holder(context, req.token)
-    account = token_response.active_account(context, holder.uid)
+    account = grant_accounts.active_account(context, holder.uid)
     if not tenant_requirements.are_met(context, account):
         raise InvalidGrant("Something must be accepted first, which this grant cannot ask for.")
-    has_refresh = token_response.has_refresh_token(client, scope)
-    granted = client.granted(scope if has_refresh else tuple(name for name in scope if name != token_response.OFFLINE))
+    has_refresh = lifetimes.has_refresh_token(client, scope)
+    granted = client.granted(scope if has_refresh else tuple(name for name in scope if name != lifetimes.OFFLINE))
     ends_at = int(tokens.absolute_end(context, holder.claims, holder.issued_at).timestamp())
     claims = replace(holder.claims.only(*_RETAINED), ends_at=ends_at, resource=resource)
     session_id, session_ends_at = _session(context, client, issuer, holder, has_refresh=has_refresh)
     grant = GrantResult(
-        NAME, granted, account.uid, session_id, session_ends_at, resource=resource, claims=claims,
-        membership=token_response.active_membership(context, account.uid, claims.org_id),
+        kind=NAME, scope=granted, confirmation=confirmation, uid=account.uid, session_id=session_id,
+        session_ends_at=session_ends_at, resource=resource, claims=claims,
+        membership=grant_accounts.active_membership(context, account.uid, claims.org_id),
     )  # fmt: skip
     return token_response.token_response(context, client, issuer, grant, account)
 
@@ -83,9 +88,7 @@ def _session(
             raise InvalidGrant("The session was ended.")
         return holder.session_id, ends_at
     lifetime = (
-        token_response.refresh_lifetime(context, client)
-        if has_refresh
-        else token_response.access_lifetime(context, client)
+        lifetimes.refresh_lifetime(context, client) if has_refresh else lifetimes.access_lifetime(context, client)
     )
     session = sessions.start_for_grant(
         context,
@@ -97,3 +100,6 @@ def _session(
         authenticated_at=datetime.fromtimestamp(holder.claims.auth_time or 0, UTC),  # an impersonation token has none
     )
     return session.session_id, session.expires_at
+
+
+GRANT = Grant(NAME, exchange, other_spelling=_SPELLING)

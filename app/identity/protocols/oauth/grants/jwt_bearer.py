@@ -17,17 +17,27 @@ from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.platform.token_claims import TokenClaims
 from app.identity.protocols.oauth import refusal_log, resource_indicators
+from app.identity.protocols.oauth.grants.grant import Grant
 from app.identity.protocols.oauth.issuers import Issuer
-from app.identity.protocols.oauth.tokens import assertion_accounts, assertions, token_response
+from app.identity.protocols.oauth.sender_constraints.token_binding import Confirmation
+from app.identity.protocols.oauth.tokens import (
+    assertion_accounts,
+    assertions,
+    grant_accounts,
+    lifetimes,
+    token_response,
+)
 from app.identity.protocols.oauth.tokens.assertion_accounts import CONFLICTS, AccountRefused
 from app.identity.protocols.oauth.tokens.assertions import AssertionRefused
-from app.identity.protocols.oauth.tokens.token_response import GrantResult
+from app.identity.protocols.oauth.tokens.grant_result import GrantResult
 
 NAME = JWT_BEARER
 _NOT_ALLOWED = "The subject of the assertion may not sign in by it."
 
 
-def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRequest) -> TokenResponse:
+def exchange(
+    context: Context, client: Application, issuer: Issuer, req: TokenRequest, confirmation: Confirmation
+) -> TokenResponse:
     """Spend the assertion and issue an access token alone: the next assertion takes a refresh token's place (RFC 7521 section 4.1).
 
     Raises InvalidGrant for a wrong assertion, or for an account that may not sign in by it (RFC 7523 section 3.1).
@@ -36,18 +46,18 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         raise UnauthorizedClient("A public client may not use this grant.")
     if req.assertion is None:
         raise InvalidRequest.names("assertion")
-    scope = tuple(name for name in dict.fromkeys((req.scope or "").split()) if name != token_response.OFFLINE)
+    scope = tuple(name for name in dict.fromkeys((req.scope or "").split()) if name != lifetimes.OFFLINE)
     if unknown := set(scope) - client.scopes:
         raise refusal_log.scope_of_another(unknown)
     resource = resource_indicators.resolve(context, client, None, req.resource)
-    account = token_response.active_account(context, _subject(context, client, req.assertion).uid)
-    lifetime = token_response.access_lifetime(context, client)
+    account = grant_accounts.active_account(context, _subject(context, client, req.assertion).uid)
+    lifetime = lifetimes.access_lifetime(context, client)
     session = sessions.start_for_grant(
         context, account.uid, (FEDERATED,), client.client_id, lifetime, issuer=issuer.url
     )
     grant = GrantResult(
-        NAME, scope, account.uid, session.session_id, session.expires_at,
-        resource=resource, claims=TokenClaims(amr=(FEDERATED,)), is_access_only=True,
+        kind=NAME, scope=scope, confirmation=confirmation, uid=account.uid, session_id=session.session_id,
+        session_ends_at=session.expires_at, resource=resource, claims=TokenClaims(amr=(FEDERATED,)), is_access_only=True,
     )  # fmt: skip
     return token_response.token_response(context, client, issuer, grant, account)
 
@@ -85,3 +95,6 @@ def _sign_in(context: Context, client: Application, assertion: str) -> Account:
         raise AccountRefused("sign-in")
     named.link(context)
     return named.account
+
+
+GRANT = Grant(NAME, exchange)

@@ -19,15 +19,19 @@ from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.platform.token_claims import TokenClaims
 from app.identity.protocols.oauth import refusal_log, resource_indicators
+from app.identity.protocols.oauth.grants.grant import Grant
 from app.identity.protocols.oauth.issuers import Issuer
-from app.identity.protocols.oauth.tokens import token_response
-from app.identity.protocols.oauth.tokens.token_response import GrantResult
+from app.identity.protocols.oauth.sender_constraints.token_binding import Confirmation
+from app.identity.protocols.oauth.tokens import lifetimes, token_response
+from app.identity.protocols.oauth.tokens.grant_result import GrantResult
 from app.kit.operations.errors import ApiError
 
 NAME = "password"
 
 
-def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRequest) -> TokenResponse:
+def exchange(
+    context: Context, client: Application, issuer: Issuer, req: TokenRequest, confirmation: Confirmation
+) -> TokenResponse:
     """Verify the password, start a session for the client and issue tokens; `error_description` gives the reason of a refusal."""
     if req.username is None:
         raise InvalidRequest.names("username")
@@ -37,8 +41,8 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     if unknown := set(scope) - client.scopes:
         raise refusal_log.scope_of_another(unknown)
     resource = resource_indicators.resolve(context, client, None, req.resource)
-    has_refresh = token_response.has_refresh_token(client, scope)
-    scope = scope if has_refresh else tuple(name for name in scope if name != token_response.OFFLINE)
+    has_refresh = lifetimes.has_refresh_token(client, scope)
+    scope = scope if has_refresh else tuple(name for name in scope if name != lifetimes.OFFLINE)
     identifier = sign_in_identifiers.guess(context.tenant.settings, req.username)
     try:
         verified = sign_in_service.verify(
@@ -55,15 +59,17 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
         raise InvalidGrant("Something must be accepted first, which this grant cannot ask for.")
     claims = TokenClaims(auth_time=int(context.now.timestamp()), amr=(sign_in_service.PASSWORD,), resource=resource)
     lifetime = (
-        token_response.refresh_lifetime(context, client)
-        if has_refresh
-        else token_response.access_lifetime(context, client)
+        lifetimes.refresh_lifetime(context, client) if has_refresh else lifetimes.access_lifetime(context, client)
     )
     session = sessions.start_for_grant(
         context, account.uid, (sign_in_service.PASSWORD,), client.client_id, lifetime, issuer=issuer.url
     )
     granted = client.granted(scope)
     grant = GrantResult(
-        NAME, granted, account.uid, session.session_id, session.expires_at, resource=resource, claims=claims
-    )
+        kind=NAME, scope=granted, confirmation=confirmation, uid=account.uid, session_id=session.session_id,
+        session_ends_at=session.expires_at, resource=resource, claims=claims,
+    )  # fmt: skip
     return token_response.token_response(context, client, issuer, grant, account)
+
+
+GRANT = Grant(NAME, exchange, is_allowed_in_fapi=False)  # FAPI 2.0 Security Profile section 5.3.2.1

@@ -18,15 +18,19 @@ from app.identity.directory.organizations.organization import Membership
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import authorization_details, resource_indicators
+from app.identity.protocols.oauth.grants.grant import Grant
 from app.identity.protocols.oauth.issuers import Issuer
 from app.identity.protocols.oauth.sender_constraints import token_binding
-from app.identity.protocols.oauth.tokens import token_response
-from app.identity.protocols.oauth.tokens.token_response import GrantResult
+from app.identity.protocols.oauth.sender_constraints.token_binding import Confirmation
+from app.identity.protocols.oauth.tokens import grant_accounts, lifetimes, token_response
+from app.identity.protocols.oauth.tokens.grant_result import GrantResult
 
 NAME = "refresh_token"
 
 
-def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRequest) -> TokenResponse:
+def exchange(
+    context: Context, client: Application, issuer: Issuer, req: TokenRequest, confirmation: Confirmation
+) -> TokenResponse:
     """Spend the refresh token and issue its successors; a narrower scope applies to this access token only.
 
     A family that does not outlive its session ends with it; the session's stored end counts, because it may have moved.
@@ -37,7 +41,7 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     spent = _take(context, client, req.refresh_token, is_retained=is_retained)
     if spent.claims.issuer != issuer.url or spent.uid is None:
         raise InvalidGrant("The refresh_token was issued by another issuer.")
-    token_binding.check_refresh(context, client, spent.claims)
+    token_binding.check_refresh(confirmation, client, spent.claims)
     granted = spent.claims.granted or spent.scope
     scope = _narrow(granted.split(), req.scope)
     resource = resource_indicators.resolve(context, client, spent.claims.resource, req.resource)
@@ -46,20 +50,19 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     session_id = spent.session_id or claims.sid
     ends_at = None
     if session_id is not None:
-        ends_at = sessions.extend_on_refresh(
-            context, session_id, token_response.refresh_lifetime(context, client, claims)
-        )
-        if ends_at is None and not token_response.outlives_session(client, granted.split()):
+        ends_at = sessions.extend_on_refresh(context, session_id, lifetimes.refresh_lifetime(context, client, claims))
+        if ends_at is None and not lifetimes.outlives_session(client, granted.split()):
             raise InvalidGrant("The session was ended.")
-    account = token_response.active_account(context, spent.uid)
+    account = grant_accounts.active_account(context, spent.uid)
     membership = _membership(context, client, spent)
     grant = GrantResult(
-        NAME,
-        scope,
-        spent.uid,
-        session_id,
-        ends_at,
-        spent.family_id,
+        kind=NAME,
+        scope=scope,
+        confirmation=confirmation,
+        uid=spent.uid,
+        session_id=session_id,
+        session_ends_at=ends_at,
+        family_id=spent.family_id,
         resource=resource,
         claims=claims,
         membership=membership,
@@ -84,7 +87,7 @@ def _take(context: Context, client: Application, refresh_token: str, *, is_retai
 def _membership(context: Context, client: Application, spent: SpentRefreshToken) -> Membership | None:
     """Return the membership that the family is for; a family of a membership that ended is revoked."""
     try:
-        return token_response.active_membership(context, spent.uid or "", spent.claims.org_id)
+        return grant_accounts.active_membership(context, spent.uid or "", spent.claims.org_id)
     except InvalidGrant:
         context.work.rollback()
         with context.work.separate_transaction() as transaction:
@@ -100,3 +103,6 @@ def _narrow(granted: list[str], requested: str | None) -> tuple[str, ...]:
     if not set(scope) <= set(granted):
         raise InvalidScope("The scope is wider than what was granted.")
     return scope
+
+
+GRANT = Grant(NAME, exchange, takes_details=True)

@@ -18,8 +18,11 @@ from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
 from app.identity.platform.tenant import Application
 from app.identity.protocols.oauth import resource_indicators
+from app.identity.protocols.oauth.grants.grant import Grant
 from app.identity.protocols.oauth.issuers import OIDC, Issuer
-from app.identity.protocols.oauth.tokens import subject_tokens, token_response
+from app.identity.protocols.oauth.sender_constraints.token_binding import Confirmation
+from app.identity.protocols.oauth.tokens import grant_accounts, id_token, lifetimes, subject_tokens, token_response
+from app.identity.protocols.oauth.tokens.grant_result import GrantResult
 from app.identity.protocols.oauth.tokens.subject_tokens import (
     ACCESS_TOKEN,
     ID_TOKEN,
@@ -27,14 +30,15 @@ from app.identity.protocols.oauth.tokens.subject_tokens import (
     SubjectToken,
     SubjectTokenRefused,
 )
-from app.identity.protocols.oauth.tokens.token_response import GrantResult
 
 NAME = TOKEN_EXCHANGE
 _NAMES = {ACCESS_TOKEN: "access_token", JWT: "access_token", ID_TOKEN: "id_token"}
 """The types as audit entries name them."""
 
 
-def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRequest) -> TokenResponse:
+def exchange(
+    context: Context, client: Application, issuer: Issuer, req: TokenRequest, confirmation: Confirmation
+) -> TokenResponse:
     """Issue one token alone, for the subject of the presented token (RFC 8693 section 2.2).
 
     Raises:
@@ -45,10 +49,11 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     if client.settings.is_public:
         raise UnauthorizedClient("A public client may not use this grant.")
     kind = _requested_type(client, issuer, req)
-    subject = _presented(context, client, "subject_token", req.subject_token, req.subject_token_type)
+    subject = _presented(context, client, confirmation, "subject_token", req.subject_token, req.subject_token_type)
     if subject.uid is None:
         raise InvalidRequest("The subject_token is not an account's.")
-    act = _act(context, client, req, subject)
+    actor = _actor(context, client, req, subject)
+    act = _act(client, subject, actor)
     resource = _target(context, client, req)
     scope = _narrowed(client, subject, req.scope)
     claims = subject_tokens.retained_claims(subject)
@@ -57,12 +62,13 @@ def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRe
     if ends_at is None and subject.ends_with_session:
         raise InvalidRequest("The subject_token is not valid.")  # a sign-out came between
     try:
-        account = token_response.active_account(context, subject.uid)
-        membership = token_response.active_membership(context, account.uid, claims.org_id)
+        account = grant_accounts.active_account(context, subject.uid)
+        membership = grant_accounts.active_membership(context, account.uid, claims.org_id)
     except InvalidGrant as refusal:
         raise InvalidRequest(refusal.description) from None
     grant = GrantResult(
-        NAME, scope, account.uid, subject.session_id, ends_at,
+        kind=NAME, scope=scope, confirmation=(actor or subject).confirmation, uid=account.uid,
+        session_id=subject.session_id, session_ends_at=ends_at,
         resource=resource, claims=claims, membership=membership, is_access_only=True,
     )  # fmt: skip
     if kind == ID_TOKEN:
@@ -101,12 +107,12 @@ def _id_token(
     """
     if grant.resource is not None:
         raise InvalidTarget("An id_token is for the client itself.")
-    if token_response.OPENID not in grant.scope:
+    if id_token.OPENID not in grant.scope:
         raise InvalidScope("An id_token needs the scope openid.")
     lifetime = max(1, int((until - context.now).total_seconds()))
     seconds = min(lifetime, client.settings.id_token_seconds)
     return TokenResponse(
-        access_token=token_response.exchanged_id_token(context, client, issuer, grant, account, until),
+        access_token=id_token.exchanged(context, client, issuer, grant, account, until),
         token_type="N_A",
         expires_in=seconds,
         expire_in=str(seconds),
@@ -114,7 +120,9 @@ def _id_token(
     )
 
 
-def _presented(context: Context, client: Application, name: str, text: str | None, kind: str | None) -> SubjectToken:
+def _presented(
+    context: Context, client: Application, confirmation: Confirmation, name: str, text: str | None, kind: str | None
+) -> SubjectToken:
     if text is None:
         raise InvalidRequest.names(name)
     if kind is None:
@@ -122,29 +130,34 @@ def _presented(context: Context, client: Application, name: str, text: str | Non
     if kind not in subject_tokens.TYPES:
         raise InvalidRequest(f"The {name}_type is not supported.")
     try:
-        return subject_tokens.read(context, client, text, kind)
+        return subject_tokens.read(context, client, confirmation, text, kind)
     except SubjectTokenRefused:
         raise InvalidRequest(f"The {name} is not valid.") from None
 
 
-def _act(context: Context, client: Application, req: TokenRequest, subject: SubjectToken) -> dict[str, Any] | None:
+def _actor(context: Context, client: Application, req: TokenRequest, subject: SubjectToken) -> SubjectToken | None:
+    """Return the token of the actor, None without one."""
+    if req.actor_token is None:
+        if req.actor_token_type is not None:
+            raise InvalidRequest("The actor_token_type comes without an actor_token.")
+        return None
+    actor = _presented(context, client, subject.confirmation, "actor_token", req.actor_token, req.actor_token_type)
+    if req.actor_token_type not in (ACCESS_TOKEN, JWT, ID_TOKEN) or actor.actors:
+        raise InvalidRequest("The actor_token is not the actor's own.")
+    if actor.uid is None and not _may_be_actor(context, client, actor, subject):
+        raise InvalidRequest("The client of the actor_token may not act for the subject.")
+    return actor
+
+
+def _act(client: Application, subject: SubjectToken, actor: SubjectToken | None) -> dict[str, Any] | None:
     """Return the actors of the new token, the present one first (RFC 8693 section 4.1)."""
     before = subject.claims.act
-    if req.actor_token is None and req.actor_token_type is not None:
-        raise InvalidRequest("The actor_token_type comes without an actor_token.")
-    actor = f"{client.client_id}@client"
-    if req.actor_token is not None:
-        presented = _presented(context, client, "actor_token", req.actor_token, req.actor_token_type)
-        if req.actor_token_type not in (ACCESS_TOKEN, JWT, ID_TOKEN) or presented.actors:
-            raise InvalidRequest("The actor_token is not the actor's own.")
-        if presented.uid is None and not _may_be_actor(context, client, presented, subject):
-            raise InvalidRequest("The client of the actor_token may not act for the subject.")
-        actor = presented.subject
-    elif subject.client_id == client.client_id:
+    if actor is None and subject.client_id == client.client_id:
         return dict(before) if before is not None else None
     if subject.actors >= subject_tokens.MAX_ACTORS:
         raise InvalidRequest("The chain of actors is too long.")
-    return {"sub": actor, **({"act": before} if before is not None else {})}
+    named = actor.subject if actor is not None else f"{client.client_id}@client"
+    return {"sub": named, **({"act": before} if before is not None else {})}
 
 
 def _may_be_actor(context: Context, client: Application, presented: SubjectToken, subject: SubjectToken) -> bool:
@@ -171,10 +184,13 @@ def _target(context: Context, client: Application, req: TokenRequest) -> str | N
 
 def _narrowed(client: Application, subject: SubjectToken, requested: str | None) -> tuple[str, ...]:
     """Return the scope: never more than the presented token has, and the client may have."""
-    stored = [name for name in subject.scope if name in client.scopes and name != token_response.OFFLINE]
+    stored = [name for name in subject.scope if name in client.scopes and name != lifetimes.OFFLINE]
     scope = tuple(dict.fromkeys((requested or "").split()))
     if not scope:
         return tuple(stored)
     if not set(scope) <= set(stored):
         raise InvalidScope("The scope is wider than what the subject_token has and the client may have.")
     return scope
+
+
+GRANT = Grant(NAME, exchange)

@@ -1,14 +1,14 @@
 """Binds tokens to the key of their sender (RFC 7800): of a DPoP proof (RFC 9449), or of a TLS certificate (RFC 8705).
 
-`context.confirmation` names the verified keys of the sender; its tokens have them as their claim `cnf`, and each request with
-such a token must show the same keys.
+A `Confirmation` names the verified keys of the sender; its tokens have them as their claim `cnf`, and each request with such a
+token must show the same keys.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any, Final
+from dataclasses import dataclass, field, replace
+from typing import Final
 
 from app.contract.oauth.errors import InvalidDpopProof, InvalidGrant, InvalidRequest, UseDpopNonce
 from app.identity.platform.context import Context
@@ -23,6 +23,28 @@ X5T: Final = "x5t#S256"
 """The thumbprint of the certificate of TLS connections (RFC 8705 section 3.1)."""
 
 
+@dataclass(frozen=True)
+class Confirmation:
+    """The keys and certificates that the sender of a client's request holds, to which its tokens are bound."""
+
+    keys: Mapping[str, str] = field(default_factory=dict)
+    """Thumbprints by their name in `cnf`."""
+
+    @property
+    def cnf(self) -> dict[str, str] | None:
+        """The claim of the tokens (RFC 7800 section 3.1); None for bearer tokens."""
+        return dict(self.keys) or None
+
+    @property
+    def token_type(self) -> str:
+        """The `token_type` of the tokens (RFC 9449 section 5)."""
+        return type_of(self.keys)
+
+
+UNBOUND: Final = Confirmation()
+"""Of tokens that the authorization endpoint issues, where no sender proves a key."""
+
+
 class SenderRefused(Exception):
     """The sender of the request does not hold the key of the token; the response has the challenge (RFC 9449 section 7.1)."""
 
@@ -32,23 +54,25 @@ class SenderRefused(Exception):
         self.reason = reason
 
 
-def confirm_sender(context: Context, client: Application) -> None:
-    """Set `context.confirmation` by the proof and certificate of a token request (RFC 9449 section 5, RFC 8705 section 3).
+def confirm_sender(context: Context, client: Application) -> Confirmation:
+    """Return the keys that a token request proves, by its proof and certificate (RFC 9449 section 5, RFC 8705 section 3).
 
     Raises:
         InvalidRequest: there is no certificate to which the client's tokens must be bound.
         InvalidDpopProof: the proof is wrong, or is missing where the client's tokens must be bound.
         UseDpopNonce: the proof needs a new nonce.
     """
+    keys: dict[str, str] = {}
     if client.settings.tls_client_certificate_bound_access_tokens:
         certificate = client_certificates.of(context)
         if certificate is None:
             raise InvalidRequest("This client must present its certificate.")
-        context.confirmation[X5T] = certificate.thumbprint
+        keys[X5T] = certificate.thumbprint
     if dpop.is_sent(context.raw):
-        context.confirmation[JKT] = _endpoint_key(context, client)
-    elif client.settings.dpop_bound_access_tokens or (client.settings.needs_bound_tokens and not context.confirmation):
+        keys[JKT] = _endpoint_key(context, client)
+    elif client.settings.dpop_bound_access_tokens or (client.settings.needs_bound_tokens and not keys):
         raise InvalidDpopProof("This client must send a DPoP proof.")
+    return Confirmation(keys)
 
 
 def pushed_key(context: Context, client: Application, requested: str | None) -> str | None:
@@ -64,11 +88,6 @@ def pushed_key(context: Context, client: Application, requested: str | None) -> 
     return confirmed
 
 
-def token_type(context: Context) -> str:
-    """Return the `token_type` of the tokens that this request gets (RFC 9449 section 5)."""
-    return type_of(context.confirmation)
-
-
 def type_of(cnf: Mapping[str, str]) -> str:
     """Return the `token_type` of a token with this `cnf` (RFC 9449 section 6.2)."""
     return "DPoP" if JKT in cnf else "Bearer"
@@ -79,14 +98,13 @@ def of_refresh_token(client: Application, claims: TokenClaims) -> TokenClaims:
     return claims if client.settings.is_public else replace(claims, cnf=None)
 
 
-def check_code(context: Context, request: Mapping[str, Any]) -> None:
+def check_code(confirmation: Confirmation, expected: str | None) -> None:
     """Raise InvalidGrant where the code is bound to another key than that of the proof (RFC 9449 section 10)."""
-    expected = request.get("dpop_jkt")
-    if expected is not None and context.confirmation.get(JKT) != expected:
+    if expected is not None and confirmation.keys.get(JKT) != expected:
         raise InvalidGrant("The code is bound to another DPoP key.")
 
 
-def check_refresh(context: Context, client: Application, claims: TokenClaims) -> None:
+def check_refresh(confirmation: Confirmation, client: Application, claims: TokenClaims) -> None:
     """Check the sender of a refresh token (RFC 9449 section 5).
 
     A public client's is bound to the key itself. A confidential client may change its key, but not go back to bearer tokens.
@@ -94,27 +112,30 @@ def check_refresh(context: Context, client: Application, claims: TokenClaims) ->
     Raises InvalidGrant.
     """
     for name, bound in (claims.cnf or {}).items():
-        confirmed = context.confirmation.get(name)
+        confirmed = confirmation.keys.get(name)
         if confirmed is None or (client.settings.is_public and confirmed != bound):
             raise InvalidGrant("The refresh_token is bound to a key that the request does not prove.")
 
 
-def check_presented(context: Context, client: Application, claims: TokenClaims, *, is_refresh: bool) -> None:
+def check_presented(
+    context: Context, confirmation: Confirmation, client: Application, claims: TokenClaims, *, is_refresh: bool
+) -> Confirmation:
     """Check that the client holds the key of a token that it presents for an exchange (RFC 9449 section 5, RFC 8705 section 3).
 
-    Its new tokens are bound to the same key, so an exchange never turns a bound token into a bearer token.
+    Return the confirmation of its new tokens: they are bound to the same key, so an exchange never turns a bound token into a
+    bearer token.
 
     Raises InvalidGrant.
     """
     if is_refresh:
-        check_refresh(context, client, claims)
-        return
+        check_refresh(confirmation, client, claims)
+        return confirmation
     bound = claims.cnf or {}
     certificate = client_certificates.of(context) if X5T in bound else None
-    confirmed = {JKT: context.confirmation.get(JKT), X5T: certificate.thumbprint if certificate else None}
+    confirmed = {JKT: confirmation.keys.get(JKT), X5T: certificate.thumbprint if certificate else None}
     if any(confirmed.get(name) != value for name, value in bound.items()):
         raise InvalidGrant("The token is bound to a key that the request does not prove.")
-    context.confirmation.update(bound)
+    return Confirmation({**confirmation.keys, **bound})
 
 
 def check(context: Context, token: str, cnf: Mapping[str, str], client_id: str | None) -> None:

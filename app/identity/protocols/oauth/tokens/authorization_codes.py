@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -10,6 +11,7 @@ from sqlalchemy import bindparam, delete, select, update
 
 from app.identity.platform.context import Context
 from app.identity.platform.store.compiled_statements import Compiled, insert_row
+from app.identity.platform.token_claims import TokenClaims
 from app.identity.protocols.oauth.tables import codes
 from app.kit import randomness
 
@@ -26,6 +28,52 @@ _USED = Compiled(select(T.family_id).where(*_KEY, T.used_at.is_not(None)))
 _ADD = insert_row(codes)
 
 
+_CLAIMS = (
+    "auth_time",
+    "amr",
+    "acr",
+    "userinfo_claims",
+    "id_token_claims",
+    "userinfo_values",
+    "id_token_values",
+    "resource",
+    "org_id",
+)
+"""Claims that tokens take over from the authorization request."""
+
+
+@dataclass(frozen=True)
+class CodeRequest:
+    """An authorization request that was granted: what the token request must match, and what the tokens get."""
+
+    issuer: str
+    redirect_uri: str
+    scope: tuple[str, ...]
+    claims: TokenClaims
+    resource: str | None
+    authorization_details: tuple[dict[str, Any], ...]
+    nonce: str | None
+    code_challenge: str | None
+    code_challenge_method: str | None
+    dpop_jkt: str | None
+
+    @classmethod
+    def from_stored(cls, stored: Mapping[str, Any]) -> CodeRequest:
+        """Return the request of a JSON object, in which values that are the default are absent."""
+        return cls(
+            issuer=stored["issuer"],
+            redirect_uri=stored["redirect_uri"],
+            scope=tuple(stored.get("scope") or ()),
+            claims=TokenClaims.from_stored(stored).only(*_CLAIMS),
+            resource=stored.get("resource"),
+            authorization_details=tuple(stored.get("authorization_details") or ()),
+            nonce=stored.get("nonce"),
+            code_challenge=stored.get("code_challenge"),
+            code_challenge_method=stored.get("code_challenge_method"),
+            dpop_jkt=stored.get("dpop_jkt"),
+        )
+
+
 @dataclass(frozen=True)
 class AuthorizationCode:
     """A code's account, client, token family and authorization request."""
@@ -34,7 +82,7 @@ class AuthorizationCode:
     uid: str
     session_id: str | None
     family_id: str
-    request: dict[str, Any]
+    request: CodeRequest
 
 
 class CodeRefused(Exception):
@@ -45,17 +93,23 @@ class CodeRefused(Exception):
         self.family_id = family_id
 
 
-def issue(context: Context, code: AuthorizationCode) -> str:
-    """Store a code and return its text."""
+def issue(
+    context: Context, *, client_id: str, uid: str, session_id: str, family_id: str, request: Mapping[str, Any]
+) -> str:
+    """Store a code and return its text.
+
+    Args:
+        request: as `CodeRequest.from_stored` reads it.
+    """
     text, now = randomness.token(), context.now
     row = {
         "tenant_id": context.tenant.tenant_id,
         "code_hash": randomness.digest(text),
-        "client_id": code.client_id,
-        "uid": code.uid,
-        "session_id": code.session_id,
-        "family_id": code.family_id,
-        "request": code.request,
+        "client_id": client_id,
+        "uid": uid,
+        "session_id": session_id,
+        "family_id": family_id,
+        "request": dict(request),
         "issued_at": now,
         "expires_at": now + LIFETIME,
     }
@@ -76,7 +130,8 @@ def spend(context: Context, text: str, client_id: str) -> AuthorizationCode:
     key = {"tenant": context.tenant.tenant_id, "hash": randomness.digest(text), "client": client_id}
     row = context.work.one(_SPEND, {**key, "now": context.now})
     if row is not None:
-        return AuthorizationCode(client_id, row.uid, row.session_id, row.family_id, dict(row.request))
+        request = CodeRequest.from_stored(row.request)
+        return AuthorizationCode(client_id, row.uid, row.session_id, row.family_id, request)
     used = context.work.one(_USED, key)
     raise CodeRefused(used.family_id if used is not None else None)
 

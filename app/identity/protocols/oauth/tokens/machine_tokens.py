@@ -18,6 +18,7 @@ from app.identity.platform.tenant import Application, Tenant
 from app.identity.platform.token_claims import TokenClaims
 from app.identity.protocols.oauth import refusal_log
 from app.identity.protocols.oauth.sender_constraints import token_binding
+from app.identity.protocols.oauth.sender_constraints.token_binding import Confirmation
 from app.identity.protocols.oauth.tokens import claimed_issuers, issued_jwts
 from app.kit import randomness
 
@@ -78,7 +79,7 @@ def management_scopes(services: IdentityServices, client: Application) -> frozen
     return frozenset(_allowed_scopes(services, client, services.settings.base_url + _MANAGEMENT_PATHS[0]) or ())
 
 
-def issue(context: Context, client: Application, req: MachineTokenRequest) -> TokenResponse:
+def issue(context: Context, client: Application, req: MachineTokenRequest, confirmation: Confirmation) -> TokenResponse:
     """Issue a machine token for an audience of the client's `audience_scopes`; without `scope` it has all scopes there."""
     if req.grant_type != GRANT:
         raise UnsupportedGrantType
@@ -94,7 +95,7 @@ def issue(context: Context, client: Application, req: MachineTokenRequest) -> To
         raise refusal_log.scope_of_another(unknown)
     lifetime = client.settings.access_token_seconds or LIFETIME_SECONDS
     claims = _claims(context, client, req.audience, scopes, lifetime)
-    cnf = dict(context.confirmation) or None
+    cnf = confirmation.cnf
     if cnf is not None:
         claims["cnf"] = cnf
     grant = TokenGrant(
@@ -111,7 +112,7 @@ def issue(context: Context, client: Application, req: MachineTokenRequest) -> To
     scope = claims["scope"] or None
     return TokenResponse(
         access_token=issued.access_token,
-        token_type=token_binding.token_type(context),
+        token_type=confirmation.token_type,
         expires_in=lifetime,
         expire_in=str(lifetime),
         scope=scope,

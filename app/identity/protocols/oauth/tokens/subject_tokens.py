@@ -19,6 +19,7 @@ from app.identity.platform.tenant import Application
 from app.identity.platform.token_claims import TokenClaims
 from app.identity.protocols.oauth.claims import subjects
 from app.identity.protocols.oauth.sender_constraints import token_binding
+from app.identity.protocols.oauth.sender_constraints.token_binding import UNBOUND, Confirmation
 from app.identity.protocols.oauth.tokens import issued_jwts
 from app.kit import randomness
 
@@ -50,6 +51,8 @@ class SubjectToken:
     claims: TokenClaims
     ends_with_session: bool
     """Whether it is good only while the session `session_id` lives; others only name the session that they came from."""
+    confirmation: Confirmation = UNBOUND
+    """What its sender proved, with the keys of this token: an exchanged token is bound to them."""
 
     @property
     def subject(self) -> str:
@@ -69,7 +72,7 @@ def depth(act: object) -> int:
     return length
 
 
-def read(context: Context, client: Application, text: str, kind: str) -> SubjectToken:
+def read(context: Context, client: Application, confirmation: Confirmation, text: str, kind: str) -> SubjectToken:
     """Return a token that the client presents, by the type that it states (RFC 8693 section 3).
 
     Raises SubjectTokenRefused; also for a sender-constrained token without proof of its key (RFC 9449 section 7).
@@ -80,10 +83,12 @@ def read(context: Context, client: Application, text: str, kind: str) -> Subject
     if found.ends_at <= context.now or not _may_present(context, client, found):
         raise SubjectTokenRefused
     try:
-        token_binding.check_presented(context, client, found.claims, is_refresh=kind == REFRESH_TOKEN)
+        proved = token_binding.check_presented(
+            context, confirmation, client, found.claims, is_refresh=kind == REFRESH_TOKEN
+        )
     except InvalidGrant:
         raise SubjectTokenRefused from None
-    return found
+    return replace(found, confirmation=proved)
 
 
 def _stored(context: Context, client: Application, text: str, kind: str) -> SubjectToken:

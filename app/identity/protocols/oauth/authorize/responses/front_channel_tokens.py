@@ -5,9 +5,7 @@ Core sections 3.2.2.5 and 3.3.2.5). No refresh token is among them.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 from app.contract.oauth import response_types as types
 from app.identity.authentication.sign_in.sessions import service as sessions
@@ -20,8 +18,9 @@ from app.identity.platform.token_claims import TokenClaims
 from app.identity.protocols.oauth import authorization_details, issuers
 from app.identity.protocols.oauth.authorize.request import Authorization, RefusedByRedirect
 from app.identity.protocols.oauth.claims import account as account_claims
-from app.identity.protocols.oauth.tokens import token_response
-from app.identity.protocols.oauth.tokens.token_response import GrantResult
+from app.identity.protocols.oauth.sender_constraints.token_binding import UNBOUND
+from app.identity.protocols.oauth.tokens import id_token, token_response
+from app.identity.protocols.oauth.tokens.grant_result import GrantResult
 
 
 def parameters(
@@ -31,14 +30,14 @@ def parameters(
     session: BrowserSession,
     account: Account,
     code: tuple[str, str] | None,
-    code_request: Mapping[str, Any],
+    claims: TokenClaims,
     membership: Membership | None,
 ) -> dict[str, str | None]:
     """Return the response parameters for the tokens of the request's response type.
 
     Args:
         code: the text and the token family of the code that the response brings too: reuse of the code revokes these tokens.
-        code_request: the request as the code stores it.
+        claims: those that the tokens take over from the request.
 
     Raises:
         RefusedByRedirect: the session ended meanwhile.
@@ -48,8 +47,7 @@ def parameters(
     if ends_at is None:
         raise RefusedByRedirect("login_required", "The session was ended.")
     issuer = issuers.named(context, client, request.issuer)
-    stored = TokenClaims.from_stored(code_request).only(*token_response.CLAIMS_OF_REQUEST)
-    stored = authorization_details.claimed(context, client, stored, request.authorization_details)
+    stored = authorization_details.claimed(context, client, claims, request.authorization_details)
     grant = _grant(request, session, ends_at, code, stored, membership)
     sent: dict[str, str | None] = {}
     access_token = None
@@ -69,7 +67,7 @@ def parameters(
         hashed = {"c_hash": code[0] if code is not None else None, "at_hash": access_token}
         # Without an access token there is no userinfo: the claims of the scopes are in the id_token (Core section 5.4).
         more = account_claims.names(request.scope) if words == [types.ID_TOKEN] else ()
-        sent["id_token"] = token_response.id_token(context, client, issuer, grant, account, hashed, more)
+        sent["id_token"] = id_token.signed(context, client, issuer, grant, account, hashed, more)
     return sent
 
 
@@ -84,6 +82,7 @@ def _grant(
     return GrantResult(
         kind=types.IMPLICIT,
         scope=request.scope,
+        confirmation=UNBOUND,
         uid=session.uid,
         session_id=session.session_id,
         session_ends_at=ends_at,

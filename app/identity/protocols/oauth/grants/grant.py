@@ -1,0 +1,29 @@
+"""How a grant is stated: once, in its module."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from app.contract.oauth.tokens import TokenRequest, TokenResponse
+from app.identity.platform.context import Context
+from app.identity.platform.tenant import Application
+from app.identity.protocols.oauth.issuers import Issuer
+from app.identity.protocols.oauth.sender_constraints.token_binding import Confirmation
+
+Exchange = Callable[[Context, Application, Issuer, TokenRequest, Confirmation], TokenResponse]
+
+
+@dataclass(frozen=True)
+class Grant:
+    """A grant of the token endpoint."""
+
+    name: str
+    """The value of `grant_type`, under which an application is registered for it."""
+    exchange: Exchange
+    takes_details: bool = False
+    """Whether a token request may select of the granted `authorization_details` (RFC 9396 section 6.1)."""
+    is_allowed_in_fapi: bool = True
+    other_spelling: re.Pattern[str] | None = None
+    """Of `grant_type`, beside its name."""

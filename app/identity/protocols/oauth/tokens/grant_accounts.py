@@ -1,0 +1,26 @@
+"""The account and the membership that a grant is for: both may have ended since the person allowed it."""
+
+from __future__ import annotations
+
+from app.contract.oauth.errors import InvalidGrant
+from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts.service import Account
+from app.identity.directory.organizations.organization import Membership
+from app.identity.platform.context import Context
+from app.identity.protocols.oauth.claims import organizations as organization_claims
+
+
+def active_account(context: Context, uid: str) -> Account:
+    """Return the account of a grant; raises InvalidGrant if it may no longer sign in."""
+    account = accounts.by_uid(context, uid)
+    if account is None or not account.is_active or account.is_deleted or account.login_disabled:
+        raise InvalidGrant("The account may not sign in.")
+    return account
+
+
+def active_membership(context: Context, uid: str, org_id: str | None) -> Membership | None:
+    """Return the membership in an organization, None without one; raises InvalidGrant if it ended."""
+    membership = organization_claims.membership_of(context, uid, org_id)
+    if membership is None and org_id is not None:
+        raise InvalidGrant("The user is not a member of the organization.")
+    return membership
