@@ -69,7 +69,7 @@ def redeem(
     """
     email, phone = str(token.facts.get("email") or ""), str(token.facts.get("phone") or "")
     if token.uid != NO_ACCOUNT:
-        account = account_store.change(context, token.uid, {})
+        account = account_store.lock(context, token.uid)
         if account is None or not is_still_recipient(account, token):
             raise closed_error
     elif not token.facts.get("registers"):
@@ -146,7 +146,7 @@ def refuse_registration(context: Context, *, email: str = "") -> None:
 def _holder(context: Context, email: str, phone: str) -> Account | None:
     """Return the account with the identifier; an account that never verified the number loses it."""
     holder = accounts.by_email(context, email) if email else accounts.by_phone(context, phone)
-    locked = account_store.change(context, holder.uid, {}) if holder is not None else None
+    locked = account_store.lock(context, holder.uid) if holder is not None else None
     if locked is not None and phone and not locked.phone_verified and pending_accounts.is_claimable(locked, PHONE):
         release = (
             pending_accounts.remove_replaceable

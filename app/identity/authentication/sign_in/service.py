@@ -306,7 +306,7 @@ def refuse_breached(context: Context, account: Account, password: str) -> None:
     context.audit.record("password.breached", uid=account.uid, action=action)
     with context.work.separate_transaction() as work:
         separate = context.within(work)
-        locked = account_store.change(separate, account.uid, {})
+        locked = account_store.lock(separate, account.uid)
         if locked is not None:
             account_store.change(separate, account.uid, {"private": {**locked.private, BREACHED_FLAG: True}})
     if action in ("notify", "change"):

@@ -185,7 +185,7 @@ def confirm(
         EmailVerifiedBefore: 1126, the address is verified already.
         EmailRegistered: 936, another account verified it meanwhile.
     """
-    locked = account_store.change(context, token.uid, {}) or pending_accounts.activate(context, token.uid)
+    locked = account_store.lock(context, token.uid) or pending_accounts.activate(context, token.uid)
     if locked is None or not locked.is_active or locked.is_deleted:
         raise e.ClosedLink
     if is_verified(locked, token.subject):

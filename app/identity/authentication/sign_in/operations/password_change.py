@@ -90,7 +90,7 @@ def set_password(context: Context, req: contract.SetPassword) -> contract.Passwo
     if account.password_hash is None:
         raise e.NoEmailProfile
     password_hash = new_password.check_and_hash(context, account, req.password)
-    locked = account_store.change(context, account.uid, {})  # a blocked account gets the password too and stays blocked
+    locked = account_store.lock(context, account.uid)  # a blocked account gets the password too and stays blocked
     if locked is None:
         raise e.UnknownUid
     changed = new_password.write(

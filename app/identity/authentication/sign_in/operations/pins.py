@@ -45,7 +45,7 @@ def with_pin(context: Context, req: contract.PinLogin) -> FactorLogin:
         raise e.UnknownSessionToken
     pins.check(context, account, pin, e.WrongPin)
     # lock the account before its tokens, as every request does, against deadlocks
-    account_store.change(context, account.uid, {})
+    account_store.lock(context, account.uid)
     pin_tokens.spend_session(context, session)
     authentication = Authentication(
         (METHOD,), str(session.facts.get("kind") or "email"), suppress_webhook=req.suppress_webhook
@@ -76,7 +76,7 @@ def set_first(context: Context, req: contract.SetPinAtLogin) -> Login:
     if (refusal := eligibility.refusal(context, account, authentication.kind)) is not None:
         raise refusal
     pin_hash = pins.hash_new_pin(context, req.pin)
-    account_store.change(context, account.uid, {})  # as above
+    account_store.lock(context, account.uid)  # as above
     if not continuation_tokens.spend(context, token):
         raise e.UnknownPinToken
     account = pins.set_pin(context, account, pin_hash, pins.SET, suppress_webhook=req.suppress_webhook)
@@ -105,7 +105,7 @@ def change_pin(context: Context, account: Account, old: str, new: str, *, suppre
         raise e.NoPin
     pin_hash = pins.hash_new_pin(context, new, "newpin")
     pins.check(context, account, old, e.WrongCurrentPin)
-    locked = account_store.change(context, account.uid, {})
+    locked = account_store.lock(context, account.uid)
     if locked is None or locked.pin != account.pin:
         raise e.WrongCurrentPin
     return pins.set_pin(context, locked, pin_hash, pins.CHANGED, suppress_webhook=suppress_webhook)
