@@ -9,7 +9,7 @@ from app.contract.accounts.operations import EmailEntry, PinInfo
 from app.identity.authentication.recovery.sending import is_still_recipient
 from app.identity.authentication.registration import drafts, requirements
 from app.identity.authentication.registration import service as registration
-from app.identity.authentication.sign_in.operations import password_reset
+from app.identity.authentication.sign_in.sessions.revocation import end_sessions_and_tokens
 from app.identity.authentication.verification import phones
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials import store as credential_store
@@ -193,7 +193,7 @@ def _claim_account(context: Context, account: Account) -> Account:
     credential_store.remove_all(context, account.uid)
     for kind in (Purpose.RESET_PASSWORD, Purpose.DELETE_ACCOUNT, Purpose.ADD_EMAIL, Purpose.ADD_PHONE):
         one_time_tokens.close(context, account.uid, kind)
-    password_reset.end_sessions_and_tokens(context, changed)
+    end_sessions_and_tokens(context, changed)
     context.audit.record("account.claimed", uid=account.uid)
     return changed
 

@@ -10,7 +10,8 @@ from app.identity.authentication.recovery import new_password
 from app.identity.authentication.recovery.handlers import require_captcha
 from app.identity.authentication.recovery.recipient import refuse_closed
 from app.identity.authentication.sign_in import locks
-from app.identity.authentication.sign_in.operations.password_reset import end_sessions_and_tokens, spend_limit
+from app.identity.authentication.sign_in.password_reset import spend_limit
+from app.identity.authentication.sign_in.sessions.revocation import end_sessions_and_tokens
 from app.identity.credentials import current_password
 from app.identity.credentials.captcha import service as captcha
 from app.identity.directory.accounts import service as accounts

@@ -11,10 +11,9 @@ from app.contract.shared_responses import Posted
 from app.contract.sign_in.operations import Login
 from app.identity.authentication.recovery import pin_handlers, recipient
 from app.identity.authentication.recovery import sending as recovery_sending
-from app.identity.authentication.sign_in import completion, eligibility, locks, tenant_requirements
-from app.identity.authentication.sign_in.operations import password_reset
-from app.identity.authentication.sign_in.operations.password_reset import require_parameter
+from app.identity.authentication.sign_in import completion, eligibility, locks, password_reset, tenant_requirements
 from app.identity.authentication.sign_in.pending_sign_in import Authentication, from_facts
+from app.identity.authentication.sign_in.required_parameters import require_parameter
 from app.identity.credentials.authenticators.protocol import ChallengeOptions
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
