@@ -12,8 +12,8 @@ from app.identity.protocols.oauth.grants import (
     authorization_code,
     client_credentials,
     device_code,
-    exchange_token,
     jwt_bearer,
+    legacy_exchange,
     password,
     refresh_token,
     token_exchange,
@@ -30,7 +30,7 @@ GRANTS: Mapping[str, Exchange] = {
     device_code.NAME: device_code.exchange,
     password.NAME: password.exchange,
     token_exchange.NAME: token_exchange.exchange,
-    exchange_token.NAME: exchange_token.exchange,
+    legacy_exchange.NAME: legacy_exchange.exchange,
     jwt_bearer.NAME: jwt_bearer.exchange,
 }
 
@@ -39,7 +39,7 @@ _WITH_DETAILS = (authorization_code.NAME, device_code.NAME, refresh_token.NAME)
 
 def exchange(context: Context, client: Application, issuer: Issuer, req: TokenRequest) -> TokenResponse:
     """Exchange a grant for tokens, by its kind."""
-    name = exchange_token.NAME if exchange_token.SPELLING.fullmatch(req.grant_type) else req.grant_type
+    name = legacy_exchange.NAME if legacy_exchange.SPELLING.fullmatch(req.grant_type) else req.grant_type
     grant = GRANTS.get(name)
     if grant is None:
         raise UnsupportedGrantType
