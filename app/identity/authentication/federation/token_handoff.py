@@ -175,7 +175,7 @@ def spend(context: Context, token: ContinuationToken) -> None:
 
 
 def require_enabled(context: Context) -> None:
-    """Raise 1160 where the tenant disabled sign-ins without a callback."""
+    """Raise NoCallbackLoginOff where the tenant disabled sign-ins without a callback."""
     if not context.tenant.settings.no_callback_login:
         raise e.NoCallbackLoginOff
 

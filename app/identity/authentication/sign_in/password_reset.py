@@ -28,7 +28,7 @@ RESET = Purpose.RESET_PASSWORD
 
 
 def spend_limit(context: Context) -> None:
-    """Count an attempt to set a new password against this address; raises 429."""
+    """Count an attempt to set a new password against this address; raises TooManyRequests."""
     context.count_attempt("reset", context.tenant.settings.limits.reset_per_minute_per_address)
 
 
@@ -108,7 +108,7 @@ def check_code(
 
     Raises:
         the refusals of a lock, of its solution, and of the code.
-        LockedDuringStep: 1264, this try locked the account indefinitely.
+        LockedDuringStep: this try locked the account indefinitely.
     """
     lock = account_lookup.lock_of(context, lookup)
     is_lock_solved = lock is not None and _solve_lock(context, lookup, lock, solution)

@@ -57,7 +57,7 @@ def remove(context: Context, req: contract.RemovePhone) -> Deleted:
 
 
 def require_enabled(context: Context) -> None:
-    """Raise 1074 where the tenant does not use phone numbers as identifiers."""
+    """Raise PhoneLoginOff where the tenant does not use phone numbers as identifiers."""
     if not context.tenant.settings.phone_login:
         raise e.PhoneLoginOff
 
@@ -80,7 +80,7 @@ def verifiable_account(context: Context, phone: str) -> Account | None:
 
 
 def parse_phone(typed: str | None) -> str:
-    """Return the normalized number of a request; raises 908 missing, 1043 malformed."""
+    """Return the normalized number of a request; raises BadParameter if it is missing, UnknownPhone if malformed."""
     if not typed:
         raise e.BadParameter.names("phone")
     phone = identifiers.normalize_phone(typed)

@@ -150,7 +150,7 @@ def peek_link(context: Context, kind: Purpose, token: str) -> OneTimeToken:
     """Return the content of a link without using it, for the page to which an email leads.
 
     Raises:
-        UnknownLink: 1063. UsedLink: 974. ExpiredLink: 975, expired or replaced by a newer one.
+        UnknownLink, UsedLink; ExpiredLink: expired or replaced by a newer one.
     """
     return _one_time_token(_find_open_link(context, kind, token))
 

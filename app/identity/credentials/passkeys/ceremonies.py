@@ -227,7 +227,7 @@ def _issue_challenge(
 
 
 def refuse_misconfigured(context: Context) -> None:
-    """Raise 1322 if browsers create no passkeys for the tenant's host."""
+    """Raise PasskeyMisconfigured if browsers create no passkeys for the tenant's host."""
     if not webauthn_origins.supports_passkeys(context):
         raise e.PasskeyMisconfigured
 

@@ -60,8 +60,8 @@ def change(
     guess it.
 
     Raises:
-        WrongCurrentPassword: 967.
-        AccountBlocked: 991.
+        WrongCurrentPassword.
+        AccountBlocked.
         and the refusals of a lock and of the policy.
     """
     refuse_closed(account)

@@ -78,7 +78,11 @@ def _by_link(context: Context, req: contract.Reset) -> contract.PasswordReset:
 
 
 def _read_code_request(req: contract.Reset) -> tuple[str, str, str]:
-    """Return the identifier, the code and the password of a reset by code; raises 1189, 1032, 1075, 908."""
+    """Return the identifier, the code and the password of a reset by code.
+
+    Raises:
+        EmailOrPhoneMissing, EmailMissing, UsernameMissing, BadParameter.
+    """
     if req.email is None and req.username is None:
         raise e.EmailOrPhoneMissing
     if req.email is not None and req.username is not None:

@@ -116,7 +116,7 @@ def _secrets(context: Context, change: AccountChange, fresh: Account) -> Columns
 
 
 def _identifiers(context: Context, change: AccountChange, fresh: Account) -> Columns:
-    """Add and remove identifiers; return their columns. Raises store.IdentifierTaken, EmailUpdateRefused (1174)."""
+    """Add and remove identifiers; return their columns. Raises store.IdentifierTaken, EmailUpdateRefused."""
     values: Columns = {}
     added = []
     if change.addresses is not None:
