@@ -21,7 +21,7 @@ class LogoView(Wire):
 
 
 read = hub_operation(
-    "hub.application_logo", "GET /hub/application-logos/{digest}", LogoAddress, LogoView, errors=(UnknownApplication,),
+    "hub.read_application_logo", "GET /hub/application-logos/{digest}", LogoAddress, LogoView, errors=(UnknownApplication,),
     summary="Read the copy of an application's logo.",
 )  # fmt: skip
 

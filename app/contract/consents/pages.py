@@ -55,7 +55,7 @@ answer_forms = hub_operation(
     summary="Answer the tenant's consent forms, and continue the interaction.",
 )  # fmt: skip
 read_consents = hub_operation(
-    "hub.own_consents", "GET /hub/own/consents", NoParameters, OwnConsents, errors=(e.NotAuthenticated,),
+    "hub.read_consents", "GET /hub/own/consents", NoParameters, OwnConsents, errors=(e.NotAuthenticated,),
     summary="Read the account's consents and their history.",
 )  # fmt: skip
 

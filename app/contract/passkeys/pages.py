@@ -104,7 +104,7 @@ _BEGUN = (e.PasskeysOff, e.PasskeyMisconfigured, e.TooManyRequests)
 _LINK = (*LINK, e.AccountBlocked)
 
 begin_sign_in = hub_operation(
-    "hub.begin_passkey", "POST /hub/passkeys/begin", NoParameters, PasskeyOptions, errors=_BEGUN,
+    "hub.begin_passkey_sign_in", "POST /hub/passkeys/begin", NoParameters, PasskeyOptions, errors=_BEGUN,
     summary="Start a sign-in with any passkey of the browser.",
 )  # fmt: skip
 sign_in = hub_operation(
@@ -112,7 +112,7 @@ sign_in = hub_operation(
     errors=(*SIGN_IN_ERRORS, *PASSKEY, e.AccountLeaving, e.PhoneUnverified), summary="Sign in with a passkey in an interaction.",
 )  # fmt: skip
 read_own = hub_operation(
-    "hub.own_passkeys", "GET /hub/own/passkeys", NoParameters, OwnPasskeys, errors=(e.NotAuthenticated, e.PasskeysOff),
+    "hub.read_own_passkeys", "GET /hub/own/passkeys", NoParameters, OwnPasskeys, errors=(e.NotAuthenticated, e.PasskeysOff),
     summary="Read the account's passkeys.",
 )  # fmt: skip
 begin_own = hub_operation(

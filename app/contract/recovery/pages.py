@@ -58,11 +58,11 @@ forgot = hub_operation(
     summary="Send a link or a code that resets a password or PIN; the response is the same for every identifier.",
 )  # fmt: skip
 read_recovery = hub_operation(
-    "hub.recovery", "POST /hub/password/recovery", InteractionOnly, StepResponse,
+    "hub.read_recovery", "POST /hub/password/recovery", InteractionOnly, StepResponse,
     summary="Read the state of a recovery: for Back, refresh and a reopened page.",
 )  # fmt: skip
 resend = hub_operation(
-    "hub.forgot_again", "POST /hub/password/again", InteractionOnly, StepResponse,
+    "hub.resend_recovery", "POST /hub/password/again", InteractionOnly, StepResponse,
     summary="Resend it, unless it was sent a moment ago. `Data` of an error is a `SentTo`.",
 )  # fmt: skip
 continue_reset = hub_operation(
@@ -91,19 +91,19 @@ change = hub_operation(
     errors=(*LOCK_CHALLENGES, *NEW_PASSWORD, *REAUTHENTICATION), summary="Change the account's password; every other session ends.",
 )  # fmt: skip
 set_first = hub_operation(
-    "hub.set_password", "POST /hub/password/first", SetPasswordRequest, PasswordChanged, hashing=HASHES,
+    "hub.set_first_password", "POST /hub/password/first", SetPasswordRequest, PasswordChanged, hashing=HASHES,
     errors=(*REAUTHENTICATION, *NEW_PASSWORD),
     summary="Set the first password of the account. 967: it has one, or the last authentication is too old.",
 )  # fmt: skip
 read_security_alert = hub_operation(
-    "hub.read_alarm", "POST /hub/password/alarm/look", LinkLookup, RecoveryLinkView,
+    "hub.read_security_alert", "POST /hub/password/alarm/look", LinkLookup, RecoveryLinkView,
     summary="Read the state of the link in a security alert about a changed password.",
 )  # fmt: skip
 confirm_change = hub_operation(
-    "hub.own_doing", "POST /hub/password/alarm/own", LinkToken, RecoveryLinkView, errors=LINK,
+    "hub.confirm_change", "POST /hub/password/alarm/own", LinkToken, RecoveryLinkView, errors=LINK,
     summary="Confirm the change: this alert and earlier ones to the same address can no longer revert it.",
 )  # fmt: skip
 revert_change = hub_operation(
-    "hub.alarm", "POST /hub/password/alarm", LinkToken, StepResponse, hashing=HASHES, errors=(*LINK, e.AccountBlocked),
+    "hub.revert_change", "POST /hub/password/alarm", LinkToken, StepResponse, hashing=HASHES, errors=(*LINK, e.AccountBlocked),
     summary="Revert the change: end every session, disable the password, and email a link that sets a new one.",
 )  # fmt: skip

@@ -33,7 +33,7 @@ from app.contract.pins.settings import Pins
 from app.contract.registration.form import FormField
 from app.contract.second_factors.service_settings import DuoSettings, PushSettings
 from app.contract.second_factors.settings import SecondFactors, Totp
-from app.contract.sign_in.settings import Risk
+from app.contract.sign_in.risk import Risk
 
 Mode = Literal["required", "optional", "disabled"]
 Country = Annotated[str, Field(pattern=r"^[A-Z]{2}$")]  # ISO 3166

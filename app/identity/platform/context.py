@@ -162,14 +162,14 @@ class Context:
 
     @property
     def token_holder(self) -> TokenHolder:
-        """The account and grant of the access token; raises 1409 without an access token."""
+        """The account and grant of the access token; raises NotAuthenticated without an access token."""
         if self.holder is None:
             raise e.NotAuthenticated
         return self.holder
 
     @property
     def account_uid(self) -> str:
-        """The id of the signed-in account, by its access token or its visit; raises 1409 without either."""
+        """The id of the signed-in account, by its access token or its visit; raises NotAuthenticated without either."""
         return self.visitor.uid if self.visitor is not None else self.token_holder.uid
 
     @property
@@ -201,14 +201,14 @@ class Context:
         return address if address in self.own_addresses else ""
 
     def spend(self, limit: str, rate: Rate, *subjects: str, count: int = 1) -> None:
-        """Take `count` from a rate limit of this tenant, all or none; raises 429 with Retry-After."""
+        """Take `count` from a rate limit of this tenant, all or none; raises TooManyRequests with Retry-After."""
         try:
             self.services.limits.spend(limit, rate, self.tenant.tenant_id, *subjects, count=count)
         except OverLimit as exceeded:
             raise e.TooManyRequests(retry_after_seconds=exceeded.retry_after_seconds) from None
 
     def count(self, limit: str, per_minute: int) -> None:
-        """Count a request of the caller's network; raises 429 for more than `per_minute`. 0 is no limit."""
+        """Count a request of the caller's network; raises TooManyRequests for more than `per_minute`. 0 is no limit."""
         if per_minute:
             self.spend(limit, Rate(per_minute, 60), self.network)
 
@@ -238,7 +238,7 @@ class Context:
                 self.services.limits.give_back(limit, Rate(per_minute, 60), self.tenant.tenant_id, self.network)
 
     def demand(self, limit: str, rate: Rate, *subjects: str) -> None:
-        """Raise 429 if a rate limit of this tenant is used up, without taking from it; for limits that count failures."""
+        """Raise TooManyRequests if a rate limit of this tenant is used up, without taking from it; for limits that count failures."""
         try:
             self.services.limits.demand(limit, rate, self.tenant.tenant_id, *subjects)
         except OverLimit as exceeded:

@@ -37,7 +37,7 @@ TESTED_ON_PAGES = {
     "hub.forgot": "as above",
     "hub.reset_pin_by_answers": "as above",
     "hub.register": "as above",
-    "hub.ask_sign_in": "as above",
+    "hub.start_passwordless_sign_in": "as above",
     "hub.lost_passkey": "as above",
     "hub.begin_register_with_passkey": "as above",
 }

@@ -65,7 +65,7 @@ def delete_by_owner(item: SocialAccount) -> None:
 def claim(item: SocialAccount) -> None:
     """Unlink every identity, as for the owner of an address that another person registered."""
     with doing(item.tenant) as call:
-        account = account_store.change(call, item.who.uid, {})
+        account = account_store.lock(call, item.who.uid)
         assert account is not None
         private = dict(account.private)
         linked_identities.unlink_all(call, account, private)

@@ -262,8 +262,8 @@ def test_every_operation_passes_an_added_check(
         monkeypatch.setattr(request_checks, table, (*getattr(request_checks, table), added.rule))
     lifecycle: Any = create_service(world.services).lifecycle
     for operation in CATALOGUE:
-        steps = lifecycle.steps_of(operation)
-        assert (steps.before_body[-1], steps.with_body[-1]) == (added.admit, added.admit), operation.name
+        checks = lifecycle.checks_of(operation)
+        assert (checks.before_body[-1], checks.with_body[-1]) == (added.admit, added.admit), operation.name
 
 
 @contextmanager

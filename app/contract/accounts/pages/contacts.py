@@ -69,7 +69,7 @@ add_email = hub_operation(
 
 
 resend_email = hub_operation(
-    "hub.mail_email_again", "POST /hub/own/emails/again", EmailRequest, Posted,
+    "hub.resend_email", "POST /hub/own/emails/again", EmailRequest, Posted,
     errors=(*ADDED_EMAIL, *EMAIL_SENDING, e.NotAuthenticated, e.EmailNotOnProfile, e.EmailVerifiedBefore, e.EmailVerificationOff),
     summary="Resend the link and the code to an unverified address of the account.",
 )  # fmt: skip
@@ -89,14 +89,14 @@ make_primary = hub_operation(
 
 
 request_phone_change = hub_operation(
-    "hub.ask_phone", "POST /hub/own/phone/ask", PhoneEdit, SessionRenewal, hashing=HASHES_SECRETS,
+    "hub.request_phone_change", "POST /hub/own/phone/ask", PhoneEdit, SessionRenewal, hashing=HASHES_SECRETS,
     errors=(*REAUTHENTICATION, *SMS_SENDING, e.PhoneLoginOff, e.MalformedPhone, e.PhoneRegistered),
     summary="Text a code to a new number; the response is the same for a number of another account.",
 )  # fmt: skip
 
 
 resend_phone_code = hub_operation(
-    "hub.text_phone_again", "POST /hub/own/phone/again", PhoneRequest, Posted,
+    "hub.resend_phone_code", "POST /hub/own/phone/again", PhoneRequest, Posted,
     errors=(*SMS_SENDING, e.NotAuthenticated, e.PhoneLoginOff, e.NoPhoneOnProfile, e.PhoneRegistered),
     summary="Resend the code to the pending number.",
 )  # fmt: skip

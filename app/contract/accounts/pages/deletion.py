@@ -46,6 +46,6 @@ confirm_deletion = hub_operation(
 
 
 cancel_deletion = hub_operation(
-    "hub.keep_account", "POST /hub/deletion/undo", KeepRequest, Posted, errors=(e.WrongDeleteToken,),
+    "hub.cancel_deletion", "POST /hub/deletion/undo", KeepRequest, Posted, errors=(e.WrongDeleteToken,),
     summary="Cancel a scheduled deletion with the token of a refused sign-in.",
 )  # fmt: skip

@@ -50,12 +50,12 @@ class ReauthenticationStep(Wire):
 
 
 begin_reauthentication = hub_operation(
-    "hub.begin_confirm", "POST /hub/own/confirm", ReauthenticationRequest, ReauthenticationStep, errors=(e.NotAuthenticated,),
+    "hub.begin_reauthentication", "POST /hub/own/confirm", ReauthenticationRequest, ReauthenticationStep, errors=(e.NotAuthenticated,),
     summary="Start a reauthentication; sends nothing.",
 )  # fmt: skip
 
 
 reauthenticate = hub_operation(
-    "hub.confirm_with_password", "POST /hub/own/confirm/password", WithPassword, SessionRenewal, hashing=HASHES, errors=REAUTHENTICATION,
+    "hub.reauthenticate", "POST /hub/own/confirm/password", WithPassword, SessionRenewal, hashing=HASHES, errors=REAUTHENTICATION,
     summary="Reauthenticate with the password, if the account has no second factor.",
 )  # fmt: skip

@@ -104,7 +104,7 @@ class DataView(SessionRenewal):
 
 
 read = hub_operation(
-    "hub.security", "GET /hub/own/security", NoParameters, SecurityView, errors=(e.NotAuthenticated,),
+    "hub.read_security", "GET /hub/own/security", NoParameters, SecurityView, errors=(e.NotAuthenticated,),
     summary="Read the account's credentials, sessions and trusted browsers.",
 )  # fmt: skip
 forget_browsers = hub_operation(
@@ -120,7 +120,7 @@ revoke_application = hub_operation(
     summary="Revoke an application's authorization: the consent, its codes and all of its tokens.",
 )  # fmt: skip
 export_data = hub_operation(
-    "hub.own_data", "POST /hub/own/data", WithPassword, DataView, hashing=HASHES_SECRETS, errors=REAUTHENTICATION,
+    "hub.export_data", "POST /hub/own/data", WithPassword, DataView, hashing=HASHES_SECRETS, errors=REAUTHENTICATION,
     summary="Export the account's data, without secrets.",
 )  # fmt: skip
 

@@ -72,10 +72,10 @@ finish = hub_operation(
     summary="Process the provider's response: sign in, link, register, or ask first.",
 )  # fmt: skip
 decide_handoff = hub_operation(
-    "hub.hand_over", "POST /hub/connections/hand-over", InteractionDecision, StepResponse,
+    "hub.decide_handoff", "POST /hub/connections/hand-over", InteractionDecision, StepResponse,
     summary="Approve or deny the sign-in on another device with the result of this interaction.",
 )  # fmt: skip
 read_profile = hub_operation(
-    "hub.connected", "GET /hub/connections/connected", ConnectedProfileRequest, ConnectedProfile, errors=(e.UnknownAccount,),
+    "hub.read_connected_profile", "GET /hub/connections/connected", ConnectedProfileRequest, ConnectedProfile, errors=(e.UnknownAccount,),
     summary="Read the provider's profile of the person who registers in this interaction.",
 )  # fmt: skip

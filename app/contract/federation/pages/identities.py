@@ -46,16 +46,16 @@ class UnlinkIdentityRequest(WithPassword):
 
 
 read = hub_operation(
-    "hub.own_identities", "GET /hub/own/identities", NoParameters, OwnIdentities, errors=(e.NotAuthenticated,),
+    "hub.read_own_identities", "GET /hub/own/identities", NoParameters, OwnIdentities, errors=(e.NotAuthenticated,),
     summary="Read the identities that are linked to the account's account.",
 )  # fmt: skip
 connect = hub_operation(
-    "hub.link_identity", "POST /hub/own/identities", LinkIdentityRequest, StepResponse, hashing=HASHES_SECRETS,
+    "hub.connect_identity", "POST /hub/own/identities", LinkIdentityRequest, StepResponse, hashing=HASHES_SECRETS,
     errors=(*REAUTHENTICATION, refusals.AccountLinkingOff, refusals.UnknownConnection, refusals.ConnectionNotConfigured),
     summary="Start linking an identity: returns the provider's address and the interaction of its response.",
 )  # fmt: skip
 disconnect = hub_operation(
-    "hub.unlink_identity", "POST /hub/own/identities/remove", UnlinkIdentityRequest, SessionRenewal, hashing=HASHES_SECRETS,
+    "hub.disconnect_identity", "POST /hub/own/identities/remove", UnlinkIdentityRequest, SessionRenewal, hashing=HASHES_SECRETS,
     errors=(*REAUTHENTICATION, refusals.UnknownIdentity, refusals.NothingToUnlink),
     summary="Unlink an identity, unless it is the account's last sign-in method.",
 )  # fmt: skip

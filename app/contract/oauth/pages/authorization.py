@@ -58,6 +58,6 @@ class HubClient(Wire):
 
 
 hub_client = hub_operation(
-    "hub.own_client", "GET /hub/clients/{name}", HubClientRequest, HubClient, errors=(e.UnknownAccount,),
+    "hub.hub_client", "GET /hub/clients/{name}", HubClientRequest, HubClient, errors=(e.UnknownAccount,),
     summary="Read the hub's own registration as a relying party (a public client, PKCE).",
 )  # fmt: skip

@@ -58,7 +58,7 @@ class LeaveOrganizationRequest(WithPassword):
 OWN_ORGANIZATIONS = "/hub/own/organizations"
 
 read = hub_operation(
-    "hub.own_organizations", f"GET {OWN_ORGANIZATIONS}", NoParameters, OwnOrganizations, errors=(e.NotAuthenticated,),
+    "hub.read_own_organizations", f"GET {OWN_ORGANIZATIONS}", NoParameters, OwnOrganizations, errors=(e.NotAuthenticated,),
     summary="Read the account's active organizations.",
 )  # fmt: skip
 

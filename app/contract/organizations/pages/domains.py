@@ -57,7 +57,7 @@ class RemoveDomainRequest(WithPassword):
 _OWN = "/hub/own/organizations"
 
 read = hub_operation(
-    "hub.organization_domains", f"GET {_OWN}/{{organization}}/domains", DomainsRequest, DomainsResponse,
+    "hub.read_organization_domains", f"GET {_OWN}/{{organization}}/domains", DomainsRequest, DomainsResponse,
     errors=(e.NotAuthenticated, e.UnknownOrganization), summary="Read the domains of an organization that the account owns.",
 )  # fmt: skip
 add = hub_operation(

@@ -59,7 +59,7 @@ ask = hub_operation(
     summary="Ask to join an organization that has verified the domain of the account's verified address.",
 )  # fmt: skip
 read = hub_operation(
-    "hub.join_requests", f"GET {_OWN}/{{organization}}/requests", RequestsRequest, RequestsResponse,
+    "hub.read_join_requests", f"GET {_OWN}/{{organization}}/requests", RequestsRequest, RequestsResponse,
     errors=(e.NotAuthenticated, e.UnknownOrganization),
     summary="Read a page of the open requests to join an organization that the account manages.",
 )  # fmt: skip

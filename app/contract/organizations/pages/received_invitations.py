@@ -40,7 +40,7 @@ class AnsweredInvitation(Wire):
 _OF_ONE = (e.NotAuthenticated, e.UnknownOrganizationInvitation, e.ClosedInvitation)
 
 read = hub_operation(
-    "hub.own_invitations", "GET /hub/own/invitations", NoParameters, OwnInvitations, errors=(e.NotAuthenticated,),
+    "hub.read_own_invitations", "GET /hub/own/invitations", NoParameters, OwnInvitations, errors=(e.NotAuthenticated,),
     summary="Read the open invitations to the account's verified email addresses.",
 )  # fmt: skip
 accept = hub_operation(

@@ -117,7 +117,7 @@ _GIVES_ACCESS = (
 _OF_ONE = (e.NotAuthenticated, *_MANAGED, e.UnknownOrganizationInvitation, e.ClosedInvitation, e.OwnersOnly)
 
 read = hub_operation(
-    "hub.organization_invitations", f"GET {_OWN}/{{organization}}/invitations", OrganizationInvitationsRequest,
+    "hub.read_organization_invitations", f"GET {_OWN}/{{organization}}/invitations", OrganizationInvitationsRequest,
     OrganizationInvitations, errors=(e.NotAuthenticated, *_MANAGED),
     summary="Read a page of the open invitations to an organization that the account manages, and its active links.",
 )  # fmt: skip

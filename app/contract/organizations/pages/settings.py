@@ -93,7 +93,7 @@ create = hub_operation(
     summary="Create an organization that the account owns.",
 )  # fmt: skip
 read = hub_operation(
-    "hub.organization_settings", f"GET {_ONE}/settings", OrganizationSettingsRequest, OrganizationSettingsView,
+    "hub.read_organization_settings", f"GET {_ONE}/settings", OrganizationSettingsRequest, OrganizationSettingsView,
     errors=(e.NotAuthenticated, e.UnknownOrganization), summary="Read an organization that the account manages, to change it.",
 )  # fmt: skip
 change = hub_operation(
@@ -105,7 +105,7 @@ delete = hub_operation(
     errors=(*_CHANGES, e.BadField), summary="Delete an organization that the account owns, with everything that belongs to it.",
 )  # fmt: skip
 read_transfer = hub_operation(
-    "hub.organization_transfer", f"GET {_ONE}/transfer/{{uid}}", TransferRequest, TransferView,
+    "hub.read_organization_transfer", f"GET {_ONE}/transfer/{{uid}}", TransferRequest, TransferView,
     errors=(e.NotAuthenticated, e.UnknownOrganization, e.OwnersOnly, e.NotAMember),
     summary="Read what handing over the ownership to a member changes.",
 )  # fmt: skip

@@ -28,7 +28,7 @@ start = hub_operation(
     summary="Read the code of an interaction, and make one if it has none; the next step where the browser is signed in.",
 )  # fmt: skip
 read_state = hub_operation(
-    "hub.qr_code_state", "POST /hub/qr-code/state", InteractionOnly, StepResponse,
+    "hub.read_qr_code_state", "POST /hub/qr-code/state", InteractionOnly, StepResponse,
     summary="Read whether a phone opened, approved or denied the code of an interaction.",
 )  # fmt: skip
 finish = hub_operation(

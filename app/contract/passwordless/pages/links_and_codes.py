@@ -56,23 +56,23 @@ _MAY_NOT = (*LOCK_CHALLENGES, *CONTACT_TAKEN, e.LoginDisabled, e.EmailUnverified
 _NEW = (*EMAIL_DOMAINS, e.RegistrationOff, e.PhoneLoginOff)
 
 start = hub_operation(
-    "hub.ask_sign_in", "POST /hub/passwordless", PasswordlessRequest, StepResponse, errors=(e.PasswordlessOff,),
+    "hub.start_passwordless_sign_in", "POST /hub/passwordless", PasswordlessRequest, StepResponse, errors=(e.PasswordlessOff,),
     summary="Send a link or a code for a sign-in without a password; the response is the same for every identifier.",
 )  # fmt: skip
 read_state = hub_operation(
-    "hub.sign_in_asked", "POST /hub/passwordless/waiting", InteractionOnly, StepResponse,
+    "hub.read_sign_in_state", "POST /hub/passwordless/waiting", InteractionOnly, StepResponse,
     summary="Read the state of the sign-in: for Back, refresh, a reopened page, and a script that polls.",
 )  # fmt: skip
 resend = hub_operation(
-    "hub.ask_sign_in_again", "POST /hub/passwordless/again", InteractionOnly, StepResponse,
+    "hub.resend_sign_in", "POST /hub/passwordless/again", InteractionOnly, StepResponse,
     summary="Resend it, unless it was sent a moment ago. `Data` of an error is a `SentTo`.",
 )  # fmt: skip
 verify_code = hub_operation(
-    "hub.sign_in_code", "POST /hub/passwordless/code", CodeRequest, StepResponse, hashing=HASHES_SECRETS,
+    "hub.verify_sign_in_code", "POST /hub/passwordless/code", CodeRequest, StepResponse, hashing=HASHES_SECRETS,
     errors=(*_MAY_NOT, *_NEW, *SMS_CODE, *EMAIL_CODE), summary="Sign in with the code. `Data` of an error is a `SentTo`.",
 )  # fmt: skip
 continue_approved = hub_operation(
-    "hub.sign_in_approved", "POST /hub/passwordless/approved", InteractionOnly, StepResponse, hashing=HASHES_SECRETS,
+    "hub.continue_approved_sign_in", "POST /hub/passwordless/approved", InteractionOnly, StepResponse, hashing=HASHES_SECRETS,
     errors=(*_MAY_NOT, e.UsedSmartLink, e.WrongClientGuid), summary="Continue if another device has approved the sign-in.",
 )  # fmt: skip
 read_link = hub_operation(
@@ -85,7 +85,7 @@ open_link = hub_operation(
     summary="Sign this browser in with an emailed link.",
 )  # fmt: skip
 hand_over = hub_operation(
-    "hub.hand_sign_in_over", "POST /hub/passwordless/handover", HandoverRequest, SignInLinkView, hashing=HASHES_SECRETS,
+    "hub.hand_over_sign_in", "POST /hub/passwordless/handover", HandoverRequest, SignInLinkView, hashing=HASHES_SECRETS,
     errors=(*_MAY_NOT, *_NEW, *LINK, e.WrongMailCode),
     summary="Let the page that waits for an emailed link in another browser sign in there, by the number that it shows.",
 )  # fmt: skip

@@ -69,11 +69,12 @@ class RemoveFactorRequest(WithPassword):
 
 
 read = hub_operation(
-    "hub.own_factors", "GET /hub/own/factors", NoParameters, FactorsView, errors=(e.NotAuthenticated, e.TwoFactorOff),
+    "hub.read_own_factors", "GET /hub/own/factors", NoParameters, FactorsView, errors=(e.NotAuthenticated, e.TwoFactorOff),
     summary="List the account's second factors.",
 )  # fmt: skip
 read_one = hub_operation(
-    "hub.own_factor", "GET /hub/own/factor", OwnFactorRequest, OwnFactorView, errors=(*FACTOR_ERRORS, e.NotAuthenticated, e.TwoFactorOff),
+    "hub.read_own_factor", "GET /hub/own/factor", OwnFactorRequest, OwnFactorView,
+    errors=(*FACTOR_ERRORS, e.NotAuthenticated, e.TwoFactorOff),
     summary="Read the prompt that enrols a second factor.",
 )  # fmt: skip
 begin = hub_operation(

@@ -153,7 +153,9 @@ class AccountWriter:
                 f"expected one account; its ID, email, username, phone and identities belong to {len(found)}: {those}"
             )
         stored = next(iter(found.values()), None)
-        if stored is not None and account_store.lock(self.context, stored.uid):  # against a sign-in at the same time
+        if stored is not None and account_store.lock_unread(
+            self.context, stored.uid
+        ):  # against a sign-in at the same time
             stored = account_store.by_uid(self.context, stored.uid)
         if stored is not None:
             _refuse_another_person(stored, imported)

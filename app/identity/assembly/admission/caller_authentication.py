@@ -111,7 +111,7 @@ def proves_sender(operation: AnyOperation) -> HolderCheck:
     is_oauth = operation.error_profile is OAUTH
 
     def check(context: Context, holder: TokenHolder, _body: dict[str, Any]) -> None:
-        """Raise 1409 if the request does not authenticate the caller; in OAuth's error profile, raise its own error."""
+        """Raise NotAuthenticated if the request does not authenticate the caller; in OAuth's error profile, raise its own error."""
         try:
             token_binding.check(context, holder.token, holder.claims.cnf or {}, holder.client_id)
         except SenderRefused as refusal:
@@ -127,13 +127,13 @@ def proves_sender(operation: AnyOperation) -> HolderCheck:
 def accepts_policy(operation: AnyOperation) -> HolderCheck | None:
     """Refuses an account that has not accepted the current privacy policy.
 
-    Operations whose error profile lacks 1194, such as the acceptance itself, stay available.
+    Operations whose error profile lacks PrivacyPolicyOutdated, such as the acceptance itself, stay available.
     """
     return _require_accepted_policy if e.PrivacyPolicyOutdated in operation.every_error else None
 
 
 def _require_accepted_policy(context: Context, holder: TokenHolder, _body: dict[str, Any]) -> None:
-    """Raise 1194 until the account has accepted the policy."""
+    """Raise PrivacyPolicyOutdated until the account has accepted the policy."""
     settings = context.tenant.settings
     if not privacy_policy.is_strict(settings):
         return

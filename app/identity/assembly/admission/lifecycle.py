@@ -28,7 +28,7 @@ CorsHeaders = Callable[[IdentityServices, AnyOperation, Context | None, RawReque
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
+class AdmissionChecks:
     """The checks that the requests of one operation pass, derived once from its declaration.
 
     Attributes:
@@ -44,34 +44,34 @@ class Steps:
 
 
 class IdentityLifecycle:
-    """Admits every caller; imports the modules of a step at the first operation that needs it."""
+    """Admits every caller; imports the modules of a check at the first operation that needs it."""
 
     def __init__(self, services: IdentityServices) -> None:
         self.services = services
-        self._steps: dict[AnyOperation, Steps] = {}
+        self._checks: dict[AnyOperation, AdmissionChecks] = {}
 
     def open(self, operation: AnyOperation, raw: RawRequest) -> Context:
         """Authenticate API keys, API secrets, machine tokens and the hub, in the interface's order of checks."""
-        steps = self._steps.get(operation) or self.steps_of(operation)
+        checks = self._checks.get(operation) or self.checks_of(operation)
         cost = Cost()
-        if steps.tenant_of is None:
+        if checks.tenant_of is None:
             context = self._of_hub(operation, raw, cost)
         else:
-            context = Context(self.services, steps.tenant_of(self.services, raw, cost), raw, operation, cost=cost)
+            context = Context(self.services, checks.tenant_of(self.services, raw, cost), raw, operation, cost=cost)
         try:
-            for check in steps.before_body:
+            for check in checks.before_body:
                 check(context)
         except Exception as refusal:
             self.close(context, refusal)
             raise
         return context
 
-    def steps_of(self, operation: AnyOperation) -> Steps:
+    def checks_of(self, operation: AnyOperation) -> AdmissionChecks:
         before = (check for rule in request_checks.BEFORE_BODY for check in rule(operation))
         within = (check for rule in request_checks.WITH_BODY for check in rule(operation))
-        steps = Steps(_tenant_of(operation), tuple(before), tuple(within), _cors(operation))
-        self._steps[operation] = steps
-        return steps
+        checks = AdmissionChecks(_tenant_of(operation), tuple(before), tuple(within), _cors(operation))
+        self._checks[operation] = checks
+        return checks
 
     def _of_hub(self, operation: AnyOperation, raw: RawRequest, cost: Cost) -> Context:
         """Return the context of a call of the hub, which has the id of the browser's request. Raises HubRefused, UnknownTenant."""
@@ -86,7 +86,7 @@ class IdentityLifecycle:
     def admit_caller(self, context: Context, operation: AnyOperation, raw: RawRequest, body: dict[str, Any]) -> None:
         """Authenticate clients and access tokens."""
         del raw
-        for check in self._steps[operation].with_body:
+        for check in self._checks[operation].with_body:
             check(context, body)
 
     def cached_by(self, context: Context) -> object | None:
@@ -126,9 +126,9 @@ class IdentityLifecycle:
         """Return CORS headers, the tenant's version for the hub, and the cost if configured."""
         added: list[tuple[str, str]] = []
         if operation is not None:
-            steps = self._steps.get(operation) or self.steps_of(operation)
-            if steps.cors is not None:
-                added.extend(steps.cors(self.services, operation, context, raw))
+            checks = self._checks.get(operation) or self.checks_of(operation)
+            if checks.cors is not None:
+                added.extend(checks.cors(self.services, operation, context, raw))
         if context is None:
             return added
         if context.visit is not None and context.tenant is not NO_TENANT:

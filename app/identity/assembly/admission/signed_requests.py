@@ -18,7 +18,8 @@ _MAX_LIFETIME = timedelta(hours=24)
 def is_authenticated(mode: str, secret: bytes, raw: RawRequest, now: datetime) -> bool:
     """Return whether the request has a valid signature; False if the API secret must be checked instead.
 
-    Raises 1207 to 1212, in the order: expiry missing, malformed, passed, wrong signature.
+    Raises:
+        SignatureMissing, ExpiryMissing, ExpiryMalformed, ExpiryPassed, SignatureWrong: checked in this order.
     """
     digest, expires = raw.headers.get("digest"), raw.headers.get("x-request-expires")
     if mode == "off" or (mode == "preferred" and digest is None):

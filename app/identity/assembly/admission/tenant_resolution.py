@@ -108,7 +108,7 @@ def visit_of(services: IdentityServices, raw: RawRequest) -> VisitorClaims:
 
 
 def tenant_of_key(services: IdentityServices, operation: AnyOperation, raw: RawRequest, cost: Cost) -> Tenant:
-    """Return the tenant whose API key was sent (order of checks: 908, 920, 901, 6003)."""
+    """Return the tenant whose API key was sent (order of checks: BadParameter, MalformedKey, UnknownKey, TrialExpired)."""
     key = api_key(raw)
     if key is None:
         raise (
@@ -126,7 +126,7 @@ def tenant_of_key(services: IdentityServices, operation: AnyOperation, raw: RawR
 
 
 def tenant_of_secret(services: IdentityServices, raw: RawRequest, cost: Cost) -> Tenant:
-    """Return the tenant whose API secret was sent without a key (order of checks: 923, 902, 6003)."""
+    """Return the tenant whose API secret was sent without a key (order of checks: MissingSecret, WrongSecret, TrialExpired)."""
     secret = api_secret(raw)
     if secret is None:
         raise e.MissingSecret
@@ -156,7 +156,7 @@ def _missing_key(operation: AnyOperation, raw: RawRequest) -> e.BadParameter:
 
 
 def refuse_expired_trial(services: IdentityServices, tenant: Tenant) -> None:
-    """Raise 6003 once the tenant's trial is over."""
+    """Raise TrialExpired once the tenant's trial is over."""
     ends = tenant.settings.trial_ends_at
     if ends is not None and services.clock.now() >= instant(ends):
         raise e.TrialExpired

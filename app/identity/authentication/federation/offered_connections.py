@@ -33,7 +33,7 @@ def active_connections(context: Context) -> tuple[OfferedConnection, ...]:
 def find(context: Context, name: str) -> OfferedConnection:
     """Return an active connection that pages offer, by its name.
 
-    Raises UnknownConnection (1190), ConnectionNotConfigured (1223).
+    Raises UnknownConnection, ConnectionNotConfigured.
     """
     key = name.strip().lower()
     settings = context.tenant.settings.connections.get(key)

@@ -161,7 +161,7 @@ def redeem_sign_in(context: Context, token: ContinuationToken) -> tuple[Account,
     if token.facts["links"]:
         raise e.WrongClientGuid
     # lock the account first, as every request does, against deadlocks
-    account = account_store.change(context, token.uid, {})
+    account = account_store.lock(context, token.uid)
     if account is None or not _can_sign_in(account):
         raise e.WrongClientGuid
     spend(context, token)
@@ -175,7 +175,7 @@ def spend(context: Context, token: ContinuationToken) -> None:
 
 
 def require_enabled(context: Context) -> None:
-    """Raise 1160 where the tenant disabled sign-ins without a callback."""
+    """Raise NoCallbackLoginOff where the tenant disabled sign-ins without a callback."""
     if not context.tenant.settings.no_callback_login:
         raise e.NoCallbackLoginOff
 

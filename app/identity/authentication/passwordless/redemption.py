@@ -9,7 +9,7 @@ from app.contract.accounts.operations import EmailEntry, PinInfo
 from app.identity.authentication.recovery.sending import is_still_recipient
 from app.identity.authentication.registration import drafts, requirements
 from app.identity.authentication.registration import service as registration
-from app.identity.authentication.sign_in.operations import password_reset
+from app.identity.authentication.sign_in.sessions.revocation import end_sessions_and_tokens
 from app.identity.authentication.verification import phones
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials import store as credential_store
@@ -69,7 +69,7 @@ def redeem(
     """
     email, phone = str(token.facts.get("email") or ""), str(token.facts.get("phone") or "")
     if token.uid != NO_ACCOUNT:
-        account = account_store.change(context, token.uid, {})
+        account = account_store.lock(context, token.uid)
         if account is None or not is_still_recipient(account, token):
             raise closed_error
     elif not token.facts.get("registers"):
@@ -146,7 +146,7 @@ def refuse_registration(context: Context, *, email: str = "") -> None:
 def _holder(context: Context, email: str, phone: str) -> Account | None:
     """Return the account with the identifier; an account that never verified the number loses it."""
     holder = accounts.by_email(context, email) if email else accounts.by_phone(context, phone)
-    locked = account_store.change(context, holder.uid, {}) if holder is not None else None
+    locked = account_store.lock(context, holder.uid) if holder is not None else None
     if locked is not None and phone and not locked.phone_verified and pending_accounts.is_claimable(locked, PHONE):
         release = (
             pending_accounts.remove_replaceable
@@ -193,7 +193,7 @@ def _claim_account(context: Context, account: Account) -> Account:
     credential_store.remove_all(context, account.uid)
     for kind in (Purpose.RESET_PASSWORD, Purpose.DELETE_ACCOUNT, Purpose.ADD_EMAIL, Purpose.ADD_PHONE):
         one_time_tokens.close(context, account.uid, kind)
-    password_reset.end_sessions_and_tokens(context, changed)
+    end_sessions_and_tokens(context, changed)
     context.audit.record("account.claimed", uid=account.uid)
     return changed
 

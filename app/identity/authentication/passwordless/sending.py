@@ -62,12 +62,12 @@ ONE_TOUCH: Final = SignInMessage(Purpose.ONE_TOUCH, MailKind.ONE_TOUCH, "autolog
 
 
 def spend_limit(context: Context) -> None:
-    """Count a request for a link or a code against this address; raises 429."""
+    """Count a request for a link or a code against this address; raises TooManyRequests."""
     context.count("passwordless", context.tenant.settings.limits.passwordless_per_minute_per_address)
 
 
 def spend_attempt(context: Context) -> None:
-    """Count an attempt to use a link or a code against this address; raises 429."""
+    """Count an attempt to use a link or a code against this address; raises TooManyRequests."""
     context.count_attempt("passwordless_try", context.tenant.settings.limits.sign_in_per_minute_per_address)
 
 

@@ -154,7 +154,7 @@ def redeem(
     Raises:
         UsedSmartLink, WrongClientGuid, and the errors of `redemption.redeem`.
     """
-    account_store.change(context, device.uid, {})  # lock the account first, as every request does, against deadlocks
+    account_store.lock(context, device.uid)  # lock the account first, as every request does, against deadlocks
     if not continuation_tokens.change_state(context, device, State.USED):
         raise e.UsedSmartLink
     token = OneTimeToken(Purpose.SMART_LOGIN, device.uid, "", device.facts, device.expires_at)

@@ -240,7 +240,7 @@ def _read_recipient(context: Context, req: contract.StartSmartLogin) -> tuple[Ac
 
 
 def _can_sign_in_or_register(context: Context, lookup: AccountLookup, *, email: str = "") -> bool:
-    """Return whether the identifier may sign in or register; raises 991, 1190 unless accounts are hidden."""
+    """Return whether the identifier may sign in or register; raises AccountBlocked, RegistrationOff unless accounts are hidden."""
     if lookup.holder is not None:
         if not lookup.is_hidden:
             recipient.refuse_closed(lookup.holder)

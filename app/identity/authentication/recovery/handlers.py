@@ -30,7 +30,7 @@ from app.kit.operations.wire import Document
 
 
 def spend_limits(context: Context) -> None:
-    """Count a recovery request against this address and this tenant; raises 429."""
+    """Count a recovery request against this address and this tenant; raises TooManyRequests."""
     limits = context.tenant.settings.limits
     context.count("forgot", limits.forgot_per_minute_per_address)
     if limits.forgot_per_minute:
@@ -38,7 +38,11 @@ def spend_limits(context: Context) -> None:
 
 
 def require_captcha(context: Context, req: CaptchaSolution, place: str) -> None:
-    """Verify the captcha where the tenant requires one at `place`, and ignore it at other places; raises 982, 1218."""
+    """Verify the captcha where the tenant requires one at `place`, and ignore it at other places.
+
+    Raises:
+        WrongCaptcha, WrongSecondCaptcha.
+    """
     if place in context.tenant.settings.captcha_at:
         captcha.require_solved(context, captcha.from_parameters(req))
 

@@ -46,7 +46,7 @@ def lock_account(context: Context, account: Account, token: OneTimeToken | None 
         AccountBlocked: the account was closed meanwhile.
         ExpiredLink: the account removed the address or the number that the token was sent to.
     """
-    locked = account_store.change(context, account.uid, {})
+    locked = account_store.lock(context, account.uid)
     if locked is None or locked.is_deleted or not locked.is_active:
         raise e.AccountBlocked
     if token is not None and not recovery_sending.is_still_recipient(locked, token):

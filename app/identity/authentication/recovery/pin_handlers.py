@@ -67,7 +67,7 @@ def forgot_by_username(context: Context, req: contract.ForgotPinByUsername) -> P
 
 @contract.forgot_by_sms.implements
 def forgot_by_sms(context: Context, req: contract.ForgotPinBySms) -> PostedSms:
-    """Text a code; an unverified number is refused like an unknown one, with 1409."""
+    """Text a code; an unverified number is refused like an unknown one, with NotAuthenticated."""
     if not req.phone:
         raise e.BadParameter.names("phone")
     pins.refuse_disabled(context.tenant.settings)

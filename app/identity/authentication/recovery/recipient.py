@@ -19,7 +19,13 @@ def hides_accounts(context: Context) -> bool:
 
 
 def from_email_or_username(context: Context, email: str | None, username: str | None) -> AccountLookup:
-    """Look up an email or a username; raises 1141 for neither, 1075 or 1038 for a malformed one, 908 for both."""
+    """Look up an email or a username.
+
+    Raises:
+        EmailOrUsernameMissing: neither.
+        UsernameMissing, MalformedEmail: it is blank or malformed.
+        BadParameter: both.
+    """
     if email and username:
         raise e.BadParameter("The username must not stand beside email: exactly one identifier is expected.")
     if email and not accounts.is_email(email):
@@ -34,7 +40,7 @@ def from_email_or_username(context: Context, email: str | None, username: str | 
 
 
 def from_phone(context: Context, phone: str | None) -> AccountLookup:
-    """Look up a phone number; raises 1074 where phone login is off, 1076 missing, 1043 malformed."""
+    """Look up a phone number; raises PhoneLoginOff where phone login is off, PhoneMissing without one, UnknownPhone if malformed."""
     if not context.tenant.settings.phone_login:
         raise e.PhoneLoginOff
     if not phone:
@@ -74,13 +80,13 @@ def is_closed(account: Account) -> bool:
 
 
 def refuse_closed(account: Account) -> None:
-    """Raise 991 for an account that may not recover."""
+    """Raise AccountBlocked for an account that may not recover."""
     if is_closed(account):
         raise e.AccountBlocked
 
 
 def refuse_foreign_token(context: Context, account: Account | None) -> None:
-    """Raise 1409 where the request also contains an access token of another account."""
+    """Raise NotAuthenticated where the request also contains an access token of another account."""
     access_token = context.raw.header_token() or context.raw.first("access_token")
     if access_token is None:
         return

@@ -45,7 +45,7 @@ def restore(context: Context, token: str, password_hash: str) -> tuple[Account, 
         AccountBlocked: the tenant closed the account; the link stays valid.
     """
     unspent = one_time_tokens.peek_link(context, Purpose.ALARM, token)
-    locked = account_store.change(context, unspent.uid, {})
+    locked = account_store.lock(context, unspent.uid)
     if locked is None:
         raise e.UnknownLink
     if is_closed(context, locked):
@@ -76,7 +76,7 @@ def acknowledge(context: Context, token: str) -> OneTimeToken:
         UnknownLink, UsedLink, ExpiredLink.
     """
     unspent = one_time_tokens.peek_link(context, Purpose.ALARM, token)
-    account_store.change(context, unspent.uid, {})  # serialized with `restore`
+    account_store.lock(context, unspent.uid)  # serialized with `restore`
     alert = one_time_tokens.peek_link(context, Purpose.ALARM, token)
     notifications.close_alert_links_until(context, alert)
     context.audit.record("password.alarm_ended", uid=alert.uid)
@@ -96,7 +96,7 @@ def _restore_email(context: Context, locked: Account, email: str) -> dict[str, A
 
 def _displace_unverified(context: Context, holder: Account, form: str, new_uid: str) -> bool:
     """Take the address from an account that did not verify it; return False if it did."""
-    locked = account_store.change(context, holder.uid, {})
+    locked = account_store.lock(context, holder.uid)
     if locked is not None and verification.is_verified(locked, form):
         return False
     if locked is not None:

@@ -56,7 +56,7 @@ class ResetOptions:
 
 
 def refuse_url(context: Context, url: str | None, refusal: type[ApiError] = e.ResetUrlRefused) -> None:
-    """Raise 1251, or another error, for a page outside the tenant's allowed addresses."""
+    """Raise ResetUrlRefused, or another error, for a page outside the tenant's allowed addresses."""
     if url and not allowed_addresses.is_allowed_in_mail(context, url):
         raise refusal
 

@@ -20,10 +20,10 @@ def refuse_invalid_links(context: Context, profile: Mapping[str, Any], stored: M
     The code is beside the id, in `Value` or in the link itself, and is not stored. Links in the `stored` profile need none.
 
     Raises:
-        UnknownRecord: 1150.
-        MalformedRecord: 1151, no id, or the choice is of another list.
-        RecordCodeMissing: 1157.
-        WrongRecordCode: 1153.
+        UnknownRecord.
+        MalformedRecord: no id, or the choice is of another list.
+        RecordCodeMissing.
+        WrongRecordCode.
     """
     links = _links(profile)
     if not links:

@@ -63,7 +63,7 @@ class RegistrationResult:
 
 
 def require_enabled(context: Context) -> None:
-    """Raise 1190 if the tenant disabled registration."""
+    """Raise RegistrationOff if the tenant disabled registration."""
     if not context.tenant.settings.registration:
         raise e.RegistrationOff
 

@@ -16,9 +16,9 @@ def from_request(settings: TenantSettings, req: PasswordLogin) -> TypedIdentifie
     The form of a username or a phone number is not checked, because the interface has no error for it here.
 
     Raises:
-        BadParameter: 908, none or several.
+        BadParameter: none or several.
         UsernameLoginOff and others: the kind is disabled.
-        MalformedEmail: 1038.
+        MalformedEmail.
     """
     provided = [(kind, value) for kind in ("email", "username", "phone") if (value := getattr(req, kind))]
     if not provided:
@@ -44,7 +44,11 @@ def guess(settings: TenantSettings, text: str) -> TypedIdentifier:
 
 
 def refuse_disabled_kind(settings: TenantSettings, kind: str) -> None:
-    """Raise the interface's refusal of a kind that the tenant does not accept: 1183, 1077, 1074, 1238."""
+    """Refuse a kind of identifier that the tenant does not accept.
+
+    Raises:
+        UsernameLoginOn, PhoneLoginOn, PhoneLoginOff, UsernameLoginOff.
+    """
     allowed = settings.login_kinds
     if kind in allowed:
         return

@@ -38,7 +38,6 @@ from app.kit.clock import iso
 
 LIFETIME: Final = timedelta(minutes=10)
 MFA: Final = "mfa"  # RFC 8176
-_NEVER_SENT: Final[dict[str, Any]] = {"at": 0}
 _CHANNELS: Final = {"otp": FactorKind.EMAIL, "sms": FactorKind.SMS}
 SUPPRESS_WEBHOOK_FACT: Final = "is_silent"  # the stored name
 DEMANDED_FACTORS: Final = "demanded"
@@ -72,6 +71,17 @@ class Authentication:
 
 
 @dataclass(frozen=True)
+class LastSent:
+    """When the sign-in last had a factor's code sent, in Unix time (0: never), and where to."""
+
+    at: int = 0
+    to: str | None = None
+    """As the visitor sees it."""
+    target: str | None = None
+    """The digest of the number or address that the request named."""
+
+
+@dataclass(frozen=True)
 class PendingSignIn:
     """A sign-in that passed its first factor."""
 
@@ -89,6 +99,10 @@ class PendingSignIn:
     def is_risk_based(self) -> bool:
         """Whether the factor is required because of the origin of the sign-in."""
         return DEMANDED_FACTORS in self.token.facts
+
+    def last_sent(self, kind: FactorKind) -> LastSent:
+        sent = (self.token.facts.get("sent") or {}).get(kind.value) or {}
+        return LastSent(sent.get("at", 0), sent.get("to"), sent.get("target"))
 
 
 def begin(context: Context, required: RequiredFactor, authentication: Authentication) -> PendingSignIn:
@@ -142,9 +156,9 @@ def challenge(
     authenticator = second_factors.enabled_authenticator(context, kind)
     is_enrolled = authenticator.is_enrolled(pending.person)
     sent, target = dict(pending.token.facts.get("sent") or {}), options.phone or options.email
-    previous = sent.get(kind.value) or _NEVER_SENT
-    is_same = is_enrolled or not target or target == previous.get("to") or _digest(target) == previous.get("target")
-    if is_same and (remaining := resend_delay.seconds_left(context, previous["at"])):
+    previous = pending.last_sent(kind)
+    is_same = is_enrolled or not target or target == previous.to or _digest(target) == previous.target
+    if is_same and (remaining := resend_delay.seconds_left(context, previous.at)):
         raise e.TooManyRequests(retry_after_seconds=remaining)
     send = authenticator.challenge if is_enrolled else authenticator.begin_enrolment
     result = send(context, pending.person, options)
@@ -205,7 +219,7 @@ def verify(
     Then call `finish`, or `close_attempt` where the sign-in does not end here.
 
     Raises:
-        LockedDuringStep: 1264, the account was locked since; begin again at the first factor.
+        LockedDuringStep: the account was locked since; begin again at the first factor.
         LockedForCaptcha, LockedForSecurityQuestion, LockedForAWhile, AccountBlocked: this try locked the account.
         and the errors of `second_factors.verify_or_enrol`.
     """

@@ -13,7 +13,7 @@ from typing import Final
 from app.contract import errors as e
 from app.contract.messages.models import MailKind, SmsKind
 from app.contract.second_factors.challenge import FactorKind
-from app.contract.sign_in.settings import Action
+from app.contract.sign_in.risk import Action
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.credentials import notifications
 from app.identity.credentials.second_factors import service as second_factors

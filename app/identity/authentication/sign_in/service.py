@@ -175,7 +175,11 @@ def try_complete_sign_in(
 
 
 def complete_sign_in(context: Context, account: Account, kind: str, *, suppress_webhook: bool = False) -> None:
-    """Record a complete sign-in that used no password; raises the reason why the account may not sign in (991, 1130, 1194, 1338)."""
+    """Record a complete sign-in that used no password.
+
+    Raises:
+        AccountBlocked, LoginDisabled, PrivacyPolicyOutdated, TooManySessions: why the account may not sign in.
+    """
     one_time_tokens.refuse_locked(context, account)
     if (refusal := eligibility.refusal(context, account, kind)) is not None:
         raise refusal
@@ -269,7 +273,7 @@ def _refuse_ineligible(
 ) -> None:
     """Raise the reason why the account may not sign in with the right password; a concurrent lock comes first.
 
-    970 and 1066 state that a verification was sent; if sending failed, a program gets that error instead.
+    EmailUnverified and PhoneUnverified state that a verification was sent; if sending failed, a program gets that error instead.
     """
     account = lookup.account
     refusal = eligibility.refusal(context, account, lookup.identifier.kind) if account else None
@@ -290,8 +294,8 @@ def refuse_breached(context: Context, account: Account, password: str) -> None:
     Call it before anything is written. A password is looked up once; the account stores the result.
 
     Raises:
-        PasswordBreached: 1316, the tenant requires a reset; the reset mail was just sent.
-        PasswordResetMailed: 1317, the reset mail was sent at an earlier sign-in.
+        PasswordBreached: the tenant requires a reset; the reset mail was just sent.
+        PasswordResetMailed: the reset mail was sent at an earlier sign-in.
     """
     action = context.tenant.settings.password_policy.breached
     if action == "off":
@@ -306,7 +310,7 @@ def refuse_breached(context: Context, account: Account, password: str) -> None:
     context.audit.record("password.breached", uid=account.uid, action=action)
     with context.work.separate_transaction() as work:
         separate = context.within(work)
-        locked = account_store.change(separate, account.uid, {})
+        locked = account_store.lock(separate, account.uid)
         if locked is not None:
             account_store.change(separate, account.uid, {"private": {**locked.private, BREACHED_FLAG: True}})
     if action in ("notify", "change"):

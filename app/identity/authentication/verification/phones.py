@@ -190,7 +190,7 @@ def confirm(
         ClosedSmsCode: the account is closed, or has another number now.
         PhoneTaken: another account verified it meanwhile.
     """
-    locked = account_store.change(context, token.uid, {}) or pending_accounts.activate(context, token.uid)
+    locked = account_store.lock(context, token.uid) or pending_accounts.activate(context, token.uid)
     if locked is None or not locked.is_active or locked.is_deleted:
         raise e.ClosedSmsCode
     is_change = token.purpose is Purpose.ADD_PHONE
@@ -210,7 +210,7 @@ def assign(context: Context, uid: str, phone: str, *, suppress_webhook: bool = F
 
     Raises UnknownUid: the account was deleted meanwhile. PhoneTaken: another account verified it.
     """
-    locked = account_store.change(context, uid, {})
+    locked = account_store.lock(context, uid)
     if locked is None:
         raise e.UnknownUid
     changed = _store(context, locked, phone, {}, is_change=locked.phone != phone)
@@ -240,7 +240,7 @@ def remove(context: Context, account: Account, *, suppress_webhook: bool = False
         NoPhoneOnProfile: the account has no number.
         NotProcessable: the account has no other identifier.
     """
-    locked = account_store.change(context, account.uid, {})
+    locked = account_store.lock(context, account.uid)
     if locked is None or locked.phone is None:
         raise e.NoPhoneRegistered if requested_number(context, account) else e.NoPhoneOnProfile
     if not (locked.username or any(not entry.get("pending") for entry in locked.emails)):
@@ -258,7 +258,7 @@ def _add_identifier(context: Context, locked: Account, phone: str) -> None:
     """Give the number to the account; an account that never verified it loses it."""
     holder = account_store.by_identifier(context, PHONE, phone)
     if holder is not None and holder.uid != locked.uid:
-        other = account_store.change(context, holder.uid, {})
+        other = account_store.lock(context, holder.uid)
         if other is not None and other.phone_verified:
             raise e.PhoneTaken
         if other is not None:

@@ -45,7 +45,7 @@ class VerificationOptions:
 
 
 def refuse_url(context: Context, url: str | None) -> None:
-    """Raise 1249 for a page that is not on the tenant's whitelist."""
+    """Raise VerificationUrlRefused for a page that is not on the tenant's whitelist."""
     if url and not allowed_addresses.is_allowed_in_mail(context, url):
         raise e.VerificationUrlRefused
 
@@ -153,12 +153,12 @@ def masked_owner(account: Account, email: str) -> str:
 
 
 def peek(context: Context, token: str) -> OneTimeToken:
-    """Return the one-time token of a verification link, without using it; raises 1063, 974, 975."""
+    """Return the one-time token of a verification link, without using it; raises UnknownLink, UsedLink, ExpiredLink."""
     return one_time_tokens.peek_link(context, _kind_of(context, token), token)
 
 
 def spend_link(context: Context, token: str) -> OneTimeToken:
-    """Use a verification link; raises 1063, 974, 975."""
+    """Use a verification link; raises UnknownLink, UsedLink, ExpiredLink."""
     return one_time_tokens.spend_link(context, _kind_of(context, token), token)
 
 
@@ -181,11 +181,11 @@ def confirm(
         knows_password: whether the caller also gave the account's password; otherwise another person may have set it.
 
     Raises:
-        ClosedLink: 979, the account is closed or removed the address.
-        EmailVerifiedBefore: 1126, the address is verified already.
-        EmailRegistered: 936, another account verified it meanwhile.
+        ClosedLink: the account is closed or removed the address.
+        EmailVerifiedBefore: the address is verified already.
+        EmailRegistered: another account verified it meanwhile.
     """
-    locked = account_store.change(context, token.uid, {}) or pending_accounts.activate(context, token.uid)
+    locked = account_store.lock(context, token.uid) or pending_accounts.activate(context, token.uid)
     if locked is None or not locked.is_active or locked.is_deleted:
         raise e.ClosedLink
     if is_verified(locked, token.subject):

@@ -59,7 +59,7 @@ class BackupCodesAuthenticator:
 
     def verify(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:
         uid = factors.account.uid
-        account_store.change(context, uid, {})  # lock order: the account, then its credentials
+        account_store.lock(context, uid)  # lock order: the account, then its credentials
         consumed = [
             store.consume(context, uid, self.kind, lookup) for lookup in _lookup_hashes(context, uid, response.code)
         ]

@@ -64,7 +64,7 @@ class DuoAuthenticator:
     def enrol(self, context: Context, factors: AccountFactors, response: FactorResponse) -> None:
         name = _verified_username(context, factors, response)
         uid = factors.account.uid
-        account_store.change(context, uid, {})  # lock order: the account, then its credentials
+        account_store.lock(context, uid)  # lock order: the account, then its credentials
         if store.by_kind(context, uid, self.kind):
             raise e.WrongDuoState
         store.add(context, uid, self.kind, facts={"name": name}, is_enrolled=True)
@@ -84,7 +84,7 @@ class DuoAuthenticator:
         name = _verified_username(context, factors, response)
         if name != _duo_username(factors):
             raise e.DuoFailed
-        account_store.change(context, factors.account.uid, {})
+        account_store.lock(context, factors.account.uid)
 
 
 def _verified_username(context: Context, factors: AccountFactors, response: FactorResponse) -> str:

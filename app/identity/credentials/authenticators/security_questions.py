@@ -53,7 +53,7 @@ class SecurityQuestionsAuthenticator:
         context.work.release_connection()
         stored = security_answers.hash_answers(context, _answered(response))
         uid = factors.account.uid
-        account_store.change(context, uid, {})  # lock order: the account, then its credentials
+        account_store.lock(context, uid)  # lock order: the account, then its credentials
         for old in factors.enrolled(self.kind):
             store.remove(context, uid, (self.kind,), old.credential_id)
         store.add(context, uid, self.kind, facts={"answers": stored}, is_enrolled=True)

@@ -99,7 +99,7 @@ class SmsCodeAuthenticator:
 
         def make_facts() -> dict[str, str]:
             if pending is not None:
-                account_store.change(context, account.uid, {})  # lock order: the account, then its credentials
+                account_store.lock(context, account.uid)  # lock order: the account, then its credentials
                 for item in pending:
                     store.remove(context, account.uid, (self.kind,), item.credential_id)
                 store.add(context, account.uid, self.kind, facts={"phone": phone})

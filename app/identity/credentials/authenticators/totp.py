@@ -85,7 +85,7 @@ class TotpAuthenticator:
             step = _matching_step(context, seed, response.code)
             if step is None:
                 continue
-            account_store.change(context, factors.account.uid, {})  # lock order: the account, then its credentials
+            account_store.lock(context, factors.account.uid)  # lock order: the account, then its credentials
             store.remove(context, factors.account.uid, (self.kind,), except_id=seed.credential_id)
             if store.mark_enrolled(context, seed, counter=step):
                 return
@@ -124,7 +124,7 @@ def _add_seed(context: Context, factors: AccountFactors) -> Credential:
     during_sign_ins = [item for item in pending if item.facts.get("for") and item not in expired]
     removed = [*expired, *during_sign_ins[: 1 - _MAX_PENDING]]
     if removed:
-        account_store.change(context, uid, {})  # as in `enrol`
+        account_store.lock(context, uid)  # as in `enrol`
     for old in removed:
         store.remove(context, uid, (FactorKind.TOTP,), old.credential_id)
     seed, facts = randomness.random_bytes(_SEED_BYTES), {"for": factors.sign_in}

@@ -150,7 +150,7 @@ def peek_link(context: Context, purpose: Purpose, token: str) -> OneTimeToken:
     """Return the content of a link without using it, for the page to which an email leads.
 
     Raises:
-        UnknownLink: 1063. UsedLink: 974. ExpiredLink: 975, expired or replaced by a newer one.
+        UnknownLink, UsedLink; ExpiredLink: expired or replaced by a newer one.
     """
     return _one_time_token(_find_open_link(context, purpose, token))
 
@@ -173,7 +173,7 @@ def spend_link(context: Context, purpose: Purpose, token: str) -> OneTimeToken:
     Only one of several concurrent calls for one message succeeds. Raises as `peek_link` does.
     """
     stored = _find_open_link(context, purpose, token)
-    account_store.change(context, stored.uid, {})  # lock order: the account, then its tokens
+    account_store.lock(context, stored.uid)  # lock order: the account, then its tokens
     if not store.mark_used(context, stored.token_id, purpose, stored.uid, stored.subject):
         raise e.UsedLink
     context.give_back_attempts()
@@ -264,7 +264,7 @@ def spend_checked_code(
     It resets the count of failures only if the tenant has neither second factors nor risk rules: else each code from a stolen
     mailbox would give its reader new attempts at the second factor.
     """
-    account_store.change(context, token.uid, {})  # as `spend_link` does
+    account_store.lock(context, token.uid)  # as `spend_link` does
     if not store.mark_used(context, token.token_id, token.purpose, token.uid, token.subject):
         raise _unusable_error(context, store.newest_code(context, token.purpose, token.uid, token.subject), errors)
     context.give_back_attempts()

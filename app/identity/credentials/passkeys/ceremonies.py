@@ -148,7 +148,7 @@ def add_passkey(context: Context, passkey: NewPasskey, uid: str, kind: str = sto
 
     Lock order: the account, then its credentials and continuation tokens.
     """
-    account_store.lock(context, uid)
+    account_store.lock_unread(context, uid)
     if len(store.by_account(context, uid)) >= store.MAX_PASSKEYS:
         raise e.PasskeyMisconfigured
     try:
@@ -200,7 +200,7 @@ def verify_authentication(
     is_synced = verified.credential_device_type is CredentialDeviceType.MULTI_DEVICE
     if is_synced != bool(passkey.facts.get("synced")):
         raise _refused(context, "backup eligibility", passkey.uid)
-    account_store.lock(context, passkey.uid)
+    account_store.lock_unread(context, passkey.uid)
     _record_use(context, passkey, verified.new_sign_count)
     if not continuation_tokens.spend(context, challenge_token):
         raise _refused(context, "used", passkey.uid)
@@ -229,7 +229,7 @@ def _issue_challenge(
 
 
 def refuse_misconfigured(context: Context) -> None:
-    """Raise 1322 if browsers create no passkeys for the tenant's host."""
+    """Raise PasskeyMisconfigured if browsers create no passkeys for the tenant's host."""
     if not webauthn_origins.supports_passkeys(context):
         raise e.PasskeyMisconfigured
 

@@ -90,7 +90,7 @@ def set_pin(
 
     Raises AccountBlocked if the account was blocked or deleted meanwhile.
     """
-    fresh = account_store.change(context, account.uid, {})
+    fresh = account_store.lock(context, account.uid)
     if fresh is None or fresh.is_deleted or not fresh.is_active:
         raise e.AccountBlocked
     private = {**fresh.private, pin_hash.KEY: pin_hash.pin_entry(context, fresh.uid, pin_hash_text)}
@@ -105,7 +105,7 @@ def set_pin(
 
 def skip(context: Context, account: Account) -> None:
     """Record that the account's owner skipped setting a PIN."""
-    fresh = account_store.change(context, account.uid, {})
+    fresh = account_store.lock(context, account.uid)
     if fresh is not None and not fresh.has_pin:
         private = {**fresh.private, pin_hash.KEY: pin_hash.skipped_entry(context, fresh.pin)}
         account_store.change(context, fresh.uid, {"private": private})

@@ -52,7 +52,7 @@ def register_device(context: Context, req: DeviceRegistration) -> Account | None
         "for": pending.facts.get("for"), "name": req.device_name, "type": req.device_type, "token": req.device_token,
         "key": req.public_key,
     }  # fmt: skip
-    account_store.change(context, account.uid, {})  # lock order: the account, then its credentials
+    account_store.lock(context, account.uid)  # lock order: the account, then its credentials
     if not store.advance_counter(context, pending, 1, facts=facts, lookup=None, sealed=None):
         raise e.WrongPushToken
     if facts["for"] is None:
@@ -87,7 +87,7 @@ def answer_request(context: Context, req: DeviceAnswer) -> None:
             _fail_request(context, account, request)
             raise e.PushFailed
         case "no":
-            account_store.change(context, account.uid, {})
+            account_store.lock(context, account.uid)
             _set_state(context, request, DENIED)
             _count_denial(context, account)
         case _:

@@ -242,7 +242,7 @@ def generate_backup_codes(context: Context, account: Account, *, is_first: bool)
     factors = _require_other_factor(context, account)
     if is_first and factors.enrolled(FactorKind.BACKUP_CODE):
         raise e.BackupCodesMade
-    account_store.change(context, account.uid, {})  # of concurrent calls the second sees the codes of the first
+    account_store.lock(context, account.uid)  # of concurrent calls the second sees the codes of the first
     if is_first and account_factors(context, account).enrolled(FactorKind.BACKUP_CODE):
         raise e.BackupCodesMade
     context.audit.record("second_factor.backup_codes_made", uid=account.uid)
@@ -256,13 +256,13 @@ def draft_backup_codes(context: Context, account: Account) -> tuple[list[str], s
         NoSecondFactor: the account has no other factor. NoBackupCodes: the tenant disables them.
     """
     _require_other_factor(context, account)
-    account_store.change(context, account.uid, {})  # lock order: the account, then its credentials
+    account_store.lock(context, account.uid)  # lock order: the account, then its credentials
     return backup_codes.draft(context, account.uid)
 
 
 def save_backup_codes(context: Context, account: Account, batch: str) -> bool:
     """Put the codes of a batch into use; return False if newer ones replaced them, or the last other factor is gone."""
-    account_store.change(context, account.uid, {})
+    account_store.lock(context, account.uid)
     if not backup_codes.put_into_use(context, account.uid, batch):
         return False
     context.audit.record("second_factor.backup_codes_made", uid=account.uid)
@@ -282,7 +282,7 @@ def remove(context: Context, uid: str, kind: FactorKind) -> None:
 
     Raises its `not_enrolled_error`.
     """
-    account_store.change(context, uid, {})  # lock order: the account, then its credentials
+    account_store.lock(context, uid)  # lock order: the account, then its credentials
     if not store.remove(context, uid, (kind,)):
         raise REMOVAL_ERRORS.get(kind, AUTHENTICATORS[kind].not_enrolled_error)
     if kind in CODE_PURPOSES:

@@ -128,8 +128,11 @@ def absolute_end(context: Context, claims: TokenClaims, since: datetime | None =
 def holder_of(context: Context, token: str | None, operation: AnyOperation) -> TokenHolder:
     """Return the account behind an access token.
 
-    Raises 1409 on user operations, 905 and 906 if the operation declares them, `invalid_token` in the OAuth error profile; the
-    profile's `access_refused` for an application's token without the scope that the operation declares.
+    Raises:
+        NotAuthenticated: on user operations.
+        InvalidAccessToken, ExpiredAccessToken: if the operation declares them.
+        `invalid_token` in the OAuth error profile; the profile's `access_refused` for an application's token without the
+        scope that the operation declares.
     """
     holder = store.access_with_account(context, token) if token else None
     if holder is not None and not is_member(context, holder):

@@ -71,12 +71,12 @@ def normalize_username(text: str) -> str | None:
 
 
 def is_username_length(text: str) -> bool:
-    """Return whether a username has 1 to 32 characters and no space (error 1204)."""
+    """Return whether a username has 1 to 32 characters and no space (else MalformedUsername)."""
     return 0 < len(text) <= MAX_USERNAME_LENGTH and not any(character.isspace() for character in text)
 
 
 def is_username_format(text: str) -> bool:
-    """Return whether a username contains no control or space characters and no `@` (error 1024)."""
+    """Return whether a username contains no control or space characters and no `@` (else UsernameFormatRefused)."""
     return "@" not in text and not any(unicodedata.category(character)[0] in "CZ" for character in text)
 
 
@@ -113,12 +113,12 @@ def display_phone(text: str) -> str:
 
 
 def is_well_formed_uid(text: str) -> bool:
-    """Return whether a text can be an account id: 32 hexadecimal digits or a custom id of 1 to 50 characters (error 1200)."""
+    """Return whether a text can be an account id: 32 hexadecimal digits or a custom id of 1 to 50 characters (else MalformedUid)."""
     return bool(_UID.match(text))
 
 
 def is_allowed_uid(text: str) -> bool:
-    """Return whether a custom account id is well-formed and not reserved by a path or by NO_ACCOUNT (error 1200)."""
+    """Return whether a custom account id is well-formed and not reserved by a path or by NO_ACCOUNT (else MalformedUid)."""
     return is_well_formed_uid(text) and text.lower() not in (NO_ACCOUNT, *_RESERVED_SEGMENTS)
 
 

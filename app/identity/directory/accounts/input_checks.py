@@ -46,7 +46,7 @@ class Emails:
 def emails(provided: Sequence[EmailEntry]) -> Emails:
     """Validate the addresses and return them, the primary one first.
 
-    Raises 1201 without a type, 1038 malformed, 1202 duplicate address, 1203 more than one Primary.
+    Raises EmailTypeMissing, MalformedEmail, EmailTwice for a duplicate address, PrimaryEmailTwice for more than one Primary.
     """
     if any(not (entry.type or "").strip() for entry in provided):
         raise e.EmailTypeMissing
@@ -65,7 +65,9 @@ def emails(provided: Sequence[EmailEntry]) -> Emails:
 
 
 def username(settings: TenantSettings, text: str, current: str | None = None) -> str:
-    """Return the normalized username; raises 1204 for its length or a space, 1024 for characters that are not allowed.
+    """Return the normalized username.
+
+    Raises MalformedUsername for its length or a space, UsernameFormatRefused for characters that are not allowed.
 
     If phone numbers can sign in, a username that looks like one is rejected, because the login page would misread it.
 
@@ -86,7 +88,7 @@ def username(settings: TenantSettings, text: str, current: str | None = None) ->
 
 
 def phone(text: str) -> str:
-    """Return the phone number as E.164; raises 1096."""
+    """Return the phone number as E.164; raises MalformedPhone."""
     form = identifiers.normalize_phone(text)
     if form is None:
         raise e.MalformedPhone
@@ -94,7 +96,7 @@ def phone(text: str) -> str:
 
 
 def uid(settings: TenantSettings, requested: str | None) -> str:
-    """Return the id of a new account: the requested one if the tenant allows custom ids. Raises 1200."""
+    """Return the id of a new account: the requested one if the tenant allows custom ids. Raises MalformedUid."""
     if not requested or not settings.custom_uid:
         return randomness.uid()
     if not identifiers.is_allowed_uid(requested) or requested.lower() in taken_uids():
@@ -121,14 +123,14 @@ def taken(conflict: IdentifierTaken) -> ApiError:
 
 
 def refuse_policy_version(settings: TenantSettings, accepted: PolicyVersion | None) -> None:
-    """Raise 1197 for an unknown version of the privacy policy."""
+    """Raise UnknownPolicyVersion for an unknown version of the privacy policy."""
     versions = [version.version for version in settings.privacy_policy.versions]
     if accepted is not None and accepted.version and accepted.version not in versions:
         raise e.UnknownPolicyVersion
 
 
 def refuse_questions(settings: TenantSettings, questions: Iterable[str] | None) -> None:
-    """Raise 1091 for a question that the tenant did not configure, 1095 if it has none."""
+    """Raise UnknownSecurityQuestion for a question that the tenant did not configure, SecurityQuestionsOff if it has none."""
     if questions and not settings.security_questions:
         raise e.SecurityQuestionsOff
     if any(question not in settings.security_questions for question in questions or ()):

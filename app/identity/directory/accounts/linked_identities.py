@@ -84,7 +84,7 @@ def link(context: Context, account: Account, identity: ProviderIdentity, *, supp
         IdentifierTaken: another account has the identity.
         TooManyIdentities: the account has the maximum number.
     """
-    fresh = store.change(context, account.uid, {}) or account
+    fresh = store.lock(context, account.uid) or account
     linked = of(fresh)
     if _has(fresh, identity):
         return _update(context, fresh, identity)
@@ -108,7 +108,7 @@ def unlink(
 
     The caller checks first, on the locked account, whether it `can_sign_in_without` the identity.
     """
-    fresh = store.change(context, account.uid, {}) or account
+    fresh = store.lock(context, account.uid) or account
     remaining = tuple(identity for identity in of(fresh) if identity.key != (provider, subject))
     if len(remaining) == len(of(fresh)):
         raise NotLinked
@@ -124,7 +124,7 @@ def record_use(context: Context, account: Account, identity: ProviderIdentity) -
 
     Raises NotLinked: the identity or the account was removed concurrently.
     """
-    fresh = store.change(context, account.uid, {})
+    fresh = store.lock(context, account.uid)
     if fresh is None or not _has(fresh, identity):
         raise NotLinked
     return _update(context, fresh, identity)
@@ -138,7 +138,7 @@ def update_profile(context: Context, account: Account, identity: ProviderIdentit
 
     Raises NotLinked: the identity or the account was removed concurrently.
     """
-    fresh = store.change(context, account.uid, {})
+    fresh = store.lock(context, account.uid)
     if fresh is None or not _has(fresh, identity):
         raise NotLinked
     latest = _new(identity, context.now)

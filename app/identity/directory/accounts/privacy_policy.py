@@ -72,7 +72,7 @@ def accept(context: Context, account: Account) -> Account:
     version = current_version(context.tenant.settings.privacy_policy, context.now)
     if version is None:
         raise e.NoPrivacyPolicy
-    fresh = store.change(context, account.uid, {})
+    fresh = store.lock(context, account.uid)
     if fresh is None:
         raise e.NotAuthenticated
     if accepted_version(fresh) == version:

@@ -115,7 +115,7 @@ def begin_renewal(context: Context, uid: str, key: Key, before: StoredTokens) ->
     Return `before` to the one caller that may renew, newer tokens if there are some, and None while another caller renews, for
     fifteen seconds at most, or if the tokens were deleted.
     """
-    fresh = store.change(context, uid, {})
+    fresh = store.lock(context, uid)
     entry = _entry(fresh.private, key) if fresh is not None else {}
     if fresh is None or not entry:
         return None
@@ -130,7 +130,7 @@ def begin_renewal(context: Context, uid: str, key: Key, before: StoredTokens) ->
 
 def replace_tokens(context: Context, uid: str, key: Key, before: StoredTokens, tokens: ProviderTokens) -> None:
     """Store renewed tokens, unless a sign-in replaced them or the identity was unlinked concurrently."""
-    fresh = store.change(context, uid, {})
+    fresh = store.lock(context, uid)
     entry = _entry(fresh.private, key) if fresh is not None else {}
     if fresh is not None and entry.get("sealed") == before.encrypted:
         encrypted = _encrypt(context, key, tokens, before.client)

@@ -60,7 +60,7 @@ def by_phone(context: Context, value: str) -> Account | None:
 
 
 def current(context: Context) -> Account:
-    """Return the account of the access token or the visit; raises 1409 if it is closed or gone."""
+    """Return the account of the access token or the visit; raises NotAuthenticated if it is closed or gone."""
     account = store.by_uid(context, context.account_uid)
     if account is None or not account.is_active or account.is_deleted:
         raise e.NotAuthenticated
@@ -68,7 +68,7 @@ def current(context: Context) -> Account:
 
 
 def require(context: Context, uid: str) -> Account:
-    """Return the account with this id; raises 1200 for a malformed id, 984 for an unknown one."""
+    """Return the account with this id; raises MalformedUid, UnknownUid."""
     if not identifiers.is_well_formed_uid(uid):
         raise e.MalformedUid
     account = store.by_uid(context, uid)
@@ -78,7 +78,7 @@ def require(context: Context, uid: str) -> Account:
 
 
 def require_by_profile_id(context: Context, profile_id: str) -> Account:
-    """Return the account by profile id (the interface's `ID`); raises 984."""
+    """Return the account by profile id (the interface's `ID`); raises UnknownUid."""
     account = store.by_identifier(context, PROFILE, profile_id)
     if account is None:
         raise e.UnknownUid
@@ -110,7 +110,7 @@ def require_by_identifier(context: Context, *, email: str | None, username: str 
 
 
 def require_by_email(context: Context, email: str | None) -> Account:
-    """Return the account by address; raises 1032 missing, 1038 malformed, 938 unknown."""
+    """Return the account by address; raises EmailMissing without one, MalformedEmail, UnknownAccount."""
     if not email:
         raise e.EmailMissing
     if identifiers.normalize_email(email) is None:

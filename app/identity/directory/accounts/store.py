@@ -216,8 +216,16 @@ def change(context: Context, uid: str, values: dict[str, Any]) -> Account | None
     return found
 
 
-def lock(context: Context, uid: str) -> bool:
-    """Lock an account until the commit without a change. Return whether it exists."""
+def lock(context: Context, uid: str) -> Account | None:
+    """Lock the row until the transaction ends and return the account as it is now; None if it is gone.
+
+    Who locks an account is about to change it or what belongs to it: its `modified_at` becomes now.
+    """
+    return change(context, uid, {})
+
+
+def lock_unread(context: Context, uid: str) -> bool:
+    """Lock an account as `lock` does, but read and write nothing of it. Return whether it exists."""
     locked = context.work.locked
     if uid not in locked:
         context.work.begin()
@@ -230,7 +238,7 @@ def lock_before_own_rows(context: Context, uid: str) -> None:
     """Lock an account before rows of its own are written, which is everybody's order; SQLite's only writer has locked all."""
     context.work.begin()
     if not context.services.database.is_sqlite:
-        lock(context, uid)
+        lock_unread(context, uid)
 
 
 def remove(context: Context, uid: str) -> bool:

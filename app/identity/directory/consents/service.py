@@ -188,7 +188,7 @@ def _is_answered(stored: account_consents.StoredConsents, form: ConsentForm) -> 
 
 
 def _locked(context: Context, account: Account) -> Account:
-    fresh = account_store.change(context, account.uid, {})
+    fresh = account_store.lock(context, account.uid)
     if fresh is None:
         raise e.NotAuthenticated
     return fresh

@@ -51,7 +51,7 @@ def add(
 ) -> Row[Any]:
     """Add a record to the account. Raises MalformedObject, ObjectFull, UnknownUid."""
     _refuse_content(kind, content)
-    if not account_store.lock(context, account.uid):  # the lock enforces the limit under concurrency
+    if not account_store.lock_unread(context, account.uid):  # the lock enforces the limit under concurrency
         raise e.UnknownUid
     if store.count(context, account.uid, kind.name) >= kind.max_records_per_account:
         raise e.ObjectFull

@@ -259,7 +259,7 @@ def _is_expired(context: Context, row: Row[Any]) -> bool:
 
 def _lock(context: Context, account: Account) -> None:
     """Lock the account, so that its limits and its deletion are kept under concurrency. Raises UnknownUid."""
-    if not account_store.lock(context, account.uid):
+    if not account_store.lock_unread(context, account.uid):
         raise e.UnknownUid
 
 

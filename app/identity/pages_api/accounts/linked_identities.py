@@ -52,7 +52,7 @@ def connect(context: Context, req: contract.LinkIdentityRequest) -> StepResponse
 @contract.disconnect.implements
 def disconnect(context: Context, req: contract.UnlinkIdentityRequest) -> SessionRenewal:
     confirmed = signed_in_account.reauthenticate(context, req)
-    account = account_store.change(context, confirmed.account.uid, {}) or confirmed.account  # locks the account
+    account = account_store.lock(context, confirmed.account.uid) or confirmed.account  # locks the account
     item = next((identity for identity in linked_identities.of(account) if _id(identity) == req.id), None)
     if item is None:
         raise refusals.UnknownIdentity

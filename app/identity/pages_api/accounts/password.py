@@ -6,9 +6,10 @@ from app.contract import errors as e
 from app.contract.accounts.pages import reauthentication as contract
 from app.contract.recovery import pages as recovery_pages
 from app.identity.authentication.recovery import new_password
-from app.identity.authentication.sign_in import locks, required_actions
-from app.identity.authentication.sign_in.operations import password_change, password_reset
+from app.identity.authentication.sign_in import locks, password_reset, required_actions
+from app.identity.authentication.sign_in.operations import password_change
 from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.authentication.sign_in.sessions.revocation import end_sessions_and_tokens
 from app.identity.directory.accounts import service as accounts
 from app.identity.pages_api import views
 from app.identity.pages_api.signed_in_account import reauthenticate
@@ -26,7 +27,7 @@ def change_password(context: Context, req: recovery_pages.ChangePasswordRequest)
     password_reset.spend_limit(context)
     changed = password_change.change(context, account, req.old_password, req.new_password, locks.LockSolution())
     others = len(sessions.of_account(context, account.uid)) - 1
-    password_reset.end_sessions_and_tokens(context, changed, except_session=session.session_id)
+    end_sessions_and_tokens(context, changed, except_session=session.session_id)
     text = sessions.mark_reauthenticated(context, session)
     return recovery_pages.PasswordChanged(ended=max(0, others), session=views.cookie(context, session, text))
 

@@ -10,8 +10,7 @@ from app.contract.recovery.pages import RecoveryLinkView
 from app.contract.shared_responses import Posted
 from app.contract.steps import StepResponse
 from app.identity.authentication.sign_in import identifiers as sign_in_identifiers
-from app.identity.authentication.sign_in import interactions
-from app.identity.authentication.sign_in.operations import password_reset
+from app.identity.authentication.sign_in import interactions, password_reset
 from app.identity.authentication.sign_in.operations import pins as pin_sign_in
 from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.credentials.pins import service as pins

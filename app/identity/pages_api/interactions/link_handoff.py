@@ -114,7 +114,9 @@ def take(context: Context, interaction: Interaction, purpose: Purpose) -> tuple[
     Only one of several concurrent calls gets it. A password that is set after the approval voids it.
     """
     uid = (interaction.request.get(KEY) or {}).get("account")
-    if not uid or not account_store.lock(context, uid):  # the account first, as every request does, against deadlocks
+    if not uid or not account_store.lock_unread(
+        context, uid
+    ):  # the account first, as every request does, against deadlocks
         return None, interaction
     current = interactions.lock(context, interaction)
     stored = current.request.get(KEY) or {}

@@ -69,7 +69,7 @@ def _stored(account: Account) -> dict[str, Any]:
 
 
 def _store(context: Context, account: Account, member: dict[str, Any]) -> None:
-    locked = account_store.change(context, account.uid, {}) or account
+    locked = account_store.lock(context, account.uid) or account
     profile = {**locked.profile, MEMBER: member}  # no edit of the profile: no application reads it
     account_store.change(context, account.uid, {"profile": profile, "profile_modified_at": locked.profile_modified_at})
 

@@ -109,9 +109,7 @@ def link_pending(context: Context, interaction: Interaction, account: Account) -
     pending = active_for(context, interaction)
     if pending is None:
         return
-    locked = (
-        account_store.change(context, account.uid, {}) or account
-    )  # lock it, because its owner may claim it concurrently
+    locked = account_store.lock(context, account.uid) or account  # lock it, because its owner may claim it concurrently
     is_registered_with_it = pending.uid == account.uid
     if not (_is_still(locked, pending) if is_registered_with_it else _is_theirs(context, locked, pending)):
         return

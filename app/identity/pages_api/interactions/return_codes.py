@@ -39,7 +39,7 @@ def exchange(context: Context, req: contract.ReturnCode) -> Token:
         raise e.WrongRequestToken
     if code.is_expired(context.now):
         raise e.ExpiredRequestToken
-    account_store.lock(context, code.uid)
+    account_store.lock_unread(context, code.uid)
     session_id = str(code.facts["session"])
     ends_at = sessions.lock_expiry(context, session_id)
     if ends_at is None or not continuation_tokens.spend(context, code):

@@ -28,9 +28,8 @@ from app.identity.authentication.recovery import sending as recovery_sending
 from app.identity.authentication.recovery.handlers import spend_limits
 from app.identity.authentication.recovery.sending import MAIL, PASSWORD, PIN, SMS, ResetKind, ResetOptions
 from app.identity.authentication.sign_in import identifiers as sign_in_identifiers
-from app.identity.authentication.sign_in import interactions
+from app.identity.authentication.sign_in import interactions, password_reset
 from app.identity.authentication.sign_in.interactions import Interaction
-from app.identity.authentication.sign_in.operations import password_reset
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.authentication.sign_in.sessions.service import BrowserSession

@@ -12,8 +12,8 @@ from app.contract.steps import NewPasswordStep, StepResponse
 from app.identity.authentication.recovery import revert_change as restoration
 from app.identity.authentication.recovery import sending as recovery_sending
 from app.identity.authentication.recovery.sending import MAIL
-from app.identity.authentication.sign_in import interactions
-from app.identity.authentication.sign_in.operations import password_reset
+from app.identity.authentication.sign_in import interactions, password_reset
+from app.identity.authentication.sign_in.sessions.revocation import end_sessions_and_tokens
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.directory.accounts import service as accounts
@@ -50,7 +50,7 @@ def revert_change(context: Context, req: LinkToken) -> StepResponse:
     one_time_tokens.peek_link(context, Purpose.ALARM, req.token)
     context.work.release_connection()
     account, link_token = restoration.restore(context, req.token, context.hashing.hash(randomness.token()))
-    password_reset.end_sessions_and_tokens(context, account)
+    end_sessions_and_tokens(context, account)
     interaction, binding = interactions.begin(context, next_step.RETURN, {})
     state = password_and_pin.PendingRecovery(
         password_and_pin.label(link_token, account), account.uid, MAIL, int(context.now.timestamp())

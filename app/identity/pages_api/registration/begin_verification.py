@@ -91,7 +91,7 @@ def by_passkey(context: Context, interaction: Interaction | None, raw_id: str) -
 def after_password(
     context: Context, interaction: Interaction | None, account: Account | None, remember: bool
 ) -> StepResponse:
-    """Return the verification step after a right password for an unverified address; raises 970 without an address."""
+    """Return the verification step after a right password for an unverified address; raises EmailUnverified without an address."""
     if account is None or not account.email:
         raise e.EmailUnverified
     password_hash = account.password_hash or ""
@@ -124,7 +124,7 @@ def repeat_sign_in(
 def after_password_by_phone(
     context: Context, interaction: Interaction | None, account: Account | None, remember: bool
 ) -> StepResponse:
-    """Return the verification step after a right password for an unverified number; raises 1066 without a number."""
+    """Return the verification step after a right password for an unverified number; raises PhoneUnverified without a number."""
     if account is None or not account.phone:
         raise e.PhoneUnverified
     password_hash = account.password_hash or ""

@@ -56,7 +56,7 @@ def _changed(context: Context, interaction: Interaction, state: PendingVerificat
         return begin_verification.step(context, interaction, state)
     registration.spend_limit(context)
     context.spend("address_changed", _CHANGES, randomness.digest(interaction.interaction_id))
-    account_store.change(context, str(state.held["uid"]), {})
+    account_store.lock(context, str(state.held["uid"]))
     # locks account, tokens, interaction in this order, as a concurrent verification does
     one_time_tokens.close(context, str(state.held["uid"]))
     latest = interactions.lock(context, interaction)

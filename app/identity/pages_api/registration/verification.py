@@ -268,7 +268,7 @@ def _continue(
     """Sign in if this browser gave the first factor, or the tenant configured it; else return the confirmation page."""
     state = pending_verification.pending_for(context, interaction) if interaction is not None else None
     if pending_identities.pending_for(context, interaction) is not None:
-        account_store.lock(context, account.uid)  # serializes a claim of the account with its registration
+        account_store.lock_unread(context, account.uid)  # serializes a claim of the account with its registration
     has_first_factor = _has_first_factor(context, interaction, token, account.password_hash)
     can_sign_in = has_first_factor or (is_new and context.tenant.settings.login_on_email_verification)
     remember = complete_first_factor.can_remember(context, has_first_factor and state is not None and state.remember)

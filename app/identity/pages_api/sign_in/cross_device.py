@@ -88,7 +88,7 @@ def finish(context: Context, req: InteractionOnly) -> StepResponse:
         return _step_after_sign_in(context, interaction, session) or _step(context, interaction)
     context.spend("cross_device_collect", _COLLECTED, randomness.digest(interaction.interaction_id))
     risks.refuse_new_origin(context, account)  # before anything is written
-    account_store.lock(
+    account_store.lock_unread(
         context, account.uid
     )  # the account first, as every request does, then the interaction: against deadlocks
     interaction = interactions.lock(context, interaction)

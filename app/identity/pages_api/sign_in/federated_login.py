@@ -175,7 +175,7 @@ def _link(context: Context, interaction: Interaction, identity: ProviderIdentity
     """Link the identity to the account of the session that began it; another browser or an ended session is refused."""
     asking_session = sessions.current(context)
     # locks the account
-    account = account_store.change(context, asking_session.uid, {}) if asking_session is not None else None
+    account = account_store.lock(context, asking_session.uid) if asking_session is not None else None
     session = sessions.current(context)
     is_same = session is not None and account is not None and session.session_id == interaction.request[LINKS]
     if account is None or not is_same or not context.tenant.settings.account_linking:

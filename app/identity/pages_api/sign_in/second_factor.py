@@ -216,16 +216,16 @@ def factor_prompt(
     authenticator, factors = AUTHENTICATORS[kind], pending.person
     is_enrolled = authenticator.is_enrolled(factors)
     prompt = challenge or authenticator.describe(context, factors)
-    sent = pending.token.facts.get("sent", {}).get(kind.value) or pending_sign_in._NEVER_SENT
+    sent = pending.last_sent(kind)
     texts = context.tenant.settings.security_questions
     return contract.FactorPrompt(
         kind=kind,
         is_enrolled=is_enrolled,
         secret=prompt.secret,
         uri=prompt.uri,
-        sent_to=prompt.sent_to if challenge else sent.get("to"),
+        sent_to=prompt.sent_to if challenge else sent.to,
         targets=list(prompt.targets),
-        resend_in_seconds=resend_delay.seconds_left(context, sent["at"]),
+        resend_in_seconds=resend_delay.seconds_left(context, sent.at),
         questions=[
             Question(question_id=question, question=texts.get(question, question)) for question in prompt.questions
         ],

@@ -115,7 +115,7 @@ def change_uid(context: Context, req: contract.ChangeUid) -> Posted:
 
 
 def _locked(context: Context, uid: str) -> Account:
-    account = account_store.change(context, uid, {})
+    account = account_store.lock(context, uid)
     if account is None:
         raise e.UnknownUid
     return account

@@ -7,8 +7,8 @@ from typing import Any
 from app.contract.accounts.operations import AccountChanges, AccountIdentifiers
 from app.identity.authentication.recovery import new_password
 from app.identity.authentication.registration.drafts import WRITERS
-from app.identity.authentication.sign_in.operations.password_reset import end_sessions_and_tokens
 from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.authentication.sign_in.sessions.revocation import end_sessions_and_tokens
 from app.identity.credentials import notifications
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import identifiers, privacy_policy, provider_tokens

@@ -21,7 +21,8 @@ def active_sessions(context: Context, req: contract.ListSessions) -> contract.Ac
 def _valid_tokens(context: Context, req: contract.ListSessions) -> list[contract.ActiveSession]:
     """Return the valid tokens of the account that the request names.
 
-    Raises 1118 without a name, 905 for an unknown token, 984 for an unknown account, 1055 if none is valid.
+    Raises IdentifierMissing without a name, InvalidAccessToken for an unknown token, UnknownUid for an unknown account,
+    SessionExpired if none is valid.
     """
     holders = tokens.by_account(context, _listed_uid(context, req))
     if not holders:

@@ -79,7 +79,7 @@ def peek(context: Context, token: str) -> OneTimeToken:
 def confirm(context: Context, token: str) -> Account:
     """Spend a link and delete its account; only one of several concurrent uses succeeds. Raises WrongDeleteToken, UsedLink, ExpiredLink."""
     link_token = peek(context, token)
-    fresh = account_store.change(context, link_token.uid, {})
+    fresh = account_store.lock(context, link_token.uid)
     if fresh is not None and not recovery_sending.is_still_recipient(fresh, link_token):
         raise e.ExpiredLink
     try:
@@ -130,7 +130,7 @@ def delete(context: Context, uid: str, *, suppress_webhook: bool = False) -> Acc
 
     Raises WrongDeleteToken: the account is deleted already.
     """
-    account = account_store.change(context, uid, {})
+    account = account_store.lock(context, uid)
     if account is None or account.is_deleted:
         raise e.WrongDeleteToken
     leaves_at = account_deletion.end_of_grace_period(context)

@@ -95,7 +95,7 @@ def remove(
 
     Raises IdentityElsewhere, and LastSignInMethod where no other sign-in method remains, also under concurrent removals.
     """
-    fresh = account_store.change(context, account.uid, {}) or account
+    fresh = account_store.lock(context, account.uid) or account
     stored = next((identity for identity in linked_identities.of(fresh) if identity.key == (provider, subject)), None)
     if stored is None:
         raise refusals.IdentityElsewhere

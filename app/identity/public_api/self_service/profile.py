@@ -8,7 +8,8 @@ from app.contract.profile import Write
 from app.contract.shared_parameters import PREVENT_SMS
 from app.identity.authentication.recovery import new_password
 from app.identity.authentication.registration import registration_data, requirements
-from app.identity.authentication.sign_in.operations import password_reset
+from app.identity.authentication.sign_in import password_reset
+from app.identity.authentication.sign_in.sessions.revocation import end_sessions_and_tokens
 from app.identity.authentication.verification import phones
 from app.identity.authentication.verification import service as verification
 from app.identity.authentication.verification.service import VerificationOptions
@@ -141,7 +142,7 @@ def _follow_up(context: Context, changed: ChangedAccount, req: UpdateOwnAccount,
     if changed.has_new_password:
         keep = session_id or (context.holder.session_id if context.holder else None)
         token_hash = context.holder.token_hash if context.holder else None
-        password_reset.end_sessions_and_tokens(context, after, except_session=keep, except_token=token_hash)
+        end_sessions_and_tokens(context, after, except_session=keep, except_token=token_hash)
         login_records.reset_failures(context.work, after.uid)
         new_password.after_change(context, after, "UpdateProfile")
     if before.email is None and req.email:

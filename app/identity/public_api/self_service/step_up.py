@@ -9,6 +9,7 @@ from app.contract.second_factors.challenge import Challenge, FactorKind
 from app.contract.second_factors.step_up import StepUpMethod, ValidationToken
 from app.contract.shared_responses import Posted
 from app.identity.authentication.sign_in import completion, pending_sign_in
+from app.identity.authentication.sign_in.required_parameters import require_parameter
 from app.identity.credentials import current_password
 from app.identity.credentials.authenticators import email_code
 from app.identity.credentials.authenticators.protocol import ChallengeOptions, FactorResponse
@@ -76,7 +77,7 @@ def mail_factor_code(context: Context, req: contract.SendFactorEmail) -> Posted:
 
 @contract.with_factor_mail.implements
 def with_factor_mail(context: Context, req: contract.StepUpByEmail) -> ValidationToken:
-    named = _named("emailid", req.email_id)
+    named = require_parameter("emailid", req.email_id)
     answer = FactorResponse(code=email_code.require_code(req.otp), email=named)
     return _by_factor(context, FactorKind.EMAIL, answer, req)
 
@@ -93,7 +94,7 @@ def with_duo(context: Context, req: contract.StepUpByDuo) -> ValidationToken:
 
 @contract.with_password.implements
 def with_password(context: Context, req: contract.StepUpByPassword) -> ValidationToken:
-    account, shown = accounts.current(context), _named("password", req.password)
+    account, shown = accounts.current(context), require_parameter("password", req.password)
     is_open = open_lock(context, account, req, req)
     current_password.verify(context, account, shown, e.WrongStepUpPassword, is_lock_solved=is_open)
     login_records.reset_failures(context.work, account.uid, is_lock_solved=is_open)
@@ -103,7 +104,7 @@ def with_password(context: Context, req: contract.StepUpByPassword) -> Validatio
 @contract.with_pin.implements
 def with_pin(context: Context, req: contract.StepUpByPin) -> ValidationToken:
     pins.refuse_disabled(context.tenant.settings)
-    account, shown = accounts.current(context), _named("pin", req.pin)
+    account, shown = accounts.current(context), require_parameter("pin", req.pin)
     is_open = open_lock(context, account, req, req)
     pins.check(context, account, shown, e.WrongPin, is_lock_solved=is_open)
     return step_up.issue(context, account, StepUpMethod.PIN)
@@ -121,7 +122,11 @@ def mail_code(context: Context, req: contract.SendStepUpEmail) -> Posted:
 
 @contract.with_mail.implements
 def with_mail(context: Context, req: contract.StepUpByEmail) -> ValidationToken:
-    account, otp, named = accounts.current(context), _named("otp", req.otp), _named("emailid", req.email_id)
+    account, otp, named = (
+        accounts.current(context),
+        require_parameter("otp", req.otp),
+        require_parameter("emailid", req.email_id),
+    )
     is_open = open_lock(context, account, req, req)
     try:
         email_code.spend_code(context, account, otp, named, is_lock_solved=is_open, purpose=Purpose.STEP_UP_EMAIL)
@@ -156,9 +161,3 @@ def _given(code: str | None) -> str:
     if not code:
         raise e.StepUpCodeMissing
     return code
-
-
-def _named(name: str, value: str | None) -> str:
-    if not value:
-        raise e.BadParameter.names(name)
-    return value

@@ -206,7 +206,7 @@ def test_many_transfers_at_once_make_one_new_owner(team: Team) -> None:
 def test_role_taken_while_the_transfer_waits_counts(team: Team, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     role = team.roles["Editor" if name == "editor" else "Owner"]
     take = partial(team.company.leave, team.people[name], team.org, role)
-    lock, waits = account_store.lock, [True]
+    lock, waits = account_store.lock_unread, [True]
 
     def locked(*values: Any) -> bool:
         if waits.pop() if waits else False:
@@ -216,7 +216,7 @@ def test_role_taken_while_the_transfer_waits_counts(team: Team, name: str, monke
     if team.company.world.services.database.is_sqlite:  # the transfer has the only writer's lock
         take()
     else:
-        monkeypatch.setattr(account_store, "lock", locked)
+        monkeypatch.setattr(account_store, "lock_unread", locked)
     expected = e.NotAMember if name == "editor" else e.UnknownOrganization
     assert transfer(team, "owner", "editor") == refused(expected)
     assert owners(team) == ([team.people["owner"].uid] if name == "editor" else [])

@@ -14,7 +14,7 @@ from app.contract.tenants.settings import TenantSettings
 from app.identity.administration.configuration.file.document import Path
 from app.identity.administration.configuration.plan import Change, ChangeAction, Run, differences
 from app.identity.authentication.recovery import new_password
-from app.identity.authentication.sign_in.operations.password_reset import end_sessions_and_tokens
+from app.identity.authentication.sign_in.sessions.revocation import end_sessions_and_tokens
 from app.identity.credentials import notifications
 from app.identity.directory.accounts import assigned_roles, identifiers
 from app.identity.directory.accounts import store as account_store

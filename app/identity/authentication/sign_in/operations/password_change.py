@@ -10,7 +10,8 @@ from app.identity.authentication.recovery import new_password
 from app.identity.authentication.recovery.handlers import require_captcha
 from app.identity.authentication.recovery.recipient import refuse_closed
 from app.identity.authentication.sign_in import locks
-from app.identity.authentication.sign_in.operations.password_reset import end_sessions_and_tokens, spend_limit
+from app.identity.authentication.sign_in.password_reset import spend_limit
+from app.identity.authentication.sign_in.sessions.revocation import end_sessions_and_tokens
 from app.identity.credentials import current_password
 from app.identity.credentials.captcha import service as captcha
 from app.identity.directory.accounts import service as accounts
@@ -59,8 +60,8 @@ def change(
     guess it.
 
     Raises:
-        WrongCurrentPassword: 967.
-        AccountBlocked: 991.
+        WrongCurrentPassword.
+        AccountBlocked.
         and the refusals of a lock and of the policy.
     """
     refuse_closed(account)
@@ -90,7 +91,7 @@ def set_password(context: Context, req: contract.SetPassword) -> contract.Passwo
     if account.password_hash is None:
         raise e.NoEmailProfile
     password_hash = new_password.check_and_hash(context, account, req.password)
-    locked = account_store.change(context, account.uid, {})  # a blocked account gets the password too and stays blocked
+    locked = account_store.lock(context, account.uid)  # a blocked account gets the password too and stays blocked
     if locked is None:
         raise e.UnknownUid
     changed = new_password.write(

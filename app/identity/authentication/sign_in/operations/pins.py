@@ -11,10 +11,9 @@ from app.contract.shared_responses import Posted
 from app.contract.sign_in.operations import Login
 from app.identity.authentication.recovery import pin_handlers, recipient
 from app.identity.authentication.recovery import sending as recovery_sending
-from app.identity.authentication.sign_in import completion, eligibility, locks, tenant_requirements
-from app.identity.authentication.sign_in.operations import password_reset
-from app.identity.authentication.sign_in.operations.password_reset import require_parameter
+from app.identity.authentication.sign_in import completion, eligibility, locks, password_reset, tenant_requirements
 from app.identity.authentication.sign_in.pending_sign_in import Authentication, from_facts
+from app.identity.authentication.sign_in.required_parameters import require_parameter
 from app.identity.credentials.authenticators.protocol import ChallengeOptions
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
@@ -45,7 +44,7 @@ def with_pin(context: Context, req: contract.PinLogin) -> FactorLogin:
         raise e.UnknownSessionToken
     pins.check(context, account, pin, e.WrongPin)
     # lock the account before its tokens, as every request does, against deadlocks
-    account_store.change(context, account.uid, {})
+    account_store.lock(context, account.uid)
     pin_tokens.spend_session(context, session)
     authentication = Authentication(
         (METHOD,), str(session.facts.get("kind") or "email"), suppress_webhook=req.suppress_webhook
@@ -76,7 +75,7 @@ def set_first(context: Context, req: contract.SetPinAtLogin) -> Login:
     if (refusal := eligibility.refusal(context, account, authentication.kind)) is not None:
         raise refusal
     pin_hash = pins.hash_new_pin(context, req.pin)
-    account_store.change(context, account.uid, {})  # as above
+    account_store.lock(context, account.uid)  # as above
     if not continuation_tokens.spend(context, token):
         raise e.UnknownPinToken
     account = pins.set_pin(context, account, pin_hash, pins.SET, suppress_webhook=req.suppress_webhook)
@@ -105,7 +104,7 @@ def change_pin(context: Context, account: Account, old: str, new: str, *, suppre
         raise e.NoPin
     pin_hash = pins.hash_new_pin(context, new, "newpin")
     pins.check(context, account, old, e.WrongCurrentPin)
-    locked = account_store.change(context, account.uid, {})
+    locked = account_store.lock(context, account.uid)
     if locked is None or locked.pin != account.pin:
         raise e.WrongCurrentPin
     return pins.set_pin(context, locked, pin_hash, pins.CHANGED, suppress_webhook=suppress_webhook)

@@ -83,7 +83,7 @@ def remove(context: Context, account: Account, passkey_id: str) -> None:
 
     Raises UnknownPasskey.
     """
-    account_store.lock(context, account.uid)
+    account_store.lock_unread(context, account.uid)
     passkey = _require(context, account.uid, passkey_id)
     is_last = (
         passkey.kind == passkey_store.FACTOR

@@ -13,9 +13,10 @@ from app.contract.shared_responses import Posted
 from app.identity.authentication.recovery import new_password, recipient
 from app.identity.authentication.recovery import sending as recovery_sending
 from app.identity.authentication.recovery.handlers import require_captcha, spend_limits
-from app.identity.authentication.sign_in.operations import password_reset
+from app.identity.authentication.sign_in import password_reset
 from app.identity.authentication.sign_in.passkeys import management
 from app.identity.authentication.sign_in.passkeys.sign_in import require_enabled
+from app.identity.authentication.sign_in.sessions.revocation import end_sessions_and_tokens
 from app.identity.credentials.authenticators.passkey import user_entity
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import NO_ACCOUNT, OneTimeToken, Purpose
@@ -115,7 +116,7 @@ def finish_with_link(context: Context, token: str, credential: PresentedCredenti
     _claim(context, locked, link_token)
     management.replace_all(context, locked, new_passkey)
     one_time_tokens.close(context, locked.uid, KIND)
-    password_reset.end_sessions_and_tokens(context, locked)
+    end_sessions_and_tokens(context, locked)
     return locked
 
 

@@ -95,13 +95,13 @@ def verify(
 
 
 def require_enabled(context: Context) -> None:
-    """Raise 1320 where the tenant has passkeys disabled."""
+    """Raise PasskeysOff where the tenant has passkeys disabled."""
     if not context.tenant.settings.passkeys:
         raise e.PasskeysOff
 
 
 def require_autofill(context: Context) -> None:
-    """Raise 1320, or 1326 where the tenant offers passkeys by a button only."""
+    """Raise PasskeysOff, or PasskeyAutofillOff where the tenant offers passkeys by a button only."""
     require_enabled(context)
     if context.tenant.settings.passkey_settings.selection == "button":
         raise e.PasskeyAutofillOff
@@ -126,7 +126,7 @@ def _hides(context: Context) -> bool:
 
 
 def _no_passkey_refusal(context: Context, credential: PresentedCredential) -> e.NoPasskey | None:
-    """Return 1323 if the user handle is of an account without passkeys; handles cannot be guessed, so this reveals none."""
+    """Return NoPasskey if the user handle is of an account without passkeys; handles cannot be guessed, so this reveals none."""
     uid = options.uid_from_handle(credential.response.user_handle)
     if (
         uid is None
@@ -139,7 +139,11 @@ def _no_passkey_refusal(context: Context, credential: PresentedCredential) -> e.
 
 
 def _account_passkeys(context: Context, lookup: AccountLookup, req: contract.SignInBegin) -> list[dict[str, Any]]:
-    """Return the passkeys of the named account; raises 938, 970, 1324 or 1323 if there are none."""
+    """Return the passkeys of the named account.
+
+    Raises:
+        UnknownAccount, EmailUnverified, PasskeyNeedsEmail, NoPasskey: there are none.
+    """
     account = lookup.account
     if account is None:
         raise e.UnknownAccount

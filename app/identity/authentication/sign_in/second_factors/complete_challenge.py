@@ -19,12 +19,17 @@ from app.identity.platform.continuation_tokens import ContinuationPurpose
 
 
 def find_pending(context: Context, token: str) -> PendingSignIn:
-    """Return the pending sign-in of a challenge's token; raises 1103, 1104."""
+    """Return the pending sign-in of a challenge's token; raises UnknownFactorToken, ExpiredFactorToken."""
     return pending_sign_in.resume(context, continuation_tokens.find(context, ContinuationPurpose.SECOND_FACTOR, token))
 
 
 def find_unlocked(context: Context, token: str) -> PendingSignIn:
-    """Return the pending sign-in for an operation that sends a code; raises 1103, 1104, and 1264 for a locked account."""
+    """Return the pending sign-in for an operation that sends a code.
+
+    Raises:
+        UnknownFactorToken, ExpiredFactorToken.
+        LockedDuringStep: the account is locked.
+    """
     pending = find_pending(context, token)
     if pending.account.is_locked_now:
         raise e.LockedDuringStep

@@ -8,54 +8,23 @@ from datetime import datetime, timedelta
 from operator import attrgetter
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, bindparam, delete, func, select, update
 from sqlalchemy.engine import Row
 
 from app.contract import errors as e
 from app.contract.applications.logout_settings import LogoutReason
 from app.identity.authentication.federation import token_handoff
-from app.identity.authentication.sign_in.sessions import session_ends
+from app.identity.authentication.sign_in.sessions import session_ends, store
 from app.identity.authentication.sign_in.sessions.session_ends import EndedSession, Ending
-from app.identity.authentication.sign_in.tables import sessions
 from app.identity.credentials import store as credential_store
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import store as account_store
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose
-from app.identity.platform.store.compiled_statements import Compiled, insert_row
 from app.kit import randomness
 
 FEDERATED: Final = "fed"
 """The `amr` of a sign-in at another provider: RFC 8176 has no name for it."""
-S = sessions.c
-# Nearly every signed-in visit reads its account next, so these read it, too.
-_OF_COOKIE = account_store.with_account(
-    select(sessions).where(S.tenant_id == bindparam("tenant"), S.session_hash == bindparam("hash")), S.tenant_id, S.uid
-)
-_BY_COOKIE = Compiled(_OF_COOKIE)
-_WITH_CREDENTIALS = Compiled(credential_store.with_credentials(_OF_COOKIE, S.tenant_id, S.uid))
-_BY_COOKIES = select(sessions).where(
-    S.tenant_id == bindparam("tenant"), S.session_hash.in_(bindparam("hashes", expanding=True))
-)
-_LIVE = account_store.with_account(
-    select(S.expires_at, S.client_id).where(
-        S.tenant_id == bindparam("tenant"), S.session_id == bindparam("session"), S.expires_at > bindparam("now")
-    ),
-    S.tenant_id,
-    S.uid,
-)
-_BY_ID = Compiled(_LIVE)
-# Ending a session waits for requests that issue tokens in it, and then revokes those (SQLite has a single writer).
-_LOCKED_BY_ID = Compiled(_LIVE.with_for_update(read=True, key_share=True, of=sessions))
-_ADD = insert_row(sessions)
-_OF_ACCOUNT = Compiled(
-    select(sessions)
-    .where(S.tenant_id == bindparam("tenant"), S.uid == bindparam("account"), S.expires_at > bindparam("now"))
-    .order_by(S.seen_at.desc())
-    .limit(200)
-)
-_ENDED = (S.session_id, S.uid, S.relying_parties, S.issuers, S.client_id)
 MAX_RELYING_PARTIES: Final = 100
 """Applications that a session remembers, the most recent ones: sign-out notifies them."""
 _TOUCH_INTERVAL = timedelta(minutes=1)  # the precision of the idle time: at most one write a minute
@@ -100,8 +69,7 @@ def current(context: Context, *, with_credentials: bool = False) -> BrowserSessi
 
 def by_cookie(context: Context, cookie: str, *, with_credentials: bool = False) -> BrowserSession | None:
     """Return the live session with this cookie, and read its account ahead, on request with the credentials."""
-    parameters = {"tenant": context.tenant.tenant_id, "hash": randomness.digest(cookie)}
-    rows = context.work.all(_WITH_CREDENTIALS if with_credentials else _BY_COOKIE, parameters)
+    rows = store.by_cookie(context, randomness.digest(cookie), with_credentials=with_credentials)
     if not rows:
         return None
     session = _from_row(rows[0])
@@ -114,8 +82,7 @@ def by_cookie(context: Context, cookie: str, *, with_credentials: bool = False) 
 def by_cookies(context: Context, cookies: Iterable[str]) -> dict[str, BrowserSession]:
     """Return the live sessions with these cookies by cookie, in one statement."""
     hashes = {randomness.digest(cookie): cookie for cookie in cookies}
-    parameters = {"tenant": context.tenant.tenant_id, "hashes": list(hashes)}
-    found = [_from_row(row) for row in context.work.run(_BY_COOKIES, parameters)] if hashes else []
+    found = [_from_row(row) for row in store.by_cookies(context, hashes)] if hashes else []
     return {hashes[item.session_hash]: item for item in found if _is_live(context, item)}
 
 
@@ -133,7 +100,7 @@ def current_of(context: Context, uid: str) -> BrowserSession | None:
 
 def lock_expiry(context: Context, session_id: str) -> datetime | None:
     """Return the absolute end of a live session and lock it until the commit; None where it is over."""
-    row = _live(context, _LOCKED_BY_ID, session_id)
+    row = store.live(context, session_id, is_locked=True)
     return row.expires_at if row is not None else None
 
 
@@ -142,28 +109,17 @@ def extend_on_refresh(context: Context, session_id: str, lifetime: timedelta) ->
 
     A session that an application's grant began is extended by each refresh.
     """
-    row = _live(context, _BY_ID, session_id)
+    row = store.live(context, session_id)
     if row is None or row.client_id is None:
         return row.expires_at if row is not None else None
-    where = (S.tenant_id == context.tenant.tenant_id, S.session_id == session_id)
     until = context.now + lifetime
-    is_extended = context.work.changed(update(sessions).where(*where).values(seen_at=context.now, expires_at=until))
-    return until if is_extended else None
-
-
-def _live(context: Context, statement: Compiled, session_id: str) -> Row[Any] | None:
-    parameters = {"tenant": context.tenant.tenant_id, "session": session_id, "now": context.now}
-    row = context.work.one(statement, parameters)
-    if row is not None:
-        account_store.read_ahead(context, row)
-    return row
+    return until if store.extend(context, session_id, until) else None
 
 
 def touch(context: Context, session: BrowserSession) -> None:
     """Record that the session was used, at most once a minute."""
     if context.now - session.seen_at > _TOUCH_INTERVAL:
-        where = (S.tenant_id == context.tenant.tenant_id, S.session_hash == session.session_hash)
-        context.work.run(update(sessions).where(*where).values(seen_at=context.now))
+        store.change(context, session.session_hash, {"seen_at": context.now})
 
 
 def start(
@@ -184,8 +140,8 @@ def start(
         ends_at: the session ends no later.
     """
     if context.visit and context.visit.session and not keeps_current:
-        where = (S.tenant_id == context.tenant.tenant_id, S.session_hash == randomness.digest(context.visit.session))
-        for ended in _end(context, where, "idp_logout"):
+        removed = store.remove_with_cookie(context, randomness.digest(context.visit.session))
+        for ended in _end(context, removed, "idp_logout"):
             tokens.revoke_with_session(context, ended.uid, ended.session_id)
     end_in_browser(context, uid)
     lifetime = _lifetime(context, remember)
@@ -254,7 +210,7 @@ def _insert(
         "issuers": issuers or {},
         "browser_state": None,
     }
-    context.work.run(_ADD, row)
+    store.add(context, row)
     fields = {name: value for name, value in row.items() if name != "tenant_id"}
     return BrowserSession(
         **{**fields, "methods": methods, "relying_parties": (), "issuers": tuple((issuers or {}).items())}
@@ -277,8 +233,7 @@ def renew(
         "expires_at": context.now + _lifetime(context, remembered),
         "is_remembered": remembered,
     }
-    where = (S.tenant_id == context.tenant.tenant_id, S.session_hash == session.session_hash)
-    if not context.work.changed(update(sessions).where(*where).values(renewed)):
+    if not store.change(context, session.session_hash, renewed):
         return None
     end_in_browser(context, session.uid, except_id=session.session_id)
     return replace(session, **{**renewed, "methods": methods}), text
@@ -294,10 +249,9 @@ def mark_reauthenticated(context: Context, session: BrowserSession, methods: tup
     Raises NotAuthenticated where the session ended meanwhile.
     """
     text = randomness.token()
-    where = (S.tenant_id == context.tenant.tenant_id, S.session_hash == session.session_hash)
-    renewed = {"session_hash": randomness.digest(text), "authenticated_at": context.now}
+    renewed: dict[str, Any] = {"session_hash": randomness.digest(text), "authenticated_at": context.now}
     renewed |= {"methods": list(methods)} if methods else {}
-    if not context.work.changed(update(sessions).where(*where).values(renewed)):
+    if not store.change(context, session.session_hash, renewed):
         raise e.NotAuthenticated
     return text
 
@@ -306,37 +260,31 @@ def add_relying_party(context: Context, session: BrowserSession, client_id: str,
     """Remember that this relying party received a response of this issuer in the session, so that sign-out notifies it."""
     if dict(session.issuers).get(client_id) == issuer and client_id in session.relying_parties:
         return
-    context.work.begin()  # on SQLite the lock comes before the read
-    where = (S.tenant_id == context.tenant.tenant_id, S.session_hash == session.session_hash)
-    row = context.work.one(select(S.relying_parties, S.issuers).where(*where).with_for_update())
+    row = store.lock_relying_parties(context, session.session_hash)
     if row is None:
         return
     recent = [*(party for party in row.relying_parties if party != client_id), client_id][-MAX_RELYING_PARTIES:]
     issuers = {name: known for name, known in (row.issuers or {}).items() if name in recent} | {client_id: issuer}
-    context.work.run(update(sessions).where(*where).values(relying_parties=recent, issuers=issuers))
+    store.change(context, session.session_hash, {"relying_parties": recent, "issuers": issuers})
 
 
 def browser_state(context: Context, session: BrowserSession) -> str:
     """Return the session's random state for Session Management, which is made when it is first asked for."""
     if session.browser_state is not None:
         return session.browser_state
-    where = (S.tenant_id == context.tenant.tenant_id, S.session_hash == session.session_hash)
-    made = func.coalesce(S.browser_state, randomness.token())
-    row = context.work.one(update(sessions).where(*where).values(browser_state=made).returning(S.browser_state))
-    return str(row.browser_state) if row is not None else randomness.token()
+    return store.set_browser_state(context, session.session_hash, randomness.token()) or randomness.token()
 
 
 def of_account(context: Context, uid: str) -> list[BrowserSession]:
     """Return the account's live sessions, the most recently used first."""
-    rows = context.work.run(_OF_ACCOUNT, {"tenant": context.tenant.tenant_id, "account": uid, "now": context.now}).all()
+    rows = store.of_account(context, uid)
     idle = context.now - timedelta(minutes=context.tenant.settings.session_idle_minutes)
     return [_from_row(row) for row in rows if row.is_remembered or row.seen_at > idle]
 
 
 def end(context: Context, uid: str, session_id: str, reason: LogoutReason = "idp_logout") -> EndedSession | None:
     """End one session of the account and notify its applications; returns None if there is no such session."""
-    where = (S.tenant_id == context.tenant.tenant_id, S.uid == uid, S.session_id == session_id)
-    return next(iter(_end(context, where, reason)), None)
+    return next(iter(_end(context, store.remove(context, uid, session_id), reason)), None)
 
 
 def end_in_browser(context: Context, uid: str, *, except_id: str = "") -> tuple[EndedSession, ...]:
@@ -344,8 +292,7 @@ def end_in_browser(context: Context, uid: str, *, except_id: str = "") -> tuple[
     keys = [randomness.digest(text) for text in (context.visit.others if context.visit else ()) if text]
     if not keys:
         return ()
-    where = (S.tenant_id == context.tenant.tenant_id, S.uid == uid, S.session_hash.in_(keys), S.session_id != except_id)
-    found = _end(context, where, "idp_logout")
+    found = _end(context, store.remove_with_cookies(context, uid, keys, except_id=except_id), "idp_logout")
     for ended in found:
         tokens.revoke_with_session(context, ended.uid, ended.session_id)
         context.audit.record("session.ended", uid=uid, session=ended.session_id)
@@ -354,8 +301,7 @@ def end_in_browser(context: Context, uid: str, *, except_id: str = "") -> tuple[
 
 def end_for_application(context: Context, uid: str, client_id: str, session_id: str | None = None) -> None:
     """End the sessions that an application's grants began for the account, or one of them; it ended its access itself."""
-    where = [S.tenant_id == context.tenant.tenant_id, S.uid == uid, S.client_id == client_id]
-    context.work.run(delete(sessions).where(*where, *([S.session_id == session_id] if session_id else [])))
+    store.remove_of_application(context, uid, client_id, session_id)
 
 
 def end_all(context: Context, uid: str, except_id: str | None = None, *, reason: LogoutReason = "idp_logout") -> None:
@@ -363,19 +309,15 @@ def end_all(context: Context, uid: str, except_id: str | None = None, *, reason:
     continuation_tokens.revoke_all(
         context, uid, ContinuationPurpose.PIN_SESSION, ContinuationPurpose.STEP_UP, *token_handoff.KINDS
     )
-    where = [S.tenant_id == context.tenant.tenant_id, S.uid == uid]
-    if except_id is not None:
-        where.append(S.session_id != except_id)
-    _end(context, where, reason, is_complete=except_id is None)
+    _end(context, store.remove_of_account(context, uid, except_id=except_id), reason, is_complete=except_id is None)
 
 
 def _end(
-    context: Context, where: Sequence[ColumnElement[bool]], reason: LogoutReason, *, is_complete: bool = False
+    context: Context, removed: Sequence[Row[Any]], reason: LogoutReason, *, is_complete: bool = False
 ) -> tuple[EndedSession, ...]:
-    """Delete sessions of one account and announce their end; those that ended by themselves before are not announced."""
-    rows = context.work.all(delete(sessions).where(*where).returning(*_ENDED, S.expires_at))
-    ended = tuple(session_ends.from_row(row) for row in rows)
-    alive = tuple(item for item, row in zip(ended, rows, strict=True) if row.expires_at > context.now)
+    """Announce the end of removed sessions of one account; those that ended by themselves before are not announced."""
+    ended = tuple(session_ends.from_row(row) for row in removed)
+    alive = tuple(item for item, row in zip(ended, removed, strict=True) if row.expires_at > context.now)
     session_ends.announce(context, Ending(alive, reason, is_complete))
     return ended
 

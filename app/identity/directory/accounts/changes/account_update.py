@@ -72,7 +72,7 @@ def write(
         WrongCurrentPassword: the account got another password after the owner's was verified.
         UsernameTaken, EmailRegistered, PhoneTaken: another account of the tenant holds it.
     """
-    fresh = store.change(context, uid, {})
+    fresh = store.lock(context, uid)
     if fresh is None:
         raise e.UnknownUid
     values = {**_profile(context, change, fresh), **_secrets(context, change, fresh)}
@@ -116,7 +116,7 @@ def _secrets(context: Context, change: AccountChange, fresh: Account) -> Columns
 
 
 def _identifiers(context: Context, change: AccountChange, fresh: Account) -> Columns:
-    """Add and remove identifiers; return their columns. Raises store.IdentifierTaken, EmailUpdateRefused (1174)."""
+    """Add and remove identifiers; return their columns. Raises store.IdentifierTaken, EmailUpdateRefused."""
     values: Columns = {}
     added = []
     if change.addresses is not None:

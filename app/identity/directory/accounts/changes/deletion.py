@@ -25,7 +25,7 @@ def begin_grace_period(context: Context, account: Account, leaves_at: datetime) 
 
 def revert(context: Context, uid: str) -> bool:
     """Revert a deletion within the grace period; return whether there was one."""
-    account = store.change(context, uid, {})
+    account = store.lock(context, uid)
     if account is None or account.leaves_at is None or account.leaves_at <= context.now:
         return False
     after = store.change(context, uid, {"is_deleted": False, "leaves_at": None}) or account

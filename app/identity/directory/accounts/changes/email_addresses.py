@@ -17,7 +17,7 @@ Entry = dict[str, Any]
 
 def lock(context: Context, account: Account) -> Account:
     """Lock the account and return it. Raises NotAuthenticated where it was deleted meanwhile."""
-    fresh = store.change(context, account.uid, {})
+    fresh = store.lock(context, account.uid)
     if fresh is None:
         raise e.NotAuthenticated
     return fresh

@@ -38,7 +38,7 @@ class Edits:
         return bool(self.assigned or self.patched or self.cleared)
 
     def apply(self, profile: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the profile after the edits; raises 1107 and 1124 for a duplicate type in a patched list."""
+        """Return the profile after the edits; raises AddressTypeTwice and PhoneTypeTwice for a duplicate type in a patched list."""
         after = {name: value for name, value in profile.items() if name not in self.cleared}
         after.update(self.assigned)
         if "CustomFields" in self.assigned:

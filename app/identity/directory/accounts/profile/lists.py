@@ -19,7 +19,7 @@ _TYPED: dict[str, tuple[str, type[ApiError], type[ApiError]]] = {
 
 
 def refuse_untyped(name: str, provided: Sequence[Element]) -> None:
-    """Raise 1125, 1213 for an element without a type, 1107, 1124 for a duplicate type."""
+    """Raise AddressTypeMissing, PhoneTypeMissing for an element without a type, AddressTypeTwice, PhoneTypeTwice for a duplicate type."""
     if name not in _TYPED:
         return
     member, missing, _ = _TYPED[name]
@@ -29,7 +29,7 @@ def refuse_untyped(name: str, provided: Sequence[Element]) -> None:
 
 
 def refuse_duplicates(name: str, provided: Iterable[Element]) -> None:
-    """Raise 1107, 1124 for a duplicate type, in any letter case."""
+    """Raise AddressTypeTwice, PhoneTypeTwice for a duplicate type, in any letter case."""
     if name not in _TYPED:
         return
     member, _, twice = _TYPED[name]

@@ -18,7 +18,7 @@ _FLAGS = {"true": True, "1": True, "false": False, "0": False}
 
 
 def read(member: ProfileMember, value: Any, at: str = "") -> Any:
-    """Return the value in its stored form; raises 908 that names the member."""
+    """Return the value in its stored form; raises BadParameter that names the member."""
     name = f"{at}{member.name}"
     if member.name == "Country" and member.kind is Kind.OBJECT:
         value = _as_country(value)
@@ -44,7 +44,7 @@ def find(names: Mapping[str, Any], member: ProfileMember) -> Any:
 
 
 def refused(name: str) -> e.BadParameter:
-    """Return 908 for a malformed member."""
+    """Return BadParameter for a malformed member."""
     return e.BadParameter(f"The {name} is not formatted correctly.")
 
 

@@ -134,7 +134,7 @@ def release(context: Context, columns: dict[str, Any]) -> dict[str, Any]:
     Runs as many statements if there is none, so that the response time does not reveal whether the address was taken.
     """
     uid = columns["uid"]
-    fresh = store.change(context, uid, {})
+    fresh = store.lock(context, uid)
     if fresh is not None and not (is_replaceable(fresh) and fresh.password_hash == columns["password_hash"]):
         raise AccountInUse
     where = (W.tenant_id == context.tenant.tenant_id, W.uid == uid)
@@ -179,7 +179,7 @@ def activate(context: Context, uid: str) -> Account | None:
         return None
     kind = _kind(row.email)
     holder = store.by_identifier(context, kind, row.email)
-    locked = store.change(context, holder.uid, {}) if holder is not None else None
+    locked = store.lock(context, holder.uid) if holder is not None else None
     if holder is not None and (locked is None or not is_claimable(locked, kind)):
         return None
     # after the lock: verifying the holder's own address takes the locks in the same order

@@ -121,7 +121,7 @@ def accept(context: Context, link: InvitationLinkRecord, account: Account) -> In
         NoSeatLeft: the organization is full.
     """
     organization = service.lock_active(context, link.org_id, is_alone=True)
-    current = account_store.by_uid(context, account.uid) if account_store.lock(context, account.uid) else None
+    current = account_store.by_uid(context, account.uid) if account_store.lock_unread(context, account.uid) else None
     if current is None:
         raise e.WrongInvitationEmail
     if member_store.of_account(context, current.uid, organization.org_id):

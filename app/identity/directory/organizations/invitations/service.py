@@ -123,7 +123,7 @@ def accept(
     _require_open(invitation)
     organization = service.lock_active(context, invitation.org_id, is_alone=True)
     # As it is now: the address may have been changed since the caller read the account.
-    current = account_store.by_uid(context, account.uid) if account_store.lock(context, account.uid) else None
+    current = account_store.by_uid(context, account.uid) if account_store.lock_unread(context, account.uid) else None
     if current is None or not is_verified(current, invitation.email_key):
         raise e.WrongInvitationEmail
     invitation = _found(store.locked(context, invitation.invitation_id, token_hash))

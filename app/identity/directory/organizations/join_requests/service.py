@@ -67,7 +67,7 @@ def ask(context: Context, account: Account, org_id: str) -> tuple[JoinRequestRec
         raise e.UnknownOrganization
     context.spend("organization_ask", _ASKED, account.uid)
     organization = store.locked(context, org_id)
-    current = account_store.by_uid(context, account.uid) if account_store.lock(context, account.uid) else None
+    current = account_store.by_uid(context, account.uid) if account_store.lock_unread(context, account.uid) else None
     if organization is None or current is None or not organization.is_active:
         raise e.UnknownOrganization
     domain = _shared_domain(context, organization, current)
@@ -99,7 +99,7 @@ def approve(
     """
     organization = service.lock_active(context, org_id, is_alone=True)
     request = _require_open(context, organization, request_id)
-    account = account_store.by_uid(context, request.uid) if account_store.lock(context, request.uid) else None
+    account = account_store.by_uid(context, request.uid) if account_store.lock_unread(context, request.uid) else None
     if account is None or account.is_deleted or request.domain not in just_in_time_membership.verified_domains(account):
         raise e.JoinRequestClosed
     is_member = bool(member_store.of_account(context, account.uid, organization.org_id))

@@ -42,7 +42,7 @@ def remove(context: Context, account: Account, organization: OrganizationRecord,
 
 def leave(context: Context, account: Account, organization: OrganizationRecord) -> None:
     """End a membership, and the open invitations by which the account could return or others could follow. Raises NotAMember."""
-    account_store.lock(context, account.uid)
+    account_store.lock_unread(context, account.uid)
     if not member_store.remove(context, account.uid, organization.org_id):
         raise e.NotAMember
     _revoke_invitations(context, account, organization.org_id)
@@ -52,7 +52,7 @@ def leave(context: Context, account: Account, organization: OrganizationRecord) 
 
 def leave_all(context: Context, account: Account) -> bool:
     """End every membership of an account, and its open invitations. Return whether there was a membership."""
-    account_store.lock(context, account.uid)
+    account_store.lock_unread(context, account.uid)
     left = {member.org_id for member in member_store.of_account(context, account.uid)}
     if not member_store.remove(context, account.uid):
         return False

@@ -46,7 +46,7 @@ def transfer(context: Context, actor: Account, org_id: str, uid: str, *, steps_d
     """
     _may_transfer(context, actor, org_id, uid, for_change=True)
     for item in sorted((actor.uid, uid)):  # in one order, for the opposite transfer in another organization
-        account_store.lock(context, item)
+        account_store.lock_unread(context, item)
     scope = _may_transfer(context, actor, org_id, uid)  # again: servers take roles under the account's lock alone
     owner = account_store.by_uid(context, uid)
     if owner is None:

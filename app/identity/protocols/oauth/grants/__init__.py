@@ -12,8 +12,8 @@ from app.identity.protocols.oauth.grants import (
     authorization_code,
     client_credentials,
     device_code,
-    exchange_token,
     jwt_bearer,
+    legacy_exchange,
     password,
     refresh_token,
     token_exchange,
@@ -31,7 +31,7 @@ GRANTS: Mapping[str, Grant] = {
         device_code.GRANT,
         password.GRANT,
         token_exchange.GRANT,
-        exchange_token.GRANT,
+        legacy_exchange.GRANT,
         jwt_bearer.GRANT,
     )
 }
