@@ -43,7 +43,6 @@ from app.identity.protocols.oauth.authorize.request import Authorization, Refuse
 from app.identity.protocols.oauth.authorize.responses import front_channel_tokens, response, untrusted_redirects
 from app.identity.protocols.oauth.claims import subjects
 from app.identity.protocols.oauth.tokens import authorization_codes as codes
-from app.identity.protocols.oauth.tokens.authorization_codes import CodeRequest
 from app.kit import randomness
 from app.kit.caching.cached_attribute import cached_attribute
 
@@ -282,7 +281,6 @@ class Decision:
         return self._shown(form(reauthentication=reauthentication), login_hint=self.request.login_hint)
 
     def offer_accounts(self) -> StepResponse:
-        """Return the page with the browser's accounts."""
         return self._shown(SelectAccountStep(accounts=account_choice.options(self.context)))
 
     @property
@@ -363,7 +361,7 @@ class Decision:
         sent: dict[str, str | None] = {"code": code}
         if is_front_channel(request.response_type) and self._account is not None:
             stored = (code, family_id) if code is not None else None
-            claims = CodeRequest.from_stored(facts).claims
+            claims = codes.GrantedRequest.from_stored(facts).claims
             sent |= front_channel_tokens.parameters(
                 self.context, self.client, request, session, self._account, stored, claims, membership
             )
@@ -376,7 +374,6 @@ class Decision:
         return self.request.without(refused) if refused else self.request
 
     def _refuse_after_end(self, problem: RefusedByRedirect) -> StepResponse:
-        """Return the error response without ending the interaction again."""
         return Decision(self.context, self.request, self.client, self.session, None).refuse(problem)
 
     def _shown(self, step: AnyStep, login_hint: str | None = None) -> StepResponse:

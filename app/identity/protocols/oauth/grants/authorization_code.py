@@ -19,7 +19,7 @@ from app.identity.protocols.oauth.sender_constraints import token_binding
 from app.identity.protocols.oauth.sender_constraints.token_binding import Confirmation
 from app.identity.protocols.oauth.tokens import authorization_codes as codes
 from app.identity.protocols.oauth.tokens import grant_accounts, token_response
-from app.identity.protocols.oauth.tokens.authorization_codes import CodeRefused, CodeRequest
+from app.identity.protocols.oauth.tokens.authorization_codes import CodeRefused, GrantedRequest
 from app.identity.protocols.oauth.tokens.grant_result import GrantResult
 from app.kit import randomness
 
@@ -72,7 +72,7 @@ def exchange(
     return token_response.token_response(context, client, issuer, grant, account)
 
 
-def _verify_pkce(request: CodeRequest, verifier: str | None) -> None:
+def _verify_pkce(request: GrantedRequest, verifier: str | None) -> None:
     """Compare verifier and challenge; a verifier without a challenge is a downgrade (RFC 9700 section 2.1.1)."""
     challenge = request.code_challenge
     if challenge is None:

@@ -43,7 +43,7 @@ _CLAIMS = (
 
 
 @dataclass(frozen=True)
-class CodeRequest:
+class GrantedRequest:
     """An authorization request that was granted: what the token request must match, and what the tokens get."""
 
     issuer: str
@@ -58,7 +58,7 @@ class CodeRequest:
     dpop_jkt: str | None
 
     @classmethod
-    def from_stored(cls, stored: Mapping[str, Any]) -> CodeRequest:
+    def from_stored(cls, stored: Mapping[str, Any]) -> GrantedRequest:
         """Return the request of a JSON object, in which values that are the default are absent."""
         return cls(
             issuer=stored["issuer"],
@@ -82,7 +82,7 @@ class AuthorizationCode:
     uid: str
     session_id: str | None
     family_id: str
-    request: CodeRequest
+    request: GrantedRequest
 
 
 class CodeRefused(Exception):
@@ -99,7 +99,7 @@ def issue(
     """Store a code and return its text.
 
     Args:
-        request: as `CodeRequest.from_stored` reads it.
+        request: as `GrantedRequest.from_stored` reads it.
     """
     text, now = randomness.token(), context.now
     row = {
@@ -130,7 +130,7 @@ def spend(context: Context, text: str, client_id: str) -> AuthorizationCode:
     key = {"tenant": context.tenant.tenant_id, "hash": randomness.digest(text), "client": client_id}
     row = context.work.one(_SPEND, {**key, "now": context.now})
     if row is not None:
-        request = CodeRequest.from_stored(row.request)
+        request = GrantedRequest.from_stored(row.request)
         return AuthorizationCode(client_id, row.uid, row.session_id, row.family_id, request)
     used = context.work.one(_USED, key)
     raise CodeRefused(used.family_id if used is not None else None)
