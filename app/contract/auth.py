@@ -10,7 +10,6 @@ class AuthScheme(auth.BaseAuthScheme):
     """A credential that a request presents."""
 
     API_KEY = SchemeFacts(
-        "K",
         "API key",
         {
             "type": "apiKey",
@@ -22,7 +21,6 @@ class AuthScheme(auth.BaseAuthScheme):
         },
     )
     API_SECRET = SchemeFacts(
-        "S",
         "API secret",
         {
             "type": "apiKey",
@@ -33,7 +31,6 @@ class AuthScheme(auth.BaseAuthScheme):
         },
     )
     ACCESS_TOKEN = SchemeFacts(
-        "U",
         "Access token",
         {
             "type": "http",
@@ -45,7 +42,6 @@ class AuthScheme(auth.BaseAuthScheme):
         is_delegated=True,
     )
     MACHINE_TOKEN = SchemeFacts(
-        "M",
         "Machine token",
         {
             "type": "http",
@@ -58,7 +54,6 @@ class AuthScheme(auth.BaseAuthScheme):
         has_scopes=True,
     )
     SECOND_FACTOR_TOKEN = SchemeFacts(
-        "T",
         "Second factor token",
         {
             "type": "apiKey",
@@ -68,7 +63,6 @@ class AuthScheme(auth.BaseAuthScheme):
         },
     )
     CLIENT = SchemeFacts(
-        "C",
         "Client credentials",
         {
             "type": "http",
@@ -77,9 +71,8 @@ class AuthScheme(auth.BaseAuthScheme):
             "authentication or in the body, or use the client authentication method that the application is registered with.",
         },
     )
-    HUB = SchemeFacts("H", "Hub")
+    HUB = SchemeFacts("Hub")
     QUERY_CLIENT_ID = SchemeFacts(
-        "I",
         "Client ID",
         {
             "type": "apiKey",
@@ -89,7 +82,6 @@ class AuthScheme(auth.BaseAuthScheme):
         },
     )
     QUERY_CLIENT_SECRET = SchemeFacts(
-        "P",
         "Client secret",
         {
             "type": "apiKey",
@@ -101,10 +93,17 @@ class AuthScheme(auth.BaseAuthScheme):
     )
 
 
-K, S, U, M, T, C, H, _CLIENT_ID, _CLIENT_SECRET = map(Auth.of, AuthScheme)
-"""The schemes under the letters of the interface's tables, for declarations: `auth=K & S | M`."""
-O = K & S | M | _CLIENT_ID & _CLIENT_SECRET  # noqa: E741 - the letter of the interface's tables
-"""A tenant's servers, as callers of organization operations."""
+# In declarations: `auth=API_KEY & API_SECRET | MACHINE_TOKEN`.
+API_KEY = Auth.of(AuthScheme.API_KEY)
+API_SECRET = Auth.of(AuthScheme.API_SECRET)
+ACCESS_TOKEN = Auth.of(AuthScheme.ACCESS_TOKEN)
+MACHINE_TOKEN = Auth.of(AuthScheme.MACHINE_TOKEN)
+SECOND_FACTOR_TOKEN = Auth.of(AuthScheme.SECOND_FACTOR_TOKEN)
+CLIENT = Auth.of(AuthScheme.CLIENT)
+HUB = Auth.of(AuthScheme.HUB)
+_QUERY_CLIENT = Auth.of(AuthScheme.QUERY_CLIENT_ID) & Auth.of(AuthScheme.QUERY_CLIENT_SECRET)
+ORGANIZATION_MANAGEMENT = API_KEY & API_SECRET | MACHINE_TOKEN | _QUERY_CLIENT
+"""The credentials that admit a tenant's servers to operations on organizations."""
 
 
 class Host(operation.BaseHost):

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Final, TypeVar
 
 from app import contract
-from app.contract.auth import AuthScheme, H, Host, S
+from app.contract import error_profiles
+from app.contract.auth import API_SECRET, HUB, AuthScheme, Host
 from app.contract.error_groups import REAUTHENTICATION
-from app.contract.error_profiles import HUB, MAIN
 from app.contract.errors import NotAuthenticated
 from app.contract.paging import Paged
 from app.kit.operations.auth import OPEN, Access, Admission, Auth, Cors
@@ -69,7 +69,7 @@ def operation(
     access: Access | None = None,
     takes_secret: bool = False,
     cors: Cors = Cors.NONE,
-    error_profile: ErrorProfile = MAIN,
+    error_profile: ErrorProfile = error_profiles.MAIN,
     errors: tuple[type[ApiError], ...] = (),
     on: Host = Host.API,
     also: tuple[str, ...] = (),
@@ -86,17 +86,17 @@ def operation(
 ) -> Operation[Req, Res]:
     """Declare an operation and add it to the catalogue; the parameters are described at the groups of `Operation`.
 
-    `address` is "METHOD /path". An operation for the tenant's servers has `auth=K & S | M` and the `scope` of tenant-config.md
-    section 1. An operation that takes an account's access token, as a credential or as a parameter, declares in `access` what a
-    token of an application needs. `takes_secret`: the API secret is optional. `visits`: the hub calls it, too, for
-    the signed-in person of a visit (`for_visits`).
+    `address` is "METHOD /path". An operation for the tenant's servers has `auth=API_KEY & API_SECRET | MACHINE_TOKEN` and a
+    `scope`. An operation that takes an account's access token, as a credential or as a parameter, declares in `access` what a
+    token of an application needs. `takes_secret`: the API secret is optional. `visits`: the hub calls it, too, for the
+    signed-in person of a visit (`for_visits`).
     """
     method, _, path = address.partition(" ")
     if issubclass(request, Paged) and not request.has_default:
         hashing = WHOLE_LIST
     declared = Operation(
         name, method, path, request, response, on, error_profile, also, when, errors,
-        Admission(auth, S if takes_secret else None, scope, access, cors),
+        Admission(auth, API_SECRET if takes_secret else None, scope, access, cors),
         BodyRules(accepts, answers, takes_markup, no_object),
         Documentation(summary, described(request, description), row),
         hashing, takes_blank_segments, is_cached,
@@ -121,9 +121,9 @@ def _of_visits(declared: Operation[Req, Res]) -> Operation[Req, Res]:
         raise ValueError(f"{declared.name} takes no visits: it needs no access token")
     is_sensitive = admission.access.may_need_reauthentication
     made = replace(
-        declared, name=f"hub.{declared.name}", path=f"/hub{declared.path}", also=(), host=Host.INSIDE, error_profile=HUB,
+        declared, name=f"hub.{declared.name}", path=f"/hub{declared.path}", also=(), host=Host.INSIDE, error_profile=error_profiles.HUB,
         errors=(*declared.errors, *(REAUTHENTICATION if is_sensitive else (NotAuthenticated,))),
-        admission=Admission(H, visitor=admission.access),
+        admission=Admission(HUB, visitor=admission.access),
         documentation=Documentation(declared.documentation.summary, is_public=False),
         hashing=HASHES if is_sensitive else declared.hashing,
     )  # fmt: skip
@@ -150,8 +150,8 @@ def hub_operation(
     """Declare an operation that only the hub calls; it has no public host and is not published."""
     method, _, path = address.partition(" ")
     declared = Operation(
-        name, method, path, request, response, Host.INSIDE, HUB, errors=errors,
-        admission=Admission(H, spans_tenants=spans_tenants),
+        name, method, path, request, response, Host.INSIDE, error_profiles.HUB, errors=errors,
+        admission=Admission(HUB, spans_tenants=spans_tenants),
         documentation=Documentation(summary, is_public=False), hashing=hashing,
     )  # fmt: skip
     CATALOGUE.add(declared)

@@ -11,7 +11,7 @@ from typing import Any, TypedDict, Unpack
 from pydantic import BaseModel
 
 from app import contract
-from app.contract.auth import Host, M
+from app.contract.auth import MACHINE_TOKEN, Host
 from app.contract.catalogue import CATALOGUE, WHOLE_LIST
 from app.contract.configuration_model import ConfigurationModel
 from app.contract.error_profiles import MANAGE
@@ -106,7 +106,7 @@ def singleton(
 
 def older(path: str, verbs: Verbs, **facts: Unpack[AddressOptions]) -> ResourceAddress:
     """Return an older address of a resource: its own callers, error_profile, spelling and errors."""
-    options: Any = {"suffix": "Older", "auth": M, "error_profile": MANAGE, "deleted": Deleted, **facts}
+    options: Any = {"suffix": "Older", "auth": MACHINE_TOKEN, "error_profile": MANAGE, "deleted": Deleted, **facts}
     return ResourceAddress(path=path, does=_does(verbs), **options)
 
 
@@ -123,7 +123,7 @@ def resource(
 ) -> Resource:
     """Return a resource without declaring its operations."""
     provided: dict[str, Any] = dict(facts)
-    address: Any = {"auth": M, "error_profile": MANAGE, "deleted": Deleted}
+    address: Any = {"auth": MACHINE_TOKEN, "error_profile": MANAGE, "deleted": Deleted}
     address |= {name: provided.pop(name) for name in list(provided) if name in AddressOptions.__annotations__}
     if is_singleton and isinstance(provided.get("backing"), InSettings):
         provided["content"] = TenantSettings

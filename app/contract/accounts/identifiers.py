@@ -6,7 +6,7 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.accounts.operations import EmailEntry
-from app.contract.auth import K, M, S
+from app.contract.auth import API_KEY, API_SECRET, MACHINE_TOKEN
 from app.contract.catalogue import operation
 from app.contract.error_groups import EMAIL_SENDING, SMS_SENDING, UID_ERRORS
 from app.contract.profile import Profile
@@ -60,38 +60,44 @@ _EMAIL_ERRORS = (
     e.MalformedEmail, e.EmailTypeMissing, e.EmailTwice, e.PrimaryEmailTwice, e.EmailRegistered, e.EmailUpdateRefused,
 )  # fmt: skip
 set_emails = operation(
-    "accounts.set_emails", "PUT /identity/v2/manage/account/{uid}/email", SetEmails, Profile, auth=K & S | M, scope="profile:update",
+    "accounts.set_emails", "PUT /identity/v2/manage/account/{uid}/email", SetEmails, Profile,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope="profile:update",
     accepts=Accept.JSON, row="A08", errors=(*UID_ERRORS, *_EMAIL_ERRORS),
     summary="Set an account’s email addresses",
     description="Adds email addresses to an account. An address replaces the one of its type; an address of another type is added. "
     "All count as verified.",
 )  # fmt: skip
 remove_email = operation(
-    "accounts.remove_email", "DELETE /identity/v2/manage/account/{uid}/email", RemoveAccountEmail, Profile, auth=K & S | M,
+    "accounts.remove_email", "DELETE /identity/v2/manage/account/{uid}/email", RemoveAccountEmail, Profile,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN,
     scope="profile:update", accepts=Accept.JSON, row="A09", errors=(*UID_ERRORS, e.MalformedEmail, e.EmailNotOnProfile, e.LastEmail),
     summary="Remove an account’s email address",
     description="Removes an email address from an account. The last one can’t be removed.",
 )  # fmt: skip
 set_phone = operation(
-    "accounts.set_phone", "PUT /identity/v2/manage/account/{uid}/phoneid", SetPhone, Profile, auth=K & S | M, scope="profile:update",
+    "accounts.set_phone", "PUT /identity/v2/manage/account/{uid}/phoneid", SetPhone, Profile,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope="profile:update",
     accepts=Accept.JSON, row="A10", errors=(*UID_ERRORS, e.MalformedPhone, e.PhoneTaken),
     summary="Set an account’s phone number",
     description="Sets the phone number that an account signs in with. It counts as verified.",
 )  # fmt: skip
 invalidate_email = operation(
-    "accounts.invalidate_email", "PUT /identity/v2/manage/account/{uid}/invalidateemail", InvalidateEmail, Posted, auth=K & S | M,
+    "accounts.invalidate_email", "PUT /identity/v2/manage/account/{uid}/invalidateemail", InvalidateEmail, Posted,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN,
     scope="profile:update", row="A11", errors=(*UID_ERRORS, *EMAIL_SENDING, e.NoEmailToInvalidate, e.EmailUnverifiedBefore),
     summary="Require email verification again",
     description="Marks the primary email address of an account as unverified and emails a verification link.",
 )  # fmt: skip
 invalidate_phone = operation(
-    "accounts.invalidate_phone", "PUT /identity/v2/manage/account/{uid}/invalidatephone", InvalidatePhone, Posted, auth=K & S | M,
+    "accounts.invalidate_phone", "PUT /identity/v2/manage/account/{uid}/invalidatephone", InvalidatePhone, Posted,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN,
     scope="profile:update", row="A12", errors=(*UID_ERRORS, *SMS_SENDING, e.NoPhoneToInvalidate, e.PhoneUnverifiedBefore),
     summary="Require phone verification again",
     description="Marks the phone number of an account as unverified and texts a verification code.",
 )  # fmt: skip
 change_uid = operation(
-    "accounts.change_uid", "PUT /identity/v2/manage/account/uid", ChangeUid, Posted, auth=K & S | M, scope="profile:update",
+    "accounts.change_uid", "PUT /identity/v2/manage/account/uid", ChangeUid, Posted,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope="profile:update",
     accepts=Accept.JSON, row="A13", errors=(*UID_ERRORS, e.UidTaken),
     summary="Change an account’s ID",
     description="Gives an account another ID. The former ID is kept in `PreviousUids`; sessions and tokens stay valid.",

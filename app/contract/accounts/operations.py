@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field
 
 from app.contract import errors as e
-from app.contract.auth import READ, K, M, S, U
+from app.contract.auth import ACCESS_TOKEN, API_KEY, API_SECRET, MACHINE_TOKEN, READ
 from app.contract.catalogue import HASHES_IN_BULK, HASHES_SECRETS_IN_BULK, operation
 from app.contract.consents.operations import ConsentAnswers
 from app.contract.error_groups import UID_ERRORS
@@ -164,7 +164,8 @@ CHANGE_ERRORS = (*MODEL_ERRORS, e.EmailUpdateRefused, e.PasswordNotAcceptable)
 
 _CREATE_ERRORS = (*MODEL_ERRORS, e.UidTaken, e.MalformedUid, e.PasswordMissing, e.NoConsentForm, e.ConsentRefused)
 create = operation(
-    "accounts.create", "POST /identity/v2/manage/account", CreateAccount, Profile, auth=K & S | M, scope="profile:create",
+    "accounts.create", "POST /identity/v2/manage/account", CreateAccount, Profile,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope="profile:create",
     accepts=Accept.JSON, hashing=HASHES_IN_BULK, row="A01", errors=_CREATE_ERRORS,
     summary="Create an account",
     description="Creates an account from your server, with any profile fields. No email is sent and the sign-up form doesn’t apply. "
@@ -172,25 +173,27 @@ create = operation(
     "tool.",
 )  # fmt: skip
 read_by_identifier = operation(
-    "accounts.read_by_identifier", "GET /identity/v2/manage/account", ReadAccount, Profile, auth=K & S | M, scope="profile:read",
-    row="A02", errors=LOOKUP_ERRORS,
+    "accounts.read_by_identifier", "GET /identity/v2/manage/account", ReadAccount, Profile,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope="profile:read", row="A02", errors=LOOKUP_ERRORS,
     summary="Find an account",
     description="Returns the account with this email address, username or phone number. Send exactly one of them.",
 )  # fmt: skip
 read_by_uid = operation(
-    "accounts.read_by_uid", "GET /identity/v2/manage/account/{uid}", ReadAccountByUid, Profile, auth=K & S | M, scope="profile:read",
-    row="A03", errors=UID_ERRORS,
+    "accounts.read_by_uid", "GET /identity/v2/manage/account/{uid}", ReadAccountByUid, Profile,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope="profile:read", row="A03", errors=UID_ERRORS,
     summary="Get an account",
     description="Returns the profile of an account.",
 )  # fmt: skip
 identities = operation(
-    "accounts.identities", "GET /identity/v2/manage/account/identities", ReadIdentities, Profiles, auth=K & S | M, scope="profile:read",
+    "accounts.identities", "GET /identity/v2/manage/account/identities", ReadIdentities, Profiles,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope="profile:read",
     row="A04", errors=(e.EmailMissing, e.MalformedEmail, e.UnknownAccount),
     summary="List accounts of an email address",
     description="Returns every account that has this email address, also accounts that a social sign-in created.",
 )  # fmt: skip
 update = operation(
-    "accounts.update", "PUT /identity/v2/manage/account/{uid}", UpdateAccount, Profile, auth=K & S | M, scope="profile:update",
+    "accounts.update", "PUT /identity/v2/manage/account/{uid}", UpdateAccount, Profile,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope="profile:update",
     accepts=Accept.JSON, hashing=HASHES_SECRETS_IN_BULK, row="A05", errors=(*CHANGE_ERRORS, *UID_ERRORS),
     summary="Update an account",
     description="Changes the members of an account that the request contains. A null clears a field only with `nullsupport=true`. "
@@ -198,26 +201,28 @@ update = operation(
     "lockout.",
 )  # fmt: skip
 update_by_identifier = operation(
-    "accounts.update_by_identifier", "PUT /identity/v2/manage/account", UpdateAccountByIdentifier, Profile, auth=K & S | M,
+    "accounts.update_by_identifier", "PUT /identity/v2/manage/account", UpdateAccountByIdentifier, Profile,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN,
     scope="profile:update", accepts=Accept.JSON, hashing=HASHES_SECRETS_IN_BULK, errors=(*LOOKUP_ERRORS, *CHANGE_ERRORS),
     summary="Update an account by email, username or phone",
     description="Changes the members of the account that `email`, `username` or `phone` names. A null clears a field only with "
     "`nullsupport=true`.",
 )  # fmt: skip
 delete_by_uid = operation(
-    "accounts.delete_by_uid", "DELETE /identity/v2/manage/account/{uid}", DeleteAccountByUid, AccountDeleted, auth=K & S | M,
-    scope="profile:delete", row="A06", errors=UID_ERRORS,
+    "accounts.delete_by_uid", "DELETE /identity/v2/manage/account/{uid}", DeleteAccountByUid, AccountDeleted,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope="profile:delete", row="A06", errors=UID_ERRORS,
     summary="Delete an account",
     description="Deletes an account with its sessions and tokens. This can’t be undone.",
 )  # fmt: skip
 delete_by_identifier = operation(
-    "accounts.delete_by_identifier", "DELETE /identity/v2/manage/account", DeleteAccount, AccountDeleted, auth=K & S | M,
+    "accounts.delete_by_identifier", "DELETE /identity/v2/manage/account", DeleteAccount, AccountDeleted,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN,
     scope="profile:delete", row="A07", errors=(*LOOKUP_ERRORS[1:], e.EmailMissing),
     summary="Delete an account by email, username or phone",
     description="Deletes the account that `email`, `username` or `phone` names, with its sessions and tokens. This can’t be undone.",
 )  # fmt: skip
 read_own = operation(
-    "accounts.read_own", "GET /identity/v2/auth/account", ReadOwnAccount, Profile, auth=K & U, access=READ, row="U15",
+    "accounts.read_own", "GET /identity/v2/auth/account", ReadOwnAccount, Profile, auth=API_KEY & ACCESS_TOKEN, access=READ, row="U15",
     errors=(e.PrivacyPolicyOutdated,),
     summary="Get the signed-in account",
     description="Returns the profile of the signed-in account. With `fields` you get only the members you name.",

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.auth import CREDENTIALS, WRITE, K, U
+from app.contract.auth import ACCESS_TOKEN, API_KEY, CREDENTIALS, WRITE
 from app.contract.catalogue import HASHES_SECRETS, operation
 from app.contract.error_groups import LOCK_CHALLENGES, SESSION_ERRORS, SMS_CODE, SMS_SENDING
 from app.contract.profile import Profile
@@ -74,8 +74,8 @@ _SEND_CODE_ERRORS = (
     e.PrivacyPolicyOutdated, e.TooManyRequests,
 )  # fmt: skip
 send_code = operation(
-    "phones.send_code", "POST /identity/v2/auth/phone/otp", SendPhoneCode, PostedSms, auth=K & U | K, access=WRITE, row="U62",
-    errors=_SEND_CODE_ERRORS,
+    "phones.send_code", "POST /identity/v2/auth/phone/otp", SendPhoneCode, PostedSms,
+    auth=API_KEY & ACCESS_TOKEN | API_KEY, access=WRITE, row="U62", errors=_SEND_CODE_ERRORS,
     summary="Resend the phone verification code",
     description="Texts another code to a phone number that isn’t verified yet. With an access token it’s the number of the signed-in "
     "account. An earlier code stops working.",
@@ -85,21 +85,21 @@ _VERIFY_ERRORS = (
     e.TooManyRequests,
 )  # fmt: skip
 verify = operation(
-    "phones.verify", "PUT /identity/v2/auth/phone/otp", VerifyPhone, PhoneVerified, auth=K & U | K, access=CREDENTIALS,
-    hashing=HASHES_SECRETS, row="U63", errors=_VERIFY_ERRORS,
+    "phones.verify", "PUT /identity/v2/auth/phone/otp", VerifyPhone, PhoneVerified,
+    auth=API_KEY & ACCESS_TOKEN | API_KEY, access=CREDENTIALS, hashing=HASHES_SECRETS, row="U63", errors=_VERIFY_ERRORS,
     summary="Verify a phone number",
     description="Verifies a phone number with a texted code. Without an access token the response is a session; with one, the number of "
     "the signed-in account is verified and its session stays as it is.",
 )  # fmt: skip
 change = operation(
-    "phones.change", "PUT /identity/v2/auth/phone", ChangePhone, PostedSms, auth=K & U, access=CREDENTIALS, row="U65",
+    "phones.change", "PUT /identity/v2/auth/phone", ChangePhone, PostedSms, auth=API_KEY & ACCESS_TOKEN, access=CREDENTIALS, row="U65",
     errors=(*SMS_SENDING, e.PhoneTaken, e.PhoneLoginOff, e.MalformedPhone, e.PhoneRegistered, e.PrivacyPolicyOutdated),
     summary="Change the phone number",
     description="Texts a code to a new phone number of the signed-in account. The new number replaces the old one once the code is "
     "verified.",
 )  # fmt: skip
 remove = operation(
-    "phones.remove", "DELETE /identity/v2/auth/phone", RemovePhone, Deleted, auth=K & U, access=CREDENTIALS, row="U66",
+    "phones.remove", "DELETE /identity/v2/auth/phone", RemovePhone, Deleted, auth=API_KEY & ACCESS_TOKEN, access=CREDENTIALS, row="U66",
     visits=True, errors=(e.NoPhoneRegistered, e.NoPhoneOnProfile, e.PhoneLoginOff, e.NotProcessable, e.PrivacyPolicyOutdated),
     summary="Remove the phone number",
     description="Removes the phone number of the signed-in account. It can’t sign in with it anymore.",

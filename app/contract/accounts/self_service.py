@@ -6,7 +6,7 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.accounts.operations import MODEL_ERRORS, AccountIdentifiers, PersonFields
-from app.contract.auth import CREDENTIALS, READ, WRITE, K, M, S, U
+from app.contract.auth import ACCESS_TOKEN, API_KEY, API_SECRET, CREDENTIALS, MACHINE_TOKEN, READ, WRITE
 from app.contract.catalogue import HASHES_SECRETS, operation
 from app.contract.error_groups import (
     ADDED_EMAIL,
@@ -139,7 +139,7 @@ OWN_CHANGE_ERRORS = (
 LOCK_ERRORS = (*LOCK_ANSWERS, *LOCKS, e.TooManyRequests)
 
 update = operation(
-    "self_service.update", "PUT /identity/v2/auth/account", UpdateOwnAccount, OwnProfile, auth=K & U,
+    "self_service.update", "PUT /identity/v2/auth/account", UpdateOwnAccount, OwnProfile, auth=API_KEY & ACCESS_TOKEN,
     access=WRITE.sensitive_with(*AccountIdentifiers.model_fields, *PersonFields.model_fields), accepts=Accept.JSON,
     hashing=HASHES_SECRETS, row="U16", errors=OWN_CHANGE_ERRORS,
     summary="Update the signed-in account",
@@ -149,64 +149,68 @@ update = operation(
     "/identity/v2/auth/phone/otp`.",
 )  # fmt: skip
 set_username = operation(
-    "self_service.set_username", "PUT /identity/v2/auth/username", SetUsername, Posted, auth=K & U, access=CREDENTIALS, row="U22",
-    visits=True,
+    "self_service.set_username", "PUT /identity/v2/auth/username", SetUsername, Posted, auth=API_KEY & ACCESS_TOKEN,
+    access=CREDENTIALS, row="U22", visits=True,
     errors=(e.UsernameTaken, e.UsernameFixed, e.UsernameFormatRefused, e.UsernameMissing, e.MalformedUsername, e.PrivacyPolicyOutdated),
     summary="Set the username",
     description="Sets or changes the username of the signed-in account.",
 )  # fmt: skip
 add_email = operation(
-    "self_service.add_email", "POST /identity/v2/auth/email", AddEmail, Posted, auth=K & U, access=CREDENTIALS, row="U23",
+    "self_service.add_email", "POST /identity/v2/auth/email", AddEmail, Posted, auth=API_KEY & ACCESS_TOKEN, access=CREDENTIALS, row="U23",
     errors=(*ADDED_EMAIL, *EMAIL_SENDING, e.PrivacyPolicyOutdated),
     summary="Add an email address",
     description="Adds an email address to the signed-in account and emails a link that verifies it.",
 )  # fmt: skip
 remove_email = operation(
-    "self_service.remove_email", "DELETE /identity/v2/auth/email", RemoveEmail, Deleted, auth=K & U, access=CREDENTIALS, row="U24",
+    "self_service.remove_email", "DELETE /identity/v2/auth/email", RemoveEmail, Deleted, auth=API_KEY & ACCESS_TOKEN,
+    access=CREDENTIALS, row="U24",
     visits=True, errors=(e.LastEmail, e.EmailActionRefused, e.EmailNotOnProfile, e.MalformedEmail, e.PrivacyPolicyOutdated),
     summary="Remove an email address",
     description="Removes an email address from the signed-in account. The last one can’t be removed.",
 )  # fmt: skip
 unlock = operation(
-    "self_service.unlock", "PUT /identity/v2/auth/account/unlock", Unlock, Posted, auth=K & U, access=WRITE, hashing=HASHES_SECRETS,
-    row="U25", errors=(*LOCK_ERRORS, e.UnlockedAlready, e.PrivacyPolicyOutdated),
+    "self_service.unlock", "PUT /identity/v2/auth/account/unlock", Unlock, Posted, auth=API_KEY & ACCESS_TOKEN,
+    access=WRITE, hashing=HASHES_SECRETS, row="U25", errors=(*LOCK_ERRORS, e.UnlockedAlready, e.PrivacyPolicyOutdated),
     summary="Unlock the account",
     description="Ends the lockout of the signed-in account with a captcha or the answer to a security question, whichever the lockout "
     "asks for. It doesn’t end a timed lockout or a block.",
 )  # fmt: skip
 send_welcome = operation(
-    "self_service.send_welcome", "GET /identity/v2/auth/account/sendwelcomeemail", SendWelcomeEmail, Posted, auth=K & U, access=WRITE,
+    "self_service.send_welcome", "GET /identity/v2/auth/account/sendwelcomeemail", SendWelcomeEmail, Posted,
+    auth=API_KEY & ACCESS_TOKEN, access=WRITE,
     row="U26", errors=(e.MailLimitReached, e.NoEmailOnProfile, e.PrivacyPolicyOutdated),
     summary="Send the welcome email",
     description="Sends the welcome email to the signed-in account.",
 )  # fmt: skip
 accept_policy = operation(
-    "self_service.accept_policy", "GET /identity/v2/auth/privacypolicy/accept", AcceptPolicy, Profile, auth=K & U, access=WRITE,
+    "self_service.accept_policy", "GET /identity/v2/auth/privacypolicy/accept", AcceptPolicy, Profile,
+    auth=API_KEY & ACCESS_TOKEN, access=WRITE,
     error_profile=BEFORE_POLICY, row="U27", errors=(e.NoPrivacyPolicy, e.PolicyAcceptedAlready, e.ConsentNeeded, e.PinRequired),
     summary="Accept the privacy notice",
     description="Records that the signed-in account accepted the current privacy notice, and returns its profile. Until then, other "
     "operations answer error 1194.",
 )  # fmt: skip
 policy_history = operation(
-    "self_service.policy_history", "GET /identity/v2/auth/privacypolicy/history", AccessTokenQuery, PolicyHistory, auth=K & U,
-    access=READ, row="U28", errors=(e.NoPrivacyPolicy, e.PrivacyPolicyOutdated),
+    "self_service.policy_history", "GET /identity/v2/auth/privacypolicy/history", AccessTokenQuery, PolicyHistory,
+    auth=API_KEY & ACCESS_TOKEN, access=READ, row="U28", errors=(e.NoPrivacyPolicy, e.PrivacyPolicyOutdated),
     summary="List accepted privacy notices",
     description="Returns which versions of the privacy notice the signed-in account accepted, when and where.",
 )  # fmt: skip
 managed_policy_history = operation(
     "self_service.managed_policy_history", "GET /identity/v2/manage/account/{uid}/privacypolicy/history", Uid, PolicyHistory,
-    auth=K & S | M, scope="profile:read", row="A14", errors=(*UID_ERRORS, e.NoPrivacyPolicy),
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope="profile:read", row="A14", errors=(*UID_ERRORS, e.NoPrivacyPolicy),
     summary="List privacy notices an account accepted",
     description="Returns which versions of the privacy notice an account accepted, when and where.",
 )  # fmt: skip
 ask_deletion = operation(
-    "self_service.ask_deletion", "DELETE /identity/v2/auth/account", RequestDeletion, DeletionRequested, auth=K & U, access=CREDENTIALS,
+    "self_service.ask_deletion", "DELETE /identity/v2/auth/account", RequestDeletion, DeletionRequested,
+    auth=API_KEY & ACCESS_TOKEN, access=CREDENTIALS,
     row="U18", visits=True, errors=(*EMAIL_SENDING, e.EmailMissing, e.NoEmailOnProfile, e.NotProcessable, e.PrivacyPolicyOutdated),
     summary="Request account deletion by email",
     description="Emails a link that deletes the signed-in account. Nothing is deleted until the link is opened.",
 )  # fmt: skip
 confirm_deletion = operation(
-    "self_service.confirm_deletion", "GET /identity/v2/auth/account/delete", ConfirmDeletion, Posted, auth=K, row="U19",
+    "self_service.confirm_deletion", "GET /identity/v2/auth/account/delete", ConfirmDeletion, Posted, auth=API_KEY, row="U19",
     errors=(e.WrongDeleteToken, e.UsedLink, e.ExpiredLink),
     summary="Confirm account deletion with a link",
     description="Deletes the account of an emailed deletion link, with its sessions and tokens. A HEAD request doesn’t use the link "
@@ -216,14 +220,15 @@ _SEND_DELETION_CODE_ERRORS = (
     e.RequestInvalid, e.NoPhoneOnProfile, e.VoiceOtpOff, e.SmsLimitReached, e.SharedSmsLimitReached, e.PrivacyPolicyOutdated,
 )  # fmt: skip
 send_deletion_code = operation(
-    "self_service.send_deletion_code", "GET /identity/v2/auth/account/otp", SendDeletionCode, PostedSms, auth=K & U, access=CREDENTIALS,
-    row="U20", errors=_SEND_DELETION_CODE_ERRORS,
+    "self_service.send_deletion_code", "GET /identity/v2/auth/account/otp", SendDeletionCode, PostedSms,
+    auth=API_KEY & ACCESS_TOKEN, access=CREDENTIALS, row="U20", errors=_SEND_DELETION_CODE_ERRORS,
     summary="Request account deletion by text message",
     description="Texts a code that deletes the signed-in account. Nothing is deleted until the code is sent to `POST "
     "/identity/v2/auth/account/delete`.",
 )  # fmt: skip
 delete_by_code = operation(
-    "self_service.delete_by_code", "POST /identity/v2/auth/account/delete", DeleteByCode, Deleted, auth=K & U, access=CREDENTIALS,
+    "self_service.delete_by_code", "POST /identity/v2/auth/account/delete", DeleteByCode, Deleted,
+    auth=API_KEY & ACCESS_TOKEN, access=CREDENTIALS,
     hashing=HASHES_SECRETS, row="U21", errors=(*LOCK_ERRORS, *SMS_CODE, e.NoPhoneOnProfile, e.PrivacyPolicyOutdated),
     summary="Confirm account deletion with a code",
     description="Deletes the signed-in account with the texted code, with its sessions and tokens.",

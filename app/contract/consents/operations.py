@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.auth import READ, WRITE, K, M, S, U
+from app.contract.auth import ACCESS_TOKEN, API_KEY, API_SECRET, MACHINE_TOKEN, READ, WRITE
 from app.contract.catalogue import operation
 from app.contract.consents.forms import MAX_OPTIONS
 from app.contract.error_groups import SESSION_ERRORS, UID_ERRORS
@@ -105,31 +105,32 @@ class ConsentLogs(Wire):
 _ERRORS = (e.ConsentsOff, e.NoConsentForm, e.PrivacyPolicyOutdated)
 
 give = operation(
-    "consents.give", "POST /identity/v2/auth/consent/profile", SubmitOwnConsents, Profile, auth=K & U, access=WRITE, accepts=Accept.JSON,
-    row="U84", errors=(*_ERRORS, e.ConsentRefused),
+    "consents.give", "POST /identity/v2/auth/consent/profile", SubmitOwnConsents, Profile, auth=API_KEY & ACCESS_TOKEN,
+    access=WRITE, accepts=Accept.JSON, row="U84", errors=(*_ERRORS, e.ConsentRefused),
     summary="Answer consent forms",
     description="Records the answers of the signed-in account to consent forms and returns its profile.",
 )  # fmt: skip
 change = operation(
-    "consents.change", "PUT /identity/v2/auth/consent", UpdateOwnConsents, ConsentProfile, auth=K & U, access=WRITE, accepts=Accept.JSON,
-    row="U85", visits=True, errors=(*_ERRORS, e.ConsentRefused),
+    "consents.change", "PUT /identity/v2/auth/consent", UpdateOwnConsents, ConsentProfile, auth=API_KEY & ACCESS_TOKEN,
+    access=WRITE, accepts=Accept.JSON, row="U85", visits=True, errors=(*_ERRORS, e.ConsentRefused),
     summary="Change consents",
     description="Changes what the signed-in account agreed to. Only the options in the request change.",
 )  # fmt: skip
 verify = operation(
-    "consents.verify", "GET /identity/v2/auth/consent/verify", CheckOwnConsent, ConsentValidity, auth=K & U, access=READ, row="U86",
-    errors=(*_ERRORS, e.RequestInvalid),
+    "consents.verify", "GET /identity/v2/auth/consent/verify", CheckOwnConsent, ConsentValidity,
+    auth=API_KEY & ACCESS_TOKEN, access=READ, row="U86", errors=(*_ERRORS, e.RequestInvalid),
     summary="Check a consent form",
     description="Tells whether the signed-in account answered the current version of the form for `event`, and returns its answers.",
 )  # fmt: skip
 logs = operation(
-    "consents.logs", "GET /identity/v2/auth/consent/logs", AccessTokenQuery, ConsentLogs, auth=K & U, access=READ, row="U87",
-    errors=(e.ConsentsOff, e.NoConsentLogs, e.PrivacyPolicyOutdated),
+    "consents.logs", "GET /identity/v2/auth/consent/logs", AccessTokenQuery, ConsentLogs, auth=API_KEY & ACCESS_TOKEN,
+    access=READ, row="U87", errors=(e.ConsentsOff, e.NoConsentLogs, e.PrivacyPolicyOutdated),
     summary="List the consent history",
     description="Returns how the signed-in account answered consent forms over time.",
 )  # fmt: skip
 managed_logs = operation(
-    "consents.managed_logs", "GET /identity/v2/manage/account/{uid}/consent/logs", Uid, ConsentLogs, auth=K & S | M, scope="consent:read",
+    "consents.managed_logs", "GET /identity/v2/manage/account/{uid}/consent/logs", Uid, ConsentLogs,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope="consent:read",
     row="A36", errors=(*UID_ERRORS, e.ConsentsOff, e.NoConsentLogs),
     summary="List an account’s consent history",
     description="Returns how an account answered consent forms over time.",
@@ -145,7 +146,7 @@ _SUBMIT_ERRORS = (
     e.PhoneUnverified,
 )  # fmt: skip
 submit = operation(
-    "consents.submit", "POST /identity/v2/auth/consent", SubmitConsentsByToken, Login, auth=K, accepts=Accept.JSON, row="U83",
+    "consents.submit", "POST /identity/v2/auth/consent", SubmitConsentsByToken, Login, auth=API_KEY, accepts=Accept.JSON, row="U83",
     errors=_SUBMIT_ERRORS,
     summary="Answer consent forms at sign-in",
     description="Records the answers that a sign-in asked for with error 1226, and returns the session. `consenttoken` is the "

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.auth import READ, WRITE, K, M, S, U
+from app.contract.auth import ACCESS_TOKEN, API_KEY, API_SECRET, MACHINE_TOKEN, READ, WRITE
 from app.contract.catalogue import operation
 from app.contract.error_groups import UID_ERRORS
 from app.contract.shared_parameters import AccessTokenQuery, Uid, WebhookSuppression
@@ -103,64 +103,70 @@ _MANAGED = "/identity/v2/manage/account/{uid}/customobject"
 NAMED_OBJECT_ERRORS = (e.CustomObjectsOff, e.ObjectNameMissing, e.UnknownObjectName, e.WrongObjectId)
 
 add = operation(
-    "custom_objects.add", f"POST {_OWN}", CreateOwnRecord, Record, auth=K & U, access=WRITE, accepts=Accept.JSON,
+    "custom_objects.add", f"POST {_OWN}", CreateOwnRecord, Record, auth=API_KEY & ACCESS_TOKEN, access=WRITE, accepts=Accept.JSON,
     no_object=e.MalformedObject, row="U78", errors=(*NAMED_OBJECT_ERRORS, e.ObjectFull),
     summary="Create a record",
     description="Adds a record, any JSON object, to the signed-in account. `objectname` or `customobjectid` names the custom object.",
 )  # fmt: skip
 read_all = operation(
-    "custom_objects.read_all", f"GET {_OWN}", ListOwnRecords, Records, auth=K & U, access=READ, row="U79",
+    "custom_objects.read_all", f"GET {_OWN}", ListOwnRecords, Records, auth=API_KEY & ACCESS_TOKEN, access=READ, row="U79",
     errors=(*NAMED_OBJECT_ERRORS, e.NoSuchObject),
     summary="List records",
     description="Returns the records of the signed-in account for one custom object.",
 )  # fmt: skip
 read = operation(
-    "custom_objects.read", f"GET {_OWN}/{{objectrecordid}}", ReadOwnRecord, Record, auth=K & U, access=READ, row="U80",
+    "custom_objects.read", f"GET {_OWN}/{{objectrecordid}}", ReadOwnRecord, Record, auth=API_KEY & ACCESS_TOKEN, access=READ, row="U80",
     errors=(*NAMED_OBJECT_ERRORS, e.NoSuchObject, e.MalformedRecordId),
     summary="Get a record",
     description="Returns one record of the signed-in account.",
 )  # fmt: skip
 change = operation(
-    "custom_objects.change", f"PUT {_OWN}/{{objectrecordid}}", UpdateOwnRecord, Record, auth=K & U, access=WRITE, accepts=Accept.JSON,
+    "custom_objects.change", f"PUT {_OWN}/{{objectrecordid}}", UpdateOwnRecord, Record, auth=API_KEY & ACCESS_TOKEN,
+    access=WRITE, accepts=Accept.JSON,
     no_object=e.MalformedObject, row="U81", errors=(*NAMED_OBJECT_ERRORS, e.NoSuchObject),
     summary="Update a record",
     description="Changes one record of the signed-in account: as a whole, or with `updatetype=partialreplace` only the members in the "
     "request.",
 )  # fmt: skip
 remove = operation(
-    "custom_objects.remove", f"DELETE {_OWN}/{{objectrecordid}}", DeleteOwnRecord, Deleted, auth=K & U, access=WRITE, row="U82",
-    errors=(*NAMED_OBJECT_ERRORS, e.NoSuchObject),
+    "custom_objects.remove", f"DELETE {_OWN}/{{objectrecordid}}", DeleteOwnRecord, Deleted, auth=API_KEY & ACCESS_TOKEN,
+    access=WRITE, row="U82", errors=(*NAMED_OBJECT_ERRORS, e.NoSuchObject),
     summary="Delete a record",
     description="Deletes one record of the signed-in account.",
 )  # fmt: skip
 
 managed_add = operation(
-    "custom_objects.managed_add", f"POST {_MANAGED}", CreateCustomRecord, Record, auth=K & S | M, scope="customobject:create",
+    "custom_objects.managed_add", f"POST {_MANAGED}", CreateCustomRecord, Record,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope="customobject:create",
     accepts=Accept.JSON, no_object=e.MalformedObject, row="A31", errors=(*NAMED_OBJECT_ERRORS, *UID_ERRORS, e.ObjectFull),
     summary="Create an account’s record",
     description="Adds a record, any JSON object, to an account. `objectname` or `customobjectid` names the custom object.",
 )  # fmt: skip
 managed_read_all = operation(
-    "custom_objects.managed_read_all", f"GET {_MANAGED}", ListCustomRecords, Records, auth=K & S | M, scope="customobject:read", row="A32",
+    "custom_objects.managed_read_all", f"GET {_MANAGED}", ListCustomRecords, Records,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope="customobject:read", row="A32",
     errors=(*NAMED_OBJECT_ERRORS, *UID_ERRORS, e.NoSuchObject),
     summary="List an account’s records",
     description="Returns the records of an account for one custom object.",
 )  # fmt: skip
 managed_read = operation(
-    "custom_objects.managed_read", f"GET {_MANAGED}/{{objectrecordid}}", ReadCustomRecord, Record, auth=K & S | M,
+    "custom_objects.managed_read", f"GET {_MANAGED}/{{objectrecordid}}", ReadCustomRecord, Record,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN,
     scope="customobject:read", row="A33", errors=(*NAMED_OBJECT_ERRORS, *UID_ERRORS, e.NoSuchObject, e.MalformedRecordId),
     summary="Get an account’s record",
     description="Returns one record of an account.",
 )  # fmt: skip
 _MANAGED_CHANGE_ERRORS = (*NAMED_OBJECT_ERRORS, *UID_ERRORS, e.NoSuchObject)
 managed_change = operation(
-    "custom_objects.managed_change", f"PUT {_MANAGED}/{{objectrecordid}}", UpdateCustomRecord, Record, auth=K & S | M,
+    "custom_objects.managed_change", f"PUT {_MANAGED}/{{objectrecordid}}", UpdateCustomRecord, Record,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN,
     scope="customobject:update", accepts=Accept.JSON, no_object=e.MalformedObject, row="A34", errors=_MANAGED_CHANGE_ERRORS,
     summary="Update an account’s record",
     description="Changes one record of an account: as a whole, or with `updatetype=partialreplace` only the members in the request.",
 )  # fmt: skip
 managed_remove = operation(
-    "custom_objects.managed_remove", f"DELETE {_MANAGED}/{{objectrecordid}}", DeleteCustomRecord, Deleted, auth=K & S | M,
+    "custom_objects.managed_remove", f"DELETE {_MANAGED}/{{objectrecordid}}", DeleteCustomRecord, Deleted,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN,
     scope="customobject:delete", accepts=Accept.JSON, row="A35", errors=(*NAMED_OBJECT_ERRORS, *UID_ERRORS, e.NoSuchObject),
     summary="Delete an account’s record",
     description="Deletes one record of an account.",

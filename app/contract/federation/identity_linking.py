@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.auth import CREDENTIALS, READ, K, U
+from app.contract.auth import ACCESS_TOKEN, API_KEY, CREDENTIALS, READ
 from app.contract.catalogue import operation
 from app.contract.error_groups import REQUIRED_ACTIONS
 from app.contract.federation import errors as refusals
@@ -68,22 +68,22 @@ LINK_ERRORS = (
 )  # fmt: skip
 
 sign_in = operation(
-    "linking.sign_in", "GET /identity/v2/auth/account/ping", Ping, Login, auth=K, row="U13",
+    "linking.sign_in", "GET /identity/v2/auth/account/ping", Ping, Login, auth=API_KEY, row="U13",
     errors=(*REQUIRED_ACTIONS, e.LoginNotAllowed, refusals.NoCallbackLoginOff, e.WrongClientGuid),
     summary="Finish a social sign-in without a callback",
     description="Returns the session of a social sign-in that your app started in a browser with `clientguid`. Poll it while the "
     "browser is open.",
 )  # fmt: skip
 link = operation(
-    "linking.link", "POST /identity/v2/auth/socialidentity", Link, Posted, auth=K & U, access=CREDENTIALS, row="U29",
+    "linking.link", "POST /identity/v2/auth/socialidentity", Link, Posted, auth=API_KEY & ACCESS_TOKEN, access=CREDENTIALS, row="U29",
     errors=(*LINK_ERRORS, refusals.WrongCandidate),
     summary="Connect a social identity",
     description="Connects the identity of a finished social sign-in to the signed-in account, so that it can sign in with either. "
     "`candidatetoken` is the access token of the social sign-in.",
 )  # fmt: skip
 link_by_guid = operation(
-    "linking.link_by_guid", "POST /identity/v2/auth/socialidentity/ping", LinkByGuid, Posted, auth=K & U, access=CREDENTIALS, row="U30",
-    errors=LINK_ERRORS,
+    "linking.link_by_guid", "POST /identity/v2/auth/socialidentity/ping", LinkByGuid, Posted,
+    auth=API_KEY & ACCESS_TOKEN, access=CREDENTIALS, row="U30", errors=LINK_ERRORS,
     summary="Connect a social identity without a callback",
     description="Connects the identity of a social sign-in that your app started in a browser with `clientguid` to the signed-in "
     "account.",
@@ -93,14 +93,14 @@ _UNLINK_ERRORS = (
     refusals.LastSignInMethod, e.PrivacyPolicyOutdated,
 )  # fmt: skip
 unlink = operation(
-    "linking.unlink", "DELETE /identity/v2/auth/socialidentity", Unlink, Deleted, auth=K & U, access=CREDENTIALS, row="U31",
-    errors=_UNLINK_ERRORS,
+    "linking.unlink", "DELETE /identity/v2/auth/socialidentity", Unlink, Deleted, auth=API_KEY & ACCESS_TOKEN,
+    access=CREDENTIALS, row="U31", errors=_UNLINK_ERRORS,
     summary="Disconnect a social identity",
     description="Disconnects an identity from the signed-in account. The last way to sign in can’t be disconnected.",
 )  # fmt: skip
 refresh_profile = operation(
-    "linking.refresh_profile", "GET /api/v2/userprofile/refresh", RefreshProfile, Profile, auth=K & U, access=READ, row="U89",
-    errors=(refusals.NoProviderProfile, refusals.ProviderFailed, e.TooManyRequests),
+    "linking.refresh_profile", "GET /api/v2/userprofile/refresh", RefreshProfile, Profile, auth=API_KEY & ACCESS_TOKEN,
+    access=READ, row="U89", errors=(refusals.NoProviderProfile, refusals.ProviderFailed, e.TooManyRequests),
     summary="Refresh the social profile",
     description="Reads the profile from the provider of the access token’s sign-in again and returns the updated profile.",
 )  # fmt: skip

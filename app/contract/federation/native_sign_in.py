@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.auth import K
+from app.contract.auth import API_KEY
 from app.contract.catalogue import operation
 from app.contract.error_groups import CONTACT_TAKEN, EMAIL_DOMAINS, SESSION_ERRORS, SMS_SENDING
 from app.contract.error_profiles import MAIN
@@ -110,7 +110,7 @@ _ACCOUNT = (
 )  # fmt: skip
 
 sign_in = operation(
-    "native_sign_in.sign_in", "GET /api/v2/access_token/{nativeProvider}", NativeSignIn, NativeToken, auth=K, takes_secret=True,
+    "native_sign_in.sign_in", "GET /api/v2/access_token/{nativeProvider}", NativeSignIn, NativeToken, auth=API_KEY, takes_secret=True,
     error_profile=NATIVE, row="U88", errors=(*_PRESENTED, *_ACCOUNT),
     summary="Sign in with a provider’s SDK",
     description="Exchanges what the SDK of a social provider returned in your mobile app for a session. `nativeProvider` in the path "

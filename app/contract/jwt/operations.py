@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.auth import M
+from app.contract.auth import MACHINE_TOKEN
 from app.contract.catalogue import operation
 from app.contract.error_profiles import MANAGE
 from app.contract.federation.oauth_providers import ProviderDomain
@@ -119,7 +119,7 @@ class AlgorithmList(Wire):
 _ALL = (LIST, CREATE, READ, UPDATE, DELETE)
 
 algorithms = operation(
-    "jwt_clients.algorithms", "GET /v2/manage/jwt-clients/algorithms", Wire, AlgorithmList, auth=M, error_profile=MANAGE,
+    "jwt_clients.algorithms", "GET /v2/manage/jwt-clients/algorithms", Wire, AlgorithmList, auth=MACHINE_TOKEN, error_profile=MANAGE,
     scope="client:read",
     summary="List JWT algorithms",
     description="Returns the algorithms that JWT clients can be signed with.",

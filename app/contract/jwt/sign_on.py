@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.auth import NEVER, Host, K, U
+from app.contract.auth import ACCESS_TOKEN, API_KEY, NEVER, Host
 from app.contract.catalogue import HASHES, HASHES_SECRETS, hub_operation, operation
 from app.contract.error_profiles import SIGN_ON
 from app.contract.shared_parameters import AccessTokenQuery
@@ -79,27 +79,27 @@ _LOGIN_ERRORS = (*_APP_ERRORS, *LOGIN_ERRORS, e.TwoFactorOn)
 _TOKEN_ERRORS = (*_APP_ERRORS, e.ExpiredAccessToken, e.LoginNotAllowed)
 
 login = operation(
-    "jwt_sign_on.login", "POST /api/jwt/{app}/login", JwtLogin, SignedJwt, auth=K, on=Host.TENANT, hashing=HASHES,
+    "jwt_sign_on.login", "POST /api/jwt/{app}/login", JwtLogin, SignedJwt, auth=API_KEY, on=Host.TENANT, hashing=HASHES,
     error_profile=SIGN_ON, errors=_LOGIN_ERRORS,
     summary="Sign in and get a JWT",
     description="Signs in with a password and returns the JWT for one JWT client, with the claims that the client maps. Validate it "
     "in your application with the client’s key.",
 )  # fmt: skip
 token = operation(
-    "jwt_sign_on.token", "GET /api/jwt/{app}/token", ReadJwt, SignedJwt, auth=K & U, access=NEVER, on=Host.TENANT,
+    "jwt_sign_on.token", "GET /api/jwt/{app}/token", ReadJwt, SignedJwt, auth=API_KEY & ACCESS_TOKEN, access=NEVER, on=Host.TENANT,
     error_profile=SIGN_ON, errors=_TOKEN_ERRORS,
     summary="Get a JWT for a signed-in account",
     description="Returns the JWT for one JWT client, for the account of the access token.",
 )  # fmt: skip
 older_login = operation(
-    "jwt_sign_on.older_login", "POST /sso/jwt/api/login", OlderJwtLogin, SignedJwt, auth=K, hashing=HASHES,
+    "jwt_sign_on.older_login", "POST /sso/jwt/api/login", OlderJwtLogin, SignedJwt, auth=API_KEY, hashing=HASHES,
     errors=_LOGIN_ERRORS,
     summary="Sign in and get a JWT, older address",
     description="Signs in with a password and returns the JWT of the JWT client that `jwtapp` names. New clients use `POST "
     "/api/jwt/{app}/login`.",
 )  # fmt: skip
 older_token = operation(
-    "jwt_sign_on.older_token", "GET /sso/jwt/api/token", ReadOlderJwt, SignedJwt, auth=K & U, access=NEVER,
+    "jwt_sign_on.older_token", "GET /sso/jwt/api/token", ReadOlderJwt, SignedJwt, auth=API_KEY & ACCESS_TOKEN, access=NEVER,
     errors=_TOKEN_ERRORS,
     summary="Get a JWT for a signed-in account, older address",
     description="Returns the JWT of the JWT client that `jwtapp` names, for the account of the access token. New clients use `GET "

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from pydantic import ConfigDict
 
-from app.contract.auth import C, Host
+from app.contract.auth import CLIENT, Host
 from app.contract.catalogue import operation
 from app.contract.error_profiles import OAUTH
 from app.contract.oauth import errors as oauth
@@ -51,7 +51,7 @@ class PushedResponse(OAuthWire):
 
 
 push = operation(
-    "oauth_authorization.push", "POST /api/oidc/par", PushedRequest, PushedResponse, auth=C, error_profile=OAUTH, on=Host.TENANT,
+    "oauth_authorization.push", "POST /api/oidc/par", PushedRequest, PushedResponse, auth=CLIENT, error_profile=OAUTH, on=Host.TENANT,
     cors=Cors.CLIENT, also=("/api/oidc/{app}/par", "/api/oauth/{app}/par"), takes_markup=True,
     errors=(
         oauth.InvalidScope, oauth.InvalidTarget, oauth.UnsupportedResponseType, oauth.RequestNotSupported, oauth.InvalidRequestObject,
@@ -90,7 +90,7 @@ _DEVICE_ALIASES = (
     "/api/oauth/{app}/device/code",
 )  # fmt: skip
 device = operation(
-    "oauth_authorization.device", "POST /api/oidc/device", DeviceRequest, DeviceResponse, auth=C, error_profile=OAUTH, on=Host.TENANT,
+    "oauth_authorization.device", "POST /api/oidc/device", DeviceRequest, DeviceResponse, auth=CLIENT, error_profile=OAUTH, on=Host.TENANT,
     cors=Cors.CLIENT, also=_DEVICE_ALIASES,
     errors=(
         oauth.InvalidScope, oauth.InvalidTarget, oauth.RequestNotSupported, oauth.InvalidAuthorizationDetails,

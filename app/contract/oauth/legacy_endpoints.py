@@ -6,7 +6,7 @@ its name in the path (`site`).
 
 from typing import Annotated
 
-from app.contract.auth import STANDARD, C, K, U
+from app.contract.auth import ACCESS_TOKEN, API_KEY, CLIENT, STANDARD
 from app.contract.catalogue import HASHES_SECRETS, operation
 from app.contract.error_profiles import OAUTH
 from app.contract.oauth import errors as oauth
@@ -45,30 +45,30 @@ class SiteRequest(IssuerRequest):
 _V2 = "/sso/oidc/v2/{site}/{app}"
 
 oauth_redirect = operation(
-    "oauth_older.redirect", "GET /sso/oauth/redirect", IssuerRequest, Found, auth=K, error_profile=OAUTH, answers=(),
+    "oauth_older.redirect", "GET /sso/oauth/redirect", IssuerRequest, Found, auth=API_KEY, error_profile=OAUTH, answers=(),
     summary="Redirect to the authorization endpoint",
     description="Redirects the browser to the authorization endpoint of the tenant’s host, with its query.",
 )  # fmt: skip
 access_token = operation(
-    "oauth_older.access_token", "POST /sso/oauth/access_token", OlderCodeRequest, TokenResponse, auth=C & K, error_profile=OAUTH,
+    "oauth_older.access_token", "POST /sso/oauth/access_token", OlderCodeRequest, TokenResponse, auth=CLIENT & API_KEY, error_profile=OAUTH,
     hashing=HASHES_SECRETS, errors=GRANT_ERRORS,
     summary="Exchange a code, older address",
     description="Exchanges an authorization code for tokens. New clients use `POST /api/oidc/token`.",
 )  # fmt: skip
 refresh = operation(
-    "oauth_older.refresh", "POST /sso/oauth/access_token/refresh", OlderRefreshRequest, TokenResponse, auth=C & K, error_profile=OAUTH,
-    hashing=HASHES_SECRETS, errors=GRANT_ERRORS,
+    "oauth_older.refresh", "POST /sso/oauth/access_token/refresh", OlderRefreshRequest, TokenResponse,
+    auth=CLIENT & API_KEY, error_profile=OAUTH, hashing=HASHES_SECRETS, errors=GRANT_ERRORS,
     summary="Refresh tokens, older address",
     description="Exchanges a refresh token for new tokens. New clients use `POST /api/oidc/token`.",
 )  # fmt: skip
 revoke = operation(
-    "oauth_older.revoke", "POST /sso/oauth/refresh_token/revoke", RevocationRequest, Document, auth=C & K, error_profile=OAUTH,
+    "oauth_older.revoke", "POST /sso/oauth/refresh_token/revoke", RevocationRequest, Document, auth=CLIENT & API_KEY, error_profile=OAUTH,
     answers=(),
     summary="Revoke a refresh token, older address",
     description="Revokes a refresh token. The response is 200 for any token. New clients use `POST /api/oidc/revoke`.",
 )  # fmt: skip
 device = operation(
-    "oauth_older.device", "POST /sso/oauth/{app}/device", DeviceRequest, DeviceResponse, auth=C & K, error_profile=OAUTH,
+    "oauth_older.device", "POST /sso/oauth/{app}/device", DeviceRequest, DeviceResponse, auth=CLIENT & API_KEY, error_profile=OAUTH,
     errors=(oauth.UnauthorizedClient, oauth.InvalidScope, oauth.InvalidTarget, oauth.RequestNotSupported),
     summary="Start a device sign-in, older address",
     description="Returns a `device_code` and a `user_code`. New clients use `POST /api/oidc/device`.",
@@ -81,18 +81,18 @@ oidc_authorize = operation(
     description="Redirects the browser to the authorization endpoint of an application at the tenant’s host, with its query.",
 )  # fmt: skip
 oidc_token = operation(
-    "oauth_older.oidc_token", f"POST {_V2}/token", SiteTokenRequest, TokenResponse, auth=C, error_profile=OAUTH,
+    "oauth_older.oidc_token", f"POST {_V2}/token", SiteTokenRequest, TokenResponse, auth=CLIENT, error_profile=OAUTH,
     hashing=HASHES_SECRETS, errors=GRANT_ERRORS,
     summary="Get tokens as an OpenID client, older address",
     description="Exchanges a grant for tokens. New clients use `POST /api/oidc/token`.",
 )  # fmt: skip
 oidc_revoke = operation(
-    "oauth_older.oidc_revoke", f"POST {_V2}/token/revoke", SiteRevocationRequest, Document, auth=C, error_profile=OAUTH, answers=(),
+    "oauth_older.oidc_revoke", f"POST {_V2}/token/revoke", SiteRevocationRequest, Document, auth=CLIENT, error_profile=OAUTH, answers=(),
     summary="Revoke a token, older address",
     description="Revokes an access or refresh token. The response is 200 for any token. New clients use `POST /api/oidc/revoke`.",
 )  # fmt: skip
 oidc_userinfo = operation(
-    "oauth_older.userinfo", f"GET {_V2}/userinfo", SiteRequest, UserinfoResponse, auth=U, access=STANDARD, error_profile=OAUTH,
+    "oauth_older.userinfo", f"GET {_V2}/userinfo", SiteRequest, UserinfoResponse, auth=ACCESS_TOKEN, access=STANDARD, error_profile=OAUTH,
     answers=("application/json", "application/jwt"), errors=(oauth.InsufficientScope, oauth.MalformedTokenRequest),
     summary="Get the claims of the user, older address",
     description="Returns the claims about the user that the scope of the access token allows. New clients use `GET "

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import ConfigDict
 
-from app.contract.auth import STANDARD, Host, U
+from app.contract.auth import ACCESS_TOKEN, STANDARD, Host
 from app.contract.catalogue import operation
 from app.contract.error_profiles import OAUTH
 from app.contract.oauth import errors as oauth
@@ -106,7 +106,7 @@ class UserinfoResponse(OAuthWire):
 
 
 userinfo = operation(
-    "oauth_metadata.userinfo", "GET /service/oidc/userinfo", IssuerRequest, UserinfoResponse, auth=U, access=STANDARD,
+    "oauth_metadata.userinfo", "GET /service/oidc/userinfo", IssuerRequest, UserinfoResponse, auth=ACCESS_TOKEN, access=STANDARD,
     error_profile=OAUTH, on=Host.TENANT, cors=Cors.CLIENT,
     also=("POST /service/oidc/userinfo", "/service/oidc/{app}/userinfo", "POST /service/oidc/{app}/userinfo"),
     answers=("application/json", "application/jwt"), errors=(oauth.InsufficientScope,),

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import ConfigDict
 
-from app.contract.auth import C, Host, K
+from app.contract.auth import API_KEY, CLIENT, Host
 from app.contract.catalogue import HASHES_SECRETS, operation
 from app.contract.error_profiles import OAUTH
 from app.contract.oauth import errors as oauth
@@ -83,7 +83,7 @@ GRANT_ERRORS = (
 )  # fmt: skip
 
 token = operation(
-    "oauth_tokens.token", "POST /api/oidc/token", TokenRequest, TokenResponse, auth=C, error_profile=OAUTH, on=Host.TENANT,
+    "oauth_tokens.token", "POST /api/oidc/token", TokenRequest, TokenResponse, auth=CLIENT, error_profile=OAUTH, on=Host.TENANT,
     cors=Cors.CLIENT, also=("/api/oidc/{app}/token",), hashing=HASHES_SECRETS, errors=GRANT_ERRORS,
     summary="Get tokens",
     description="Exchanges a grant for tokens: an authorization code, a refresh token, a device code, client credentials, a JWT "
@@ -94,7 +94,7 @@ token = operation(
 )  # fmt: skip
 
 token_with_key = operation(
-    "oauth_tokens.token_with_key", "POST /api/oauth/{app}/token", TokenRequest, TokenResponse, auth=C & K, error_profile=OAUTH,
+    "oauth_tokens.token_with_key", "POST /api/oauth/{app}/token", TokenRequest, TokenResponse, auth=CLIENT & API_KEY, error_profile=OAUTH,
     on=Host.TENANT, cors=Cors.CLIENT, hashing=HASHES_SECRETS, errors=GRANT_ERRORS,
     summary="Get tokens as an OAuth 2.0 client",
     description="Exchanges a grant for tokens at the address of one application, which the path and the API key name. New clients use "
@@ -138,7 +138,7 @@ INTROSPECTION_JWT = "application/token-introspection+jwt"
 """A caller that accepts it gets the response as a signed JWT (RFC 9701 section 4)."""
 
 introspect = operation(
-    "oauth_tokens.introspect", "POST /api/oidc/introspect", IntrospectionRequest, IntrospectionResponse, auth=C, error_profile=OAUTH,
+    "oauth_tokens.introspect", "POST /api/oidc/introspect", IntrospectionRequest, IntrospectionResponse, auth=CLIENT, error_profile=OAUTH,
     on=Host.TENANT, also=("/api/oidc/{app}/introspect", "/api/oauth/{app}/introspect"),
     answers=("application/json", INTROSPECTION_JWT),
     summary="Introspect a token",
@@ -156,7 +156,7 @@ class RevocationRequest(ClientRequest):
 
 
 revoke = operation(
-    "oauth_tokens.revoke", "POST /api/oidc/revoke", RevocationRequest, Document, auth=C, error_profile=OAUTH, on=Host.TENANT,
+    "oauth_tokens.revoke", "POST /api/oidc/revoke", RevocationRequest, Document, auth=CLIENT, error_profile=OAUTH, on=Host.TENANT,
     cors=Cors.CLIENT, also=("/api/oidc/{app}/revoke", "/api/oauth/{app}/revoke"), answers=(),
     summary="Revoke a token",
     description="Revokes an access or refresh token (RFC 7009). Revoking a refresh token ends its whole chain. The response is 200 for "
@@ -171,15 +171,15 @@ class MachineTokenRequest(ClientRequest):
 
 
 machine_token = operation(
-    "oauth_tokens.machine", "POST /service/oauth/token", MachineTokenRequest, TokenResponse, auth=C, error_profile=OAUTH, on=Host.TENANT,
-    errors=GRANT_ERRORS,
+    "oauth_tokens.machine", "POST /service/oauth/token", MachineTokenRequest, TokenResponse, auth=CLIENT,
+    error_profile=OAUTH, on=Host.TENANT, errors=GRANT_ERRORS,
     summary="Get a machine token",
     description="Returns an access token for the management operations, for an application with the grant `client_credentials`. Send "
     "it as `Authorization: Bearer …`. It lasts an hour by default; get a new one before it expires.",
 )  # fmt: skip
 
 introspect_machine = operation(
-    "oauth_tokens.introspect_machine", "POST /service/oauth/introspect", IntrospectionRequest, IntrospectionResponse, auth=C,
+    "oauth_tokens.introspect_machine", "POST /service/oauth/introspect", IntrospectionRequest, IntrospectionResponse, auth=CLIENT,
     error_profile=OAUTH, on=Host.TENANT, answers=("application/json", INTROSPECTION_JWT),
     summary="Introspect a machine token",
     description="Tells whether a machine token is active, and returns its claims.",
@@ -191,7 +191,8 @@ class Revoked(Wire):
 
 
 revoke_machine = operation(
-    "oauth_tokens.revoke_machine", "POST /service/oauth/revoke", RevocationRequest, Revoked, auth=C, error_profile=OAUTH, on=Host.TENANT,
+    "oauth_tokens.revoke_machine", "POST /service/oauth/revoke", RevocationRequest, Revoked, auth=CLIENT,
+    error_profile=OAUTH, on=Host.TENANT,
     summary="Revoke a machine token",
     description="Revokes a machine token. The operations refuse it from then on.",
 )  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.auth import O
+from app.contract.auth import ORGANIZATION_MANAGEMENT
 from app.contract.catalogue import operation
 from app.contract.error_profiles import ORGANIZATIONS
 from app.contract.organizations.models import (
@@ -130,64 +130,71 @@ _GROUP_TAKEN = (e.MalformedRoleId, e.GroupRoleNameTaken, e.GroupTaken)
 _NO_GROUP = (e.UnknownGroupRole, e.MalformedGroupRoleId)
 
 list_all = operation(
-    "organization_connections.list", f"GET {_PATH}", OrgPath, Connections, auth=O, scope="organization:read",
+    "organization_connections.list", f"GET {_PATH}", OrgPath, Connections, auth=ORGANIZATION_MANAGEMENT, scope="organization:read",
     error_profile=ORGANIZATIONS, errors=FOUND, takes_blank_segments=True,
     summary="List an organization’s connections",
     description="Returns the connections of an organization to its identity providers, oldest first.",
 )  # fmt: skip
 create = operation(
-    "organization_connections.create", f"POST {_PATH}", CreateConnection, Connection, auth=O, scope="organization:update",
+    "organization_connections.create", f"POST {_PATH}", CreateConnection, Connection, auth=ORGANIZATION_MANAGEMENT,
+    scope="organization:update",
     accepts=Accept.JSON, error_profile=ORGANIZATIONS, errors=(*ACTIVE, *_CONTENT), takes_blank_segments=True,
     summary="Create a connection",
     description="Stores a connection of an organization to its identity provider, by SAML or OpenID Connect. The organization must have "
     "verified the domains. Sign-in with these connections isn’t available yet.",
 )  # fmt: skip
 read = operation(
-    "organization_connections.read", f"GET {_ONE}", ConnectionPath, Connection, auth=O, scope="organization:read",
+    "organization_connections.read", f"GET {_ONE}", ConnectionPath, Connection, auth=ORGANIZATION_MANAGEMENT, scope="organization:read",
     error_profile=ORGANIZATIONS, errors=(*FOUND, UNKNOWN), takes_blank_segments=True,
     summary="Get a connection",
     description="Returns a connection of an organization, with masked secrets.",
 )  # fmt: skip
 update = operation(
-    "organization_connections.update", f"PUT {_ONE}", UpdateConnection, Connection, auth=O, scope="organization:update",
+    "organization_connections.update", f"PUT {_ONE}", UpdateConnection, Connection, auth=ORGANIZATION_MANAGEMENT,
+    scope="organization:update",
     accepts=Accept.JSON, error_profile=ORGANIZATIONS, errors=(*ACTIVE, UNKNOWN, *_CONTENT), takes_blank_segments=True,
     summary="Update a connection",
     description="Changes a connection.",
 )  # fmt: skip
 delete = operation(
-    "organization_connections.delete", f"DELETE {_ONE}", ConnectionPath, Deleted, auth=O, scope="organization:update",
+    "organization_connections.delete", f"DELETE {_ONE}", ConnectionPath, Deleted, auth=ORGANIZATION_MANAGEMENT, scope="organization:update",
     error_profile=ORGANIZATIONS, errors=(*ACTIVE, UNKNOWN), takes_blank_segments=True,
     summary="Delete a connection",
     description="Deletes a connection with its group roles, and takes the roles from members who got them through a group.",
 )  # fmt: skip
 set_status = operation(
-    "organization_connections.set_status", f"PUT {_ONE}/status", SetConnectionStatus, IsActive, auth=O, scope="organization:update",
+    "organization_connections.set_status", f"PUT {_ONE}/status", SetConnectionStatus, IsActive,
+    auth=ORGANIZATION_MANAGEMENT, scope="organization:update",
     accepts=Accept.JSON, error_profile=ORGANIZATIONS, errors=(*FOUND, UNKNOWN, e.StatusAlreadySet, e.WrongStatus),
     takes_blank_segments=True,
     summary="Activate or deactivate a connection",
     description="Sets whether a connection is active. Joining by sign-in needs an active connection.",
 )  # fmt: skip
 list_group_roles = operation(
-    "organization_connections.list_group_roles", f"GET {_GROUPS}", ConnectionPath, GroupRoles, auth=O, scope="organization:read",
+    "organization_connections.list_group_roles", f"GET {_GROUPS}", ConnectionPath, GroupRoles,
+    auth=ORGANIZATION_MANAGEMENT, scope="organization:read",
     error_profile=ORGANIZATIONS, errors=(*FOUND, UNKNOWN), takes_blank_segments=True,
     summary="List group roles",
     description="Returns which roles the groups of an identity provider give to members.",
 )  # fmt: skip
 create_group_role = operation(
-    "organization_connections.create_group_role", f"POST {_GROUPS}", CreateGroupRole, GroupRole, auth=O, scope="organization:update",
+    "organization_connections.create_group_role", f"POST {_GROUPS}", CreateGroupRole, GroupRole,
+    auth=ORGANIZATION_MANAGEMENT, scope="organization:update",
     accepts=Accept.JSON, error_profile=ORGANIZATIONS, errors=(*ACTIVE, UNKNOWN, *_GROUP_TAKEN), takes_blank_segments=True,
     summary="Create a group role",
     description="Gives a role to members of a group of the identity provider, from their next sign-in on.",
 )  # fmt: skip
 update_group_role = operation(
-    "organization_connections.update_group_role", f"PUT {_GROUP}", UpdateGroupRole, GroupRole, auth=O, scope="organization:update",
+    "organization_connections.update_group_role", f"PUT {_GROUP}", UpdateGroupRole, GroupRole,
+    auth=ORGANIZATION_MANAGEMENT, scope="organization:update",
     accepts=Accept.JSON, error_profile=ORGANIZATIONS, errors=(*ACTIVE, UNKNOWN, *_GROUP_TAKEN, *_NO_GROUP),
     takes_blank_segments=True,
     summary="Update a group role",
     description="Changes the name, group or roles of a group role.",
 )  # fmt: skip
 delete_group_role = operation(
-    "organization_connections.delete_group_role", f"DELETE {_GROUP}", GroupRolePath, Deleted, auth=O, scope="organization:update",
+    "organization_connections.delete_group_role", f"DELETE {_GROUP}", GroupRolePath, Deleted,
+    auth=ORGANIZATION_MANAGEMENT, scope="organization:update",
     error_profile=ORGANIZATIONS, errors=(*FOUND, UNKNOWN, *_NO_GROUP), takes_blank_segments=True,
     summary="Delete a group role",
     description="Deletes a group role. Members lose the roles that they have only through it.",

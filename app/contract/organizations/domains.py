@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.auth import O
+from app.contract.auth import ORGANIZATION_MANAGEMENT
 from app.contract.catalogue import operation
 from app.contract.error_profiles import ORGANIZATIONS
 from app.contract.organizations.models import Domain, OrgPath
@@ -39,33 +39,35 @@ _ONE = f"{_PATH}/{{domainId}}"
 UNKNOWN = e.UnknownOrganizationDomain
 
 list_all = operation(
-    "organization_domains.list", f"GET {_PATH}", ListDomains, Domains, auth=O, scope="organization:read", error_profile=ORGANIZATIONS,
-    errors=FOUND, takes_blank_segments=True,
+    "organization_domains.list", f"GET {_PATH}", ListDomains, Domains, auth=ORGANIZATION_MANAGEMENT,
+    scope="organization:read", error_profile=ORGANIZATIONS, errors=FOUND, takes_blank_segments=True,
     summary="List an organization’s domains",
     description="Returns the email domains of an organization, oldest first.",
 )  # fmt: skip
 create = operation(
-    "organization_domains.create", f"POST {_PATH}", CreateDomain, Domain, auth=O, scope="organization:update", accepts=Accept.JSON,
+    "organization_domains.create", f"POST {_PATH}", CreateDomain, Domain, auth=ORGANIZATION_MANAGEMENT,
+    scope="organization:update", accepts=Accept.JSON,
     error_profile=ORGANIZATIONS, errors=(*ACTIVE, e.DomainTaken), takes_blank_segments=True,
     summary="Add a domain",
     description="Adds an email domain to an organization. To verify it, publish the TXT record `gatehouse-domain-verification=VALUE` "
     "at the domain, with the `VerificationToken` of the response as value, then verify the domain.",
 )  # fmt: skip
 read = operation(
-    "organization_domains.read", f"GET {_ONE}", DomainPath, Domain, auth=O, scope="organization:read", error_profile=ORGANIZATIONS,
-    errors=(*FOUND, UNKNOWN), takes_blank_segments=True,
+    "organization_domains.read", f"GET {_ONE}", DomainPath, Domain, auth=ORGANIZATION_MANAGEMENT,
+    scope="organization:read", error_profile=ORGANIZATIONS, errors=(*FOUND, UNKNOWN), takes_blank_segments=True,
     summary="Get a domain",
     description="Returns a domain of an organization with the state of its verification.",
 )  # fmt: skip
 verify = operation(
-    "organization_domains.verify", f"POST {_ONE}", DomainPath, Domain, auth=O, scope="organization:update", error_profile=ORGANIZATIONS,
+    "organization_domains.verify", f"POST {_ONE}", DomainPath, Domain, auth=ORGANIZATION_MANAGEMENT,
+    scope="organization:update", error_profile=ORGANIZATIONS,
     errors=(*ACTIVE, UNKNOWN, e.DomainVerified, e.DomainNotProven, e.DomainTaken), takes_blank_segments=True,
     summary="Verify a domain",
     description="Looks up the TXT record of a domain and marks the domain as verified. If the record is gone, a domain that was "
     "verified by it isn’t anymore.",
 )  # fmt: skip
 delete = operation(
-    "organization_domains.delete", f"DELETE {_ONE}", DomainPath, Deleted, auth=O, scope="organization:update",
+    "organization_domains.delete", f"DELETE {_ONE}", DomainPath, Deleted, auth=ORGANIZATION_MANAGEMENT, scope="organization:update",
     error_profile=ORGANIZATIONS, errors=(*FOUND, UNKNOWN, e.DomainInUse), takes_blank_segments=True,
     summary="Remove a domain",
     description="Removes a domain from an organization. Remove the connection that uses it first.",

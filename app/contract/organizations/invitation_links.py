@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.auth import O
+from app.contract.auth import ORGANIZATION_MANAGEMENT
 from app.contract.catalogue import operation
 from app.contract.organizations.invitations import INVITATIONS, InvitationPath, InvitationUrl, RoleIds
 from app.contract.paging import PagedByDefault
@@ -78,13 +78,13 @@ _OF_ORGANIZATION = (
 _OF_ONE = (e.OrganizationsOff, e.ClosedInvitation, e.UnknownOrganizationInvitation, e.OrganizationInactive)
 
 list_all = operation(
-    "organization_invitation_links.list_all", f"GET {_PATH}", ListInvitationLinks, InvitationLinks, auth=O, scope="invitation:read",
-    error_profile=INVITATIONS, errors=_OF_ORGANIZATION,
+    "organization_invitation_links.list_all", f"GET {_PATH}", ListInvitationLinks, InvitationLinks,
+    auth=ORGANIZATION_MANAGEMENT, scope="invitation:read", error_profile=INVITATIONS, errors=_OF_ORGANIZATION,
     summary="List invitation links",
     description="Returns the invitation links of an organization, oldest first.",
 )  # fmt: skip
 create = operation(
-    "organization_invitation_links.create", f"POST {_PATH}", CreateInvitationLink, CreatedInvitationLink, auth=O,
+    "organization_invitation_links.create", f"POST {_PATH}", CreateInvitationLink, CreatedInvitationLink, auth=ORGANIZATION_MANAGEMENT,
     scope="invitation:create", accepts=Accept.JSON, error_profile=INVITATIONS,
     errors=(
         *_OF_ORGANIZATION, e.MalformedRoleId, e.UnknownOrganizationRole, e.WrongInviter, e.InvitationUrlRefused,
@@ -95,14 +95,14 @@ create = operation(
     "`domains`. Only this response has its token.",
 )  # fmt: skip
 read = operation(
-    "organization_invitation_links.read", f"GET {_ONE}", InvitationPath, InvitationLink, auth=O, scope="invitation:read",
-    error_profile=INVITATIONS, errors=_OF_ONE,
+    "organization_invitation_links.read", f"GET {_ONE}", InvitationPath, InvitationLink, auth=ORGANIZATION_MANAGEMENT,
+    scope="invitation:read", error_profile=INVITATIONS, errors=_OF_ONE,
     summary="Get an invitation link",
     description="Returns an invitation link with how often it was used. The token isn’t returned.",
 )  # fmt: skip
 revoke = operation(
-    "organization_invitation_links.revoke", f"DELETE {_ONE}", InvitationPath, InvitationLink, auth=O, scope="invitation:delete",
-    error_profile=INVITATIONS, errors=_OF_ONE,
+    "organization_invitation_links.revoke", f"DELETE {_ONE}", InvitationPath, InvitationLink,
+    auth=ORGANIZATION_MANAGEMENT, scope="invitation:delete", error_profile=INVITATIONS, errors=_OF_ONE,
     summary="Turn off an invitation link",
     description="Turns off an active invitation link. Members who joined with it stay.",
 )  # fmt: skip

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.auth import WRITE, K, O, U
+from app.contract.auth import ACCESS_TOKEN, API_KEY, ORGANIZATION_MANAGEMENT, WRITE
 from app.contract.catalogue import operation
 from app.contract.error_profiles import NESTED
 from app.contract.organizations.members import UserRole
@@ -167,14 +167,14 @@ _ONE = "/v2/manage/invitations/{invitationid}"
 _OPEN = (e.OrganizationsOff, e.ClosedInvitation, e.OrganizationInactive)
 
 list_all = operation(
-    "organization_invitations.list_all", "GET /v2/manage/invitations", ListInvitations, Invitations, auth=O, scope="invitation:read",
-    error_profile=INVITATIONS, errors=_OF_ORGANIZATION,
+    "organization_invitations.list_all", "GET /v2/manage/invitations", ListInvitations, Invitations,
+    auth=ORGANIZATION_MANAGEMENT, scope="invitation:read", error_profile=INVITATIONS, errors=_OF_ORGANIZATION,
     summary="List invitations",
     description="Returns the invitations to an organization, oldest first.",
 )  # fmt: skip
 create = operation(
-    "organization_invitations.create", "POST /v2/manage/invitations", CreateInvitation, Invitation, auth=O, scope="invitation:create",
-    accepts=Accept.JSON, error_profile=INVITATIONS,
+    "organization_invitations.create", "POST /v2/manage/invitations", CreateInvitation, Invitation,
+    auth=ORGANIZATION_MANAGEMENT, scope="invitation:create", accepts=Accept.JSON, error_profile=INVITATIONS,
     errors=(
         *_OF_ORGANIZATION, *_ROLES, e.WrongInvitationEmail, e.WrongInviter, e.InvitationExists, e.AlreadyMember, e.NoSeatLeft,
         e.InvitationUrlRefused, e.MailLimitReached,
@@ -183,45 +183,46 @@ create = operation(
     description="Emails someone an invitation to join an organization with the given roles. The link works once, for 7 days.",
 )  # fmt: skip
 create_many = operation(
-    "organization_invitations.create_many", "POST /v2/manage/invitations/bulk", CreateInvitations, InvitationResults, auth=O,
+    "organization_invitations.create_many", "POST /v2/manage/invitations/bulk", CreateInvitations, InvitationResults,
+    auth=ORGANIZATION_MANAGEMENT,
     scope="invitation:create", accepts=Accept.JSON, error_profile=INVITATIONS, errors=(*_OF_ORGANIZATION, e.InvitationUrlRefused),
     summary="Invite several people",
     description="Invites up to 100 people to an organization by email. Each gets a result of its own; one that is refused doesn’t "
     "stop the others.",
 )  # fmt: skip
 read = operation(
-    "organization_invitations.read", f"GET {_ONE}", InvitationPath, Invitation, auth=O, scope="invitation:read",
+    "organization_invitations.read", f"GET {_ONE}", InvitationPath, Invitation, auth=ORGANIZATION_MANAGEMENT, scope="invitation:read",
     error_profile=INVITATIONS, errors=_OF_ONE,
     summary="Get an invitation",
     description="Returns an invitation with its state.",
 )  # fmt: skip
 update = operation(
-    "organization_invitations.update", f"PUT {_ONE}", UpdateInvitation, Invitation, auth=O, scope="invitation:update",
+    "organization_invitations.update", f"PUT {_ONE}", UpdateInvitation, Invitation, auth=ORGANIZATION_MANAGEMENT, scope="invitation:update",
     accepts=Accept.JSON, error_profile=INVITATIONS,
     errors=(*_OF_ONE, *_ROLES, e.WrongInviter, e.InvitationUrlRefused, e.MailLimitReached),
     summary="Update an invitation",
     description="Changes the roles of an open invitation. With `ResendEmail` it also emails a new link.",
 )  # fmt: skip
 revoke = operation(
-    "organization_invitations.revoke", f"DELETE {_ONE}", InvitationPath, Invitation, auth=O, scope="invitation:delete",
-    error_profile=INVITATIONS, errors=_OF_ONE,
+    "organization_invitations.revoke", f"DELETE {_ONE}", InvitationPath, Invitation, auth=ORGANIZATION_MANAGEMENT,
+    scope="invitation:delete", error_profile=INVITATIONS, errors=_OF_ONE,
     summary="Revoke an invitation",
     description="Revokes an open invitation. Its link stops working.",
 )  # fmt: skip
 resend = operation(
-    "organization_invitations.resend", f"POST {_ONE}/resend", InvitationPath, Resent, auth=O, scope="invitation:update",
-    error_profile=INVITATIONS, errors=(*_OF_ONE, e.MailLimitReached),
+    "organization_invitations.resend", f"POST {_ONE}/resend", InvitationPath, Resent, auth=ORGANIZATION_MANAGEMENT,
+    scope="invitation:update", error_profile=INVITATIONS, errors=(*_OF_ONE, e.MailLimitReached),
     summary="Resend an invitation",
     description="Emails a new link, which works for 7 days and replaces the earlier one. Wait a minute between two emails.",
 )  # fmt: skip
 look_up = operation(
-    "organization_invitations.look_up", "GET /identity/v2/auth/invitation", InvitationToken, OpenInvitation, auth=K, errors=_OPEN,
+    "organization_invitations.look_up", "GET /identity/v2/auth/invitation", InvitationToken, OpenInvitation, auth=API_KEY, errors=_OPEN,
     summary="Get an invitation by its token",
     description="Returns the open invitation of a link without using it, for example to show who invited whom on your sign-up page.",
 )  # fmt: skip
 accept = operation(
-    "organization_invitations.accept", "PUT /identity/v2/auth/invitation/accept", AcceptInvitation, AcceptedInvitation, auth=K & U,
-    access=WRITE, errors=(*_OPEN, e.WrongInvitationEmail, e.NoSeatLeft),
+    "organization_invitations.accept", "PUT /identity/v2/auth/invitation/accept", AcceptInvitation, AcceptedInvitation,
+    auth=API_KEY & ACCESS_TOKEN, access=WRITE, errors=(*_OPEN, e.WrongInvitationEmail, e.NoSeatLeft),
     summary="Accept an invitation",
     description="Makes the signed-in account a member of the organization that invited it. The account must have verified the invited "
     "email address.",

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.auth import O
+from app.contract.auth import ORGANIZATION_MANAGEMENT
 from app.contract.catalogue import operation
 from app.contract.error_profiles import ORGANIZATIONS
 from app.contract.organizations.models import OrgPath
@@ -51,19 +51,21 @@ _ONE = f"{_PATH}/{{id}}"
 _DECISION = (*ACTIVE, e.UnknownJoinRequest, e.JoinRequestClosed)
 
 list_all = operation(
-    "organization_join_requests.list", f"GET {_PATH}", ListJoinRequests, JoinRequests, auth=O, scope="role:read",
+    "organization_join_requests.list", f"GET {_PATH}", ListJoinRequests, JoinRequests, auth=ORGANIZATION_MANAGEMENT, scope="role:read",
     error_profile=ORGANIZATIONS, errors=ACTIVE, takes_blank_segments=True,
     summary="List join requests",
     description="Returns the requests of accounts to join an organization, oldest first.",
 )  # fmt: skip
 approve = operation(
-    "organization_join_requests.approve", f"POST {_ONE}/approve", JoinRequestPath, JoinRequest, auth=O, scope="role:update",
+    "organization_join_requests.approve", f"POST {_ONE}/approve", JoinRequestPath, JoinRequest,
+    auth=ORGANIZATION_MANAGEMENT, scope="role:update",
     error_profile=ORGANIZATIONS, errors=(*_DECISION, e.WrongDefaultMemberRole, e.NoSeatLeft, e.UnknownMember), takes_blank_segments=True,
     summary="Approve a join request",
     description="Makes the account a member with the role of new members, and tells the account by email.",
 )  # fmt: skip
 decline = operation(
-    "organization_join_requests.decline", f"POST {_ONE}/decline", JoinRequestPath, JoinRequest, auth=O, scope="role:update",
+    "organization_join_requests.decline", f"POST {_ONE}/decline", JoinRequestPath, JoinRequest,
+    auth=ORGANIZATION_MANAGEMENT, scope="role:update",
     error_profile=ORGANIZATIONS, errors=_DECISION, takes_blank_segments=True,
     summary="Decline a join request",
     description="Declines the request and tells the account by email. It can ask again after 30 days.",

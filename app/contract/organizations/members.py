@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.auth import O
+from app.contract.auth import ORGANIZATION_MANAGEMENT
 from app.contract.catalogue import operation
 from app.contract.error_profiles import NESTED, ORGANIZATIONS
 from app.contract.organizations.models import Ids, OrgPath
@@ -70,51 +70,57 @@ _OF_BOTH = (*_OF_ACCOUNT, *_OF_ORGANIZATION, e.OrganizationInactive)
 _ROLES = (e.MalformedRoleId, e.UserRoleExists)
 
 list_of_account = operation(
-    "organization_members.list_of_account", f"GET {_ACCOUNT}", ListMemberRoles, UserRoles, auth=O, scope="role:read",
+    "organization_members.list_of_account", f"GET {_ACCOUNT}", ListMemberRoles, UserRoles, auth=ORGANIZATION_MANAGEMENT, scope="role:read",
     error_profile=ORGANIZATIONS, errors=_OF_ACCOUNT, takes_blank_segments=True,
     summary="List an account’s roles in all organizations",
     description="Returns the roles of an account in each organization that it belongs to.",
 )  # fmt: skip
 leave_all = operation(
-    "organization_members.leave_all", f"DELETE {_ACCOUNT}", MemberAccount, Deleted, auth=O, scope="role:delete",
+    "organization_members.leave_all", f"DELETE {_ACCOUNT}", MemberAccount, Deleted, auth=ORGANIZATION_MANAGEMENT, scope="role:delete",
     error_profile=ORGANIZATIONS, errors=_OF_ACCOUNT, takes_blank_segments=True,
     summary="Remove an account from all organizations",
     description="Takes all roles in all organizations from an account, which ends its memberships.",
 )  # fmt: skip
 list_in_organization = operation(
-    "organization_members.list_in_organization", f"GET {_IN_ORGANIZATION}", MemberOfOrganization, UserRoles, auth=O, scope="role:read",
+    "organization_members.list_in_organization", f"GET {_IN_ORGANIZATION}", MemberOfOrganization, UserRoles,
+    auth=ORGANIZATION_MANAGEMENT, scope="role:read",
     error_profile=ORGANIZATIONS, errors=(*_OF_BOTH, e.NotAMember), takes_blank_segments=True,
     summary="List an account’s roles in an organization",
     description="Returns the roles that an account has in one organization.",
 )  # fmt: skip
 leave = operation(
-    "organization_members.leave", f"DELETE {_IN_ORGANIZATION}", MemberOfOrganization, Deleted, auth=O, scope="role:delete",
+    "organization_members.leave", f"DELETE {_IN_ORGANIZATION}", MemberOfOrganization, Deleted,
+    auth=ORGANIZATION_MANAGEMENT, scope="role:delete",
     error_profile=ORGANIZATIONS, errors=(*_OF_BOTH, e.NotAMember), takes_blank_segments=True,
     summary="Remove a member",
     description="Takes all roles in an organization from an account, which ends its membership.",
 )  # fmt: skip
 assign = operation(
-    "organization_members.assign", f"PUT {_IN_ORGANIZATION}/roles", RolesInOrganization, UserRoles, auth=O, scope="role:update",
+    "organization_members.assign", f"PUT {_IN_ORGANIZATION}/roles", RolesInOrganization, UserRoles,
+    auth=ORGANIZATION_MANAGEMENT, scope="role:update",
     accepts=Accept.JSON, error_profile=NESTED, takes_blank_segments=True,
     errors=(*_OF_BOTH, *_ROLES, e.RoleOfOtherOrganization, e.NoSeatLeft),
     summary="Assign roles to a member",
     description="Gives an account roles in an organization. The first role makes it a member and takes a seat.",
 )  # fmt: skip
 unassign = operation(
-    "organization_members.unassign", f"DELETE {_IN_ORGANIZATION}/roles", RolesInOrganization, Deleted, auth=O, scope="role:delete",
+    "organization_members.unassign", f"DELETE {_IN_ORGANIZATION}/roles", RolesInOrganization, Deleted,
+    auth=ORGANIZATION_MANAGEMENT, scope="role:delete",
     accepts=Accept.JSON, error_profile=NESTED, takes_blank_segments=True,
     errors=(*_OF_BOTH, e.MalformedRoleId, e.NotAMember, e.RoleOfOtherOrganization),
     summary="Remove roles from a member",
     description="Takes roles in an organization from an account. An account without a role isn’t a member anymore.",
 )  # fmt: skip
 assign_everywhere = operation(
-    "organization_members.assign_everywhere", f"PUT {_ACCOUNT}/roles", RolesEverywhere, UserRoles, auth=O, scope="role:update",
+    "organization_members.assign_everywhere", f"PUT {_ACCOUNT}/roles", RolesEverywhere, UserRoles,
+    auth=ORGANIZATION_MANAGEMENT, scope="role:update",
     accepts=Accept.JSON, error_profile=NESTED, errors=(*_OF_ACCOUNT, *_ROLES, e.RoleNotOfTenant), takes_blank_segments=True,
     summary="Assign roles in all organizations",
     description="Gives an account roles of the tenant in every active organization that it belongs to.",
 )  # fmt: skip
 list_of_organization = operation(
-    "organization_members.list_of_organization", "GET /v2/manage/organizations/{orgId}/orgcontext", ListMembers, UserRoles, auth=O,
+    "organization_members.list_of_organization", "GET /v2/manage/organizations/{orgId}/orgcontext", ListMembers,
+    UserRoles, auth=ORGANIZATION_MANAGEMENT,
     scope="role:read", error_profile=ORGANIZATIONS, errors=(OFF, *_OF_ORGANIZATION), takes_blank_segments=True,
     summary="List members",
     description="Returns the members of an organization with their roles, oldest first.",

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.auth import O
+from app.contract.auth import ORGANIZATION_MANAGEMENT
 from app.contract.catalogue import operation
 from app.contract.error_profiles import ORGANIZATIONS
 from app.contract.organizations.models import (
@@ -110,52 +110,54 @@ FOUND = (OFF, e.MalformedOrganizationId, e.OrganizationIdMissing, e.UnknownOrgan
 ACTIVE = (*FOUND, e.OrganizationInactive)
 
 list_all = operation(
-    "organizations.list", f"GET {_PATH}", ListOrganizations, Organizations, auth=O, scope="organization:read",
+    "organizations.list", f"GET {_PATH}", ListOrganizations, Organizations, auth=ORGANIZATION_MANAGEMENT, scope="organization:read",
     error_profile=ORGANIZATIONS, errors=(OFF,),
     summary="List organizations",
     description="Returns the organizations of the tenant, oldest first.",
 )  # fmt: skip
 create = operation(
-    "organizations.create", f"POST {_PATH}", CreateOrganization, Organization, auth=O, scope="organization:create", accepts=Accept.JSON,
+    "organizations.create", f"POST {_PATH}", CreateOrganization, Organization, auth=ORGANIZATION_MANAGEMENT,
+    scope="organization:create", accepts=Accept.JSON,
     error_profile=ORGANIZATIONS, errors=(OFF, e.OrganizationNameTaken, e.DomainTaken, e.TooManyOrganizations),
     summary="Create an organization",
     description="Creates an organization, for example when a business customer signs a contract. Members, domains and connections are "
     "added afterwards.",
 )  # fmt: skip
 read = operation(
-    "organizations.read", f"GET {_ONE}", OrgPath, Organization, auth=O, scope="organization:read", error_profile=ORGANIZATIONS,
-    errors=ACTIVE, takes_blank_segments=True,
+    "organizations.read", f"GET {_ONE}", OrgPath, Organization, auth=ORGANIZATION_MANAGEMENT, scope="organization:read",
+    error_profile=ORGANIZATIONS, errors=ACTIVE, takes_blank_segments=True,
     summary="Get an organization",
     description="Returns an organization with its domains, connections and policies.",
 )  # fmt: skip
 update = operation(
-    "organizations.update", f"PUT {_ONE}", UpdateOrganization, Organization, auth=O, scope="organization:update", accepts=Accept.JSON,
-    error_profile=ORGANIZATIONS, takes_blank_segments=True,
+    "organizations.update", f"PUT {_ONE}", UpdateOrganization, Organization, auth=ORGANIZATION_MANAGEMENT,
+    scope="organization:update", accepts=Accept.JSON, error_profile=ORGANIZATIONS, takes_blank_segments=True,
     summary="Update an organization",
     description="Changes an organization.",
     errors=(*ACTIVE, e.OrganizationNameTaken, e.DomainTaken, e.DomainInUse),
 )  # fmt: skip
 delete = operation(
-    "organizations.delete", f"DELETE {_ONE}", OrgPath, Deleted, auth=O, scope="organization:delete", error_profile=ORGANIZATIONS,
-    errors=FOUND, takes_blank_segments=True,
+    "organizations.delete", f"DELETE {_ONE}", OrgPath, Deleted, auth=ORGANIZATION_MANAGEMENT,
+    scope="organization:delete", error_profile=ORGANIZATIONS, errors=FOUND, takes_blank_segments=True,
     summary="Delete an organization",
     description="Deletes an organization with its roles, memberships, domains, connections and invitations. Accounts stay.",
 )  # fmt: skip
 set_status = operation(
-    "organizations.set_status", f"PUT {_ONE}/status", SetOrganizationStatus, IsActive, auth=O, scope="organization:update",
+    "organizations.set_status", f"PUT {_ONE}/status", SetOrganizationStatus, IsActive, auth=ORGANIZATION_MANAGEMENT,
+    scope="organization:update",
     accepts=Accept.JSON, error_profile=ORGANIZATIONS, errors=(*FOUND, e.StatusAlreadySet, e.WrongStatus), takes_blank_segments=True,
     summary="Activate or deactivate an organization",
     description="Activates or deactivates an organization. Members of an inactive organization can’t sign in to it.",
 )  # fmt: skip
 read_policies = operation(
-    "organizations.read_policies", f"GET {_ONE}/policy", OrgPath, Policies, auth=O, scope="organization:read",
+    "organizations.read_policies", f"GET {_ONE}/policy", OrgPath, Policies, auth=ORGANIZATION_MANAGEMENT, scope="organization:read",
     error_profile=ORGANIZATIONS, errors=ACTIVE, takes_blank_segments=True,
     summary="Get an organization’s policies",
     description="Returns what an organization requires of its members: sign-in methods, second factors, sessions, passwords and how "
     "people join.",
 )  # fmt: skip
 set_policies = operation(
-    "organizations.set_policies", f"PUT {_ONE}/policy", SetPolicies, Policies, auth=O, scope="organization:update",
+    "organizations.set_policies", f"PUT {_ONE}/policy", SetPolicies, Policies, auth=ORGANIZATION_MANAGEMENT, scope="organization:update",
     accepts=Accept.JSON, error_profile=ORGANIZATIONS, takes_blank_segments=True,
     summary="Update an organization’s policies",
     description="Changes what an organization requires of its members.",

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.auth import O
+from app.contract.auth import ORGANIZATION_MANAGEMENT
 from app.contract.catalogue import operation
 from app.contract.error_profiles import NESTED, ORGANIZATIONS
 from app.contract.organizations.models import Id, OrgPath
@@ -131,87 +131,94 @@ _ROLE_ERRORS = (OFF, e.RoleIdMissing, e.MalformedRoleId, e.UnknownOrganizationRo
 _ORGANIZATION_ERRORS = (OFF, e.OrganizationIdMissing, e.MalformedOrganizationId, e.UnknownOrganization)
 
 list_permissions = operation(
-    "organization_permissions.list", f"GET {_PERMISSIONS}", Paged, Permissions, auth=O, scope="role:read",
+    "organization_permissions.list", f"GET {_PERMISSIONS}", Paged, Permissions, auth=ORGANIZATION_MANAGEMENT, scope="role:read",
     error_profile=ORGANIZATIONS, errors=(OFF,),
     summary="List permissions",
     description="Returns the permissions of the tenant by name.",
 )  # fmt: skip
 create_permission = operation(
-    "organization_permissions.create", f"POST {_PERMISSIONS}", CreatePermission, Permission, auth=O, scope="role:create",
+    "organization_permissions.create", f"POST {_PERMISSIONS}", CreatePermission, Permission,
+    auth=ORGANIZATION_MANAGEMENT, scope="role:create",
     accepts=Accept.JSON, error_profile=ORGANIZATIONS, errors=(OFF, e.PermissionTaken),
     summary="Create a permission",
     description="Creates a permission that roles can grant, for example `orders:read`.",
 )  # fmt: skip
 read_permission = operation(
-    "organization_permissions.read", f"GET {_PERMISSION}", PermissionPath, Permission, auth=O, scope="role:read",
+    "organization_permissions.read", f"GET {_PERMISSION}", PermissionPath, Permission, auth=ORGANIZATION_MANAGEMENT, scope="role:read",
     error_profile=ORGANIZATIONS, errors=_PERMISSION_ERRORS,
     summary="Get a permission",
     description="Returns a permission.",
 )  # fmt: skip
 update_permission = operation(
-    "organization_permissions.update", f"PUT {_PERMISSION}", UpdatePermission, Permission, auth=O, scope="role:update",
+    "organization_permissions.update", f"PUT {_PERMISSION}", UpdatePermission, Permission, auth=ORGANIZATION_MANAGEMENT,
+    scope="role:update",
     accepts=Accept.JSON, error_profile=ORGANIZATIONS, errors=(*_PERMISSION_ERRORS, e.PermissionTaken),
     summary="Update a permission",
     description="Changes the name or description of a permission.",
 )  # fmt: skip
 delete_permission = operation(
-    "organization_permissions.delete", f"DELETE {_PERMISSION}", PermissionPath, Deleted, auth=O, scope="role:delete",
+    "organization_permissions.delete", f"DELETE {_PERMISSION}", PermissionPath, Deleted, auth=ORGANIZATION_MANAGEMENT, scope="role:delete",
     error_profile=ORGANIZATIONS, errors=_PERMISSION_ERRORS,
     summary="Delete a permission",
     description="Deletes a permission and removes it from every role.",
 )  # fmt: skip
 
 list_roles = operation(
-    "organization_roles.list", f"GET {_ROLES}", Paged, Roles, auth=O, scope="role:read", error_profile=ORGANIZATIONS, errors=(OFF,),
+    "organization_roles.list", f"GET {_ROLES}", Paged, Roles, auth=ORGANIZATION_MANAGEMENT, scope="role:read",
+    error_profile=ORGANIZATIONS, errors=(OFF,),
     summary="List tenant roles",
     description="Returns the roles of the tenant by name. Members of every organization can have them.",
 )  # fmt: skip
 create_role = operation(
-    "organization_roles.create", f"POST {_ROLES}", CreateRole, Role, auth=O, scope="role:create", accepts=Accept.JSON,
+    "organization_roles.create", f"POST {_ROLES}", CreateRole, Role, auth=ORGANIZATION_MANAGEMENT, scope="role:create", accepts=Accept.JSON,
     error_profile=NESTED, errors=(OFF, e.OrganizationRoleTaken, e.MalformedPermissionId),
     summary="Create a tenant role",
     description="Creates a role that members of every organization can have.",
 )  # fmt: skip
 read_role = operation(
-    "organization_roles.read", f"GET {_ROLE}", RolePath, Role, auth=O, scope="role:read", error_profile=ORGANIZATIONS,
+    "organization_roles.read", f"GET {_ROLE}", RolePath, Role, auth=ORGANIZATION_MANAGEMENT, scope="role:read", error_profile=ORGANIZATIONS,
     errors=_ROLE_ERRORS, takes_blank_segments=True,
     summary="Get a role",
     description="Returns a role of the tenant or of one organization.",
 )  # fmt: skip
 update_role = operation(
-    "organization_roles.update", f"PUT {_ROLE}", UpdateRole, Role, auth=O, scope="role:update", accepts=Accept.JSON,
+    "organization_roles.update", f"PUT {_ROLE}", UpdateRole, Role, auth=ORGANIZATION_MANAGEMENT, scope="role:update", accepts=Accept.JSON,
     error_profile=NESTED, errors=(*_ROLE_ERRORS, e.OrganizationRoleTaken, e.MalformedPermissionId, e.OrganizationInactive),
     takes_blank_segments=True,
     summary="Update a role",
     description="Changes the name, description or permissions of a role.",
 )  # fmt: skip
 delete_role = operation(
-    "organization_roles.delete", f"DELETE {_ROLE}", RolePath, Deleted, auth=O, scope="role:delete", error_profile=ORGANIZATIONS,
+    "organization_roles.delete", f"DELETE {_ROLE}", RolePath, Deleted, auth=ORGANIZATION_MANAGEMENT,
+    scope="role:delete", error_profile=ORGANIZATIONS,
     errors=(*_ROLE_ERRORS, e.DefaultRoleRequired, e.OrganizationInactive), takes_blank_segments=True,
     summary="Delete an organization role",
     description="Deletes a role of the tenant or of one organization, and takes it from every member. The default role can’t be "
     "deleted.",
 )  # fmt: skip
 find_roles = operation(
-    "organization_roles.find", f"GET {_ROLES}/{{name}}/name", FindRoles, Roles, auth=O, scope="role:read", error_profile=ORGANIZATIONS,
+    "organization_roles.find", f"GET {_ROLES}/{{name}}/name", FindRoles, Roles, auth=ORGANIZATION_MANAGEMENT,
+    scope="role:read", error_profile=ORGANIZATIONS,
     errors=(OFF, e.RoleNameMissing, e.MalformedOrganizationId, e.UnknownOrganization), takes_blank_segments=True,
     summary="Find roles by name",
     description="Returns the roles with this name, of the tenant and of organizations.",
 )  # fmt: skip
 set_default_role = operation(
-    "organization_roles.set_default", f"PUT {_ROLE}/default", RolePath, IsDefault, auth=O, scope="role:update",
+    "organization_roles.set_default", f"PUT {_ROLE}/default", RolePath, IsDefault, auth=ORGANIZATION_MANAGEMENT, scope="role:update",
     error_profile=NESTED, errors=(*_ROLE_ERRORS, e.RoleNotOfTenant), takes_blank_segments=True,
     summary="Set the default role",
     description="Makes a role of the tenant the one that new members get, instead of the previous default.",
 )  # fmt: skip
 list_organization_roles = operation(
-    "organization_roles.list_of_organization", f"GET {_OF_ORGANIZATION}", ListOrganizationRoles, Roles, auth=O, scope="role:read",
+    "organization_roles.list_of_organization", f"GET {_OF_ORGANIZATION}", ListOrganizationRoles, Roles,
+    auth=ORGANIZATION_MANAGEMENT, scope="role:read",
     error_profile=ORGANIZATIONS, errors=_ORGANIZATION_ERRORS, takes_blank_segments=True,
     summary="List an organization’s roles",
     description="Returns the roles that members of an organization can have: its own and those of the tenant.",
 )  # fmt: skip
 create_organization_role = operation(
-    "organization_roles.create_of_organization", f"POST {_OF_ORGANIZATION}", CreateOrganizationRole, Role, auth=O, scope="role:create",
+    "organization_roles.create_of_organization", f"POST {_OF_ORGANIZATION}", CreateOrganizationRole, Role,
+    auth=ORGANIZATION_MANAGEMENT, scope="role:create",
     accepts=Accept.JSON, error_profile=NESTED, takes_blank_segments=True,
     summary="Create a role of an organization",
     description="Creates a role that only members of this organization can have.",

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.auth import CREDENTIALS, READ, K, M, S, U
+from app.contract.auth import ACCESS_TOKEN, API_KEY, API_SECRET, CREDENTIALS, MACHINE_TOKEN, READ
 from app.contract.catalogue import operation
 from app.contract.error_groups import PASSKEY, UID_ERRORS
 from app.contract.passkeys.models import CredentialParameter, ListedPasskeys, OwnRegisterBegin
@@ -32,38 +32,40 @@ class ManagedPasskey(ManagedFactor):
 
 
 begin = operation(
-    "passkeys.begin", f"GET {_OWN}/register/passkey/begin", AccessTokenQuery, OwnRegisterBegin, auth=K & U, access=CREDENTIALS, row="M57",
+    "passkeys.begin", f"GET {_OWN}/register/passkey/begin", AccessTokenQuery, OwnRegisterBegin,
+    auth=API_KEY & ACCESS_TOKEN, access=CREDENTIALS, row="M57",
     errors=(e.PasskeysOff, e.PasskeyMisconfigured, e.PasskeyNeedsEmail, e.TooManyRequests),
     summary="Start adding a passkey",
     description="Returns the options for `navigator.credentials.create()`, for the signed-in account. Send the result to `POST "
     "/identity/v2/auth/account/register/passkey/finish`.",
 )  # fmt: skip
 add = operation(
-    "passkeys.add", f"POST {_OWN}/register/passkey/finish", AddPasskey, ListedPasskeys, auth=K & U, access=CREDENTIALS, row="M58",
-    errors=(*PASSKEY,),
+    "passkeys.add", f"POST {_OWN}/register/passkey/finish", AddPasskey, ListedPasskeys, auth=API_KEY & ACCESS_TOKEN,
+    access=CREDENTIALS, row="M58", errors=(*PASSKEY,),
     summary="Add a passkey",
     description="Adds the new passkey to the signed-in account and returns all its passkeys.",
 )  # fmt: skip
 listed = operation(
-    "passkeys.listed", f"GET {_OWN}/passkey", AccessTokenQuery, ListedPasskeys, auth=K & U, access=READ, row="M59",
+    "passkeys.listed", f"GET {_OWN}/passkey", AccessTokenQuery, ListedPasskeys, auth=API_KEY & ACCESS_TOKEN, access=READ, row="M59",
     errors=(e.PasskeysOff, e.NoPasskey),
     summary="List passkeys",
     description="Returns the passkeys of the signed-in account with the authenticator’s name and when each was created.",
 )  # fmt: skip
 remove = operation(
-    "passkeys.remove", f"DELETE {_OWN}/passkey/{{passkeyid}}", RemoveOwnPasskey, Deleted, auth=K & U, access=CREDENTIALS,
+    "passkeys.remove", f"DELETE {_OWN}/passkey/{{passkeyid}}", RemoveOwnPasskey, Deleted, auth=API_KEY & ACCESS_TOKEN, access=CREDENTIALS,
     accepts=Accept.JSON, row="M60", visits=True, errors=(e.UnknownPasskey,),
     summary="Delete a passkey",
     description="Deletes a passkey of the signed-in account. It can’t sign in anymore.",
 )  # fmt: skip
 managed_listed = operation(
-    "passkeys.managed_listed", f"GET {_MANAGED}", ManagedFactor, ListedPasskeys, auth=K & S | M, scope="profile:read", row="M61",
-    errors=(*UID_ERRORS, e.NoPasskey),
+    "passkeys.managed_listed", f"GET {_MANAGED}", ManagedFactor, ListedPasskeys,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope="profile:read", row="M61", errors=(*UID_ERRORS, e.NoPasskey),
     summary="List an account’s passkeys",
     description="Returns the passkeys of any account with the authenticator’s name and when each was created.",
 )  # fmt: skip
 managed_remove = operation(
-    "passkeys.managed_remove", f"DELETE {_MANAGED}/{{passkeyid}}", ManagedPasskey, Deleted, auth=K & S | M, scope="profile:update",
+    "passkeys.managed_remove", f"DELETE {_MANAGED}/{{passkeyid}}", ManagedPasskey, Deleted,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope="profile:update",
     row="M62", errors=(*UID_ERRORS, e.UnknownPasskey),
     summary="Delete an account’s passkey",
     description="Deletes a passkey of any account, for example after a device was stolen.",

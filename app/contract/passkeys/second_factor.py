@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from app.contract import errors as e
-from app.contract.auth import CREDENTIALS, K, M, S, U
+from app.contract.auth import ACCESS_TOKEN, API_KEY, API_SECRET, CREDENTIALS, MACHINE_TOKEN
 from app.contract.catalogue import operation
 from app.contract.error_groups import UID_ERRORS
 from app.contract.passkeys.account import AddPasskey
@@ -34,51 +34,53 @@ _BEGIN_ENROLMENT_ERRORS = (
     *TOKEN_ERRORS, e.PasskeyFactorOff, e.PasskeyMisconfigured, e.FactorEnrolledBefore, e.TooManyRequests,
 )  # fmt: skip
 begin_enrolment = operation(
-    "second_factors.begin_passkey_enrolment", f"GET {_LOGIN}/register/passkey/begin", EnrolmentBegin, RegisterBegin, auth=K & U | K,
-    access=CREDENTIALS, row="M15", errors=_BEGIN_ENROLMENT_ERRORS,
+    "second_factors.begin_passkey_enrolment", f"GET {_LOGIN}/register/passkey/begin", EnrolmentBegin, RegisterBegin,
+    auth=API_KEY & ACCESS_TOKEN | API_KEY, access=CREDENTIALS, row="M15", errors=_BEGIN_ENROLMENT_ERRORS,
     summary="Start setting up a passkey factor at sign-in",
     description="Returns the options for `navigator.credentials.create()`, to set up a passkey as second factor during a sign-in. It "
     "takes the challenge’s token, or an access token.",
 )  # fmt: skip
 enrol = operation(
-    "second_factors.enrol_passkey", f"POST {_LOGIN}/register/passkey/finish", PasskeyVerification, FactorLogin, auth=K, row="M16",
+    "second_factors.enrol_passkey", f"POST {_LOGIN}/register/passkey/finish", PasskeyVerification, FactorLogin, auth=API_KEY, row="M16",
     errors=(*TOKEN_ERRORS, e.PasskeyFactorOff, e.PasskeyRefused, e.PasskeyMisconfigured, e.FactorEnrolledBefore),
     summary="Finish setting up a passkey factor at sign-in",
     description="Adds the passkey as a second factor and finishes the sign-in: the response is a session.",
 )  # fmt: skip
 begin = operation(
-    "second_factors.begin_passkey", f"GET {_LOGIN}/passkey/begin", ChallengeToken, LoginBegin, auth=K, row="M17",
+    "second_factors.begin_passkey", f"GET {_LOGIN}/passkey/begin", ChallengeToken, LoginBegin, auth=API_KEY, row="M17",
     errors=(*TOKEN_ERRORS, e.PasskeyFactorOff, e.PasskeyMisconfigured, e.PasskeyFactorNotEnrolled, e.TooManyRequests),
     summary="Start answering with a passkey",
     description="Returns the options for `navigator.credentials.get()`, with the passkeys of the account that signs in.",
 )  # fmt: skip
 prove = operation(
-    "second_factors.with_passkey", f"POST {_LOGIN}/passkey/finish", PasskeyVerification, FactorLogin, auth=K, row="M18",
+    "second_factors.with_passkey", f"POST {_LOGIN}/passkey/finish", PasskeyVerification, FactorLogin, auth=API_KEY, row="M18",
     errors=(*TOKEN_ERRORS, e.PasskeyFactorOff, e.PasskeyRefused, e.PasskeyMisconfigured, e.PasskeyFactorNotEnrolled),
     summary="Answer with a passkey",
     description="Answers a challenge with the result of `navigator.credentials.get()` and returns the session.",
 )  # fmt: skip
 begin_own = operation(
-    "second_factors.begin_own_passkey", f"GET {_OWN}/register/passkey/begin", AccessTokenQuery, RegisterBegin, auth=K & U,
+    "second_factors.begin_own_passkey", f"GET {_OWN}/register/passkey/begin", AccessTokenQuery, RegisterBegin, auth=API_KEY & ACCESS_TOKEN,
     access=CREDENTIALS, row="M29", errors=(e.PasskeyFactorOff, e.PasskeyMisconfigured, e.TooManyRequests),
     summary="Start setting up a passkey factor",
     description="Returns the options for `navigator.credentials.create()`, to set up a passkey as second factor of the signed-in "
     "account.",
 )  # fmt: skip
 enrol_own = operation(
-    "second_factors.enrol_own_passkey", f"POST {_OWN}/register/passkey/finish", AddPasskey, ListedPasskey, auth=K & U, access=CREDENTIALS,
+    "second_factors.enrol_own_passkey", f"POST {_OWN}/register/passkey/finish", AddPasskey, ListedPasskey,
+    auth=API_KEY & ACCESS_TOKEN, access=CREDENTIALS,
     row="M30", errors=(e.PasskeyFactorOff, e.PasskeyRefused, e.PasskeyMisconfigured),
     summary="Finish setting up a passkey factor",
     description="Adds the passkey as a second factor of the signed-in account and returns it.",
 )  # fmt: skip
 remove_own = operation(
-    "second_factors.remove_passkey", f"DELETE {_OWN}/passkey", AccessTokenQuery, Deleted, auth=K & U, access=CREDENTIALS,
+    "second_factors.remove_passkey", f"DELETE {_OWN}/passkey", AccessTokenQuery, Deleted, auth=API_KEY & ACCESS_TOKEN, access=CREDENTIALS,
     also=(f"{_OWN}/authenticator/passkey",), row="M37", errors=(e.PasskeyFactorOff, e.PasskeyFactorNotEnrolled),
     summary="Remove passkey factors",
     description="Removes every passkey that is a second factor of the signed-in account. Passkeys for signing in stay.",
 )  # fmt: skip
 managed_remove = operation(
-    "second_factors.managed_remove_passkey", f"DELETE {_MANAGED}/passkey", ManagedFactor, Deleted, auth=K & S | M, scope="profile:update",
+    "second_factors.managed_remove_passkey", f"DELETE {_MANAGED}/passkey", ManagedFactor, Deleted,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope="profile:update",
     also=(f"{_MANAGED}/authenticator/passkey",), accepts=Accept.JSON, row="M38", errors=(*UID_ERRORS, e.PasskeyFactorNotEnrolled),
     summary="Remove an account’s passkey factors",
     description="Removes every passkey that is a second factor of an account. Passkeys for signing in stay.",

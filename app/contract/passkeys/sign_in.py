@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.auth import K
+from app.contract.auth import API_KEY
 from app.contract.catalogue import HASHES_IN_BULK, operation
 from app.contract.error_groups import CAPTCHA, EMAIL_SENDING, LINK, PASSKEY, SESSION_ERRORS
 from app.contract.passkeys.models import CredentialParameter, LoginBegin, PresentedCredential, RegisterBegin
@@ -68,15 +68,15 @@ _BEGIN_SIGN_UP_ERRORS = (
     e.PasskeysOff, e.PasskeyMisconfigured, e.PasskeyNeedsEmail, e.EmailRegistered, e.MalformedEmail, e.RegistrationOff, e.TooManyRequests,
 )  # fmt: skip
 begin_sign_up = operation(
-    "passkeys.begin_sign_up", f"GET {_A}/register/passkey/begin", SignUpBegin, RegisterBegin, auth=K, row="M48",
+    "passkeys.begin_sign_up", f"GET {_A}/register/passkey/begin", SignUpBegin, RegisterBegin, auth=API_KEY, row="M48",
     errors=_BEGIN_SIGN_UP_ERRORS,
     summary="Start a sign-up with a passkey",
     description="Returns the options for `navigator.credentials.create()`, for a new account with the email address in `identifier`. "
     "The account is created when you send the result to `POST /identity/v2/auth/register/passkey/finish`.",
 )  # fmt: skip
 finish_sign_up = operation(
-    "passkeys.finish_sign_up", f"POST {_A}/register/passkey/finish", SignUpFinish, Registered, auth=K, hashing=HASHES_IN_BULK, row="M49",
-    errors=(*REGISTRATION_ERRORS, *PASSKEY, e.PasskeyNeedsEmail),
+    "passkeys.finish_sign_up", f"POST {_A}/register/passkey/finish", SignUpFinish, Registered, auth=API_KEY,
+    hashing=HASHES_IN_BULK, row="M49", errors=(*REGISTRATION_ERRORS, *PASSKEY, e.PasskeyNeedsEmail),
     summary="Finish a sign-up with a passkey",
     description="Creates an account with the new passkey and the fields of the sign-up form; it needs no password. `Data` is a "
     "session if the account can sign in at once, otherwise null.",
@@ -86,20 +86,21 @@ _BEGIN_SIGN_IN_ERRORS = (
     e.TooManyRequests,
 )  # fmt: skip
 begin_sign_in = operation(
-    "passkeys.begin_sign_in", f"GET {_A}/login/passkey/begin", SignInBegin, LoginBegin, auth=K, row="M50", errors=_BEGIN_SIGN_IN_ERRORS,
+    "passkeys.begin_sign_in", f"GET {_A}/login/passkey/begin", SignInBegin, LoginBegin, auth=API_KEY, row="M50",
+    errors=_BEGIN_SIGN_IN_ERRORS,
     summary="Start a sign-in with a passkey",
     description="Returns the options for `navigator.credentials.get()`, with the passkeys of the account that `identifier` names. "
     "Send the result to `POST /identity/v2/auth/login/passkey/finish`.",
 )  # fmt: skip
 finish_sign_in = operation(
-    "passkeys.finish_sign_in", f"POST {_A}/login/passkey/finish", SignInFinish, FactorLogin, auth=K, row="M51",
+    "passkeys.finish_sign_in", f"POST {_A}/login/passkey/finish", SignInFinish, FactorLogin, auth=API_KEY, row="M51",
     errors=(*SIGN_IN_ERRORS, *PASSKEY, e.NoPasskey, e.PasskeyNeedsEmail, e.TooManyRequests),
     summary="Finish a sign-in with a passkey",
     description="Verifies the passkey and returns a session. A passkey that verified its user, by fingerprint, face or screen lock, "
     "counts as two factors, so no challenge follows.",
 )  # fmt: skip
 begin_autofill = operation(
-    "passkeys.begin_autofill", f"GET {_A}/login/passkey/autofill/begin", AutofillBegin, LoginBegin, auth=K, row="M52",
+    "passkeys.begin_autofill", f"GET {_A}/login/passkey/autofill/begin", AutofillBegin, LoginBegin, auth=API_KEY, row="M52",
     errors=(e.PasskeysOff, e.PasskeyAutofillOff, e.PasskeyMisconfigured, e.TooManyRequests),
     summary="Start passkey autofill",
     description="Returns the options for `navigator.credentials.get()` without naming an account, so that the browser offers passkeys "
@@ -107,7 +108,7 @@ begin_autofill = operation(
     "/identity/v2/auth/login/passkey/autofill/finish`.",
 )  # fmt: skip
 finish_autofill = operation(
-    "passkeys.finish_autofill", f"POST {_A}/login/passkey/autofill/finish", SignInFinish, FactorLogin, auth=K, row="M53",
+    "passkeys.finish_autofill", f"POST {_A}/login/passkey/autofill/finish", SignInFinish, FactorLogin, auth=API_KEY, row="M53",
     errors=(*SIGN_IN_ERRORS, *PASSKEY, e.PasskeyAutofillOff, e.NoPasskey, e.TooManyRequests),
     summary="Finish passkey autofill",
     description="Verifies the passkey that was chosen in the browser and returns a session. The passkey’s user handle names the "
@@ -118,19 +119,19 @@ _FORGOT_ERRORS = (
     e.TooManyRequests,
 )  # fmt: skip
 forgot = operation(
-    "passkeys.forgot", f"POST {_A}/passkey/forgot", ForgotPasskey, Posted, auth=K, row="M54", errors=_FORGOT_ERRORS,
+    "passkeys.forgot", f"POST {_A}/passkey/forgot", ForgotPasskey, Posted, auth=API_KEY, row="M54", errors=_FORGOT_ERRORS,
     summary="Email a passkey reset link",
     description="Emails a link that replaces lost passkeys. The response is the same whether or not an account has the address.",
 )  # fmt: skip
 begin_reset = operation(
-    "passkeys.begin_reset", f"GET {_A}/passkey/reset/begin", ResetBegin, RegisterBegin, auth=K, row="M55",
+    "passkeys.begin_reset", f"GET {_A}/passkey/reset/begin", ResetBegin, RegisterBegin, auth=API_KEY, row="M55",
     errors=(*LINK, e.PasskeysOff, e.PasskeyMisconfigured, e.AccountBlocked, e.TooManyRequests),
     summary="Start replacing lost passkeys",
     description="Returns the options for `navigator.credentials.create()`, for the account of an emailed reset link. The link stays "
     "valid until the reset is finished.",
 )  # fmt: skip
 finish_reset = operation(
-    "passkeys.finish_reset", f"POST {_A}/passkey/reset/finish", ResetFinish, Posted, auth=K, row="M56",
+    "passkeys.finish_reset", f"POST {_A}/passkey/reset/finish", ResetFinish, Posted, auth=API_KEY, row="M56",
     errors=(*PASSKEY, *LINK, e.AccountBlocked, e.TooManyRequests),
     summary="Finish replacing lost passkeys",
     description="Replaces every passkey of the account with the new one. The reset link can’t be used again.",

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.auth import NEVER, K
+from app.contract.auth import API_KEY, NEVER
 from app.contract.catalogue import operation
 from app.kit.operations.wire import From, Wire
 
@@ -55,20 +55,20 @@ class DeviceToken(Wire):
 
 
 generate = operation(
-    "cross_device.generate", "GET /sso/mobile/generate", GenerateCode, GeneratedCode, auth=K, takes_secret=True,
+    "cross_device.generate", "GET /sso/mobile/generate", GenerateCode, GeneratedCode, auth=API_KEY, takes_secret=True,
     errors=(e.MalformedKey, e.EndpointForbidden),
     summary="Create a sign-in code",
     description="Returns a code to draw as a QR code, and a number to show with it. A signed-in phone scans the code and approves "
     "the sign-in; poll `GET /sso/mobile/token` meanwhile.",
 )  # fmt: skip
 approve = operation(
-    "cross_device.approve", "POST /sso/mobile/token", ApproveCode, Approved, auth=K, access=NEVER,
+    "cross_device.approve", "POST /sso/mobile/token", ApproveCode, Approved, auth=API_KEY, access=NEVER,
     errors=(e.InvalidAccessToken, e.ExpiredAccessToken, e.EndpointForbidden, e.WrongMailCode),
     summary="Approve a sign-in code",
     description="Approves the sign-in of the screen that shows the code, with the access token of the phone that scanned it.",
 )  # fmt: skip
 poll = operation(
-    "cross_device.poll", "GET /sso/mobile/token", PollCode, DeviceToken, auth=K,
+    "cross_device.poll", "GET /sso/mobile/token", PollCode, DeviceToken, auth=API_KEY,
     errors=(e.EndpointForbidden, e.SmartLinkWaits),
     summary="Poll for the approved code",
     description="Returns the access token once the code was approved. It’s handed over once.",

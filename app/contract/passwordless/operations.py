@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.auth import K
+from app.contract.auth import API_KEY
 from app.contract.catalogue import HASHES_SECRETS, operation
 from app.contract.error_groups import (
     CONTACT_TAKEN,
@@ -96,7 +96,7 @@ _SEND_MAIL_ERRORS = (
     e.EmailOrUsernameMissing, e.AccountBlocked, e.TooManyRequests,
 )  # fmt: skip
 send_mail = operation(
-    "passwordless.send_mail", f"GET {_PATH}/email", SendLoginEmail, Posted, auth=K, row="U49", errors=_SEND_MAIL_ERRORS,
+    "passwordless.send_mail", f"GET {_PATH}/email", SendLoginEmail, Posted, auth=API_KEY, row="U49", errors=_SEND_MAIL_ERRORS,
     summary="Send a sign-in email",
     description="Emails a link or a code that signs in without a password, to the account that `email` or `username` names. Requests "
     "are limited for each address and account.",
@@ -106,22 +106,22 @@ _BY_LINK_ERRORS = (
     e.TooManyRequests,
 )  # fmt: skip
 by_link = operation(
-    "passwordless.by_link", f"GET {_PATH}/email/verify", LoginByLink, FactorLogin, auth=K, row="U50", errors=_BY_LINK_ERRORS,
+    "passwordless.by_link", f"GET {_PATH}/email/verify", LoginByLink, FactorLogin, auth=API_KEY, row="U50", errors=_BY_LINK_ERRORS,
     summary="Sign in with an emailed link",
     description="Signs in with the token of an emailed link and returns a session, or a challenge if a second factor is needed. The "
     "link works once; a HEAD request doesn’t use it up.",
 )  # fmt: skip
 _BY_CODE = (*SIGN_IN_ERRORS, *IDENTIFIER_KINDS, *CONTACT_TAKEN, e.PasswordlessOff, e.UnknownAccount, e.TooManyRequests)
 by_email_code = operation(
-    "passwordless.by_email_code", f"POST {_PATH}/email/verifyotp", LoginByEmailCode, FactorLogin, auth=K, hashing=HASHES_SECRETS,
+    "passwordless.by_email_code", f"POST {_PATH}/email/verifyotp", LoginByEmailCode, FactorLogin, auth=API_KEY, hashing=HASHES_SECRETS,
     row="U51", errors=(*_BY_CODE, *EMAIL_CODE, e.MalformedEmail),
     summary="Sign in with an emailed code",
     description="Signs in with an emailed code and the email address, and returns a session, or a challenge if a second factor is "
     "needed. After several wrong codes the code stops working.",
 )  # fmt: skip
 by_username_code = operation(
-    "passwordless.by_username_code", f"POST {_PATH}/username/verifyotp", LoginByUsernameCode, FactorLogin, auth=K, hashing=HASHES_SECRETS,
-    row="U52", errors=(*_BY_CODE, *EMAIL_CODE, e.UsernameMissing),
+    "passwordless.by_username_code", f"POST {_PATH}/username/verifyotp", LoginByUsernameCode, FactorLogin, auth=API_KEY,
+    hashing=HASHES_SECRETS, row="U52", errors=(*_BY_CODE, *EMAIL_CODE, e.UsernameMissing),
     summary="Sign in with a code and username",
     description="Signs in with an emailed code and the username, and returns a session, or a challenge if a second factor is needed.",
 )  # fmt: skip
@@ -130,12 +130,12 @@ _SEND_SMS_ERRORS = (
     e.AccountBlocked, e.TooManyRequests,
 )  # fmt: skip
 send_sms = operation(
-    "passwordless.send_sms", f"GET {_PATH}/otp", SendLoginSms, PostedSms, auth=K, row="U53", errors=_SEND_SMS_ERRORS,
+    "passwordless.send_sms", f"GET {_PATH}/otp", SendLoginSms, PostedSms, auth=API_KEY, row="U53", errors=_SEND_SMS_ERRORS,
     summary="Text a sign-in code",
     description="Texts a code that signs in without a password, to an account’s verified phone number.",
 )  # fmt: skip
 by_sms_code = operation(
-    "passwordless.by_sms_code", f"PUT {_PATH}/otp/verify", LoginBySmsCode, FactorLogin, auth=K, hashing=HASHES_SECRETS, row="U54",
+    "passwordless.by_sms_code", f"PUT {_PATH}/otp/verify", LoginBySmsCode, FactorLogin, auth=API_KEY, hashing=HASHES_SECRETS, row="U54",
     errors=(*_BY_CODE, *SMS_CODE, e.UnknownPhone, e.PhoneMissing),
     summary="Sign in with a texted code",
     description="Signs in with a texted code and the phone number, and returns a session, or a challenge if a second factor is "

@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.auth import K
+from app.contract.auth import API_KEY
 from app.contract.catalogue import HASHES_SECRETS, operation
 from app.contract.error_groups import (
     CAPTCHA,
@@ -113,7 +113,7 @@ _START_ERRORS = (
     e.UnknownPhone, e.PhoneUnverified, e.AccountBlocked, e.TooManyRequests,
 )  # fmt: skip
 start = operation(
-    "smart_login.start", f"GET {_AUTH}/login/smartlogin", StartSmartLogin, LoginRequested, auth=K, takes_secret=True, row="U55",
+    "smart_login.start", f"GET {_AUTH}/login/smartlogin", StartSmartLogin, LoginRequested, auth=API_KEY, takes_secret=True, row="U55",
     errors=_START_ERRORS,
     summary="Start smart login",
     description="Emails a link that approves a sign-in on this device, for example on a TV or computer while the inbox is on a phone. "
@@ -121,7 +121,7 @@ start = operation(
     "with the same `clientguid`.",
 )  # fmt: skip
 poll = operation(
-    "smart_login.poll", f"GET {_AUTH}/login/smartlogin/ping", PollLogin, FactorLogin, auth=K, row="U56",
+    "smart_login.poll", f"GET {_AUTH}/login/smartlogin/ping", PollLogin, FactorLogin, auth=API_KEY, row="U56",
     errors=(*_NEW, *SIGN_IN_ERRORS, *CONTACT_TAKEN, e.SmartLinkWaits, e.WrongClientGuid, e.UsedSmartLink),
     summary="Poll for an approved sign-in",
     description="Returns the session once the emailed link was approved, for smart login and for one-touch login by email. Poll about "
@@ -132,7 +132,7 @@ _APPROVE_ERRORS = (
     e.OneTouchOff, e.TooManyRequests,
 )  # fmt: skip
 approve = operation(
-    "smart_login.approve", f"GET {_AUTH}/email/smartlogin", ApproveByLink, LoginApproved, auth=K, row="U57", errors=_APPROVE_ERRORS,
+    "smart_login.approve", f"GET {_AUTH}/email/smartlogin", ApproveByLink, LoginApproved, auth=API_KEY, row="U57", errors=_APPROVE_ERRORS,
     summary="Approve a smart login",
     description="Approves the sign-in of the waiting device with the token of the emailed link. A HEAD request approves nothing.",
 )  # fmt: skip
@@ -140,7 +140,7 @@ _TOUCH_MAIL_ERRORS = (
     *_NEW, *EMAIL_SENDING, *CAPTCHA, e.OneTouchOff, e.ClientGuidTaken, e.MalformedEmail, e.AccountBlocked, e.TooManyRequests,
 )  # fmt: skip
 touch_mail = operation(
-    "smart_login.touch_mail", f"POST {_AUTH}/onetouchlogin/email", StartOneTouchByEmail, LoginRequested, auth=K, takes_secret=True,
+    "smart_login.touch_mail", f"POST {_AUTH}/onetouchlogin/email", StartOneTouchByEmail, LoginRequested, auth=API_KEY, takes_secret=True,
     row="U58", errors=_TOUCH_MAIL_ERRORS,
     summary="Start one-touch login by email",
     description="Emails a link that signs in. If the address is new and sign-up is open, approving the link creates the account. Poll "
@@ -151,7 +151,7 @@ _TOUCH_SMS_ERRORS = (
     e.RegistrationOff,
 )  # fmt: skip
 touch_sms = operation(
-    "smart_login.touch_sms", f"POST {_AUTH}/onetouchlogin/phone", StartOneTouchBySms, PostedSms, auth=K, row="U59",
+    "smart_login.touch_sms", f"POST {_AUTH}/onetouchlogin/phone", StartOneTouchBySms, PostedSms, auth=API_KEY, row="U59",
     errors=_TOUCH_SMS_ERRORS,
     summary="Start one-touch login by phone",
     description="Texts a code that signs in. If the number is new and sign-up is open, the code creates the account.",
@@ -161,14 +161,14 @@ _TOUCH_CODE_ERRORS = (
     e.RegistrationOff,
 )  # fmt: skip
 touch_code = operation(
-    "smart_login.touch_code", f"PUT {_AUTH}/onetouchlogin/phone/verify", OneTouchByCode, FactorLogin, auth=K, hashing=HASHES_SECRETS,
+    "smart_login.touch_code", f"PUT {_AUTH}/onetouchlogin/phone/verify", OneTouchByCode, FactorLogin, auth=API_KEY, hashing=HASHES_SECRETS,
     row="U60", errors=_TOUCH_CODE_ERRORS,
     summary="Finish one-touch login by phone",
     description="Signs in with the texted code and the phone number, and returns a session, or a challenge if a second factor is "
     "needed.",
 )  # fmt: skip
 touch_link = operation(
-    "smart_login.touch_link", f"GET {_AUTH}/email/onetouchlogin", ApproveByLink, LoginApproved, auth=K, row="U61",
+    "smart_login.touch_link", f"GET {_AUTH}/email/onetouchlogin", ApproveByLink, LoginApproved, auth=API_KEY, row="U61",
     errors=(*_CLICKED, e.OneTouchOff, e.EmailMissing, e.UnknownLink, e.ExpiredLink, e.UsedOneTouchLink, e.TooManyRequests),
     summary="Approve a one-touch login",
     description="Approves a one-touch login with the token of the emailed link. The waiting device gets the session when it polls.",

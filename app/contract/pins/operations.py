@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.auth import CREDENTIALS, K, U
+from app.contract.auth import ACCESS_TOKEN, API_KEY, CREDENTIALS
 from app.contract.catalogue import HASHES, operation
 from app.contract.error_groups import (
     EMAIL_CODE,
@@ -117,27 +117,28 @@ PIN_ERRORS = (e.PinOff, e.NoPin)
 PIN_SIGN_IN = (*SESSION_ERRORS, e.LockedDuringStep, e.EmailUnverified, e.PhoneUnverified)
 
 with_pin = operation(
-    "pins.with_pin", "POST /identity/v2/auth/login/pin", PinLogin, FactorLogin, auth=K, hashing=HASHES, row="U67",
+    "pins.with_pin", "POST /identity/v2/auth/login/pin", PinLogin, FactorLogin, auth=API_KEY, hashing=HASHES, row="U67",
     errors=(*PIN_ERRORS, *PIN_SIGN_IN, e.PinLoginOff, e.UnknownSessionToken, e.ExpiredSessionToken, e.WrongPin),
     summary="Sign in with a PIN",
     description="Signs in again with a PIN and the `session_token` of an earlier sign-in on the same device, and returns a session, "
     "or a challenge if a second factor is needed.",
 )  # fmt: skip
 end_session = operation(
-    "pins.end_session", "GET /identity/v2/auth/session_token/invalidate", EndPinSession, Posted, auth=K, row="U46",
+    "pins.end_session", "GET /identity/v2/auth/session_token/invalidate", EndPinSession, Posted, auth=API_KEY, row="U46",
     errors=(e.UnknownSessionToken, e.ExpiredSessionToken),
     summary="End a PIN session",
     description="Ends a PIN session. Its `session_token` can’t be used anymore.",
 )  # fmt: skip
 set_first = operation(
-    "pins.set_first", f"POST {_PINS}/set/pinauthtoken", SetPinAtLogin, Login, auth=K, hashing=HASHES, row="U68",
+    "pins.set_first", f"POST {_PINS}/set/pinauthtoken", SetPinAtLogin, Login, auth=API_KEY, hashing=HASHES, row="U68",
     errors=(*PIN_SIGN_IN, e.PinOff, e.UnknownPinToken, e.ExpiredPinToken, e.PinMissing),
     summary="Set the first PIN",
     description="Sets the PIN that a sign-in asked for with error 1243, and finishes that sign-in: the response is a session. "
     "`pinauthtoken` is the `PINAuthToken` in the error’s `Data`.",
 )  # fmt: skip
 change = operation(
-    "pins.change", f"PUT {_PINS}/change", ChangePin, Posted, auth=K & U, access=CREDENTIALS, also=(f"POST {_PINS}/change",),
+    "pins.change", f"PUT {_PINS}/change", ChangePin, Posted, auth=API_KEY & ACCESS_TOKEN, access=CREDENTIALS,
+    also=(f"POST {_PINS}/change",),
     hashing=HASHES, row="U69", errors=(*PIN_ERRORS, *LOCKS, e.WrongCurrentPin, e.LockedDuringStep),
     summary="Change the PIN",
     description="Replaces the PIN of the signed-in account. It needs the current PIN.",
@@ -145,19 +146,19 @@ change = operation(
 
 _MAILED = (*PIN_ERRORS, e.UnknownAccount, e.AccountBlocked, e.PinUrlRefused, e.MailLimitReached, e.TooManyRequests)
 forgot_by_email = operation(
-    "pins.forgot_by_email", f"POST {_PINS}/forgot/email", ForgotPinByEmail, Posted, auth=K, row="U70",
+    "pins.forgot_by_email", f"POST {_PINS}/forgot/email", ForgotPinByEmail, Posted, auth=API_KEY, row="U70",
     errors=(*_MAILED, e.MalformedEmail),
     summary="Email a PIN reset",
     description="Emails a link or a code that resets a forgotten PIN, to the account with this email address.",
 )  # fmt: skip
 forgot_by_username = operation(
-    "pins.forgot_by_username", f"POST {_PINS}/forgot/username", ForgotPinByUsername, Posted, auth=K, accepts=Accept.JSON, row="U71",
+    "pins.forgot_by_username", f"POST {_PINS}/forgot/username", ForgotPinByUsername, Posted, auth=API_KEY, accepts=Accept.JSON, row="U71",
     errors=(*_MAILED, e.UnknownUsername),
     summary="Email a PIN reset by username",
     description="Emails a link or a code that resets a forgotten PIN, to the account with this username.",
 )  # fmt: skip
 forgot_by_sms = operation(
-    "pins.forgot_by_sms", f"POST {_PINS}/forgot/otp", ForgotPinBySms, PostedSms, auth=K, accepts=Accept.JSON, row="U72",
+    "pins.forgot_by_sms", f"POST {_PINS}/forgot/otp", ForgotPinBySms, PostedSms, auth=API_KEY, accepts=Accept.JSON, row="U72",
     errors=(*PIN_ERRORS, *SMS_SENDING, e.NotAuthenticated, e.UnknownPhone, e.AccountBlocked, e.TooManyRequests),
     summary="Text a PIN reset code",
     description="Texts a code that resets a forgotten PIN, to the account with this phone number.",
@@ -165,13 +166,13 @@ forgot_by_sms = operation(
 
 _NEW = (e.PinOff, e.NoPin, e.AccountBlocked, e.TooManyRequests)
 reset_by_token = operation(
-    "pins.reset_by_token", f"PUT {_PINS}/reset/token", ResetPinByToken, Posted, auth=K, hashing=HASHES, row="U73",
+    "pins.reset_by_token", f"PUT {_PINS}/reset/token", ResetPinByToken, Posted, auth=API_KEY, hashing=HASHES, row="U73",
     errors=(*_NEW, e.UnknownLink, e.ExpiredLink, e.UsedPinLink),
     summary="Reset a PIN with a link",
     description="Sets a new PIN with the token of an emailed link, which works once.",
 )  # fmt: skip
 reset_by_code = operation(
-    "pins.reset_by_code", f"PUT {_PINS}/reset/otp/{{type}}", ResetPinByCode, Posted, auth=K, accepts=Accept.JSON, hashing=HASHES,
+    "pins.reset_by_code", f"PUT {_PINS}/reset/otp/{{type}}", ResetPinByCode, Posted, auth=API_KEY, accepts=Accept.JSON, hashing=HASHES,
     row="U74", errors=(*_NEW, *LOCK_CHALLENGES, *SMS_CODE, *EMAIL_CODE, e.UnknownAccount, e.MalformedEmail),
     summary="Reset a PIN with a code",
     description="Sets a new PIN with an emailed or texted code. `type` in the path is `email`, `phone` or `username`: what names the "
@@ -180,20 +181,20 @@ reset_by_code = operation(
 _ANSWERED = (*_NEW, *SECURITY_ANSWERS, e.UnknownAccount, e.MalformedEmail)
 _BY_ANSWER = f"PUT {_PINS}/reset/securityanswer"
 reset_by_answer_and_email = operation(
-    "pins.reset_by_answer_and_email", f"{_BY_ANSWER}/email", ResetPinByAnswerAndEmail, Posted, auth=K, hashing=HASHES, row="U75",
+    "pins.reset_by_answer_and_email", f"{_BY_ANSWER}/email", ResetPinByAnswerAndEmail, Posted, auth=API_KEY, hashing=HASHES, row="U75",
     errors=_ANSWERED,
     summary="Reset a PIN with security answers",
     description="Sets a new PIN with the answers to all security questions of the account that `email` names.",
 )  # fmt: skip
 reset_by_answer_and_phone = operation(
-    "pins.reset_by_answer_and_phone", f"{_BY_ANSWER}/phone", ResetPinByAnswerAndPhone, Posted, auth=K, hashing=HASHES, row="U76",
+    "pins.reset_by_answer_and_phone", f"{_BY_ANSWER}/phone", ResetPinByAnswerAndPhone, Posted, auth=API_KEY, hashing=HASHES, row="U76",
     errors=_ANSWERED,
     summary="Reset a PIN with security answers and phone",
     description="Sets a new PIN with the answers to all security questions of the account that `phone` names.",
 )  # fmt: skip
 reset_by_answer_and_username = operation(
-    "pins.reset_by_answer_and_username", f"{_BY_ANSWER}/username", ResetPinByAnswerAndUsername, Posted, auth=K, hashing=HASHES, row="U77",
-    errors=_ANSWERED,
+    "pins.reset_by_answer_and_username", f"{_BY_ANSWER}/username", ResetPinByAnswerAndUsername, Posted, auth=API_KEY,
+    hashing=HASHES, row="U77", errors=_ANSWERED,
     summary="Reset a PIN with security answers and username",
     description="Sets a new PIN with the answers to all security questions of the account that `username` names.",
 )  # fmt: skip

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.auth import CREATES_TOKENS, CREDENTIALS, READ, K, M, S, U
+from app.contract.auth import ACCESS_TOKEN, API_KEY, API_SECRET, CREATES_TOKENS, CREDENTIALS, MACHINE_TOKEN, READ
 from app.contract.catalogue import HASHES, HASHES_IN_BULK, operation
 from app.contract.error_groups import (
     CAPTCHA,
@@ -148,7 +148,7 @@ _FORGOT_ERRORS = (
     e.UnknownAccount, e.AccountBlocked, e.MailLimitReached,
 )  # fmt: skip
 forgot = operation(
-    "passwords.forgot", "POST /identity/v2/auth/password", ForgotPassword, Posted, auth=K, error_profile=NAMED, accepts=Accept.JSON,
+    "passwords.forgot", "POST /identity/v2/auth/password", ForgotPassword, Posted, auth=API_KEY, error_profile=NAMED, accepts=Accept.JSON,
     row="U33", errors=_FORGOT_ERRORS,
     summary="Start a password reset by email",
     description="Emails a link or a code that resets the password of the account that `email` or `username` names. A newer link or "
@@ -160,7 +160,7 @@ _RESET_ERRORS = (
     e.EmailOrPhoneMissing.at(400),
 )  # fmt: skip
 reset = operation(
-    "passwords.reset", "PUT /identity/v2/auth/password", Reset, PasswordReset, auth=K, error_profile=NAMED,
+    "passwords.reset", "PUT /identity/v2/auth/password", Reset, PasswordReset, auth=API_KEY, error_profile=NAMED,
     also=("/identity/v2/auth/password/reset",), accepts=Accept.JSON, hashing=HASHES, row="U34", errors=_RESET_ERRORS,
     summary="Finish a password reset by email",
     description="Sets a new password, either with the `resettoken` of an emailed link or with an emailed code and the email address "
@@ -171,7 +171,7 @@ _FORGOT_BY_SMS_ERRORS = (
     *SMS_SENDING, *CAPTCHA, e.UnknownAccount, e.UnknownPhone, e.PhoneMissing, e.PhoneUnverified, e.PhoneLoginOff, e.AccountBlocked,
 )  # fmt: skip
 forgot_by_sms = operation(
-    "passwords.forgot_by_sms", "POST /identity/v2/auth/password/otp", ForgotBySms, PostedSms, auth=K, row="U35",
+    "passwords.forgot_by_sms", "POST /identity/v2/auth/password/otp", ForgotBySms, PostedSms, auth=API_KEY, row="U35",
     errors=_FORGOT_BY_SMS_ERRORS,
     summary="Start a password reset by text message",
     description="Texts a code that resets the password of the account with this phone number.",
@@ -180,20 +180,22 @@ _RESET_BY_SMS_ERRORS = (
     *LOCK_CHALLENGES, *SMS_CODE, *NEW_PASSWORD, e.PhoneMissing, e.PhoneLoginOff, e.UnknownPhone, e.UnknownAccount, e.NoEmailProfile,
 )  # fmt: skip
 reset_by_sms = operation(
-    "passwords.reset_by_sms", "PUT /identity/v2/auth/password/otp", ResetBySms, PasswordReset, auth=K, hashing=HASHES, row="U36",
+    "passwords.reset_by_sms", "PUT /identity/v2/auth/password/otp", ResetBySms, PasswordReset, auth=API_KEY, hashing=HASHES, row="U36",
     errors=_RESET_BY_SMS_ERRORS,
     summary="Finish a password reset by text message",
     description="Sets a new password with a texted code. Sessions and tokens of the account end.",
 )  # fmt: skip
 reset_by_answer = operation(
-    "passwords.reset_by_answer", "PUT /identity/v2/auth/password/securityanswer", ResetByAnswer, PasswordReset, auth=K, hashing=HASHES,
+    "passwords.reset_by_answer", "PUT /identity/v2/auth/password/securityanswer", ResetByAnswer, PasswordReset,
+    auth=API_KEY, hashing=HASHES,
     row="U37", errors=(*SECURITY_ANSWERS, *NEW_PASSWORD, *CAPTCHA, e.UnknownAccount, e.AccountBlocked, e.MalformedEmail),
     summary="Reset a password with security answers",
     description="Sets a new password with the answers to all security questions of the account. Get the questions from `GET "
     "/identity/v2/auth/securityquestion/email` first.",
 )  # fmt: skip
 change = operation(
-    "passwords.change", "PUT /identity/v2/auth/password/change", ChangePassword, Posted, auth=K & U, access=CREDENTIALS, hashing=HASHES,
+    "passwords.change", "PUT /identity/v2/auth/password/change", ChangePassword, Posted, auth=API_KEY & ACCESS_TOKEN,
+    access=CREDENTIALS, hashing=HASHES,
     row="U32", errors=(*LOCK_CHALLENGES, *NEW_PASSWORD, e.WrongCurrentPassword, e.UnknownUid, e.PrivacyPolicyOutdated),
     summary="Change the password",
     description="Replaces the password of the signed-in account. It needs the current password. Every other session and token of the "
@@ -203,42 +205,43 @@ change = operation(
 _LOOKUP_ERRORS = (e.UnknownAccount, e.NoSecurityAnswers, e.SecurityQuestionsOff)
 _QUESTIONS = "/identity/v2/auth/securityquestion"
 questions_by_email = operation(
-    "passwords.questions_by_email", f"GET {_QUESTIONS}/email", QuestionsByEmail, Document, auth=K, row="U38",
+    "passwords.questions_by_email", f"GET {_QUESTIONS}/email", QuestionsByEmail, Document, auth=API_KEY, row="U38",
     errors=(*_LOOKUP_ERRORS, e.MalformedEmail, e.UsernameLookupOnly),
     summary="List an account’s security questions by email",
     description="Returns the security questions that the account with this email address answered, to reset its password. The answers "
     "aren’t returned.",
 )  # fmt: skip
 questions_by_username = operation(
-    "passwords.questions_by_username", f"GET {_QUESTIONS}/username", QuestionsByUsername, Document, auth=K, row="U39",
+    "passwords.questions_by_username", f"GET {_QUESTIONS}/username", QuestionsByUsername, Document, auth=API_KEY, row="U39",
     errors=(*_LOOKUP_ERRORS, e.UsernameMissing),
     summary="List an account’s security questions by username",
     description="Returns the security questions that the account with this username answered, to reset its password. The answers "
     "aren’t returned.",
 )  # fmt: skip
 questions_by_phone = operation(
-    "passwords.questions_by_phone", f"GET {_QUESTIONS}/phone", QuestionsByPhone, Document, auth=K, row="U40",
+    "passwords.questions_by_phone", f"GET {_QUESTIONS}/phone", QuestionsByPhone, Document, auth=API_KEY, row="U40",
     errors=(*_LOOKUP_ERRORS, e.PhoneMissing, e.UsernameLookupOnly),
     summary="List an account’s security questions by phone",
     description="Returns the security questions that the account with this phone number answered, to reset its password. The answers "
     "aren’t returned.",
 )  # fmt: skip
 own_questions = operation(
-    "passwords.own_questions", f"GET {_QUESTIONS}/accesstoken", AccessTokenQuery, Document, auth=K & U, access=READ, row="U41",
-    errors=(*_LOOKUP_ERRORS, e.PrivacyPolicyOutdated),
+    "passwords.own_questions", f"GET {_QUESTIONS}/accesstoken", AccessTokenQuery, Document, auth=API_KEY & ACCESS_TOKEN,
+    access=READ, row="U41", errors=(*_LOOKUP_ERRORS, e.PrivacyPolicyOutdated),
     summary="List the account’s security questions",
     description="Returns the security questions that the signed-in account answered. The answers aren’t returned.",
 )  # fmt: skip
 
 read_hash = operation(
-    "passwords.read_hash", "GET /identity/v2/manage/account/{uid}/password", Uid, PasswordHash, auth=K & S | M,
+    "passwords.read_hash", "GET /identity/v2/manage/account/{uid}/password", Uid, PasswordHash, auth=API_KEY & API_SECRET | MACHINE_TOKEN,
     scope="password:read", row="A15", errors=(*UID_ERRORS, e.NoEmailProfile),
     summary="Get an account’s password hash",
     description="Returns the hash of an account’s password with its algorithm, parameters and salt, for example to move the account "
     "to another system.",
 )  # fmt: skip
 set_password = operation(
-    "passwords.set", "PUT /identity/v2/manage/account/{uid}/password", SetPassword, PasswordHash, auth=K & S | M, scope="profile:update",
+    "passwords.set", "PUT /identity/v2/manage/account/{uid}/password", SetPassword, PasswordHash,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope="profile:update",
     hashing=HASHES_IN_BULK, row="A16", errors=(*NEW_PASSWORD, *UID_ERRORS, e.NoEmailProfile),
     summary="Set an account’s password",
     description="Sets the password of an account without the current one. Sessions and tokens of the account end. The password policy "
@@ -249,8 +252,8 @@ _FORGOT_TOKEN_ERRORS = (
     e.MailLimitReached,
 )  # fmt: skip
 forgot_token = operation(
-    "passwords.forgot_token", "POST /identity/v2/manage/account/forgot/token", CreateForgotToken, ForgotTokenCreated, auth=K & S | M,
-    scope=CREATES_TOKENS, row="A17", errors=_FORGOT_TOKEN_ERRORS,
+    "passwords.forgot_token", "POST /identity/v2/manage/account/forgot/token", CreateForgotToken, ForgotTokenCreated,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope=CREATES_TOKENS, row="A17", errors=_FORGOT_TOKEN_ERRORS,
     summary="Create a password reset token",
     description="Returns a token that resets a password with `PUT /identity/v2/auth/password`, to deliver it in your own message. "
     "With `sendemail=true` Gatehouse emails it as well.",

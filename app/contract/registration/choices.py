@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.auth import K, M, S
+from app.contract.auth import API_KEY, API_SECRET, MACHINE_TOKEN
 from app.contract.catalogue import operation
 from app.contract.registration.operations import Query
 from app.contract.shared_responses import Deleted, Posted
@@ -93,7 +93,7 @@ _WRITE = (e.MalformedRecord, e.UnknownParentRecord, e.WrongRecordType)
 _MANAGED = "/identity/v2/manage/registrationdata"
 
 records = operation(
-    "registration.records", "GET /identity/v2/auth/registrationdata/{type}", ListRecords, Document, auth=K, row="U10", errors=_LIST,
+    "registration.records", "GET /identity/v2/auth/registrationdata/{type}", ListRecords, Document, auth=API_KEY, row="U10", errors=_LIST,
     summary="List choices of a sign-up field",
     description="Returns the active choices of a drop-down field of the sign-up form, up to 50 at a time. With `parentid` you get the "
     "choices below another one, for example the cities of a country. Codes are left out.",
@@ -101,7 +101,7 @@ records = operation(
 
 
 check_code = operation(
-    "registration.check_code", "POST /identity/v2/auth/registrationdata/validatecode", CodeCheck, CodeIsValid, auth=K, row="U11",
+    "registration.check_code", "POST /identity/v2/auth/registrationdata/validatecode", CodeCheck, CodeIsValid, auth=API_KEY, row="U11",
     errors=(e.UnknownRecord, e.RecordWithoutCode, e.WrongRecordCode, e.RecordCodeMissing),
     summary="Check the code of a choice",
     description="Tells whether a code belongs to a choice, for example the access code of a branch. It changes nothing.",
@@ -109,8 +109,8 @@ check_code = operation(
 
 
 add_records = operation(
-    "registration.add_records", f"POST {_MANAGED}", NewRecords, Posted, auth=K & S | M, scope="profile:create", accepts=Accept.JSON,
-    row="A51", errors=_WRITE,
+    "registration.add_records", f"POST {_MANAGED}", NewRecords, Posted, auth=API_KEY & API_SECRET | MACHINE_TOKEN,
+    scope="profile:create", accepts=Accept.JSON, row="A51", errors=_WRITE,
     summary="Add choices to sign-up fields",
     description="Adds choices to drop-down fields of the sign-up form. Each needs `type`, `key` and `value`; `parentid` puts it below "
     "another choice, and `code` protects it.",
@@ -118,8 +118,8 @@ add_records = operation(
 
 
 managed_records = operation(
-    "registration.managed_records", f"GET {_MANAGED}/{{type}}", ListRecords, Document, auth=K & S | M, scope="profile:read", row="A52",
-    errors=_LIST,
+    "registration.managed_records", f"GET {_MANAGED}/{{type}}", ListRecords, Document,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope="profile:read", row="A52", errors=_LIST,
     summary="List choices with their codes",
     description="Returns the choices of a drop-down field of the sign-up form, with codes, up to 50 at a time. With `parentid` you "
     "get the choices below another one.",
@@ -127,7 +127,8 @@ managed_records = operation(
 
 
 change_record = operation(
-    "registration.change_record", f"PUT {_MANAGED}/{{recordid}}", UpdateRecord, RecordUpdated, auth=K & S | M, scope="profile:update",
+    "registration.change_record", f"PUT {_MANAGED}/{{recordid}}", UpdateRecord, RecordUpdated,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope="profile:update",
     accepts=Accept.JSON, row="A53", errors=(*_WRITE, e.UnknownRecord),
     summary="Update a choice",
     description="Changes the members of a choice that the request contains. Accounts that chose it keep their value.",
@@ -135,16 +136,16 @@ change_record = operation(
 
 
 remove_record = operation(
-    "registration.remove_record", f"DELETE {_MANAGED}/{{recordid}}", RecordId, Deleted, auth=K & S | M, scope="profile:delete", row="A54",
-    errors=(e.UnknownRecord,),
+    "registration.remove_record", f"DELETE {_MANAGED}/{{recordid}}", RecordId, Deleted,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope="profile:delete", row="A54", errors=(e.UnknownRecord,),
     summary="Delete a choice",
     description="Deletes a choice of a sign-up field. Accounts that chose it keep their value.",
 )  # fmt: skip
 
 
 remove_type = operation(
-    "registration.remove_type", f"DELETE {_MANAGED}/type/{{type}}", DeleteRecordType, Deleted, auth=K & S | M, scope="profile:delete",
-    row="A55", errors=(e.NoRecords,),
+    "registration.remove_type", f"DELETE {_MANAGED}/type/{{type}}", DeleteRecordType, Deleted,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope="profile:delete", row="A55", errors=(e.NoRecords,),
     summary="Delete all choices of a field",
     description="Deletes every choice of a sign-up field. Accounts keep their values.",
 )  # fmt: skip

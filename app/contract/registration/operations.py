@@ -6,7 +6,7 @@ from pydantic import Field
 
 from app.contract import errors as e
 from app.contract.accounts.operations import MODEL_ERRORS, NewAccountIdentifiers, PersonFields
-from app.contract.auth import K, M, S
+from app.contract.auth import API_KEY, API_SECRET, MACHINE_TOKEN
 from app.contract.catalogue import HASHES_IN_BULK, operation
 from app.contract.consents.operations import ConsentAnswers
 from app.contract.error_groups import CAPTCHA, EMAIL_DOMAINS, EMAIL_SENDING, RECORDS, SMS_SENDING
@@ -73,7 +73,7 @@ REGISTRATION_ERRORS = (
 )  # fmt: skip
 
 register = operation(
-    "registration.register", "POST /identity/v2/auth/register", Registration, Registered, auth=K, hashing=HASHES_IN_BULK, row="U01",
+    "registration.register", "POST /identity/v2/auth/register", Registration, Registered, auth=API_KEY, hashing=HASHES_IN_BULK, row="U01",
     errors=(*REGISTRATION_ERRORS, e.SottMissing, e.WrongSott),
     summary="Create an account with a SOTT",
     description="Creates an account from the fields of the sign-up form and sends the verification email or text message. The request "
@@ -82,7 +82,7 @@ register = operation(
     "organization that invited it.",
 )  # fmt: skip
 register_with_captcha = operation(
-    "registration.register_with_captcha", "POST /identity/v2/auth/register/captcha", RegistrationWithCaptcha, Registered, auth=K,
+    "registration.register_with_captcha", "POST /identity/v2/auth/register/captcha", RegistrationWithCaptcha, Registered, auth=API_KEY,
     hashing=HASHES_IN_BULK, row="U02", errors=(*REGISTRATION_ERRORS, *CAPTCHA),
     summary="Create an account with a captcha",
     description="Creates an account from the fields of the sign-up form and sends the verification email or text message. Use it on "
@@ -90,7 +90,8 @@ register_with_captcha = operation(
     "sign in at once, otherwise null.",
 )  # fmt: skip
 sott = operation(
-    "registration.sott", "GET /identity/v2/manage/account/sott", CreateSott, Sott, auth=K & S | M, scope="sott:create", row="A56",
+    "registration.sott", "GET /identity/v2/manage/account/sott", CreateSott, Sott,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope="sott:create", row="A56",
     summary="Create a short-lived SOTT",
     description="Returns a secured one-time token that lets `POST /identity/v2/auth/register` create accounts until it expires. "
     "Create it on your server and give it to the page, so that the API secret stays on the server.",

@@ -9,7 +9,7 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.auth import K, M, S
+from app.contract.auth import API_KEY, API_SECRET, MACHINE_TOKEN
 from app.contract.catalogue import operation
 from app.contract.error_groups import UID_ERRORS
 from app.contract.shared_parameters import Uid
@@ -173,90 +173,95 @@ _ACCOUNT = "/identity/v2/manage/account/{uid}"
 _ROLE = "/identity/v2/manage/role"
 
 of_account = operation(
-    "roles.of_account", f"GET {_ACCOUNT}/role", ReadAccountRoles, AccountRoles, auth=K & S | M, scope="role:read", row="A37",
-    errors=UID_ERRORS,
+    "roles.of_account", f"GET {_ACCOUNT}/role", ReadAccountRoles, AccountRoles,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope="role:read", row="A37", errors=UID_ERRORS,
     summary="List an account’s roles",
     description="Returns the names of the roles that an account has.",
 )  # fmt: skip
 assign = operation(
-    "roles.assign", f"PUT {_ACCOUNT}/role", ChangeAccountRoles, AccountRoles, auth=K & S | M, scope="role:update", row="A38",
-    accepts=Accept.JSON, errors=(e.UnknownRoleName, *UID_ERRORS),
+    "roles.assign", f"PUT {_ACCOUNT}/role", ChangeAccountRoles, AccountRoles, auth=API_KEY & API_SECRET | MACHINE_TOKEN,
+    scope="role:update", row="A38", accepts=Accept.JSON, errors=(e.UnknownRoleName, *UID_ERRORS),
     summary="Assign roles to an account",
     description="Gives roles to an account, in addition to those it has. The roles must exist.",
 )  # fmt: skip
 unassign = operation(
-    "roles.unassign", f"DELETE {_ACCOUNT}/role", ChangeAccountRoles, Deleted, auth=K & S | M, scope="role:delete", row="A39",
-    accepts=Accept.JSON, errors=(e.UnknownRoleName, *UID_ERRORS),
+    "roles.unassign", f"DELETE {_ACCOUNT}/role", ChangeAccountRoles, Deleted, auth=API_KEY & API_SECRET | MACHINE_TOKEN,
+    scope="role:delete", row="A39", accepts=Accept.JSON, errors=(e.UnknownRoleName, *UID_ERRORS),
     summary="Remove roles from an account",
     description="Takes roles from an account.",
 )  # fmt: skip
 
 contexts = operation(
-    "roles.contexts", f"GET {_ACCOUNT}/rolecontext", ReadRoleContexts, RoleContexts, auth=K & S | M, scope="role:read", row="A40",
-    errors=UID_ERRORS,
+    "roles.contexts", f"GET {_ACCOUNT}/rolecontext", ReadRoleContexts, RoleContexts,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope="role:read", row="A40", errors=UID_ERRORS,
     summary="List an account’s role contexts",
     description="Returns the role contexts of an account: roles and permissions that apply in one part of your application, for "
     "example a project.",
 )  # fmt: skip
 change_contexts = operation(
-    "roles.change_contexts", f"PUT {_ACCOUNT}/rolecontext", ChangeRoleContexts, RoleContexts, auth=K & S | M, scope="role:update",
+    "roles.change_contexts", f"PUT {_ACCOUNT}/rolecontext", ChangeRoleContexts, RoleContexts,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope="role:update",
     accepts=Accept.JSON, row="A41", errors=(e.UnknownRoleName, e.UnknownRoleContext, e.MalformedExpiration, *UID_ERRORS),
     summary="Set role contexts of an account",
     description="Adds role contexts to an account, or changes those it has. A context can expire.",
 )  # fmt: skip
 _ONE_CONTEXT = f"{_ACCOUNT}/rolecontext/{{context}}"
 remove_context = operation(
-    "roles.remove_context", f"DELETE {_ONE_CONTEXT}", RemoveRoleContext, Deleted, auth=K & S | M, scope="role:delete", row="A42",
+    "roles.remove_context", f"DELETE {_ONE_CONTEXT}", RemoveRoleContext, Deleted,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope="role:delete", row="A42",
     accepts=Accept.JSON, errors=(e.UnknownRoleContext, *UID_ERRORS),
     summary="Delete a role context of an account",
     description="Removes a role context from an account, with its roles and permissions.",
 )  # fmt: skip
 remove_context_roles = operation(
-    "roles.remove_context_roles", f"DELETE {_ONE_CONTEXT}/role", RemoveContextRoles, Deleted, auth=K & S | M, scope="role:delete",
+    "roles.remove_context_roles", f"DELETE {_ONE_CONTEXT}/role", RemoveContextRoles, Deleted,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope="role:delete",
     accepts=Accept.JSON, row="A43", errors=(e.UnknownRoleContext, e.UnknownRoleName, *UID_ERRORS),
     summary="Remove roles from a role context",
     description="Takes roles from a role context of an account.",
 )  # fmt: skip
 remove_context_permissions = operation(
     "roles.remove_context_permissions", f"DELETE {_ONE_CONTEXT}/additionalpermission", RemoveContextPermissions, Deleted,
-    auth=K & S | M, scope="role:delete", accepts=Accept.JSON, row="A44",
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope="role:delete", accepts=Accept.JSON, row="A44",
     errors=(e.UnknownRoleContext, e.UnknownPermission, *UID_ERRORS),
     summary="Remove permissions from a role context",
     description="Takes additional permissions from a role context of an account.",
 )  # fmt: skip
 context_accounts = operation(
     "roles.context_accounts", "GET /identity/v2/manage/account/rolecontext/{context}", ReadContextAccounts, ContextAccounts,
-    auth=K & S | M, scope="role:read", row="A45", errors=(e.UnknownRoleContext,),
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope="role:read", row="A45", errors=(e.UnknownRoleContext,),
     summary="List accounts with a role context",
     description="Returns the accounts that have a role context, a page at a time. Pass `cursor` for the next page.",
 )  # fmt: skip
 
 read_all = operation(
-    "roles.read_all", f"GET {_ROLE}", ListRoles, RoleList, auth=K & S | M, scope="role:read", row="A46",
+    "roles.read_all", f"GET {_ROLE}", ListRoles, RoleList, auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope="role:read", row="A46",
     summary="List roles",
     description="Returns the roles of the tenant with their permissions.",
 )  # fmt: skip
 create = operation(
-    "roles.create", f"POST {_ROLE}", CreateRoles, RoleList, auth=K & S | M, scope="role:create", row="A47", accepts=Accept.JSON,
-    errors=(e.RoleNameRefused,),
+    "roles.create", f"POST {_ROLE}", CreateRoles, RoleList, auth=API_KEY & API_SECRET | MACHINE_TOKEN,
+    scope="role:create", row="A47", accepts=Accept.JSON, errors=(e.RoleNameRefused,),
     summary="Create roles",
     description="Creates one or more roles with their permissions and returns them.",
 )  # fmt: skip
 delete = operation(
-    "roles.delete", f"DELETE {_ROLE}/{{role}}", RoleName, Deleted, auth=K & S | M, scope="role:delete", row="A48",
-    accepts=Accept.JSON, errors=(e.UnknownRoleName,),
+    "roles.delete", f"DELETE {_ROLE}/{{role}}", RoleName, Deleted, auth=API_KEY & API_SECRET | MACHINE_TOKEN,
+    scope="role:delete", row="A48", accepts=Accept.JSON, errors=(e.UnknownRoleName,),
     summary="Delete a role",
     description="Deletes a role and takes it from every account and role context.",
 )  # fmt: skip
 add_permissions = operation(
-    "roles.add_permissions", f"PUT {_ROLE}/{{role}}/permission", RolePermissions, AccountRole, auth=K & S | M, scope="role:update",
+    "roles.add_permissions", f"PUT {_ROLE}/{{role}}/permission", RolePermissions, AccountRole,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope="role:update",
     row="A49", accepts=Accept.JSON, errors=(e.UnknownRoleName,),
     summary="Add permissions to a role",
     description="Adds permissions to a role. Accounts with the role have them at once; tokens that were issued earlier keep their "
     "claims.",
 )  # fmt: skip
 remove_permissions = operation(
-    "roles.remove_permissions", f"DELETE {_ROLE}/{{role}}/permission", RolePermissions, AccountRole, auth=K & S | M, scope="role:delete",
+    "roles.remove_permissions", f"DELETE {_ROLE}/{{role}}/permission", RolePermissions, AccountRole,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope="role:delete",
     row="A50", accepts=Accept.JSON, errors=(e.UnknownRoleName, e.UnknownPermission),
     summary="Remove permissions from a role",
     description="Takes permissions from a role.",

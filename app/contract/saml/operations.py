@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.auth import M
+from app.contract.auth import MACHINE_TOKEN
 from app.contract.catalogue import operation
 from app.contract.error_profiles import MANAGE, SAML
 from app.contract.federation.oauth_providers import FIELDS, ProviderDomain
@@ -189,13 +189,14 @@ class KeyList(Wire):
 
 
 integrations = operation(
-    "saml_clients.integrations", "GET /v2/manage/saml-clients/integrations", Wire, IntegrationList, auth=M, error_profile=MANAGE,
-    scope="client:read",
+    "saml_clients.integrations", "GET /v2/manage/saml-clients/integrations", Wire, IntegrationList, auth=MACHINE_TOKEN,
+    error_profile=MANAGE, scope="client:read",
     summary="List SAML integrations",
     description="Returns the ready-made integrations that a SAML client can start from.",
 )  # fmt: skip
 keys = operation(
-    "saml_providers.keys", "GET /v2/manage/custom-providers/saml/keys", Wire, KeyList, auth=M, error_profile=MANAGE, scope="provider:read",
+    "saml_providers.keys", "GET /v2/manage/custom-providers/saml/keys", Wire, KeyList, auth=MACHINE_TOKEN,
+    error_profile=MANAGE, scope="provider:read",
     summary="List profile fields for SAML providers",
     description="Returns the profile fields that the attributes of a SAML provider can fill.",
 )  # fmt: skip

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.auth import CREDENTIALS, K, M, S, U
+from app.contract.auth import ACCESS_TOKEN, API_KEY, API_SECRET, CREDENTIALS, MACHINE_TOKEN
 from app.contract.catalogue import operation
 from app.contract.error_groups import LOCK_CHALLENGES, UID_ERRORS
 from app.contract.profile import Profile
@@ -40,27 +40,28 @@ class OwnDuo(AccessTokenQuery, FieldSelection, DuoCallback):
 DUO_ERRORS = (e.DuoOff, e.DuoMisconfigured, e.DuoFailed, e.WrongDuoState, e.DuoNotEnrolled)
 
 with_duo = operation(
-    "second_factors.with_duo", f"PUT {_LOGIN}/duo", DuoVerification, FactorLogin, auth=K, also=(f"{_LOGIN}/verification/duo",), row="M12",
-    errors=(*TOKEN_ERRORS, *DUO_ERRORS),
+    "second_factors.with_duo", f"PUT {_LOGIN}/duo", DuoVerification, FactorLogin, auth=API_KEY,
+    also=(f"{_LOGIN}/verification/duo",), row="M12", errors=(*TOKEN_ERRORS, *DUO_ERRORS),
     summary="Answer with Duo",
     description="Answers a challenge with `state` and `code` that Duo appended to your return address, and returns the session. The "
     "first result also sets Duo up.",
 )  # fmt: skip
 prove_duo = operation(
-    "second_factors.prove_duo", f"PUT {_OWN}/duo", OwnDuo, Profile, auth=K & U, access=CREDENTIALS, also=(f"{_OWN}/verification/duo",),
-    row="M26", errors=(*DUO_ERRORS, *LOCK_CHALLENGES, e.TwoFactorOff),
+    "second_factors.prove_duo", f"PUT {_OWN}/duo", OwnDuo, Profile, auth=API_KEY & ACCESS_TOKEN, access=CREDENTIALS,
+    also=(f"{_OWN}/verification/duo",), row="M26", errors=(*DUO_ERRORS, *LOCK_CHALLENGES, e.TwoFactorOff),
     summary="Set up Duo",
     description="Sets up Duo as a second factor with `state` and `code` of its first prompt. The prompt starts at the "
     "`DuoAuthEndpoint` that `GET /identity/v2/auth/account/2fa` returns.",
 )  # fmt: skip
 remove_duo = operation(
-    "second_factors.remove_duo", f"DELETE {_OWN}/duo", AccessTokenQuery, Deleted, auth=K & U, access=CREDENTIALS,
+    "second_factors.remove_duo", f"DELETE {_OWN}/duo", AccessTokenQuery, Deleted, auth=API_KEY & ACCESS_TOKEN, access=CREDENTIALS,
     also=(f"{_OWN}/authenticator/duo",), row="M35", errors=(e.DuoOff, e.DuoNotEnrolled),
     summary="Remove Duo",
     description="Removes Duo from the second factors of the signed-in account.",
 )  # fmt: skip
 managed_remove_duo = operation(
-    "second_factors.managed_remove_duo", f"DELETE {_MANAGED}/duo", ManagedFactor, Deleted, auth=K & S | M, scope=WRITE,
+    "second_factors.managed_remove_duo", f"DELETE {_MANAGED}/duo", ManagedFactor, Deleted,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope=WRITE,
     also=(f"{_MANAGED}/authenticator/duo",), row="M39", errors=(*UID_ERRORS, e.DuoNotEnrolled),
     summary="Remove an account’s Duo factor",
     description="Removes Duo from the second factors of an account.",

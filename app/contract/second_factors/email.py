@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.auth import CREDENTIALS, K, M, S, U
+from app.contract.auth import ACCESS_TOKEN, API_KEY, API_SECRET, CREDENTIALS, MACHINE_TOKEN
 from app.contract.catalogue import operation
 from app.contract.error_groups import ACCOUNT_EMAIL, EMAIL_CODE, LOCK_CHALLENGES, UID_ERRORS
 from app.contract.profile import Profile
@@ -61,20 +61,22 @@ class OwnEmail(AccessTokenQuery, FieldSelection, CaptchaSolution, LockAnswers):
 
 
 mail_code = operation(
-    "second_factors.mail_code", f"POST {_LOGIN}/email", SendEmailCode, Posted, auth=K, also=(f"{_LOGIN}/otp/email",), row="M07",
+    "second_factors.mail_code", f"POST {_LOGIN}/email", SendEmailCode, Posted, auth=API_KEY, also=(f"{_LOGIN}/otp/email",), row="M07",
     errors=(*TOKEN_ERRORS, *ACCOUNT_EMAIL, e.EmailFactorOff, e.MailLimitReached),
     summary="Email a code for a challenge",
     description="Emails a code to one of the account’s addresses. Send the address as it is in the challenge, masked, or in full.",
 )  # fmt: skip
 with_email = operation(
-    "second_factors.with_email", f"PUT {_LOGIN}/email", EmailVerification, FactorLogin, auth=K, also=(f"{_LOGIN}/verification/otp/email",),
+    "second_factors.with_email", f"PUT {_LOGIN}/email", EmailVerification, FactorLogin, auth=API_KEY,
+    also=(f"{_LOGIN}/verification/otp/email",),
     row="M08", errors=(*TOKEN_ERRORS, *EMAIL_CODE, *ACCOUNT_EMAIL, e.WrongSmsCode, e.EmailFactorOff),
     summary="Answer with an emailed code",
     description="Answers a challenge with an emailed code and returns the session. The first code also sets email up as a second "
     "factor.",
 )  # fmt: skip
 mail_own_code = operation(
-    "second_factors.mail_own_code", f"GET {_OWN}/email", SendOwnEmailCode, Posted, auth=K & U | K, access=CREDENTIALS,
+    "second_factors.mail_own_code", f"GET {_OWN}/email", SendOwnEmailCode, Posted,
+    auth=API_KEY & ACCESS_TOKEN | API_KEY, access=CREDENTIALS,
     also=(f"{_OWN}/otp/email",), row="M23", errors=(*ACCOUNT_EMAIL, e.EmailFactorOff, e.AccountBlocked, e.MailLimitReached),
     summary="Email a code for the email factor",
     description="Emails a code to an address of the account, to set email up as a second factor or to confirm it. Without an access "
@@ -82,19 +84,20 @@ mail_own_code = operation(
 )  # fmt: skip
 _PROVE_EMAIL_ERRORS = (*LOCK_CHALLENGES, *EMAIL_CODE, *ACCOUNT_EMAIL, e.EmailFactorOff, e.WrongSmsCode)
 prove_email = operation(
-    "second_factors.prove_email", f"PUT {_OWN}/email", OwnEmail, Profile, auth=K & U, access=CREDENTIALS,
+    "second_factors.prove_email", f"PUT {_OWN}/email", OwnEmail, Profile, auth=API_KEY & ACCESS_TOKEN, access=CREDENTIALS,
     also=(f"{_OWN}/verification/otp/email",), row="M24", errors=_PROVE_EMAIL_ERRORS,
     summary="Set up the email factor",
     description="Sets up email as a second factor with the code that was emailed.",
 )  # fmt: skip
 remove_email = operation(
-    "second_factors.remove_email", f"DELETE {_OWN}/email", AccessTokenQuery, Deleted, auth=K & U, access=CREDENTIALS,
+    "second_factors.remove_email", f"DELETE {_OWN}/email", AccessTokenQuery, Deleted, auth=API_KEY & ACCESS_TOKEN, access=CREDENTIALS,
     also=(f"{_OWN}/authenticator/otp/email",), row="M33", errors=(e.FactorRemovalRefused, e.EmailFactorOff),
     summary="Remove the email factor",
     description="Removes email from the second factors of the signed-in account. The address stays in the profile.",
 )  # fmt: skip
 managed_remove_email = operation(
-    "second_factors.managed_remove_email", f"DELETE {_MANAGED}/email", ManagedFactor, Deleted, auth=K & S | M, scope=WRITE,
+    "second_factors.managed_remove_email", f"DELETE {_MANAGED}/email", ManagedFactor, Deleted,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope=WRITE,
     also=(f"{_MANAGED}/authenticator/otp/email",), row="M40", errors=(*UID_ERRORS, e.FactorRemovalRefused),
     summary="Remove an account’s email factor",
     description="Removes email from the second factors of an account. The address stays in the profile.",

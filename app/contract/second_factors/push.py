@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.auth import CREDENTIALS, K, M, S, U
+from app.contract.auth import ACCESS_TOKEN, API_KEY, API_SECRET, CREDENTIALS, MACHINE_TOKEN
 from app.contract.catalogue import operation
 from app.contract.error_groups import UID_ERRORS
 from app.contract.second_factors.account import WRITE, ManagedFactor
@@ -58,7 +58,8 @@ class DeviceRegistered(Wire):
 
 
 resend = operation(
-    "second_factors.resend_push", f"POST {_LOGIN}", ChallengeToken, Posted, auth=K, when=("secondfactorauthenticationtoken",), row="M02",
+    "second_factors.resend_push", f"POST {_LOGIN}", ChallengeToken, Posted, auth=API_KEY,
+    when=("secondfactorauthenticationtoken",), row="M02",
     errors=(*TOKEN_ERRORS, e.PushMisconfigured, e.PushOff, e.PushNotEnrolled),
     summary="Resend the push notification",
     description="Sends the push notification of a challenge again. The earlier request stops working.",
@@ -68,46 +69,46 @@ _PING_ERRORS = (
     e.PushNotEnrolled,
 )  # fmt: skip
 ping = operation(
-    "second_factors.ping_push", f"GET {_LOGIN}/push/ping", PushPing, FactorLogin, auth=K, also=("/login/2fa/push/ping",), row="M13",
+    "second_factors.ping_push", f"GET {_LOGIN}/push/ping", PushPing, FactorLogin, auth=API_KEY, also=("/login/2fa/push/ping",), row="M13",
     errors=_PING_ERRORS,
     summary="Poll for the push answer",
     description="Returns the session once the push notification was approved on the device. Until then it answers error 1295; poll "
     "about every 5 seconds.",
 )  # fmt: skip
 answer = operation(
-    "second_factors.answer_push", f"PUT {_LOGIN}/verification/push", DeviceAnswer, Posted, auth=K, row="M14",
+    "second_factors.answer_push", f"PUT {_LOGIN}/verification/push", DeviceAnswer, Posted, auth=API_KEY, row="M14",
     errors=(e.WrongPushToken, e.PushFailed, e.PushAnswered, e.PushDenied),
     summary="Answer a push notification",
     description="Approves or denies a sign-in from the registered device. The device signs the answer with its private key.",
 )  # fmt: skip
 picture = operation(
-    "second_factors.push_picture", f"GET {PICTURE}", EnrolmentPicture, Document, auth=K, answers=("image/png",),
+    "second_factors.push_picture", f"GET {PICTURE}", EnrolmentPicture, Document, auth=API_KEY, answers=("image/png",),
     errors=(e.WrongPushToken,),
     summary="Get the QR code for a push device",
     description="Returns a picture of the QR code that registers a device for push notifications. The address is `PushQRCode` of a "
     "challenge.",
 )  # fmt: skip
 register_device = operation(
-    "second_factors.register_device", f"POST {REGISTRATION}", DeviceRegistration, DeviceRegistered, auth=K,
+    "second_factors.register_device", f"POST {REGISTRATION}", DeviceRegistration, DeviceRegistered, auth=API_KEY,
     errors=(e.WrongPushToken, e.PushOff, e.PushMisconfigured),
     summary="Register a push device",
     description="Registers the device that scanned the QR code: its name, its token for notifications and its public key.",
 )  # fmt: skip
 remove_push = operation(
-    "second_factors.remove_push", f"DELETE {_OWN}/push", AccessTokenQuery, Deleted, auth=K & U, access=CREDENTIALS,
+    "second_factors.remove_push", f"DELETE {_OWN}/push", AccessTokenQuery, Deleted, auth=API_KEY & ACCESS_TOKEN, access=CREDENTIALS,
     also=(f"{_OWN}/authenticator/push",), row="M36", errors=(e.PushOff, e.PushNotEnrolled),
     summary="Remove the push device",
     description="Removes the registered device from the second factors of the signed-in account.",
 )  # fmt: skip
 managed_remove_push = operation(
-    "second_factors.managed_remove_push", f"DELETE {_MANAGED}/push", ManagedFactor, Deleted, auth=K & S | M, scope=WRITE, row="M44",
-    errors=(*UID_ERRORS, e.PushNotEnrolled),
+    "second_factors.managed_remove_push", f"DELETE {_MANAGED}/push", ManagedFactor, Deleted,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope=WRITE, row="M44", errors=(*UID_ERRORS, e.PushNotEnrolled),
     summary="Remove an account’s push device",
     description="Removes the registered device from the second factors of an account.",
 )  # fmt: skip
 managed_remove_push_older = operation(
-    "second_factors.managed_remove_push_older", f"DELETE {_MANAGED}/authenticator/push/{{uid}}", Uid, Deleted, auth=K & S | M,
-    scope=WRITE, row="M44", errors=(*UID_ERRORS, e.PushNotEnrolled),
+    "second_factors.managed_remove_push_older", f"DELETE {_MANAGED}/authenticator/push/{{uid}}", Uid, Deleted,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope=WRITE, row="M44", errors=(*UID_ERRORS, e.PushNotEnrolled),
     summary="Remove a push device by path",
     description="Removes the registered device from the second factors of an account, which the path names. Existing clients call it; "
     "use `…/2fa/push` in new ones.",

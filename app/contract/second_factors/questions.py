@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.auth import CREDENTIALS, K, M, S, U
+from app.contract.auth import ACCESS_TOKEN, API_KEY, API_SECRET, CREDENTIALS, MACHINE_TOKEN
 from app.contract.catalogue import HASHES, operation
 from app.contract.configuration_model import Words
 from app.contract.error_groups import LOCK_CHALLENGES, UID_ERRORS
@@ -70,33 +70,35 @@ class OwnAnswers(AccessTokenQuery, FieldSelection, Answers):
 
 
 with_new_answers = operation(
-    "second_factors.with_new_answers", f"PUT {_LOGIN}/{_NAME}", EnrolAnswersAtLogin, FactorLogin, auth=K, hashing=HASHES, row="M10",
+    "second_factors.with_new_answers", f"PUT {_LOGIN}/{_NAME}", EnrolAnswersAtLogin, FactorLogin, auth=API_KEY, hashing=HASHES, row="M10",
     errors=(*TOKEN_ERRORS, e.QuestionFactorOff, e.FactorEnrolledBefore, e.TooFewAnswers),
     summary="Set up security questions at sign-in",
     description="Answers a challenge by choosing and answering security questions, and returns the session. It works only while the "
     "account has no second factor.",
 )  # fmt: skip
 with_answers = operation(
-    "second_factors.with_answers", f"POST {_LOGIN}/verification/{_NAME}", ProveAnswersAtLogin, FactorLogin, auth=K, hashing=HASHES,
+    "second_factors.with_answers", f"POST {_LOGIN}/verification/{_NAME}", ProveAnswersAtLogin, FactorLogin, auth=API_KEY, hashing=HASHES,
     row="M11", errors=(*TOKEN_ERRORS, e.QuestionFactorOff, e.QuestionFactorNotEnrolled, e.TooFewAnswers, e.WrongSecurityAnswer),
     summary="Answer with security answers",
     description="Answers a challenge with the answers to the account’s security questions and returns the session.",
 )  # fmt: skip
 keep_answers = operation(
-    "second_factors.keep_answers", f"PUT {_OWN}/{_NAME}", OwnAnswers, Posted, auth=K & U, access=CREDENTIALS, hashing=HASHES, row="M25",
+    "second_factors.keep_answers", f"PUT {_OWN}/{_NAME}", OwnAnswers, Posted, auth=API_KEY & ACCESS_TOKEN,
+    access=CREDENTIALS, hashing=HASHES, row="M25",
     errors=(*LOCK_CHALLENGES, e.QuestionFactorOff, e.FactorEnrolledBefore, e.TooFewAnswers),
     summary="Set up security questions",
     description="Sets up security questions as a second factor. With `ReplaceSecurityQuestionAnswer` the new answers replace all "
     "earlier ones.",
 )  # fmt: skip
 remove_questions = operation(
-    "second_factors.remove_questions", f"DELETE {_OWN}/{_NAME}", AccessTokenQuery, Deleted, auth=K & U, access=CREDENTIALS,
+    "second_factors.remove_questions", f"DELETE {_OWN}/{_NAME}", AccessTokenQuery, Deleted, auth=API_KEY & ACCESS_TOKEN, access=CREDENTIALS,
     also=(f"{_OWN}/authenticator/{_NAME}",), row="M34", errors=(e.FactorRemovalRefused, e.QuestionFactorOff),
     summary="Remove security questions",
     description="Removes security questions from the second factors of the signed-in account.",
 )  # fmt: skip
 managed_remove_questions = operation(
-    "second_factors.managed_remove_questions", f"DELETE {_MANAGED}/{_NAME}", ManagedFactor, Deleted, auth=K & S | M, scope=WRITE,
+    "second_factors.managed_remove_questions", f"DELETE {_MANAGED}/{_NAME}", ManagedFactor, Deleted,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope=WRITE,
     also=(f"{_MANAGED}/authenticator/{_NAME}",), row="M43", errors=(*UID_ERRORS, e.FactorRemovalRefused),
     summary="Remove an account’s security questions",
     description="Removes security questions from the second factors of an account.",

@@ -1,7 +1,7 @@
 """The login with second factors (interface mfa.md section 2, operations M01, M03, M09)."""
 
 from app.contract import errors as e
-from app.contract.auth import K
+from app.contract.auth import API_KEY
 from app.contract.catalogue import HASHES, operation
 from app.contract.second_factors.challenge import (
     DUO_REDIRECT,
@@ -38,7 +38,7 @@ class BackupCodeVerification(ChallengeAnswer):
 
 
 with_password = operation(
-    "second_factors.with_password", f"POST {_LOGIN}", PasswordLogin, FactorLogin, auth=K, hashing=HASHES, row="M01",
+    "second_factors.with_password", f"POST {_LOGIN}", PasswordLogin, FactorLogin, auth=API_KEY, hashing=HASHES, row="M01",
     errors=(*LOGIN_ERRORS, *DUO_REDIRECT, e.TwoFactorOff, e.NoTwoFactorMethod),
     summary="Sign in with a password and second factor",
     description="Checks the password and exactly one of `email`, `username` and `phone`. If no second factor is needed, "
@@ -48,7 +48,7 @@ with_password = operation(
 )  # fmt: skip
 _WITH_TOTP_ERRORS = (*TOKEN_ERRORS, e.TotpOff, e.TotpNotEnrolled, e.WrongTotpCode, e.FactorCodeMissing)
 with_totp = operation(
-    "second_factors.with_totp", f"PUT {_LOGIN}/totp", TotpVerification, FactorLogin, auth=K,
+    "second_factors.with_totp", f"PUT {_LOGIN}/totp", TotpVerification, FactorLogin, auth=API_KEY,
     also=(f"{_LOGIN}/verification/authenticatorcode", f"{_LOGIN}/verification/googleauthenticatorcode"), row="M03",
     errors=_WITH_TOTP_ERRORS,
     summary="Answer with an authenticator code",
@@ -56,7 +56,7 @@ with_totp = operation(
     "first code sets up the one that scanned the challenge’s QR code. Each code works once.",
 )  # fmt: skip
 with_backup_code = operation(
-    "second_factors.with_backup_code", f"PUT {_LOGIN}/backupcode", BackupCodeVerification, FactorLogin, auth=K,
+    "second_factors.with_backup_code", f"PUT {_LOGIN}/backupcode", BackupCodeVerification, FactorLogin, auth=API_KEY,
     also=(f"{_LOGIN}/verification/backupcode",), row="M09", errors=(*TOKEN_ERRORS, e.NoBackupCodes, e.WrongBackupCode),
     summary="Answer with a backup code",
     description="Answers a challenge with one of the account’s backup codes and returns the session. Each code works once.",

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.auth import CREDENTIALS, K, M, S, U
+from app.contract.auth import ACCESS_TOKEN, API_KEY, API_SECRET, CREDENTIALS, MACHINE_TOKEN
 from app.contract.catalogue import operation
 from app.contract.error_groups import LOCK_CHALLENGES, SMS_CODE, SMS_SENDING, UID_ERRORS
 from app.contract.profile import Profile
@@ -66,47 +66,48 @@ class OwnNumber(AccessTokenQuery, Number):
 OFF = (e.SmsFactorOff, e.NoPhoneRegistered)
 
 with_sms = operation(
-    "second_factors.with_sms", f"PUT {_LOGIN}/sms", SmsVerification, FactorLogin, auth=K, also=(f"{_LOGIN}/verification/otp",), row="M04",
+    "second_factors.with_sms", f"PUT {_LOGIN}/sms", SmsVerification, FactorLogin, auth=API_KEY,
+    also=(f"{_LOGIN}/verification/otp",), row="M04",
     errors=(*TOKEN_ERRORS, *SMS_CODE, e.SmsFactorOff, e.FactorCodeMissing, e.SmsFactorOffAtLogin),
     summary="Answer with a texted code",
     description="Answers a challenge with a texted code and returns the session. The first code also sets the number up as a second "
     "factor.",
 )  # fmt: skip
 set_number = operation(
-    "second_factors.set_number", f"PUT {_LOGIN}/sms/phone", SetNumberAtLogin, SmsSent, auth=K, also=(_LOGIN,), row="M05",
+    "second_factors.set_number", f"PUT {_LOGIN}/sms/phone", SetNumberAtLogin, SmsSent, auth=API_KEY, also=(_LOGIN,), row="M05",
     errors=(*TOKEN_ERRORS, *OFF, *SMS_SENDING, e.MalformedPhone, e.PhoneRegistered, e.FactorPhoneFixed),
     summary="Set the phone number of a challenge",
     description="Sets the phone number of the text message factor during a sign-in and texts the first code. It works only while the "
     "account has no second factor.",
 )  # fmt: skip
 text_again = operation(
-    "second_factors.text_again", f"GET {_LOGIN}/sms/resend", ResendSms, SmsSent, auth=K, also=(f"{_LOGIN}/resend",), row="M06",
+    "second_factors.text_again", f"GET {_LOGIN}/sms/resend", ResendSms, SmsSent, auth=API_KEY, also=(f"{_LOGIN}/resend",), row="M06",
     errors=(*TOKEN_ERRORS, *OFF, *SMS_SENDING),
     summary="Resend the texted code",
     description="Texts another code for a challenge. An earlier code stops working.",
 )  # fmt: skip
 prove_sms = operation(
-    "second_factors.prove_sms", f"PUT {_OWN}/sms", OwnSms, Profile, auth=K & U, access=CREDENTIALS, also=(f"{_OWN}/verification/otp",),
-    accepts=Accept.JSON, row="M21", errors=(*OFF, *LOCK_CHALLENGES, *SMS_CODE),
+    "second_factors.prove_sms", f"PUT {_OWN}/sms", OwnSms, Profile, auth=API_KEY & ACCESS_TOKEN, access=CREDENTIALS,
+    also=(f"{_OWN}/verification/otp",), accepts=Accept.JSON, row="M21", errors=(*OFF, *LOCK_CHALLENGES, *SMS_CODE),
     summary="Set up the text message factor",
     description="Sets up the phone number as a second factor with the code that was texted to it.",
 )  # fmt: skip
 set_own_number = operation(
-    "second_factors.set_own_number", f"PUT {_OWN}/sms/phone", OwnNumber, SmsSent, auth=K & U, access=CREDENTIALS, also=(_OWN,), row="M22",
-    errors=(*OFF, *SMS_SENDING, e.MalformedPhone, e.PhoneRegistered),
+    "second_factors.set_own_number", f"PUT {_OWN}/sms/phone", OwnNumber, SmsSent, auth=API_KEY & ACCESS_TOKEN,
+    access=CREDENTIALS, also=(_OWN,), row="M22", errors=(*OFF, *SMS_SENDING, e.MalformedPhone, e.PhoneRegistered),
     summary="Set the phone number of the factor",
     description="Sets the phone number of the text message factor and texts the first code. Verify it with `PUT "
     "/identity/v2/auth/account/2fa/sms`.",
 )  # fmt: skip
 remove_sms = operation(
-    "second_factors.remove_sms", f"DELETE {_OWN}/sms", AccessTokenQuery, Deleted, auth=K & U, access=CREDENTIALS, row="M32",
-    errors=(e.NoPhoneRegistered,),
+    "second_factors.remove_sms", f"DELETE {_OWN}/sms", AccessTokenQuery, Deleted, auth=API_KEY & ACCESS_TOKEN,
+    access=CREDENTIALS, row="M32", errors=(e.NoPhoneRegistered,),
     summary="Remove the text message factor",
     description="Removes the phone number from the second factors of the signed-in account. The number stays in the profile.",
 )  # fmt: skip
 managed_remove_sms = operation(
-    "second_factors.managed_remove_sms", f"DELETE {_MANAGED}/sms", ManagedFactor, Deleted, auth=K & S | M, scope=WRITE, row="M42",
-    errors=(*UID_ERRORS, e.NoPhoneRegistered),
+    "second_factors.managed_remove_sms", f"DELETE {_MANAGED}/sms", ManagedFactor, Deleted,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope=WRITE, row="M42", errors=(*UID_ERRORS, e.NoPhoneRegistered),
     summary="Remove an account’s text message factor",
     description="Removes the phone number from the second factors of an account. The number stays in the profile.",
 )  # fmt: skip

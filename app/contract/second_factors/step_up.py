@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.auth import WRITE, K, M, S, U
+from app.contract.auth import ACCESS_TOKEN, API_KEY, API_SECRET, MACHINE_TOKEN, WRITE
 from app.contract.catalogue import HASHES, operation
 from app.contract.error_groups import ACCOUNT_EMAIL, EMAIL_CODE, LOCK_CHALLENGES, SMS_CODE, SMS_SENDING, UID_ERRORS
 from app.contract.pins.operations import Pin
@@ -99,7 +99,7 @@ class TokenIsValid(Wire):
 _FACTOR = (*LOCK_CHALLENGES, e.StepUpOff)
 
 begin = operation(
-    "step_up.begin", f"GET {_OWN}/2fa", OwnFactorsRead, Challenge, auth=K & U, access=WRITE, row="M63",
+    "step_up.begin", f"GET {_OWN}/2fa", OwnFactorsRead, Challenge, auth=API_KEY & ACCESS_TOKEN, access=WRITE, row="M63",
     errors=(*DUO_REDIRECT, *SMS_SENDING, e.NoSecondFactor, e.StepUpOff),
     summary="Start a step-up with a second factor",
     description="Returns the second factors of the signed-in account, and sends the code if its factor is a text message or an email. "
@@ -107,93 +107,98 @@ begin = operation(
 )  # fmt: skip
 _WITH_APP_ERRORS = (*_FACTOR, e.TotpOff, e.TotpNotEnrolled, e.WrongTotpCode, e.StepUpCodeMissing)
 with_app = operation(
-    "step_up.with_app", f"PUT {_OWN}/2fa/authenticatorcode", StepUpByApp, ValidationToken, auth=K & U, access=WRITE,
+    "step_up.with_app", f"PUT {_OWN}/2fa/authenticatorcode", StepUpByApp, ValidationToken, auth=API_KEY & ACCESS_TOKEN, access=WRITE,
     also=(f"{_OWN}/2fa/googleauthenticatorcode",), row="M64", errors=_WITH_APP_ERRORS,
     summary="Step up with an authenticator code",
     description="Verifies the code of an authenticator app and returns a validation token. Your server checks the token with `POST "
     "/identity/v2/manage/account/{uid}/reauth/2fa`.",
 )  # fmt: skip
 with_sms = operation(
-    "step_up.with_sms", f"PUT {_OWN}/2fa/otp", StepUpBySms, ValidationToken, auth=K & U, access=WRITE, row="M65",
+    "step_up.with_sms", f"PUT {_OWN}/2fa/otp", StepUpBySms, ValidationToken, auth=API_KEY & ACCESS_TOKEN, access=WRITE, row="M65",
     errors=(*_FACTOR, *SMS_CODE, e.SmsFactorOff, e.NoPhoneRegistered, e.StepUpCodeMissing),
     summary="Step up with a texted code",
     description="Verifies a texted code and returns a validation token for your server to check.",
 )  # fmt: skip
 with_backup_code = operation(
-    "step_up.with_backup_code", f"PUT {_OWN}/2fa/backupcode", StepUpByBackupCode, ValidationToken, auth=K & U, access=WRITE, row="M66",
+    "step_up.with_backup_code", f"PUT {_OWN}/2fa/backupcode", StepUpByBackupCode, ValidationToken,
+    auth=API_KEY & ACCESS_TOKEN, access=WRITE, row="M66",
     errors=(*_FACTOR, e.NoBackupCodes, e.WrongBackupCode, e.StepUpCodeMissing),
     summary="Step up with a backup code",
     description="Verifies a backup code, which works once, and returns a validation token for your server to check.",
 )  # fmt: skip
 mail_factor_code = operation(
-    "step_up.mail_factor_code", f"GET {_OWN}/2fa/otp/email", SendFactorEmail, Posted, auth=K & U, access=WRITE, row="M67",
+    "step_up.mail_factor_code", f"GET {_OWN}/2fa/otp/email", SendFactorEmail, Posted, auth=API_KEY & ACCESS_TOKEN, access=WRITE, row="M67",
     errors=(*ACCOUNT_EMAIL, e.StepUpOff, e.EmailFactorOff, e.MailLimitReached),
     summary="Email a step-up code for the email factor",
     description="Emails a code to an address that is a second factor of the signed-in account.",
 )  # fmt: skip
 with_factor_mail = operation(
-    "step_up.with_factor_mail", f"PUT {_OWN}/2fa/otp/email/verify", StepUpByEmail, ValidationToken, auth=K & U, access=WRITE,
+    "step_up.with_factor_mail", f"PUT {_OWN}/2fa/otp/email/verify", StepUpByEmail, ValidationToken,
+    auth=API_KEY & ACCESS_TOKEN, access=WRITE,
     accepts=Accept.JSON, row="M68", errors=(*_FACTOR, *EMAIL_CODE, *ACCOUNT_EMAIL, e.WrongSmsCode, e.EmailFactorOff),
     summary="Step up with a code of the email factor",
     description="Verifies a code that was emailed to the account’s second factor and returns a validation token for your server to "
     "check.",
 )  # fmt: skip
 with_duo = operation(
-    "step_up.with_duo", f"PUT {_OWN}/2fa/duo", StepUpByDuo, ValidationToken, auth=K & U, access=WRITE, row="M70",
+    "step_up.with_duo", f"PUT {_OWN}/2fa/duo", StepUpByDuo, ValidationToken, auth=API_KEY & ACCESS_TOKEN, access=WRITE, row="M70",
     errors=(*_FACTOR, *DUO_ERRORS),
     summary="Step up with Duo",
     description="Verifies the result of a Duo prompt and returns a validation token for your server to check.",
 )  # fmt: skip
 with_answers = operation(
-    "step_up.with_answers", f"POST {_OWN}/2fa/securityquestionanswer/verify", StepUpByAnswers, ValidationToken, auth=K & U, access=WRITE,
+    "step_up.with_answers", f"POST {_OWN}/2fa/securityquestionanswer/verify", StepUpByAnswers, ValidationToken,
+    auth=API_KEY & ACCESS_TOKEN, access=WRITE,
     hashing=HASHES, row="M69", errors=(*_FACTOR, e.QuestionFactorOff, e.QuestionFactorNotEnrolled, e.TooFewAnswers),
     summary="Step up with security answers",
     description="Verifies the answers to the account’s security questions and returns a validation token for your server to check.",
 )  # fmt: skip
 with_password = operation(
-    "step_up.with_password", f"PUT {_OWN}/password", StepUpByPassword, ValidationToken, auth=K & U, access=WRITE, hashing=HASHES,
-    row="M71", errors=(*LOCK_CHALLENGES, e.WrongStepUpPassword),
+    "step_up.with_password", f"PUT {_OWN}/password", StepUpByPassword, ValidationToken, auth=API_KEY & ACCESS_TOKEN,
+    access=WRITE, hashing=HASHES, row="M71", errors=(*LOCK_CHALLENGES, e.WrongStepUpPassword),
     summary="Step up with the password",
     description="Verifies the password of the signed-in account and returns a validation token. Your server checks the token with "
     "`POST /identity/v2/manage/account/{uid}/reauth/password`.",
 )  # fmt: skip
 with_pin = operation(
-    "step_up.with_pin", f"PUT {_OWN}/pin", StepUpByPin, ValidationToken, auth=K & U, access=WRITE, hashing=HASHES, row="M72",
-    errors=(*LOCK_CHALLENGES, e.PinOff, e.NoPin, e.WrongPin),
+    "step_up.with_pin", f"PUT {_OWN}/pin", StepUpByPin, ValidationToken, auth=API_KEY & ACCESS_TOKEN, access=WRITE,
+    hashing=HASHES, row="M72", errors=(*LOCK_CHALLENGES, e.PinOff, e.NoPin, e.WrongPin),
     summary="Step up with the PIN",
     description="Verifies the PIN of the signed-in account and returns a validation token. Your server checks the token with `POST "
     "/identity/v2/manage/account/{uid}/reauth/pin`.",
 )  # fmt: skip
 mail_code = operation(
-    "step_up.mail_code", f"GET {_OWN}/otp/email", SendStepUpEmail, Posted, auth=K & U, access=WRITE, row="M73",
+    "step_up.mail_code", f"GET {_OWN}/otp/email", SendStepUpEmail, Posted, auth=API_KEY & ACCESS_TOKEN, access=WRITE, row="M73",
     errors=(*ACCOUNT_EMAIL, e.MailLimitReached),
     summary="Email a step-up code",
     description="Emails a code to an address of the signed-in account. It needs no second factor.",
 )  # fmt: skip
 with_mail = operation(
-    "step_up.with_mail", f"PUT {_OWN}/otp/email", StepUpByEmail, ValidationToken, auth=K & U, access=WRITE, row="M74",
+    "step_up.with_mail", f"PUT {_OWN}/otp/email", StepUpByEmail, ValidationToken, auth=API_KEY & ACCESS_TOKEN, access=WRITE, row="M74",
     errors=(*LOCK_CHALLENGES, *EMAIL_CODE, *ACCOUNT_EMAIL),
     summary="Step up with an emailed code",
     description="Verifies an emailed code and returns a validation token for your server to check.",
 )  # fmt: skip
 
 check_factor = operation(
-    "step_up.check_factor", f"POST {_MANAGED}/2fa", CheckValidationToken, TokenIsValid, auth=K & S | M, scope="profile:read", row="M75",
+    "step_up.check_factor", f"POST {_MANAGED}/2fa", CheckValidationToken, TokenIsValid,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope="profile:read", row="M75",
     errors=(*UID_ERRORS, e.WrongValidationToken),
     summary="Check a step-up with a second factor or email",
     description="Tells whether a validation token of a step-up with a second factor or an emailed code is valid for the account. The "
     "token works once, for 5 minutes.",
 )  # fmt: skip
 check_password = operation(
-    "step_up.check_password", f"POST {_MANAGED}/password", CheckValidationToken, TokenIsValid, auth=K & S | M, scope="profile:read",
+    "step_up.check_password", f"POST {_MANAGED}/password", CheckValidationToken, TokenIsValid,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope="profile:read",
     row="M76", errors=(*UID_ERRORS, e.WrongValidationToken),
     summary="Check a step-up with the password",
     description="Tells whether a validation token of a step-up with the password is valid for the account. The token works once, for "
     "5 minutes.",
 )  # fmt: skip
 check_pin = operation(
-    "step_up.check_pin", f"POST {_MANAGED}/pin", CheckValidationToken, TokenIsValid, auth=K & S | M, scope="profile:read",
-    accepts=Accept.JSON, row="M77", errors=UID_ERRORS,
+    "step_up.check_pin", f"POST {_MANAGED}/pin", CheckValidationToken, TokenIsValid,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope="profile:read", accepts=Accept.JSON, row="M77", errors=UID_ERRORS,
     summary="Check a step-up with the PIN",
     description="Tells whether a validation token of a step-up with the PIN is valid for the account. The token works once, for 5 "
     "minutes.",

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.auth import NEVER, READ, STANDARD, WRITE, K, M, S, U
+from app.contract.auth import ACCESS_TOKEN, API_KEY, API_SECRET, MACHINE_TOKEN, NEVER, READ, STANDARD, WRITE
 from app.contract.catalogue import operation
 from app.contract.error_groups import UID_ERRORS
 from app.contract.error_profiles import BEFORE_POLICY
@@ -51,27 +51,27 @@ class RevokeOwnToken(AccessTokenQuery):
 
 
 info = operation(
-    "tokens.info", "GET /identity/v2/auth/access_token", AccessTokenQuery, TokenFacts, auth=K & U, access=READ, error_profile=BEFORE_POLICY,
-    row="U42",
+    "tokens.info", "GET /identity/v2/auth/access_token", AccessTokenQuery, TokenFacts, auth=API_KEY & ACCESS_TOKEN,
+    access=READ, error_profile=BEFORE_POLICY, row="U42",
     summary="Get details of the access token",
     description="Returns how the access token’s account signed in (`provider`) and whether the session is remembered.",
 )  # fmt: skip
 validate = operation(
-    "tokens.validate", "GET /identity/v2/auth/access_token/validate", AccessTokenQuery, Token, auth=K & U, access=READ,
+    "tokens.validate", "GET /identity/v2/auth/access_token/validate", AccessTokenQuery, Token, auth=API_KEY & ACCESS_TOKEN, access=READ,
     error_profile=BEFORE_POLICY, row="U43",
     summary="Validate the access token",
     description="Returns the access token with the time when it expires, or an error if it isn’t valid anymore.",
 )  # fmt: skip
 invalidate = operation(
-    "tokens.invalidate", "GET /identity/v2/auth/access_token/invalidate", RevokeOwnToken, Posted, auth=K & U, access=WRITE,
+    "tokens.invalidate", "GET /identity/v2/auth/access_token/invalidate", RevokeOwnToken, Posted, auth=API_KEY & ACCESS_TOKEN, access=WRITE,
     error_profile=BEFORE_POLICY, row="U44",
     summary="Sign out",
     description="Revokes the access token of the request, which ends the session. With `preventrefresh=true` its refresh token is "
     "revoked as well.",
 )  # fmt: skip
 slide = operation(
-    "tokens.slide", "GET /identity/v2/auth/access_token/sliding_token", AccessTokenQuery, Token, auth=K & U, access=NEVER, row="U45",
-    errors=(e.ExpiredAccessToken, e.PrivacyPolicyOutdated),
+    "tokens.slide", "GET /identity/v2/auth/access_token/sliding_token", AccessTokenQuery, Token,
+    auth=API_KEY & ACCESS_TOKEN, access=NEVER, row="U45", errors=(e.ExpiredAccessToken, e.PrivacyPolicyOutdated),
     summary="Extend the access token",
     description="Moves the expiry of the access token a full lifetime ahead. Use it while someone is active in your app and you don’t "
     "keep refresh tokens.",
@@ -87,28 +87,29 @@ class RefreshToken(Lower):
 
 
 impersonate = operation(
-    "tokens.impersonate", "GET /identity/v2/manage/account/access_token", Impersonate, Token, auth=K & S | M, scope="all", row="A22",
+    "tokens.impersonate", "GET /identity/v2/manage/account/access_token", Impersonate, Token,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope="all", row="A22",
     errors=(*UID_ERRORS, e.AccountBlocked, e.LoginDisabled),
     summary="Get tokens for an account",
     description="Returns a session of an account without its password or second factor, for example for support staff. It doesn’t "
     "count as a sign-in of the account. The audit log records it.",
 )  # fmt: skip
 refresh = operation(
-    "tokens.refresh", "GET /identity/v2/manage/account/access_token/refresh", RefreshToken, Token, auth=K & S | M, scope="all", row="A23",
-    errors=(e.WrongRefreshToken,),
+    "tokens.refresh", "GET /identity/v2/manage/account/access_token/refresh", RefreshToken, Token,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope="all", row="A23", errors=(e.WrongRefreshToken,),
     summary="Refresh a session",
     description="Exchanges a refresh token for a new access token and a new refresh token. The old refresh token stops working; using "
     "it again ends the session, except within the reuse interval that the tenant’s configuration sets.",
 )  # fmt: skip
 revoke_refresh = operation(
-    "tokens.revoke_refresh", "GET /identity/v2/manage/account/access_token/refresh/revoke", RefreshToken, Deleted, auth=K & S | M,
-    scope="profile:update", row="A24", errors=(e.WrongRefreshToken,),
+    "tokens.revoke_refresh", "GET /identity/v2/manage/account/access_token/refresh/revoke", RefreshToken, Deleted,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope="profile:update", row="A24", errors=(e.WrongRefreshToken,),
     summary="Revoke a refresh token",
     description="Revokes a refresh token. Access tokens that were issued with it stay valid until they expire.",
 )  # fmt: skip
 revoke_refresh_of_account = operation(
     "tokens.revoke_refresh_of_account", "DELETE /identity/v2/manage/account/{uid}/access_token/refresh/revoke", Uid,
-    Deleted, auth=K & S | M, scope="profile:update", row="A25", errors=UID_ERRORS,
+    Deleted, auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope="profile:update", row="A25", errors=UID_ERRORS,
     summary="Revoke all refresh tokens of an account",
     description="Revokes every refresh token of an account, for example after a device was stolen. Its access tokens stay valid until "
     "they expire.",
@@ -181,40 +182,41 @@ class ReturnCode(Lower):
 
 
 exchange_code = operation(
-    "tokens.exchange_code", "POST /identity/v2/auth/hosted/token", ReturnCode, Token, auth=K & S, accepts=Accept.JSON_OR_FORM,
-    errors=(e.WrongRequestToken, e.ExpiredRequestToken),
+    "tokens.exchange_code", "POST /identity/v2/auth/hosted/token", ReturnCode, Token, auth=API_KEY & API_SECRET,
+    accepts=Accept.JSON_OR_FORM, errors=(e.WrongRequestToken, e.ExpiredRequestToken),
     summary="Exchange a code of the hosted pages",
     description="Exchanges the `code` that the hosted pages appended to your return address for a session. The code works once. Call "
     "it from your server.",
 )  # fmt: skip
 exchange = operation(
-    "tokens.exchange", "GET /api/v2/access_token", RequestToken, Token, auth=S, row="A26",
+    "tokens.exchange", "GET /api/v2/access_token", RequestToken, Token, auth=API_SECRET, row="A26",
     errors=(e.WrongRequestToken, e.ExpiredRequestToken),
     summary="Exchange a request token",
     description="Exchanges the request token that a social sign-in appended to your return address for a session. The token works "
     "once, for 15 minutes. Call it from your server.",
 )  # fmt: skip
 validate_shown = operation(
-    "tokens.validate_shown", "GET /api/v2/access_token/validate", PresentedTokenQuery, Token, auth=K & S, access=READ, row="A27",
-    errors=(e.InvalidAccessToken, e.ExpiredAccessToken, e.MissingAccessToken),
+    "tokens.validate_shown", "GET /api/v2/access_token/validate", PresentedTokenQuery, Token, auth=API_KEY & API_SECRET,
+    access=READ, row="A27", errors=(e.InvalidAccessToken, e.ExpiredAccessToken, e.MissingAccessToken),
     summary="Validate any access token",
     description="Returns an account’s access token with the time when it expires, or an error if it isn’t valid anymore. Use it on "
     "servers that get access tokens from apps.",
 )  # fmt: skip
 invalidate_shown = operation(
-    "tokens.invalidate_shown", "GET /api/v2/access_token/invalidate", RevokePresentedToken, TokenRevoked, auth=K & S, access=STANDARD,
-    row="A28", errors=(e.InvalidAccessToken, e.MissingAccessToken),
+    "tokens.invalidate_shown", "GET /api/v2/access_token/invalidate", RevokePresentedToken, TokenRevoked,
+    auth=API_KEY & API_SECRET, access=STANDARD, row="A28", errors=(e.InvalidAccessToken, e.MissingAccessToken),
     summary="Revoke any access token",
     description="Revokes the access token of any account. With `preventrefresh=true` its refresh token is revoked as well.",
 )  # fmt: skip
 refresh_shown = operation(
-    "tokens.refresh_shown", "GET /api/v2/access_token/refresh", ExtendPresentedToken, Token, auth=S, access=NEVER, row="A29",
+    "tokens.refresh_shown", "GET /api/v2/access_token/refresh", ExtendPresentedToken, Token, auth=API_SECRET, access=NEVER, row="A29",
     errors=(e.InvalidAccessToken, e.MissingAccessToken),
     summary="Set when an access token expires",
     description="Sets how many seconds the access token of any account is still valid.",
 )  # fmt: skip
 active_sessions = operation(
-    "tokens.active_sessions", "GET /api/v2/access_token/activesession", ListSessions, ActiveSessions, auth=K & S, access=READ, row="A30",
+    "tokens.active_sessions", "GET /api/v2/access_token/activesession", ListSessions, ActiveSessions,
+    auth=API_KEY & API_SECRET, access=READ, row="A30",
     errors=(*UID_ERRORS, e.InvalidAccessToken, e.ProfileIdMissing, e.SessionExpired, e.IdentifierMissing),
     summary="List an account’s sessions",
     description="Returns the live access tokens of an account with browser, device, IP address and time of sign-in. Name the account "

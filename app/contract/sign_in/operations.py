@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.auth import K
+from app.contract.auth import API_KEY
 from app.contract.catalogue import HASHES, operation
 from app.contract.error_groups import IDENTIFIER_KINDS, LOCK_CHALLENGES, SESSION_ERRORS, SMS_SENDING
 from app.contract.profile import Profile
@@ -75,7 +75,7 @@ LOGIN_ERRORS = (
 )  # fmt: skip
 
 with_password = operation(
-    "sign_in.with_password", "POST /identity/v2/auth/login", PasswordLogin, Login, auth=K, hashing=HASHES, row="U12",
+    "sign_in.with_password", "POST /identity/v2/auth/login", PasswordLogin, Login, auth=API_KEY, hashing=HASHES, row="U12",
     errors=(*LOGIN_ERRORS, e.TwoFactorOn),
     summary="Sign in with a password",
     description="Signs an account in with its password and exactly one of `email`, `username` and `phone`, and returns a session: "

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from app.contract import errors as e
-from app.contract.auth import NEVER, K, U
+from app.contract.auth import ACCESS_TOKEN, API_KEY, NEVER
 from app.contract.catalogue import operation
 from app.contract.configuration_model import web_origin
 from app.contract.resources import collection
@@ -108,20 +108,20 @@ class SiteContacts(Wire):
 SIGN_ON_ERRORS = (e.EmailUnverified, e.MalformedEmail, e.HostedPluginNotFound, e.HostedPluginInvalid)
 
 shopify_login = operation(
-    "storefronts.shopify_login", "GET /sso/shopify/api/token", ShopifySignOn, ShopifyLogin, auth=K & U, access=NEVER,
+    "storefronts.shopify_login", "GET /sso/shopify/api/token", ShopifySignOn, ShopifyLogin, auth=API_KEY & ACCESS_TOKEN, access=NEVER,
     errors=(*SIGN_ON_ERRORS, e.StoreNameMissing),
     summary="Sign in at a Shopify store",
     description="Returns an address that signs the account in at a Shopify store. The account’s email address must be verified.",
 )  # fmt: skip
 bigcommerce_login = operation(
-    "storefronts.bigcommerce_login", "GET /sso/bigcommerce/api/token", StoreSignOn, BigCommerceLogin, auth=K & U, access=NEVER,
-    errors=(*SIGN_ON_ERRORS, e.StoreNameMissing, e.StorefrontFailed),
+    "storefronts.bigcommerce_login", "GET /sso/bigcommerce/api/token", StoreSignOn, BigCommerceLogin,
+    auth=API_KEY & ACCESS_TOKEN, access=NEVER, errors=(*SIGN_ON_ERRORS, e.StoreNameMissing, e.StorefrontFailed),
     summary="Sign in at a BigCommerce store",
     description="Returns an address that signs the account in at a BigCommerce store, as a new customer if it isn’t one yet. The "
     "account’s email address must be verified.",
 )  # fmt: skip
 perfectmind_contact = operation(
-    "storefronts.perfectmind_contact", "GET /sso/perfectmind/contact", ReadContact, SiteContacts, auth=K & U, access=NEVER,
+    "storefronts.perfectmind_contact", "GET /sso/perfectmind/contact", ReadContact, SiteContacts, auth=API_KEY & ACCESS_TOKEN, access=NEVER,
     errors=(*SIGN_ON_ERRORS, e.BookingSystemFailed),
     summary="Find PerfectMind contacts",
     description="Returns the IDs of the PerfectMind contacts that have the account’s verified email address.",

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field
 
-from app.contract.auth import K
+from app.contract.auth import API_KEY
 from app.contract.catalogue import operation
 from app.contract.tenants.settings import Mode
 from app.kit.operations.wire import From, Wire
@@ -50,13 +50,13 @@ class Serverinfo(Wire):
 
 
 appinfo = operation(
-    "tenants.appinfo", "GET /ciam/appinfo", ReadAppinfo, Appinfo, auth=K, row="U48",
+    "tenants.appinfo", "GET /ciam/appinfo", ReadAppinfo, Appinfo, auth=API_KEY, row="U48",
     summary="Get the tenant’s public configuration",
     description="Returns what a sign-in page needs: the sign-up form, social providers, security questions and which ways to sign in "
     "are on. It contains no secrets.",
 )  # fmt: skip
 serverinfo = operation(
-    "tenants.serverinfo", "GET /identity/v2/serverinfo", ReadServerinfo, Serverinfo, auth=K, row="U47",
+    "tenants.serverinfo", "GET /identity/v2/serverinfo", ReadServerinfo, Serverinfo, auth=API_KEY, row="U47",
     summary="Get the server time",
     description="Returns the server’s name and current time, and a start and end time for a SOTT that you create yourself.",
 )  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.auth import CREATES_TOKENS, K, M, S
+from app.contract.auth import API_KEY, API_SECRET, CREATES_TOKENS, MACHINE_TOKEN
 from app.contract.catalogue import operation
 from app.contract.error_groups import ADDED_EMAIL, UID_ERRORS
 from app.kit.operations.wire import From, Lower, Wire
@@ -79,14 +79,14 @@ _VERIFY = (
 _BASE = "/identity/v2/manage/account"
 
 verify_token = operation(
-    "generated_tokens.verify_token", f"POST {_BASE}/verify/token", VerificationTokenRequest, VerificationToken, auth=K & S | M,
-    scope=CREATES_TOKENS, row="A18", errors=_VERIFY,
+    "generated_tokens.verify_token", f"POST {_BASE}/verify/token", VerificationTokenRequest, VerificationToken,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope=CREATES_TOKENS, row="A18", errors=_VERIFY,
     summary="Create an email verification token",
     description="Returns a token that verifies an email address, to deliver it in your own message. Nothing is sent.",
 )  # fmt: skip
 read_verify_token = operation(
-    "generated_tokens.read_verify_token", f"GET {_BASE}/vtoken", VerificationTokenQuery, VerificationToken, auth=K & S | M,
-    scope=CREATES_TOKENS, row="A19", errors=_VERIFY,
+    "generated_tokens.read_verify_token", f"GET {_BASE}/vtoken", VerificationTokenQuery, VerificationToken,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope=CREATES_TOKENS, row="A19", errors=_VERIFY,
     summary="Create an email verification token with a lifetime",
     description="Returns a token that verifies an email address, with a lifetime of your choice. Nothing is sent.",
 )  # fmt: skip
@@ -94,8 +94,8 @@ _MAIL_TOKEN_ERRORS = (
     *_VERIFY, *_OFF, *ADDED_EMAIL, *UID_ERRORS, e.WrongTokenType, e.EmailOrUsernameMissing, e.ClientGuidTaken, e.RegistrationOff,
 )  # fmt: skip
 mail_token = operation(
-    "generated_tokens.mail_token", f"POST {_BASE}/emailtoken/{{tokentype}}", EmailTokenRequest, EmailToken, auth=K & S | M,
-    scope=CREATES_TOKENS, row="A20", errors=_MAIL_TOKEN_ERRORS,
+    "generated_tokens.mail_token", f"POST {_BASE}/emailtoken/{{tokentype}}", EmailTokenRequest, EmailToken,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope=CREATES_TOKENS, row="A20", errors=_MAIL_TOKEN_ERRORS,
     summary="Create a token for your own email",
     description="Returns the token or the code that an email of the type in the path would contain, to deliver it in your own "
     "message. Nothing is sent.",
@@ -105,8 +105,8 @@ _SMS_CODE_ERRORS = (
     e.NoPhoneOnProfile, e.PhoneTaken, e.PhoneUnverified, e.ClientGuidTaken, e.RegistrationOff,
 )  # fmt: skip
 sms_code = operation(
-    "generated_tokens.sms_code", f"POST {_BASE}/smsotp/{{smsotptype}}", SmsCodeRequest, SmsCode, auth=K & S | M, scope=CREATES_TOKENS,
-    row="A21", errors=_SMS_CODE_ERRORS,
+    "generated_tokens.sms_code", f"POST {_BASE}/smsotp/{{smsotptype}}", SmsCodeRequest, SmsCode,
+    auth=API_KEY & API_SECRET | MACHINE_TOKEN, scope=CREATES_TOKENS, row="A21", errors=_SMS_CODE_ERRORS,
     summary="Create a code for your own text message",
     description="Returns the code that a text message of the type in the path would contain, to deliver it in your own message. "
     "Nothing is sent.",

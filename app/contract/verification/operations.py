@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.auth import WRITE, K, U
+from app.contract.auth import ACCESS_TOKEN, API_KEY, WRITE
 from app.contract.catalogue import HASHES_SECRETS, operation
 from app.contract.error_groups import EMAIL_CODE, EMAIL_SENDING, LINK, LOCK_ANSWERS, LOCKS
 from app.contract.shared_parameters import (
@@ -96,29 +96,29 @@ class SendOwnVerification(AccessTokenQuery):
 
 
 resend = operation(
-    "verification.resend", "PUT /identity/v2/auth/register", ResendVerification, PostedWithId, auth=K, row="U03",
+    "verification.resend", "PUT /identity/v2/auth/register", ResendVerification, PostedWithId, auth=API_KEY, row="U03",
     errors=(*EMAIL_SENDING, e.UnknownAccount, e.EmailAlreadyVerified, e.EmailVerificationOff, e.MalformedEmail, e.TooManyRequests),
     summary="Resend the verification email",
     description="Sends another verification email to an address that isn’t verified yet. An earlier link or code stops working. With "
     "codes, `UUID` in the response names the address when you verify the code.",
 )  # fmt: skip
 by_link = operation(
-    "verification.by_link", "GET /identity/v2/auth/email", VerifyByLink, Verified, auth=K, when=("verificationtoken", "otp"), row="U05",
-    errors=(*LINK_ERRORS, *CODE_ERRORS),
+    "verification.by_link", "GET /identity/v2/auth/email", VerifyByLink, Verified, auth=API_KEY,
+    when=("verificationtoken", "otp"), row="U05", errors=(*LINK_ERRORS, *CODE_ERRORS),
     summary="Verify an email with a link",
     description="Verifies an email address with the token of an emailed link. `Data` is a session if the tenant signs accounts in "
     "after verification, otherwise null. The link works once; a HEAD request, as mail scanners send it, doesn’t use it "
     "up.",
 )  # fmt: skip
 email_availability = operation(
-    "verification.email_availability", "GET /identity/v2/auth/email", EmailAvailability, Exist, auth=K, row="U04",
+    "verification.email_availability", "GET /identity/v2/auth/email", EmailAvailability, Exist, auth=API_KEY, row="U04",
     errors=(e.MalformedEmail, e.TooManyRequests),
     summary="Check if an email is taken",
     description="Tells whether an account has this email address. Use it while someone fills in your sign-up form. Requests are "
     "limited for each IP address.",
 )  # fmt: skip
 by_code = operation(
-    "verification.by_code", "PUT /identity/v2/auth/email", VerifyByCode, Verified, auth=K, hashing=HASHES_SECRETS, row="U06",
+    "verification.by_code", "PUT /identity/v2/auth/email", VerifyByCode, Verified, auth=API_KEY, hashing=HASHES_SECRETS, row="U06",
     errors=(*CODE_ERRORS, e.ClosedLink, e.EmailVerifiedBefore, e.EmailRegistered),
     summary="Verify an email with a code",
     description="Verifies an email address with an emailed code and the address, or with the `UUID` that the request for the code "
@@ -128,20 +128,20 @@ _SEND_OWN_ERRORS = (
     *EMAIL_SENDING, e.EmailVerificationOff, e.EmailAlreadyVerified, e.WrongClientGuid, e.NoEmailProfile, e.PrivacyPolicyOutdated,
 )  # fmt: skip
 send_own = operation(
-    "verification.send_own", "GET /identity/v2/auth/email/sendverificationemail", SendOwnVerification, PostedWithId, auth=K & U | K,
-    access=WRITE, row="U07", errors=_SEND_OWN_ERRORS,
+    "verification.send_own", "GET /identity/v2/auth/email/sendverificationemail", SendOwnVerification, PostedWithId,
+    auth=API_KEY & ACCESS_TOKEN | API_KEY, access=WRITE, row="U07", errors=_SEND_OWN_ERRORS,
     summary="Send a verification email",
     description="Sends a verification email for the signed-in account, or for the social sign-in that `clientguid` names, whose "
     "provider didn’t verify the address.",
 )  # fmt: skip
 phone_availability = operation(
-    "verification.phone_availability", "GET /identity/v2/auth/phone", PhoneAvailability, Exist, auth=K, row="U08",
+    "verification.phone_availability", "GET /identity/v2/auth/phone", PhoneAvailability, Exist, auth=API_KEY, row="U08",
     errors=(e.PhoneLoginOff, e.MalformedPhone, e.TooManyRequests),
     summary="Check if a phone number is taken",
     description="Tells whether an account signs in with this phone number. Requests are limited for each IP address.",
 )  # fmt: skip
 username_availability = operation(
-    "verification.username_availability", "GET /identity/v2/auth/username", UsernameAvailability, Exist, auth=K, row="U09",
+    "verification.username_availability", "GET /identity/v2/auth/username", UsernameAvailability, Exist, auth=API_KEY, row="U09",
     errors=(e.UsernameMissing, e.MalformedUsername, e.UsernameFormatRefused, e.TooManyRequests),
     summary="Check if a username is taken",
     description="Tells whether an account has this username. Requests are limited for each IP address.",

@@ -10,12 +10,10 @@ from typing import Any
 
 @dataclass(frozen=True)
 class SchemeFacts:
-    """What the kernel needs to know of an auth scheme."""
+    """The properties of an auth scheme."""
 
-    letter: str
-    """Its letter in declarations and pinned names."""
     name: str
-    """What people call it: `API key`. The published name is made from it: `ApiKey`."""
+    """Its name for people, `API key`, from which the published name is made: `ApiKey`."""
     openapi: Mapping[str, Any] | None = None
     """Its Security Scheme Object (OpenAPI 3.1 section 4.8.27); None: it is not published."""
     has_scopes: bool = False
@@ -70,8 +68,8 @@ class Auth:
         return ", or ".join(" + ".join(combination) for combination in names) or "none"
 
     def __str__(self) -> str:
-        letters = (sorted(scheme.facts.letter for scheme in schemes) for schemes in self.alternatives)
-        return " or ".join("+".join(combination) for combination in letters) or "open"
+        names = (sorted(scheme.name for scheme in schemes) for schemes in self.alternatives)
+        return " or ".join("+".join(combination) for combination in names) or "open"
 
 
 OPEN = Auth()

@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from app.contract import errors as e
-from app.contract.auth import H, Host
+from app.contract.auth import HUB, Host
 from app.contract.catalogue import CATALOGUE
 from app.contract.tenants.pages import MAX_HOSTS, HeldTenants, changed_tenants
 from app.contract.visitor_claims import VisitorClaims
@@ -66,5 +66,5 @@ def test_list_is_answered_to_the_hub_alone(services: IdentityServices, identity_
 def test_only_one_operation_of_the_hub_spans_tenants() -> None:
     spanning = [operation for operation in CATALOGUE if operation.admission.spans_tenants]
     assert spanning == [changed_tenants]
-    assert str(spanning[0].admission.every_auth) == str(H)
+    assert spanning[0].admission.every_auth == HUB
     assert spanning[0].host is Host.INSIDE

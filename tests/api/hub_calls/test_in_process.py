@@ -14,7 +14,7 @@ from app.contract import errors as e
 from app.contract.accounts.pages import profile as account_pages
 from app.contract.accounts.pages import security as security_pages
 from app.contract.applications import pages as application_pages
-from app.contract.auth import H, Host
+from app.contract.auth import HUB, Host
 from app.contract.catalogue import CATALOGUE
 from app.contract.page_models import NoParameters
 from app.contract.sign_in import pages as sign_in_pages
@@ -123,7 +123,7 @@ def test_hub_reaches_no_operation_of_other_callers(world: World, identity_app: O
 
 
 def test_hub_operations_take_a_visit_and_nothing_else() -> None:
-    assert {str(operation.admission.every_auth) for operation in OPERATIONS} == {str(H)}
+    assert {operation.admission.every_auth for operation in OPERATIONS} == {HUB}
 
 
 def test_no_request_over_the_network_names_a_caller(world: World) -> None:

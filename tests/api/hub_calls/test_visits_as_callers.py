@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
-from app.contract.auth import CREDENTIALS, AuthScheme, H, Host, K, S, U
+from app.contract.auth import ACCESS_TOKEN, API_KEY, API_SECRET, CREDENTIALS, HUB, AuthScheme, Host
 from app.contract.catalogue import CATALOGUE, for_visits, load_catalogue, operation
 from app.contract.profile import PROVIDER_TOKENS
 from app.contract.sessions.models import Session
@@ -87,11 +87,13 @@ def test_pages_call_listed_operations_alone() -> None:
 
 def test_every_alternative_of_a_marked_operation_needs_a_token() -> None:
     for item in MARKED:
-        assert str(item.admission.auth) == "K+U"
+        assert item.admission.auth == API_KEY & ACCESS_TOKEN
         assert item.host is Host.API
 
 
-@pytest.mark.parametrize("auth", [K, K & S, K & U | K, H, Auth()], ids=str)
+@pytest.mark.parametrize(
+    "auth", [API_KEY, API_KEY & API_SECRET, API_KEY & ACCESS_TOKEN | API_KEY, HUB, Auth()], ids=str
+)
 def test_operation_without_an_access_token_takes_no_visits(auth: Auth) -> None:
     with pytest.raises(ValueError, match="takes no visits"):
         operation(

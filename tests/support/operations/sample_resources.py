@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.auth import K, S
+from app.contract.auth import API_KEY, API_SECRET
 from app.contract.error_profiles import MAIN
 from app.contract.resources import bound, older, resource
 from app.contract.tenants.settings import TenantSettings
@@ -106,7 +106,7 @@ HOOKS = resource(
     "sample_hooks", "/v2/manage/sample-hooks", Hook, (LIST, CREATE, READ, UPDATE, DELETE), noun="sample hook",
     kind="sample_hooks", scope="webhook", unique=("event", "target_url"), max_items=3, exists=Exists, unknown=Unknown, full=Full,
     older=(
-        older("/v2/manage/sample-hook", (LIST, CREATE, READ, UPDATE, DELETE), auth=K & S, error_profile=MAIN, spelling=Lower,
+        older("/v2/manage/sample-hook", (LIST, CREATE, READ, UPDATE, DELETE), auth=API_KEY & API_SECRET, error_profile=MAIN, spelling=Lower,
               deleted=OlderDeleted, exists=OlderExists, unknown=OlderUnknown),
     ),
     actions=(

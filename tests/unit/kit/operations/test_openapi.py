@@ -9,7 +9,7 @@ import jsonschema_rs
 import schemathesis
 from pydantic import Field
 
-from app.contract.auth import Host, K, S, U
+from app.contract.auth import ACCESS_TOKEN, API_KEY, API_SECRET, Host
 from app.contract.catalogue import load_catalogue
 from app.kit.openapi.document import document
 from app.kit.openapi.publication import Chapter, ChapterGroup, Publication
@@ -82,8 +82,8 @@ def described(*operations: Operation[Any, Any]) -> Any:
     )
 
 
-READ = declared("things.read", "GET /things/{uid}", ById, K & S, also=("/older/{uid}",), errors=(Gone,))
-CHANGE = declared("things.change", "PUT /things/{uid}", ChangeRequest, U)
+READ = declared("things.read", "GET /things/{uid}", ById, API_KEY & API_SECRET, also=("/older/{uid}",), errors=(Gone,))
+CHANGE = declared("things.change", "PUT /things/{uid}", ChangeRequest, ACCESS_TOKEN)
 
 
 def test_fields_are_documented_where_they_travel() -> None:
@@ -114,7 +114,7 @@ def test_errors_are_listed_by_status_with_their_codes() -> None:
 def test_chapter_is_the_tag_of_its_areas() -> None:
     chapters = (Chapter("Some things", "Those below.", ("things",), ("/things/",)), Chapter("None", "", ("none",)))
     publication = Publication(groups=(ChapterGroup("All", chapters),))
-    every = declared("things.all", "GET /things", Wire, K)
+    every = declared("things.all", "GET /things", Wire, API_KEY)
     made = document(Catalogue((READ, every)), "https://api.example.com", publication=publication)
     assert [made["paths"][path]["get"]["tags"] for path in ("/things", "/things/{uid}")] == [
         ["things"],
@@ -137,7 +137,7 @@ def test_described_field_keeps_its_description() -> None:
 
 
 def test_each_auth_alternative_is_one_requirement() -> None:
-    either = declared("things.any", "GET /any", ById, K | U)
+    either = declared("things.any", "GET /any", ById, API_KEY | ACCESS_TOKEN)
     paths = described(READ, either, declared("o", "GET /o", ById, OPEN))["paths"]
     assert paths["/things/{uid}"]["get"]["security"] == [{"ApiKey": [], "ApiSecret": []}]
     assert paths["/any"]["get"]["security"] == [{"ApiKey": []}, {"AccessToken": []}]
@@ -145,8 +145,8 @@ def test_each_auth_alternative_is_one_requirement() -> None:
 
 
 def test_operations_at_one_address_are_one_entry() -> None:
-    other = declared("things.find", "GET /things", ByEmail, K, when=("email",))
-    every = declared("things.all", "GET /things", Wire, K)
+    other = declared("things.find", "GET /things", ByEmail, API_KEY, when=("email",))
+    every = declared("things.all", "GET /things", Wire, API_KEY)
     entry = described(other, every)["paths"]["/things"]["get"]
     assert entry["operationId"] == described(every, other)["paths"]["/things"]["get"]["operationId"] == "things.all"
     assert entry["x-told-apart-by"] == {"things.find": ["email"], "things.all": []}
