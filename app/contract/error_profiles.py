@@ -1,4 +1,4 @@
-"""Error profiles: the errors of malformed requests and of refused credentials (interface errors.md, user.md section 0)."""
+"""Error profiles: the errors of malformed requests and of refused credentials."""
 
 from dataclasses import replace
 
@@ -65,7 +65,7 @@ MANAGE = ErrorProfile(
 
 
 SAML = replace(MANAGE, name="saml", bad_put_body=e.BadPutBody, empty_put_body=e.BadPutBody)
-"""The SAML clients and providers: a PUT without a setting is 1079 as well (interface seed.md)."""
+"""The SAML clients and providers: a PUT without a setting is 1079 as well."""
 
 _OF_SERVERS = tuple(item for item in MAIN.by_scheme if item[0] is not AuthScheme.ACCESS_TOKEN)
 
@@ -86,7 +86,7 @@ NESTED = replace(
     bad_put_body=e.BadNestedBody,
     bad_delete_body=e.BadNestedBody,
 )
-"""Those of roles, role assignment and invitations, whose bodies have an error of their own (interface organizations.md section 1)."""
+"""Those of roles, role assignment and invitations, whose bodies have an error of their own."""
 
 OAUTH = ErrorProfile(
     name="oauth",

@@ -1,4 +1,4 @@
-"""Errors of requests themselves: keys, secrets, bodies, tokens (interface errors.md sections 1 and 2)."""
+"""Errors of requests themselves: keys, secrets, bodies, tokens."""
 
 from app.kit.operations.errors import ApiError
 
@@ -10,7 +10,7 @@ class BadParameter(ApiError):
 
 
 class PasswordRequired(BadParameter):
-    """The same number with a message of its own, where a server sets a password (interface account.md section 0)."""
+    """The same number with a message of its own, where a server sets a password."""
 
     message = "Password is required"
 
@@ -187,7 +187,7 @@ class Broken(ApiError):
 
 
 class TooManyRequests(ApiError):
-    """Over a rate limit; answered with Retry-After (interface limits.md section 1)."""
+    """Over a rate limit; answered with Retry-After."""
 
     code, status, message = 429, 429, "Too Many Request"
     description = "Too many requests. Wait for the number of seconds in Retry-After, then try again."

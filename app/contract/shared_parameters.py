@@ -1,4 +1,4 @@
-"""Groups of parameters that many operations share, under the names of the interface's tables (user.md section 0)."""
+"""Groups of parameters that many operations share, under the names of the interface's tables."""
 
 import re
 from typing import Annotated
@@ -104,7 +104,7 @@ Template = Annotated[str | None, Query, Field(max_length=100)]
 
 
 class RiskMessageTemplates(Lower):
-    """The templates of notifications about risk checks (mfa.md)."""
+    """The templates of notifications about risk checks."""
 
     rba_browser_email_template: Template = None
     rba_city_email_template: Template = None

@@ -1,9 +1,11 @@
-"""Compares the tables of the interface with the operations: method and path → operation → tests → status.
+"""Compares the tables of the interface's specification, a folder of Markdown, with the operations.
 
-python -m tools.interface_rows FOLDER         every file that interface_rows.toml names, and the lines per resource
+Each line of the result is: method and path → operation → tests → status. The specification is not in this repository.
+
+python -m tools.interface_rows FOLDER         every file that comparison.toml names, and the lines per resource
 python -m tools.interface_rows FOLDER user    one file, by its name without .md
 
-Prints Markdown. The exit status is 1 if a row has neither an operation nor a reason in interface_rows.toml.
+Prints Markdown. The exit status is 1 if a row has neither an operation nor a reason in comparison.toml.
 """
 
 from __future__ import annotations
@@ -201,6 +203,6 @@ def main(arguments: Sequence[str]) -> int:
         every += results
     if len(arguments) == 1:
         unused = [reason.find for reason in reasons if reason.why not in {result.why for result in every}]
-        print("".join(f"interface_rows.toml: no row needs {find!r} any longer\n" for find in unused))
+        print("".join(f"comparison.toml: no row needs {find!r} any longer\n" for find in unused))
         print(resource_lines.report(requested))
     return 1 if any(item.status == "**missing**" for item in every) else 0

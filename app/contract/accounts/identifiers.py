@@ -1,4 +1,4 @@
-"""Identifiers of an account, changed by the tenant's servers (interface account.md operations A08 to A13)."""
+"""Identifiers of an account, changed by the tenant's servers."""
 
 from typing import Annotated, ClassVar
 

@@ -1,4 +1,4 @@
-"""Accounts: read by themselves, and managed by the tenant's servers (interface account.md section 1)."""
+"""Accounts: read by themselves, and managed by the tenant's servers."""
 
 from functools import partial
 from typing import Annotated, Any
@@ -91,7 +91,7 @@ class NewAccountIdentifiers(AccountIdentifiers):
 
 
 class CreateAccount(FieldSelection, WebhookSuppression, NewAccountIdentifiers, AccountFields):
-    """The registration model (user.md section 1.1), with the members of the tenant's servers."""
+    """The registration model, with the members of the tenant's servers."""
 
     is_voice_otp: Annotated[bool, Query] = False
     consents: ConsentAnswers | None = None

@@ -1,4 +1,4 @@
-"""Phone numbers of accounts: verified, changed, removed (interface user.md section 9, operations U62 to U66)."""
+"""Phone numbers of accounts: verified, changed, removed."""
 
 from typing import Annotated, ClassVar
 

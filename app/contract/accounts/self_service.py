@@ -1,4 +1,4 @@
-"""Changes of an account by its owner (interface user.md section 3, operations U16 to U28)."""
+"""Changes of an account by its owner."""
 
 from typing import Annotated, ClassVar
 

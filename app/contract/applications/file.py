@@ -78,7 +78,7 @@ DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 TOKEN_EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"
 JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 EXCHANGE_TOKEN = "http://gatehouse/oauth/grant-type/exchange_token"
-"""The interface's own exchange (federation.md section 2); a request may name it with any host."""
+"""The interface's own exchange; a request may name it with any host."""
 GrantType = Literal[
     "authorization_code",
     "refresh_token",

@@ -1,4 +1,4 @@
-"""Management programs read and write OAuth clients (interface tenant-config.md section 10): the applications that sign people in.
+"""Management programs read and write OAuth clients: the applications that sign people in.
 
 The docstrings are published."""
 

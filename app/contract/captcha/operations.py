@@ -1,4 +1,4 @@
-"""Management programs read and write the captcha (interface tenant-config.md section 8). The docstrings are published."""
+"""Management programs read and write the captcha. The docstrings are published."""
 
 from typing import Annotated, Literal
 

@@ -1,4 +1,4 @@
-"""Management programs write consent forms as drafts, publish and disable them (interface tenant-config.md section 14).
+"""Management programs write consent forms as drafts, publish and disable them.
 
 The docstrings are published."""
 

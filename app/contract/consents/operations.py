@@ -1,4 +1,4 @@
-"""Answers to the tenant's consent forms (interface user.md section 12, operations U83-U87; account.md operation A36)."""
+"""Answers to the tenant's consent forms."""
 
 from typing import Annotated, Literal
 

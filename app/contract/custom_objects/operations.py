@@ -1,5 +1,4 @@
-"""Custom objects: records that a tenant's programs keep with an account (interface user.md section 11, operations U78-U82;
-account.md section 4, operations A31-A35)."""
+"""Custom objects: records that a tenant's programs keep with an account ."""
 
 from typing import Annotated, Any, Literal
 

@@ -1,4 +1,4 @@
-"""Management programs read and write the custom objects that a tenant configures (interface tenant-config.md section 4).
+"""Management programs read and write the custom objects that a tenant configures.
 
 The docstrings are published."""
 

@@ -1,4 +1,4 @@
-"""Errors of accounts of other providers (interface user.md sections 2 and 3)."""
+"""Errors of accounts of other providers."""
 
 from app.kit.operations.errors import ApiError
 

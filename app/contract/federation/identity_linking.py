@@ -1,6 +1,6 @@
-"""Linked identities (interface user.md sections 2, 3 and 13, operations U13, U29 to U31, U89).
+"""Linked identities.
 
-Programs present the tokens that a browser got at a provider (operations U14, U29, U30).
+Programs present the tokens that a browser got at a provider.
 """
 
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""Sign-in of apps with what a provider's SDK returned (interface user.md section 13, operation U88). The docstrings are published."""
+"""Sign-in of apps with what a provider's SDK returned. The docstrings are published."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Management programs read and write OAuth custom providers (interface tenant-config.md section 11): connections by OAuth 2.0.
+"""Management programs read and write OAuth custom providers: connections by OAuth 2.0.
 
 The docstrings are published."""
 

@@ -1,4 +1,4 @@
-"""Management programs read and set up social providers (interface tenant-config.md section 9). The docstrings are published."""
+"""Management programs read and set up social providers. The docstrings are published."""
 
 from typing import Annotated
 

@@ -1,7 +1,7 @@
-"""Management programs read and write JWT clients and JWT custom providers (interface tenant-config.md sections 10 and 11).
+"""Management programs read and write JWT clients and JWT custom providers.
 
 A JWT client receives signed tokens from the tenant (operations of `app/contract/jwt/sign_on.py`). A JWT custom provider sends them, and
-apps sign in with them (operation U88). The docstrings are published."""
+apps sign in with them. The docstrings are published."""
 
 from typing import Annotated, Literal
 

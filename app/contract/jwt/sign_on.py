@@ -1,4 +1,4 @@
-"""JWT sign-on (interface federation.md sections 7 and 9): an app that is set up as a JWT client gets a signed JWT of an account.
+"""JWT sign-on: an app that is set up as a JWT client gets a signed JWT of an account.
 
 The docstrings are published."""
 
@@ -108,10 +108,10 @@ older_token = operation(
 
 authorize = hub_operation(
     "hub.authorize_jwt", "POST /hub/jwt/authorize", JwtAuthorize, StepResponse, errors=_APP_ERRORS,
-    summary="Start a sign-in for an app that gets a JWT by redirect (interface federation.md section 7).",
+    summary="Start a sign-in for an app that gets a JWT by redirect.",
 )  # fmt: skip
 access = hub_operation(
     "hub.access_by_jwt", "POST /hub/jwt/access", JwtAccess, StepResponse, hashing=HASHES_SECRETS,
     errors=(*SIGN_IN_ERRORS, e.JwtRefused, e.JwtWithoutSubject),
-    summary="Sign in by the JWT of another identity provider, once (interface federation.md section 7).",
+    summary="Sign in by the JWT of another identity provider, once.",
 )  # fmt: skip

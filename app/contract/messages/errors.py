@@ -1,4 +1,4 @@
-"""Errors of messages: sending limits, and the tenants' own templates (interface errors.md section 2)."""
+"""Errors of messages: sending limits, and the tenants' own templates."""
 
 from app.kit.operations.errors import ApiError
 

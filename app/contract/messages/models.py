@@ -1,4 +1,4 @@
-"""Messages by email and SMS: their kinds, under the interface's names of template types (tenant-config.md section 7), sending
+"""Messages by email and SMS: their kinds, under the interface's names of template types, sending
 limits, and a tenant's own templates. The configuration file and the store share these models."""
 
 from enum import StrEnum

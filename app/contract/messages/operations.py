@@ -1,4 +1,4 @@
-"""Management programs read and write the tenant's own mails and text messages (interface tenant-config.md section 7)."""
+"""Management programs read and write the tenant's own mails and text messages."""
 
 from typing import Annotated, Literal
 

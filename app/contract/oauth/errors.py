@@ -1,4 +1,4 @@
-"""OAuth's errors (RFC 6749 section 5.2, RFC 6750 section 3.1; statuses as in interface federation.md section 6)."""
+"""OAuth's errors (RFC 6749 section 5.2, RFC 6750 section 3.1)."""
 
 from app.kit.operations.errors import OAuthError
 
@@ -213,7 +213,7 @@ class UnknownApplication(OAuthError):
 
 
 class RequestNotSupported(OAuthError):
-    """An OpenID request without the scope `openid` (interface errors.md section 3.1)."""
+    """An OpenID request without the scope `openid`."""
 
     code, status, description = "request_not_supported", 400, "The scope openid is missing."
     remedy = "Add `openid` to the scope."

@@ -1,4 +1,4 @@
-"""The older addresses of OAuth and OpenID Connect on the API host (interface federation.md section 9).
+"""The older addresses of OAuth and OpenID Connect on the API host.
 
 They are the endpoints of the tenant's host under other names; tokens have the tenant's issuer. The tenant is known by its API key, or by
 its name in the path (`site`).

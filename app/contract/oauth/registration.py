@@ -1,4 +1,4 @@
-"""Registration of applications by themselves (RFC 7591, RFC 7592; federation.md sections 2 and 3)."""
+"""Registration of applications by themselves (RFC 7591, RFC 7592)."""
 
 from typing import Annotated, ClassVar
 

@@ -1,4 +1,4 @@
-"""Token, introspection and revocation endpoints (RFC 6749, 7662, 7009; federation.md sections 2, 3)."""
+"""Token, introspection and revocation endpoints (RFC 6749, RFC 7662, RFC 7009)."""
 
 from typing import Annotated, Any
 
@@ -50,7 +50,7 @@ class TokenRequest(ClientRequest):
     actor_token: str | None = None
     actor_token_type: str | None = None
     requested_token_type: str | None = None
-    token: str | None = None  # of the interface's own exchange (federation.md section 2)
+    token: str | None = None  # of the interface's own exchange
     assertion: str | None = None  # RFC 7523 section 2.1
     scope: str | None = None
     audience: str | None = None

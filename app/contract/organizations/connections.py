@@ -1,4 +1,4 @@
-"""The tenant's servers manage the connections of organizations, and the roles of groups (interface seed.md, organizations.md section 5).
+"""The tenant's servers manage the connections of organizations, and the roles of groups.
 
 They are stored and checked here; signing in with them is not implemented yet. The docstrings are published.
 """

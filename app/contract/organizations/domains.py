@@ -1,4 +1,4 @@
-"""The tenant's servers manage the domains of organizations (interface organizations.md section 4)."""
+"""The tenant's servers manage the domains of organizations."""
 
 from typing import Annotated
 

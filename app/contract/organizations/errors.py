@@ -1,4 +1,4 @@
-"""Errors of organizations, their roles, permissions, domains, connections and invitations (interface errors.md, organizations.md)."""
+"""Errors of organizations, their roles, permissions, domains, connections and invitations."""
 
 from app.kit.operations.errors import ApiError
 

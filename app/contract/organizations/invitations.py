@@ -1,4 +1,4 @@
-"""Invitations to organizations: the tenant's servers send them, people accept them (interface organizations.md section 8)."""
+"""Invitations to organizations: the tenant's servers send them, people accept them."""
 
 from dataclasses import replace
 from typing import Annotated, Literal
@@ -21,7 +21,7 @@ RoleIds = Annotated[list[Id], Field(max_length=200)]
 _MAX_TOKEN_LENGTH = 500
 
 INVITATIONS = replace(NESTED, name="invitations", bad_parameter=e.BadParameter)
-"""Operations of invitations, which name every malformed or missing member with 908 (interface organizations.md section 1)."""
+"""Operations of invitations, which name every malformed or missing member with 908."""
 
 
 class ListInvitations(Paged):

@@ -1,4 +1,4 @@
-"""The tenant's servers manage the roles of accounts in organizations (interface organizations.md section 7).
+"""The tenant's servers manage the roles of accounts in organizations.
 
 An account is a member of an organization while it has a role there.
 """

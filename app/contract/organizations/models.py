@@ -1,4 +1,4 @@
-"""Models that the operations of organizations share (interface organizations.md sections 1 and 2)."""
+"""Models that the operations of organizations share."""
 
 from enum import StrEnum
 from typing import Annotated, Any, Literal

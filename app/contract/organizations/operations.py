@@ -1,4 +1,4 @@
-"""The tenant's servers manage organizations, their activity and their policies (interface organizations.md section 3)."""
+"""The tenant's servers manage organizations, their activity and their policies."""
 
 from typing import Annotated, Any
 

@@ -1,4 +1,4 @@
-"""The tenant's servers manage permissions, and roles of the tenant and of organizations (interface organizations.md section 6)."""
+"""The tenant's servers manage permissions, and roles of the tenant and of organizations."""
 
 from typing import Annotated, Literal
 

@@ -1,4 +1,4 @@
-"""Passkeys of an account, with its access token or by its id (interface mfa.md section 6, operations M57-M62)."""
+"""Passkeys of an account, with its access token or by its id."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""Errors of passkeys (interface mfa.md section 6)."""
+"""Errors of passkeys."""
 
 from app.kit.operations.errors import ApiError
 

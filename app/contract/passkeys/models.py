@@ -1,4 +1,4 @@
-"""WebAuthn options and credentials (mfa.md section 6.1); binary members are base64url without padding."""
+"""WebAuthn options and credentials; binary members are base64url without padding."""
 
 from typing import Annotated, Any
 

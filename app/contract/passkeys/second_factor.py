@@ -1,4 +1,4 @@
-"""The passkey as second factor (interface mfa.md, operations M15-M18, M29, M30, M37, M38)."""
+"""The passkey as second factor."""
 
 from typing import Annotated
 
@@ -21,7 +21,7 @@ _MANAGED = "/identity/v2/manage/account/2fa"
 
 
 class EnrolmentBegin(AccessTokenQuery):
-    """The token of a challenge, or an access token as at row M29."""
+    """The token of a challenge, or an access token: the account adds the factor while it is signed in."""
 
     second_factor_authentication_token: Annotated[str | None, From.QUERY] = None
 

@@ -1,4 +1,4 @@
-"""A tenant's settings of passkeys (interface tenant-config.md, PasskeyConfig). The docstrings are published."""
+"""A tenant's settings of passkeys. The docstrings are published."""
 
 from typing import Annotated, Literal
 

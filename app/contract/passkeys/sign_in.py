@@ -1,4 +1,4 @@
-"""Passkeys as the first factor: sign-up, sign-in, and a new one for a lost one (interface mfa.md section 6, operations M48-M56)."""
+"""Passkeys as the first factor: sign-up, sign-in, and a new one for a lost one."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""Cross-device sign-on (interface federation.md section 10): a device shows a code as a QR code, and a signed-in phone approves it.
+"""Cross-device sign-on: a device shows a code as a QR code, and a signed-in phone approves it.
 
 The docstrings are published."""
 

@@ -1,4 +1,4 @@
-"""Errors of sign-ins without a password (interface user.md sections 7 and 8)."""
+"""Errors of sign-ins without a password."""
 
 from app.kit.operations.errors import ApiError
 

@@ -1,4 +1,4 @@
-"""Sign-in by a link or a code from a mail, and by a code from a text message (interface user.md section 7, operations U49 to U54)."""
+"""Sign-in by a link or a code from a mail, and by a code from a text message."""
 
 from typing import Annotated
 

@@ -1,5 +1,5 @@
 """Smart login: an emailed link approves the sign-in of another device. One-touch login: an emailed link or a texted code
-signs in, and registers new accounts (interface user.md section 8, operations U55 to U61)."""
+signs in, and registers new accounts."""
 
 from typing import Annotated
 

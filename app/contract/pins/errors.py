@@ -1,4 +1,4 @@
-"""Errors of PINs (interface user.md section 10)."""
+"""Errors of PINs."""
 
 from app.kit.operations.errors import ApiError
 

@@ -1,4 +1,4 @@
-"""PINs: sign-in, set, change and reset (interface user.md section 10, operations U46, U67 to U77)."""
+"""PINs: sign-in, set, change and reset."""
 
 from typing import Annotated, Literal
 

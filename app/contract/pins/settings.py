@@ -1,4 +1,4 @@
-"""A tenant's settings of PINs (interface user.md section 10). The docstrings are published."""
+"""A tenant's settings of PINs. The docstrings are published."""
 
 from typing import Self
 
@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from app.contract.configuration_model import ConfigurationModel
 
-MIN_PIN_LENGTH, MAX_PIN_LENGTH = 4, 6  # digits: interface limits.md section 6
+MIN_PIN_LENGTH, MAX_PIN_LENGTH = 4, 6  # digits
 
 
 class Pins(ConfigurationModel):

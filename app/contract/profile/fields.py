@@ -1,7 +1,6 @@
 """The table of profile fields, from which reading, writing, responses and documentation derive.
 
-Interface seed.md "User profile" names and shapes the fields, profile.json.md sections 2 to 4 say who may write them,
-which `nullsupport` clears, and the value of an absent field.
+The interface sets their names and shapes, who may write them, which `nullsupport` clears, and the value of an absent field.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ class Field(ProfileMember):
 
     @property
     def absent(self) -> object:
-        """The member's value in a profile without one (profile.json.md, absent value rule)."""
+        """The member's value in a profile without one."""
         if self.kind is Kind.FLAG:
             return False
         if self.kind is Kind.COUNT:
@@ -183,7 +182,7 @@ _SOCIAL = _lists(
 
 _OUTER = (*_ACCOUNT, *_PERSON, *_CAREER, *_SOCIAL)
 
-# What an entry of Identities does not repeat: the half of the profile that belongs to the account (profile.json.md section 3).
+# What an entry of Identities does not repeat: the half of the profile that belongs to the account.
 _ACCOUNT_HALF = (
     "Uid Password PIN CustomFields EmailVerified PhoneId PhoneIdVerified UserName Roles NoOfLogins IsActive IsDeleted "
     "IsLoginLocked LoginLockedType PrivacyPolicy ConsentProfile RegistrationProvider RegistrationSource RegistrationData "

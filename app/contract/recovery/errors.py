@@ -1,4 +1,4 @@
-"""Errors of passwords (interface user.md sections 4 and 5)."""
+"""Errors of passwords."""
 
 from enum import StrEnum
 from typing import Final

@@ -1,4 +1,4 @@
-"""Forgotten, reset and changed passwords, and security questions (interface user.md sections 4 and 5, account.md section 4)."""
+"""Forgotten, reset and changed passwords, and security questions."""
 
 from dataclasses import replace
 from typing import Annotated, ClassVar
@@ -40,7 +40,7 @@ Secret = Annotated[str | None, Field(max_length=1024)]
 Code = Annotated[str | None, Field(max_length=200)]
 
 NAMED = replace(MAIN, bad_put_body=e.BadPostBody)
-"""The two password operations answer an unreadable body with one code, whatever the method (errors.md section 5)."""
+"""The two password operations answer an unreadable body with one code, whatever the method."""
 
 
 class ForgotPassword(WebhookSuppression, CaptchaSolution):

@@ -1,4 +1,4 @@
-"""Management programs create SOTTs for apps, list them and take them back (interface tenant-config.md section 3, account.md A57).
+"""Management programs create SOTTs for apps, list them and take them back.
 
 The docstrings are published."""
 

@@ -1,4 +1,4 @@
-"""Choices of registration fields (interface user.md section 1; account.md operations A51 to A55)."""
+"""Choices of registration fields."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""Self-registration (interface user.md section 1; account.md operation A56)."""
+"""Self-registration."""
 
 from typing import Annotated
 
@@ -29,7 +29,7 @@ class SendingOptions(SuppressedMessages):
 
 
 class RegistrationModel(FieldSelection, WebhookSuppression, SendingOptions, NewAccountIdentifiers, PersonFields):
-    """The registration model (user.md section 1.1), without the members of the tenant's servers."""
+    """The registration model, without the members of the tenant's servers."""
 
     accept_privacy_policy: bool | None = None
     consents: ConsentAnswers | None = None

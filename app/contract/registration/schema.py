@@ -1,4 +1,4 @@
-"""Management programs read and write custom fields and the registration form (interface tenant-config.md section 4).
+"""Management programs read and write custom fields and the registration form.
 
 The docstrings are published."""
 

@@ -1,4 +1,4 @@
-"""Roles of accounts, with their permissions and contexts (interface account.md section 6, operations A37-A50).
+"""Roles of accounts, with their permissions and contexts.
 
 A role belongs to the tenant and is known by its name. An account has it in every context, or in one context. The docstrings are
 published.

@@ -1,4 +1,4 @@
-"""Management programs read and write SAML clients and SAML custom providers (interface seed.md, tenant-config.md sections 10 and 11).
+"""Management programs read and write SAML clients and SAML custom providers.
 
 A SAML client is a service provider to which the tenant is the identity provider; a SAML custom provider is an identity provider to
 which the tenant is the service provider. They are stored and checked here; signing in with them is not implemented yet. The

@@ -1,1 +1,1 @@
-"""Second factors, one file for each authenticator (interface mfa.md)."""
+"""Second factors, one file for each authenticator."""

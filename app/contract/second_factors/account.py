@@ -1,4 +1,4 @@
-"""Second factors of an account, by its access token or its id (interface mfa.md sections 3 and 4)."""
+"""Second factors of an account, by its access token or its id."""
 
 from typing import Annotated
 

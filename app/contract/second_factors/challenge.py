@@ -1,5 +1,4 @@
-"""Second-factor challenges: the response of a login that requires a second factor, and shared parameters (interface mfa.md
-section 1)."""
+"""Second-factor challenges: the response of a login that requires a second factor, and shared parameters."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -42,7 +41,7 @@ class EmailSent(Wire):
 
 
 class Factors(Wire):
-    """Second factors of an account, and the data that enrols further ones (row M19)."""
+    """Second factors of an account, and the data that enrols further ones."""
 
     qr_code: str | None = Field(default=None, alias="QRCode")  # a data URI of the otpauth address
     manual_entry_code: str | None = None

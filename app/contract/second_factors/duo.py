@@ -1,4 +1,4 @@
-"""Duo (operations M12, M26, M35, M39)."""
+"""Duo as a second factor."""
 
 from typing import Annotated
 

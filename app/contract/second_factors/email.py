@@ -1,4 +1,4 @@
-"""Codes by mail as a second factor (interface mfa.md operations M07, M08, M23, M24, M33, M40)."""
+"""Codes by mail as a second factor."""
 
 from typing import Annotated
 

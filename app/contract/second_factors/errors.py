@@ -1,4 +1,4 @@
-"""Errors of second factors, their enrolment and step-up (interface mfa.md)."""
+"""Errors of second factors, their enrolment and step-up."""
 
 from app.kit.operations.errors import ApiError
 

@@ -1,4 +1,4 @@
-"""Management programs read and write the external services of second factors (interface tenant-config.md section 8).
+"""Management programs read and write the external services of second factors.
 
 A response shows secrets as `********`; a request with that value leaves them unchanged."""
 

@@ -1,4 +1,4 @@
-"""Push notifications (interface mfa.md section 8; operations M02, M13, M14, M36, M44)."""
+"""Push approval as a second factor."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""Security questions as a second factor (interface mfa.md operations M10, M11, M25, M34, M43)."""
+"""Security questions as a second factor."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""A tenant's settings of second factors (interface mfa.md section 5). The docstrings are published."""
+"""A tenant's settings of second factors. The docstrings are published."""
 
 from pydantic import Field
 
@@ -29,7 +29,7 @@ class SecondFactors(ConfigurationModel):
         description="Whether people who turn on two-step verification can continue without saving their backup codes.",
     )
     trusted_browser_days: int = Field(default=30, ge=0, le=365)  # "do not ask again here"; 0: always asked
-    step_up: bool = True  # programs may request a step-up (mfa.md section 7)
+    step_up: bool = True  # programs may request a step-up
 
     @property
     def has_any(self) -> bool:

@@ -1,4 +1,4 @@
-"""The login with second factors (interface mfa.md section 2, operations M01, M03, M09)."""
+"""The login with second factors."""
 
 from app.contract import errors as e
 from app.contract.auth import API_KEY

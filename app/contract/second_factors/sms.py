@@ -1,4 +1,4 @@
-"""Codes by text message as a second factor (interface mfa.md operations M04 to M06, M21, M22, M32, M42)."""
+"""Codes by text message as a second factor."""
 
 from typing import Annotated
 

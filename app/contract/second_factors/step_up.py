@@ -1,4 +1,4 @@
-"""Step-up: the account authenticates again, and a program checks the validation token (interface mfa.md section 7)."""
+"""Step-up: the account authenticates again, and a program checks the validation token."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -28,7 +28,7 @@ _OWN, _MANAGED = "/identity/v2/auth/account/reauth", "/identity/v2/manage/accoun
 class StepUpMethod(StrEnum):
     """The method of a step-up; each has its own operation that checks the validation token."""
 
-    FACTOR = "2fa"  # and an emailed code: mfa.md section 7
+    FACTOR = "2fa"  # and an emailed code
     PASSWORD = "password"
     PIN = "pin"
 

@@ -1,4 +1,4 @@
-"""Access and refresh tokens outside OAuth: read, extended, revoked (interface user.md section 6, account.md section 3)."""
+"""Access and refresh tokens outside OAuth: read, extended, revoked."""
 
 from typing import Annotated
 

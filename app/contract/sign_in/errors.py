@@ -1,4 +1,4 @@
-"""Errors of a sign-in and of risk checks (interface mfa.md section 9)."""
+"""Errors of a sign-in and of risk checks."""
 
 from app.kit.operations.errors import ApiError
 

@@ -1,4 +1,4 @@
-"""Sign-in with a password (interface user.md section 2, operation U12)."""
+"""Sign-in with a password."""
 
 from typing import Annotated
 

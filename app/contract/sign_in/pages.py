@@ -15,7 +15,7 @@ from app.kit.operations.wire import From, Wire
 
 
 class ReturnRequest(Wire):
-    """Sign in, then redirect to an allowed return address (hosted-pages.md section 3) or to the profile."""
+    """Sign in, then redirect to an allowed return address or to the profile."""
 
     return_url: str | None = None
     action: str = "login"

@@ -1,4 +1,4 @@
-"""A tenant's settings of risk checks at sign-in (interface mfa.md section 5). The docstrings are published."""
+"""A tenant's settings of risk checks at sign-in. The docstrings are published."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""Errors of the sign-on at storefronts and booking systems (interface errors.md section 3); other operations give the numbers other
+"""Errors of the sign-on at storefronts and booking systems; other operations give the numbers other
 meanings."""
 
 from app.kit.operations.errors import ApiError

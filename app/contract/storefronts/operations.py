@@ -1,4 +1,4 @@
-"""Sign-on at storefronts and booking systems (interface tenant-config.md section 15): Shopify, BigCommerce and PerfectMind.
+"""Sign-on at storefronts and booking systems: Shopify, BigCommerce and PerfectMind.
 
 A tenant's stores and sites are resources; a program asks with an access token for the address that signs the account in. The
 docstrings are published."""

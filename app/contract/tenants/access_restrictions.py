@@ -1,6 +1,6 @@
 """Management programs read and write access restrictions: locks, email domains, IP addresses, return addresses.
 
-Interface tenant-config.md section 8. The docstrings are published."""
+The docstrings are published."""
 
 from typing import Annotated, Literal
 

@@ -1,4 +1,4 @@
-"""Management programs add domains of the tenant's own and verify them by DNS (interface hosted-pages.md sections 6 and 10).
+"""Management programs add domains of the tenant's own and verify them by DNS.
 
 The docstrings are published."""
 

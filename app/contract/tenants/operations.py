@@ -1,5 +1,4 @@
-"""Operations that read the public part of a tenant's configuration (interface user.md operations U47 and U48, tenant-config.md
-section 2)."""
+"""Operations that read the public part of a tenant's configuration."""
 
 from typing import Annotated, Any
 

@@ -1,6 +1,6 @@
 """Management programs read and write how people sign in to a tenant: passkeys, passwords, sessions, authenticator apps.
 
-Interface tenant-config.md section 8; the fields of the password policy are those of seed.md. The docstrings are published."""
+The docstrings are published."""
 
 from typing import Annotated, Literal
 

@@ -1,8 +1,7 @@
 """A tenant's configuration: settings, brand, applications. The configuration file, the store and the management operations
 share these models, with their bounds and defaults; names are snake_case.
 
-Sources: the interface: limits.md, tenant-config.md section 8, user.md sections 3 and 11. Docstrings of the models are published
-(docs/configuration.md), so they name no source.
+Docstrings of the models are published in docs/configuration.md.
 """
 
 from datetime import datetime

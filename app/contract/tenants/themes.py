@@ -1,4 +1,4 @@
-"""Management programs keep themes and activate one (interface hosted-pages.md section 6). The docstrings are published."""
+"""Management programs keep themes and activate one. The docstrings are published."""
 
 from typing import Annotated
 

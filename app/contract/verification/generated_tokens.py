@@ -1,4 +1,4 @@
-"""Tokens and codes that a tenant's server delivers itself (interface account.md section 2, operations A18 to A21).
+"""Tokens and codes that a tenant's server delivers itself.
 
 Each equals the one in the email or text message; nothing is sent.
 """

@@ -1,4 +1,4 @@
-"""Email verification, and availability of identifiers (interface user.md section 1, operations U03 to U09)."""
+"""Email verification, and availability of identifiers."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""Redirects to an upstream provider and back (interface user.md operation U14, federation.md §12).
+"""Redirects to an upstream provider and back.
 
 These are links, not forms: browsers check a page's `form-action` on every redirect that follows.
 """

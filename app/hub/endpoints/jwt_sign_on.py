@@ -1,4 +1,4 @@
-"""JWT sign-on (interface federation.md sections 7 and 9): issues a JWT to an app, and accepts a JWT of another identity provider."""
+"""JWT sign-on: issues a JWT to an app, and accepts a JWT of another identity provider."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Legacy addresses in existing mails and applications: they redirect to the present pages (interface hosted-pages.md §1, §2)."""
+"""Legacy addresses in existing mails and applications: they redirect to the present pages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _START_ACTIONS: Final = ("", "login", "register", "forgotpassword")
 
 
 ORGANIZATION: Final = ("org_name", "org")
-"""Parameters that name an organization, whose look the sign-in page then has (interface hosted-pages.md §1, §2)."""
+"""Parameters that name an organization, whose look the sign-in page then has."""
 _MAX_ORGANIZATION: Final = 400
 _AUTHORIZE: Final = re.compile(r"/service/(?:oidc|oauth)(?:/[^/]+)?/authorize", re.IGNORECASE)
 _PAGES_BY_LINK_TYPE: Final = {

@@ -66,7 +66,7 @@ def logout(protocol: str, app: str | None) -> Response:  # noqa: ARG001 - an app
 
 
 def _to_invitation(token: str, parameters: list[tuple[str, str]]) -> Response:
-    """Redirect to the page of an invitation, which returns to the request once it is answered (federation.md section 4)."""
+    """Redirect to the page of an invitation, which returns to the request once it is answered."""
     rest = urlencode([pair for pair in parameters if pair[0] != _INVITATION], errors="replace")
     visit = current_visit()
     return_url = f"{visit.origin}{visit.path}?{rest}"

@@ -31,7 +31,7 @@ _PICTURE_POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; frame-a
 
 @views.get("/idx/manifest")
 def manifest() -> Response:
-    """The tenant's name, color and files, for programs that show its look (interface hosted-pages.md section 1)."""
+    """The tenant's name, color and files, for programs that show its look."""
     brand = current_visit().tenant.brand
     assets = [{"Name": path.name, "Path": f"/theme/{path.name}", "Type": _KINDS[path.suffix[1:]]} for path in _files()]
     response = jsonify({"Name": brand.name, "Color": brand.colour, "Assets": assets})

@@ -1,4 +1,4 @@
-"""The session of the hub's host, for scripts of the tenant's sites (interface federation.md section 11).
+"""The session of the hub's host, for scripts of the tenant's sites.
 
 A site of another registrable domain gets nothing here: browsers send it no `SameSite=Lax` cookie. It works for sites that share the
 registrable domain with the tenant's custom domain.

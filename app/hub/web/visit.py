@@ -31,7 +31,7 @@ LANGUAGE_PARAMETER: Final = "lang"
 SHOWN_UID: Final = "shown_uid"
 """The field of account pages' forms with the account that the page shows."""
 RETURN_FROM_PROVIDER: Final = "/socialauth/validate.sauth"
-"""Redirect address of upstream providers; its `state` starts with the interaction's id (interface federation.md §12)."""
+"""Redirect address of upstream providers; its `state` starts with the interaction's id."""
 
 
 @dataclass
@@ -219,7 +219,7 @@ class Visit:
     def language_for(self, accept_language: str) -> Language:
         """Return the language of the visit, for the browser's `Accept-Language`.
 
-        In this order (hosted-pages.md §7): the language chosen in this request; `ui_locales`, or a choice within the
+        In this order: the language chosen in this request; `ui_locales`, or a choice within the
         interaction; the last choice in this browser; the account's; the browser's; the tenant's.
         """
         candidates = (

@@ -185,7 +185,7 @@ def carries(
 ) -> Carries | None:
     """Return whether the email of `mail` would contain a link, a code or both; None for the built-in template, which has both.
 
-    The caller need not create the part that it does not contain (interface user.md section 4).
+    The caller need not create the part that it does not contain.
     """
     if not template_selection.has_any(context, kind):
         return None

@@ -46,7 +46,7 @@ class TokenHolder:
 
     @property
     def actor(self) -> str | None:
-        """The actor in an impersonation token, which a server of the tenant took by operation A22 (RFC 8693 section 4.1)."""
+        """The actor in an impersonation token, which a server of the tenant took (RFC 8693 section 4.1)."""
         if self.claims.impersonated:
             return "server"
         return str(self.claims.act.get("sub")) if self.claims.act is not None else None

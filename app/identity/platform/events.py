@@ -15,7 +15,7 @@ class Subject(Protocol):
 
 
 def emit(context: Context, name: str, account: Subject, silent: bool, **facts: Any) -> None:
-    """Record an event of the interface (tenant-config.md section 5), for example `Register` or `UpdateProfile`.
+    """Record an event of the interface, for example `Register` or `UpdateProfile`.
 
     `silent` is the caller's `prevent_webhook`: the event is audited but not sent to webhooks. `facts` are those of
     `AuditLog.record`.

@@ -120,7 +120,7 @@ class Documentation:
     description: str = ""
     """What the operation does, when to use it and what it changes, in Markdown; published."""
     row: str = ""
-    """Its row in the interface's tables, for example U12."""
+    """Its id in tests and in the tables of the interface, for example U12."""
     is_public: bool = True
     """Whether the operation is in the OpenAPI document; requests of internal ones may hold markup."""
 

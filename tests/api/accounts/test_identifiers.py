@@ -1,4 +1,4 @@
-"""The tenant's servers change an account's identifiers (interface account.md A08 to A13)."""
+"""The tenant's servers change an account's identifiers."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any

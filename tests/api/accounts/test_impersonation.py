@@ -1,4 +1,4 @@
-"""Access tokens that a tenant's server issues for an account (A22): they name the actor and cannot change credentials."""
+"""Access tokens that a tenant's server issues for an account: they name the actor and cannot change credentials."""
 
 from __future__ import annotations
 

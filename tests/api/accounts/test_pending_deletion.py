@@ -1,4 +1,4 @@
-"""An account that is being deleted: the answers of each operation of user.md sections 3 and 4 to an older session."""
+"""An account that is being deleted: the answers of its own operations to an older session."""
 
 from __future__ import annotations
 

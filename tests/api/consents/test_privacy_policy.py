@@ -1,4 +1,4 @@
-"""A strict privacy policy blocks each operation with an access token until it is accepted (errors.md 1194, user.md U27)."""
+"""A strict privacy policy blocks each operation with an access token until it is accepted."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The profile is read from the provider again with the tokens of its sign-in (interface user.md operation U89, decision 0132)."""
+"""The profile is read from the provider again with the tokens of its sign-in (decision 0132)."""
 
 from __future__ import annotations
 

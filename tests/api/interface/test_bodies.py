@@ -1,6 +1,6 @@
 """Refused request bodies: an empty body, a missing member, a form where only JSON is accepted.
 
-Each case holds the request and the expected status, code and description (interface errors.md section 1).
+Each case holds the request and the expected status, code and description.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ON: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class BodyCase:
-    """A request with the credentials K, K+U or K+S, its body, and the expected answer."""
+    """A request with its credentials (K: API key, U: access token, S: API secret), its body, and the expected answer."""
 
     credentials: str
     method: str
@@ -68,7 +68,7 @@ EMPTY_BODY = "The body is empty."
 EMPTY_BODIES = [
     BodyCase("K", "POST", f"{_AUTH}/password", "", (400, 965, EMPTY_BODY)),
     BodyCase("K", "POST", f"{_AUTH}/password", " \r\n", (400, 965, EMPTY_BODY)),
-    BodyCase("K", "PUT", f"{_AUTH}/password", "", (400, 965, EMPTY_BODY)),  # errors.md section 5
+    BodyCase("K", "PUT", f"{_AUTH}/password", "", (400, 965, EMPTY_BODY)),
     BodyCase("K", "POST", f"{_AUTH}/register", "", (400, 965, EMPTY_BODY)),
     BodyCase("K", "POST", f"{_AUTH}/pin/forgot/otp", "", (400, 965, EMPTY_BODY)),
     BodyCase("K+U", "PUT", f"{_AUTH}/account", "", (400, 1079, EMPTY_BODY)),

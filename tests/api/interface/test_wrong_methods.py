@@ -1,4 +1,4 @@
-"""A known path with the wrong method: 405 with `Allow`, in the error form of its API (interface errors.md)."""
+"""A known path with the wrong method: 405 with `Allow`, in the error form of its API."""
 
 import re
 

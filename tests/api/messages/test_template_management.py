@@ -1,4 +1,4 @@
-"""Management of a tenant's mail and text message templates (interface tenant-config.md section 7)."""
+"""Management of a tenant's mail and text message templates."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ MALFORMED = [
     (f"{_AUTH}/email/onetouchlogin", {"verificationtoken": "no token"}, (403, 1063)),
     (f"{_AUTH}/email/onetouchlogin", {"verificationtoken": "1234567"}, (403, 1063)),
 ]
-"""Path, query, and the expected status and code (user.md U57 and U61)."""
+"""Path, query, and the expected status and code."""
 
 
 @pytest.mark.parametrize(("path", "query", "expected"), MALFORMED)
@@ -44,7 +44,7 @@ def test_second_poll_after_social_login_returns_1140(new_tenant_server: NewTenan
     assert refused(who.call("U13", clientguid=guid)) == (403, 1140)
 
 
-# Reset codes (limits.md section 2: 300 seconds).
+# Reset codes (300 seconds).
 
 
 def request_reset_code(who: AccountHolder) -> str:

@@ -1,4 +1,4 @@
-"""Every response and refusal of the operations of organization connections and group roles (interface organizations.md section 5)."""
+"""Every response and refusal of the operations of organization connections and group roles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every response and refusal of the operations of organizations and their policies (interface organizations.md section 3)."""
+"""Every response and refusal of the operations of organizations and their policies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every response and refusal of the operations of permissions and organization roles (interface organizations.md section 6)."""
+"""Every response and refusal of the operations of permissions and organization roles."""
 
 from __future__ import annotations
 

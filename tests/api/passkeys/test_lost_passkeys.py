@@ -1,4 +1,4 @@
-"""A lost passkey is replaced by a link in a mail (interface mfa.md section 6)."""
+"""A lost passkey is replaced by a link in a mail."""
 
 from __future__ import annotations
 

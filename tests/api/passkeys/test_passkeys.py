@@ -1,4 +1,4 @@
-"""Passkeys in place of a password: registration, sign-in, second factor, replacement (interface mfa.md section 6)."""
+"""Passkeys in place of a password: registration, sign-in, second factor, replacement."""
 
 from __future__ import annotations
 

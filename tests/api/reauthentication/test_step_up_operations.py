@@ -257,7 +257,7 @@ REFUSALS: list[Refusal] = [
     *refusals("M76", *checks("M76"), (1193, lambda who: check(who, "M76", "x"))),
     *refusals("M77", *checks("M77")),
 ]
-NOT_HERE: dict[tuple[str, int], str] = {("M71", 967): "1205, as mfa.md chooses"}
+NOT_HERE: dict[tuple[str, int], str] = {("M71", 967): "1205"}
 CHALLENGE = {
     **dict.fromkeys(("SecondFactorAuthenticationToken", "ExpireIn"), str),
     **dict.fromkeys(("QRCode", "ManualEntryCode", "PushQRCode", "DuoAuthEndpoint", "OTPPhoneNo", "OTPStatus"), None),

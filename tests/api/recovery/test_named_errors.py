@@ -1,4 +1,4 @@
-"""Each named error of the two password operations with its status (interface errors.md section 5)."""
+"""Each named error of the two password operations with its status."""
 
 from __future__ import annotations
 

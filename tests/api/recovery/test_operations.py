@@ -1,6 +1,6 @@
 """Every refusal and response of passwords and security questions: operations U32 to U41, A15, A16.
 
-What the seed names for U33 and U34 is raised in tests/api/recovery/test_named_errors.py, name by name; here is the rest.
+tests/api/recovery/test_named_errors.py has the errors of U33 and U34 that have names of their own.
 """
 
 from __future__ import annotations

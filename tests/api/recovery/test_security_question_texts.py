@@ -1,4 +1,4 @@
-"""A security question is refused where people could not tell it from another one (interface seed.md, code 7948)."""
+"""A security question is refused where people could not tell it from another one (code 7948)."""
 
 from __future__ import annotations
 

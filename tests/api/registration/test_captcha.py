@@ -1,4 +1,4 @@
-"""Registration with a captcha instead of a token: POST /identity/v2/auth/register/captcha (interface user.md operation U02)."""
+"""Registration with a captcha instead of a token: POST /identity/v2/auth/register/captcha."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Registration data lists: interface user.md operations U10 and U11, account.md operations A51 to A55."""
+"""Registration data lists and their choices: U10 and U11, A51 to A55."""
 
 from __future__ import annotations
 

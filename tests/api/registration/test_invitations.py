@@ -1,4 +1,4 @@
-"""Registration with an invitation to an organization (interface user.md operation U01, organizations.md section 8)."""
+"""Registration with an invitation to an organization."""
 
 from __future__ import annotations
 

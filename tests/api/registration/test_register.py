@@ -1,4 +1,4 @@
-"""Registration: POST /identity/v2/auth/register (interface user.md operation U01 and section 1.1)."""
+"""Registration: POST /identity/v2/auth/register."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SOTTs (secured one-time tokens): which ones admit a registration, and for how long (interface account.md section 8)."""
+"""SOTTs (secured one-time tokens): which ones admit a registration, and for how long."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Duo as a second factor: redirect, callback and single use for one account and one sign-in (interface mfa.md operations M12, M26, M35)."""
+"""Duo as a second factor: redirect, callback and single use for one account and one sign-in."""
 
 from __future__ import annotations
 

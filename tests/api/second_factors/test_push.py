@@ -1,4 +1,4 @@
-"""Push approval: enrolment by QR code, request at sign-in, signed answer of the device (interface mfa.md section 8)."""
+"""Push approval: enrolment by QR code, request at sign-in, signed answer of the device."""
 
 from __future__ import annotations
 

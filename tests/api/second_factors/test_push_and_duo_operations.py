@@ -1,4 +1,4 @@
-"""Every refusal and response of push devices (M02, M13, M14, M36, M44) and Duo (M12, M26, M35, M39, M70)."""
+"""Every refusal and response of push devices and Duo."""
 
 from __future__ import annotations
 
@@ -220,7 +220,7 @@ REFUSALS: list[Refusal] = [
     *refusals("M19", (1335, reads(EVIL), on("duo")), (1336, reads(BROKEN), on("duo"))),
 ]  # fmt: skip
 NOT_HERE: dict[tuple[str, int], str] = {
-    ("M13", 1278): "1312, which mfa.md calls the canonical one",
+    ("M13", 1278): "1312",
     (
         "M13",
         1297,

@@ -1,4 +1,4 @@
-"""Rules of all second factors: challenges, enrolment and continuation tokens (mfa.md sections 1, 2, 5)."""
+"""Rules of all second factors: challenges, enrolment and continuation tokens."""
 
 from __future__ import annotations
 

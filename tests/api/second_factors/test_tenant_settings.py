@@ -1,4 +1,4 @@
-"""Management of second factor settings: push, Duo and enabled factors (interface tenant-config.md section 8)."""
+"""Management of second factor settings: push, Duo and enabled factors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Second factors can be enabled only where email verification is required (mfa.md section 5)."""
+"""Second factors can be enabled only where email verification is required."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Deletion, privacy policy, unlocking and welcome mail of the own account (user.md operations U18 to U21, U25 to U28)."""
+"""Deletion, privacy policy, unlocking and welcome mail of the own account."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Adding and removing addresses of the own account: /identity/v2/auth/email (user.md operations U23, U24)."""
+"""Adding and removing addresses of the own account: /identity/v2/auth/email."""
 
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial

@@ -1,4 +1,4 @@
-"""Phone numbers as identifiers: verification, change, removal (user.md U62 to U66)."""
+"""Phone numbers as identifiers: verification, change, removal."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any

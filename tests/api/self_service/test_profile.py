@@ -1,4 +1,4 @@
-"""Profile updates: PUT /identity/v2/auth/account and /auth/username (interface user.md operations U16, U17, U22)."""
+"""Profile updates: PUT /identity/v2/auth/account and /auth/username."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A profile update (operations U16 and U17) changes a credential only with the password that the account has."""
+"""A profile update changes a credential only with the password that the account has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An identifier in a profile update (operation U16) obeys the rules of its own operation: U22, U23, U66."""
+"""An identifier in a profile update obeys the rules of its own operation: U22, U23, U66."""
 
 from __future__ import annotations
 

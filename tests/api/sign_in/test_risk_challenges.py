@@ -1,4 +1,4 @@
-"""A sign-in from a new location or browser must pass one more challenge (interface mfa.md section 9, decision 0106)."""
+"""A sign-in from a new location or browser must pass one more challenge (decision 0106)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sign-ins from new locations and browsers: one notice, and the owner may object (interface mfa.md section 9)."""
+"""Sign-ins from new locations and browsers: one notice, and the owner may object."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Session limits (limits.md section 6): the account's limit overrides the tenant's."""
+"""Session limits: the account's limit overrides the tenant's."""
 
 from __future__ import annotations
 

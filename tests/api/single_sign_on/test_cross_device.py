@@ -1,4 +1,4 @@
-"""Cross-device sign-on by programs (interface federation.md section 10)."""
+"""Cross-device sign-on by programs."""
 
 from __future__ import annotations
 

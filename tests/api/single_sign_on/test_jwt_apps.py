@@ -1,4 +1,4 @@
-"""Management of JWT clients and JWT custom providers (interface tenant-config.md sections 10 and 11)."""
+"""Management of JWT clients and JWT custom providers."""
 
 from __future__ import annotations
 

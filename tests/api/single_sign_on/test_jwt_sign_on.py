@@ -1,4 +1,4 @@
-"""JWT sign-on by programs (interface federation.md sections 7 and 9): the JWT of an account for an app."""
+"""JWT sign-on by programs: the JWT of an account for an app."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sign-on at Shopify, BigCommerce and PerfectMind (interface tenant-config.md section 15)."""
+"""Sign-on at Shopify, BigCommerce and PerfectMind."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from tests.support.tenants.tenant_server import NewTenantServer, TenantServer, a
 
 APPINFO, SERVERINFO = "/ciam/appinfo", "/identity/v2/serverinfo"
 
-# Every member that the interface names (tenant-config.md section 2, user.md section 13).
+# Every member that the interface names.
 MEMBERS = (
     "SocialSchema RegistrationFormSchema SecurityQuestions AppName ApiVersion EmailVerificationFlow LoginLockedConfiguration "
     "IsInstantSignin TwoFactorAuthentication PrivacyPolicyConfiguration OptionalRecaptchaConfiguration "

@@ -11,7 +11,7 @@ from app.contract.catalogue import CATALOGUE, load_catalogue
 from app.contract.resources import RESOURCES
 
 load_catalogue()
-OF_SCOPES = (  # interface tenant-config.md section 1
+OF_SCOPES = (
     "profile", "role", "organization", "invitation", "webhook", "workflow", "template", "security", "provider", "client",
     "migration", "sott", "customobject", "consent", "password", "token", "backupcode",
 )  # fmt: skip

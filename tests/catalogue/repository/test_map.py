@@ -4,7 +4,7 @@ import ast
 import io
 import re
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tests.support import sources
@@ -15,6 +15,7 @@ BOUND_BY_THE_MAP = ("app", "app/hub", "app/identity")
 SECTIONS = {"The hub": "hub", "The identity service": "identity"}
 DECISIONS = re.compile(r"\b[Dd]ecisions?[/ ](\d{4}(?:(?:, | and )\d{4})*)")
 MODULES = re.compile(r"(?<![\w./*-])[\w/-]*\w\.py\b")
+DOCUMENTS = re.compile(r"(?<![\w./*-])[\w/.-]*\w\.md\b")
 
 
 def sections() -> dict[str, str]:
@@ -115,15 +116,29 @@ def test_glossary_has_at_most_25_terms() -> None:
 
 def test_every_module_in_comments_and_docstrings_exists() -> None:
     """A `name.py`, with or without folders, is the end of a path of the repository."""
+    assert lost(MODULES, ((path, text) for path in sources.under("app") for text in prose(path))) == []
+
+
+def test_every_document_in_comments_and_docstrings_exists() -> None:
+    """A reader who has only the repository is never sent to a document that is elsewhere."""
+    assert (
+        lost(DOCUMENTS, ((path, text) for path in sources.under("app", "tests", "tools") for text in prose(path))) == []
+    )
+
+
+def test_every_document_in_decisions_exists() -> None:
+    decisions = (path for path in sources.files() if path.match("app/decisions/*/*.md"))
+    assert lost(DOCUMENTS, ((path, sources.text(path)) for path in decisions)) == []
+
+
+def lost(names: re.Pattern[str], texts: Iterable[tuple[Path, str]]) -> list[str]:
+    """Return the file names in texts that end no path of the repository."""
     known = {name for path in sources.files() for name in tails(path)}
-    lost = [
-        f"{path}: {name}"
-        for path in sources.under("app")
-        for text in [*comments(sources.text(path)), *docstrings(path)]
-        for name in MODULES.findall(text)
-        if name not in known
-    ]
-    assert lost == []
+    return [f"{path}: {name}" for path, text in texts for name in names.findall(text) if name not in known]
+
+
+def prose(path: Path) -> list[str]:
+    return [*comments(sources.text(path)), *docstrings(path)]
 
 
 def tails(path: Path) -> list[str]:

@@ -1,4 +1,4 @@
-"""A tenant's server writes consent forms, publishes and disables them (interface tenant-config.md section 14)."""
+"""A tenant's server writes consent forms, publishes and disables them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JWT sign-on in the browser (interface federation.md sections 7 and 9): apps that get a JWT, and browsers that bring one."""
+"""JWT sign-on in the browser: apps that get a JWT, and browsers that bring one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A tenant's server sets up social providers; pages and operations follow at once (interface tenant-config.md section 9)."""
+"""A tenant's server sets up social providers; pages and operations follow at once."""
 
 from __future__ import annotations
 

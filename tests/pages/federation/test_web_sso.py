@@ -1,4 +1,4 @@
-"""Sites of the tenant share the browser's session (interface federation.md section 11)."""
+"""Sites of the tenant share the browser's session."""
 
 from __future__ import annotations
 

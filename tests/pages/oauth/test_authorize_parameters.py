@@ -1,4 +1,4 @@
-"""Parameters of the interface at the authorization endpoint (federation.md section 4), and malformed requests, through the hub."""
+"""Parameters of the interface at the authorization endpoint, and malformed requests, through the hub."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A tenant's server keeps themes and activates one; pages follow at once (interface hosted-pages.md section 6)."""
+"""A tenant's server keeps themes and activates one; pages follow at once."""
 
 from __future__ import annotations
 

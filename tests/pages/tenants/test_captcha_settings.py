@@ -1,4 +1,4 @@
-"""A tenant's server changes the captcha; pages and operations follow at once (interface tenant-config.md section 8)."""
+"""A tenant's server changes the captcha; pages and operations follow at once."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def test_clicked_language_wins_and_keeps_the_attempt(world: World, visitor: Visi
 
 
 def test_account_language_beats_accept_language(world: World, visitor: Visitor) -> None:
-    """On every page that knows the account (hosted-pages.md §7)."""
+    """On every page that knows the account."""
     ada = world.person("ada@example.com", LocalLanguage="de-AT")
     shop = world.application("shop", require_consent=True)
     page = visitor.open("/profile").press("Sign in", identifier=ada.email, password=PASSWORD)

@@ -1,4 +1,4 @@
-"""Secured one-time tokens as a tenant's own server makes them, from the interface's words alone (account.md section 8)."""
+"""Secured one-time tokens as a tenant's own server makes them, from the interface's words alone."""
 
 from __future__ import annotations
 

@@ -150,7 +150,7 @@ class Running:
 
 
 def read(name: str) -> Quickstart:
-    """Return the page docs/quickstarts/NAME.md, at free ports."""
+    """Return the page of a quickstart, at free ports."""
     ports = {"8000": free_port(), "3000": free_port()}
     page = re.sub(r"\b(8000|3000)\b", lambda found: str(ports[found[0]]), text(FOLDER / f"{name}.md"))
     blocks = [

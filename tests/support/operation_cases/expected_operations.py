@@ -1,6 +1,7 @@
-"""The rows of the interface that this service answers for people's own accounts, transcribed from its tables by hand:
-user.md sections 1 to 8 and 10 to 13, account.md sections 1, 2, 4 to 8, mfa.md sections 2 to 7, statuses from errors.md.
-Nothing here is read from the code.
+"""The rows of the interface that this service answers for people's own accounts, transcribed by hand from its specification.
+
+The specification is not in this repository. A row has the id of an operation's declaration (`row="U12"`); nothing else is read
+from the code. `auth` has K for the API key, S for the API secret, U for an access token.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ UNAUTHORIZED = frozenset({902, 966, 967, 1205, 1236, 1241, 1409})
 
 
 def status_of(row: str, code: int) -> int:
-    """Return the status that errors.md states for a code at a row."""
+    """Return the status that the specification states for a code at a row."""
     if row == "U34" and code in (1134, 1189):
         return 400
     return 400 if code in BAD_REQUEST else 401 if code in UNAUTHORIZED else 403
@@ -32,11 +33,11 @@ class Row:
     path: str
     auth: str
     errors: str = ""
-    older: str = ""  # what only the printed lists of errors.md section 7 add, or tenant-config.md section 14
+    older: str = ""  # what only its list of all errors adds
     decided: str = ""  # what a record in app/decisions adds to the tables
     marks: str = ""
     also: tuple[str, ...] = ()
-    takes_form: bool = True  # a body may be form-encoded: user.md section 0, "on older operations"
+    takes_form: bool = True  # a body may be form-encoded, as on older operations
 
     @property
     def codes(self) -> set[int]:
@@ -293,7 +294,7 @@ LATER_ROWS = {
 
 NOT_RAISED: dict[int, str] = {
     909: "every endpoint is open to every tenant",
-    922: "908, as errors.md chooses for a missing key",
+    922: "908 for a missing key",
     942: "a tenant is known by its key: 901",
     958: "a body is read by its content type: 965",
     1027: "936, which an update of a profile says of every address that an account has",

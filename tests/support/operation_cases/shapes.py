@@ -72,5 +72,5 @@ PROFILE = ExactObject(
         )
     )
 )
-"""Every member that the seed's tables of the profile name."""
+"""Every member of a profile."""
 LOGIN = {"Profile": PROFILE, "access_token": str, "refresh_token": str, "expires_in": str}

@@ -48,4 +48,4 @@ PUTS: Final[Mapping[str, str]] = MappingProxyType(
         for name in names.split()
     }
 )
-"""By operation. Profile updates act: they have a rule of their own for null, `nullsupport` (account.md)."""
+"""By operation. Profile updates act: they have a rule of their own for null, `nullsupport`."""

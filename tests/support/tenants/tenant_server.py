@@ -74,7 +74,7 @@ class TenantServer:
         return answered(self.send("GET", f"{MANAGE}/{uid}", **query))
 
     def impersonates(self, uid: str) -> dict[str, Any]:
-        """Get tokens of an account without its password (row A22)."""
+        """Get tokens of an account without its password."""
         return answered(self.send("GET", f"{MANAGE}/access_token", uid=uid))
 
     def tokens(self, uid: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The profile's table against the interface's own lists (seed.md "User profile", profile.json.md section 4)."""
+"""The profile's table against the interface's own lists."""
 
 import json
 

@@ -64,7 +64,7 @@ class ProfileRequest(Wire):
 
 
 class ProfileResponse(AccountView):
-    """The account's profile page. `profile` is what its owner entered, by the names of the interface's profile (profile.json.md)."""
+    """The account's profile page. `profile` is what its owner entered, by the names of the interface's profile."""
 
     profile: dict[str, Any]
     has_password: bool = True

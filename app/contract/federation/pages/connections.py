@@ -23,7 +23,7 @@ class ConnectionStart(Wire):
 
 
 class ConnectionHandler(Wire):
-    """A program's link to a connection (interface federation.md section 12), with the callback."""
+    """A program's link to a connection, with the callback."""
 
     provider: Annotated[str, Field(max_length=100)]
     api_key: str | None = None
@@ -64,7 +64,7 @@ start = hub_operation(
 handle = hub_operation(
     "hub.handle_connection", "POST /hub/connections/handle", ConnectionHandler, StepResponse,
     errors=(*_NOT_THERE, refusals.NoCallbackLoginOff, e.WrongClientGuid, e.ClientGuidTaken, e.UnknownKey),
-    summary="Start a sign-in through a provider for a program, and return to the program afterwards (user.md row U14).",
+    summary="Start a sign-in through a provider for a program, and return to the program afterwards.",
 )  # fmt: skip
 finish = hub_operation(
     "hub.finish_connection", "POST /hub/connections/finish", ConnectionCallback, StepResponse,

@@ -1,4 +1,4 @@
-"""Operations for the hub: sites of the tenant share the browser's session (interface federation.md section 11)."""
+"""Operations for the hub: sites of the tenant share the browser's session."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""Authenticates programs, clients and persons, each in the headers and parameters of the interface (user.md, account.md section 0)."""
+"""Authenticates programs, clients and persons, each in the headers and parameters of the interface."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ HolderCheck = Callable[[Context, TokenHolder, dict[str, Any]], None]
 
 
 def admit_secret(context: Context) -> None:
-    """Authenticate by API secret in the query or a header, or by a signature instead of it (account.md section 10)."""
+    """Authenticate by API secret in the query or a header, or by a signature instead of it."""
     tenant, raw = context.tenant, context.raw
     _refuse_address(context)
     secret = context.services.encryption.decrypt(tenant.sealed_api_secret, f"{tenant.tenant_id} api_secret")
@@ -148,7 +148,7 @@ def authenticated_recently(operation: AnyOperation) -> HolderCheck | None:
     """Requires an authentication of the last ten minutes for a sensitive operation.
 
     Applies to tokens of applications, and with `fresh_proof_for_credentials` also to tokens of the interface's sign-ins.
-    An impersonation token (operation A22) always raises `access_refused`, because the account holder did not authenticate.
+    An impersonation token always raises `access_refused`, because the account holder did not authenticate.
     """
     access, profile = operation.admission.access, operation.error_profile
     if access is None or not access.may_need_reauthentication:

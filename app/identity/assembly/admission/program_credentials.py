@@ -1,6 +1,6 @@
 """The calling program of an operation: the tenant that its credentials name, and how they are verified.
 
-The accepted credentials are derived once per operation; a request may carry any (tenant-config.md section 1, account.md section 10).
+The accepted credentials are derived once per operation; a request may carry any.
 """
 
 from __future__ import annotations

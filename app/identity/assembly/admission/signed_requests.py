@@ -1,4 +1,4 @@
-"""Verifies signed management requests, which carry an HMAC instead of the API secret (interface account.md section 10)."""
+"""Verifies signed management requests, which carry an HMAC instead of the API secret."""
 
 from __future__ import annotations
 

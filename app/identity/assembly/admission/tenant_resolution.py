@@ -68,7 +68,7 @@ def tenant_of_host(services: IdentityServices, operation: AnyOperation, raw: Raw
 
 
 def tenant_of_site(services: IdentityServices, raw: RawRequest, cost: Cost | None = None) -> Tenant:
-    """Return the tenant that the path names (interface federation.md section 9); raises UnknownTenant."""
+    """Return the tenant that the path names; raises UnknownTenant."""
     name = raw.parameters[SITE].lower()
     if not _TENANT_NAME.match(name):
         raise e.UnknownTenant
@@ -138,7 +138,7 @@ def tenant_of_secret(services: IdentityServices, raw: RawRequest, cost: Cost) ->
 
 
 def _missing_key(operation: AnyOperation, raw: RawRequest) -> e.BadParameter:
-    """Return the error for a missing API key, which may name another missing parameter too (errors.md section 5)."""
+    """Return the error for a missing API key, which may name another missing parameter too."""
     beside = getattr(operation.request, "beside_key", ())
     try:
         members = from_json(raw.body[:100_000]) if beside else None

@@ -1,4 +1,4 @@
-"""The tenant's JWT custom providers: senders of signed JWTs whose subject signs in (interface tenant-config.md section 10)."""
+"""The tenant's JWT custom providers: senders of signed JWTs whose subject signs in."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ log = logging.getLogger("gatehouse.identity")
 PREFIX: Final = "jwt:"
 """Begins the provider of such an identity; no connection's name has a colon."""
 ANY_PROVIDER: Final = "jwttoken"
-"""The parameter in which every provider may send its token (interface federation.md section 7)."""
+"""The parameter in which every provider may send its token."""
 _MAX_TRIED: Final = 5
 WITHOUT_END: Final = timedelta(days=1)
 """How long after its `iat` a token without `exp` is valid, where the provider may leave it out."""

@@ -1,4 +1,4 @@
-"""Handoff of a browser's sign-in to a program (interface user.md operations U13, U14, U29, U30, account.md operation A26).
+"""Handoff of a browser's sign-in to a program.
 
 A browser that a program's link redirected returns to it with a *request token*, which the program's server exchanges,
 or with a *candidate*, an identity that an account may be linked to. Without a callback the program polls with a

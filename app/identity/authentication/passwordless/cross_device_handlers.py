@@ -1,4 +1,4 @@
-"""The operations of cross-device sign-on by programs (interface federation.md section 10)."""
+"""The operations of cross-device sign-on by programs."""
 
 from __future__ import annotations
 

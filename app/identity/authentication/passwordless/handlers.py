@@ -1,4 +1,4 @@
-"""Operations of sign-in by mail and by SMS (interface user.md section 7)."""
+"""Operations of sign-in by mail and by SMS."""
 
 from __future__ import annotations
 

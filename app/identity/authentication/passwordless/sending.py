@@ -49,7 +49,7 @@ class SignInMessage:
 
     purpose: Purpose
     mail: MailKind
-    vtype: str  # interface hosted-pages.md section 2
+    vtype: str
     page: str  # our page for the link
     has_code: bool  # beside the link, unless a template of the tenant decides
 

@@ -1,4 +1,4 @@
-"""Operations of smart login and of one-touch login (interface user.md section 8)."""
+"""Operations of smart login and of one-touch login."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations that begin to reset a forgotten PIN (interface user.md operations U70 to U72).
+"""Operations that begin to reset a forgotten PIN.
 
 They hide accounts like the recovery of passwords.
 """

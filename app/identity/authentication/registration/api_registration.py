@@ -67,7 +67,7 @@ def respond(
         counts_as_two_factors: whether the methods count as two factors.
 
     Raises:
-        TwoFactorOn: the account exists and must enrol a second factor; it signs in at M01.
+        TwoFactorOn: the account exists and must enrol a second factor; it signs in at `POST /identity/v2/auth/login/2fa`.
         ConsentNeeded, PinRequired: the account exists, and every sign-in requires this first.
         ClosedInvitation, OrganizationInactive, WrongInvitationEmail, NoSeatLeft: the request names an invitation that it cannot accept.
     """

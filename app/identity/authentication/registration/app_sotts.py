@@ -1,4 +1,4 @@
-"""SOTTs that apps carry: each is a resource, so that deleting it ends the token (interface tenant-config.md section 3)."""
+"""SOTTs that apps carry: each is a resource, so that deleting it ends the token."""
 
 from __future__ import annotations
 

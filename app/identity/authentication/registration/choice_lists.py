@@ -1,4 +1,4 @@
-"""Lists of choices in a registration form, such as schools by town; a choice may require a code (account.md section 7)."""
+"""Lists of choices in a registration form, such as schools by town; a choice may require a code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks one value against the rules of a registration form (interface tenant-config.md section 4), with the messages of refusals."""
+"""Checks one value against the rules of a registration form, with the messages of refusals."""
 
 from __future__ import annotations
 

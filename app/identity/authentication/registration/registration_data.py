@@ -1,4 +1,4 @@
-"""The `RegistrationData` of a profile: links to choices of the tenant's lists (interface profile.json.md)."""
+"""The `RegistrationData` of a profile: links to choices of the tenant's lists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The requirements of a tenant for registrations: its form, address lists and minimum age (user.md section 1)."""
+"""The requirements of a tenant for registrations: its form, address lists and minimum age."""
 
 from __future__ import annotations
 

@@ -225,7 +225,7 @@ def _federated_refusal(context: Context, draft: AccountDraft) -> e.EmailOfProvid
 
 
 def _is_unverified_number(context: Context, phone: str) -> bool:
-    """Return whether the account with the number never verified it, so that it does not block the number (U62, U63)."""
+    """Return whether the account with the number never verified it, so that it does not block the number."""
     context.work.rollback()
     holder = accounts.by_phone(context, phone)
     return holder is not None and pending_accounts.has_unverified_phone(holder)

@@ -1,4 +1,4 @@
-"""Secured one-time tokens, which authenticate registrations from the tenant's own code (interface account.md section 8).
+"""Secured one-time tokens, which authenticate registrations from the tenant's own code.
 
 The interface defines the format; holders of the API secret create them. A token is valid, and reusable, for a period. A token that
 an app carries names its resource (app_sotts.py) as a fourth part, and is valid until that is deleted.

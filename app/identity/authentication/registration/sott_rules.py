@@ -1,4 +1,4 @@
-"""Creates the token of a SOTT that an app carries (interface tenant-config.md section 3)."""
+"""Creates the token of a SOTT that an app carries."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def challenge(
     authentication: Authentication,
     options: ChallengeOptions = DEFAULT_OPTIONS,
 ) -> FactorLogin:
-    """Return the challenge of the second factor, and send the code that it needs (interface mfa.md section 1)."""
+    """Return the challenge of the second factor, and send the code that it needs."""
     pending = pending_sign_in.begin(context, required, authentication)
     required = replace(required, factors=pending.person)
     pending_sign_in.prompt_device(context, pending, required.kinds)

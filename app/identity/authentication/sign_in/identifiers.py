@@ -1,4 +1,4 @@
-"""The identifier of a sign-in, and the kinds that the tenant allows (interface user.md section 2)."""
+"""The identifier of a sign-in, and the kinds that the tenant allows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Account locks after too many failures: their solutions and refusals (interface user.md section 2.1)."""
+"""Account locks after too many failures: their solutions and refusals."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A sign-in between its first factor and its session: the continuation token, the second factor, and the end.
 
-The interface calls the token SecondFactorAuthenticationToken (mfa.md section 1); an interaction of the hub has one too.
+The interface calls the token SecondFactorAuthenticationToken; an interaction of the hub has one too.
 """
 
 from __future__ import annotations

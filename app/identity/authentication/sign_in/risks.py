@@ -1,4 +1,4 @@
-"""Risk-based authentication: unfamiliar devices, browsers, places and addresses of a sign-in (mfa.md section 9).
+"""Risk-based authentication: unfamiliar devices, browsers, places and addresses of a sign-in.
 
 Known origins are stored as digests. By the tenant's settings a new origin is notified or refused, or demands a second factor
 (decision 0106).

@@ -289,7 +289,7 @@ def _refuse_ineligible(
 
 
 def refuse_breached(context: Context, account: Account, password: str) -> None:
-    """Refuse a right password that is in a list of breached passwords (interface limits.md section 5).
+    """Refuse a right password that is in a list of breached passwords.
 
     Call it before anything is written. A password is looked up once; the account stores the result.
 

@@ -50,7 +50,7 @@ POLICY: Final = Requirement(_must_accept, _policy_refusal)
 CONSENT: Final = Requirement(consent_required.is_due, _consent_refusal)
 PIN: Final = Requirement(pins.must_set_pin, _pin_refusal)
 REQUIREMENTS: Final = (POLICY, CONSENT, PIN)
-"""In the interface's order (mfa.md section 3: privacy, consent, PIN)."""
+"""In the order in which the interface names the first one that is unmet."""
 
 
 def are_met(context: Context, account: Account, after: Requirement | None = None) -> bool:

@@ -1,4 +1,4 @@
-"""Operations of phone numbers that begin no session (user.md operations U62, U65, U66)."""
+"""Operations of phone numbers that begin no session."""
 
 from __future__ import annotations
 

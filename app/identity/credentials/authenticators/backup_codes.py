@@ -1,4 +1,4 @@
-"""Backup codes: ten codes, each valid once, for an account that lost its other factors (interface mfa.md section 5)."""
+"""Backup codes: ten codes, each valid once, for an account that lost its other factors."""
 
 from __future__ import annotations
 

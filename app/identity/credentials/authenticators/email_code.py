@@ -1,4 +1,4 @@
-"""A code by email, to a verified address of the account (mfa.md section 5)."""
+"""A code by email, to a verified address of the account."""
 
 from __future__ import annotations
 

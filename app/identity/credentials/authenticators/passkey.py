@@ -1,4 +1,4 @@
-"""A passkey as second factor (interface mfa.md, operations M15-M18)."""
+"""A passkey as second factor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Push approval on a registered device, signed with the device's key (interface mfa.md section 8, decision 0101)."""
+"""Push approval on a registered device, signed with the device's key (decision 0101)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Security questions: the tenant sets how many of the enrolled answers a challenge asks for (mfa.md section 5).
+"""Security questions: the tenant sets how many of the enrolled answers a challenge asks for.
 
 These answers are separate from those that solve a lock or reset a password.
 """

@@ -1,4 +1,4 @@
-"""A code by text message or voice call, to the number enrolled for it (mfa.md section 5).
+"""A code by text message or voice call, to the number enrolled for it.
 
 The number is separate from the account's phone number: a change of that number does not change this factor.
 """

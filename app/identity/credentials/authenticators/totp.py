@@ -1,4 +1,4 @@
-"""An authenticator app: time-based codes (RFC 6238) of six digits, 30 seconds, SHA-1, one step of drift (mfa.md section 5)."""
+"""An authenticator app: time-based codes (RFC 6238) of six digits, 30 seconds, SHA-1, one step of drift."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import Final
 from app.identity.credentials.one_time_tokens import store
 from app.identity.platform.context import Context
 
-SECONDS: Final = 30  # interface limits.md section 4
+SECONDS: Final = 30
 
 
 def seconds_left(context: Context, sent_at: float) -> int:

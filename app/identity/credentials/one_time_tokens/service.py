@@ -37,9 +37,9 @@ from app.kit.limits.rate_limits import OverLimit, Rate
 from app.kit.operations.errors import ApiError
 from app.kit.text.code_normalization import typed_code
 
-MAX_ATTEMPTS = 5  # per code (interface limits.md section 4)
+MAX_ATTEMPTS = 5  # per code
 LINK_MINUTES, RESET_MINUTES, CODE_MINUTES = 4320, 1440, 5
-"""Default lifetimes (interface limits.md section 2)."""
+"""Default lifetimes."""
 _MAX_TOKEN_LENGTH = 200
 _DAY = 86_400
 _SERVER_SUPPLIED = Rate(20, 3600)
@@ -275,7 +275,7 @@ def spend_checked_code(
 
 
 def spend_server_supplied(context: Context, uid: str, *, is_code: bool) -> None:
-    """Count a token or code that the tenant's server supplies. Raises TokenLimitReached, CodeLimitReached (limits.md section 4)."""
+    """Count a token or code that the tenant's server supplies. Raises TokenLimitReached, CodeLimitReached."""
     try:
         context.services.limits.spend(f"server_supplied {is_code}", _SERVER_SUPPLIED, context.tenant.tenant_id, uid)
     except OverLimit:
@@ -307,7 +307,7 @@ def close_later(context: Context, token: OneTimeToken) -> None:
 
 
 def refuse_locked(context: Context, account: Account) -> None:
-    """Raise the lock's error if too many failures locked the account, as sign-in does (interface user.md section 2.1).
+    """Raise the lock's error if too many failures locked the account, as sign-in does.
 
     Raises LockedForAWhile, LockedForCaptcha, LockedForSecurityQuestion, AccountBlocked.
     """

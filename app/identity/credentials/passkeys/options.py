@@ -1,4 +1,4 @@
-"""The WebAuthn options of a registration and of an authentication (interface mfa.md section 6.1)."""
+"""The WebAuthn options of a registration and of an authentication."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ FACTOR: Final = FactorKind.PASSKEY
 """A passkey enrolled as second factor. It also signs in alone."""
 KINDS: Final = (SIGN_IN, FACTOR)
 MAX_PASSKEYS: Final = 20
-"""Per account (interface limits.md section 4)."""
+"""Per account."""
 SET_BY_EMAIL: Final = "mailed"
 """Marks a passkey set through an emailed link while the account had a second factor. It does not count as two factors, or
 the mailbox alone would."""

@@ -1,4 +1,4 @@
-"""A tenant's rules for new passwords (interface limits.md section 5)."""
+"""A tenant's rules for new passwords."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Security answers: hashed like passwords, compared trimmed and case-folded (interface user.md section 5)."""
+"""Security answers: hashed like passwords, compared trimmed and case-folded."""
 
 from __future__ import annotations
 

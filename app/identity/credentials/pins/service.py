@@ -1,4 +1,4 @@
-"""The rules of PINs (interface user.md section 10): their form, when they are required, and wrong attempts."""
+"""The rules of PINs: their form, when they are required, and wrong attempts."""
 
 from __future__ import annotations
 

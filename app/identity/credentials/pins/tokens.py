@@ -18,7 +18,7 @@ SETTING_LIFETIME: Final = timedelta(minutes=10)
 
 
 def pin_required_error(context: Context, account: Account, authentication: Mapping[str, Any]) -> e.PinRequired:
-    """Return the error of a complete sign-in that needs a PIN first (operation U68).
+    """Return the error of a complete sign-in that needs a PIN first.
 
     Its token continues the sign-in once. `authentication` describes that sign-in.
     """
@@ -53,7 +53,7 @@ def find_setting_token(context: Context, text: str | None) -> tuple[Continuation
 
 
 def issue_session(context: Context, uid: str, kind: str) -> dict[str, Any]:
-    """Return `session_token` and its expiry for a login response (operations U46, U67); empty if the tenant has no PIN login.
+    """Return `session_token` and its expiry for a login response; empty if the tenant has no PIN login.
 
     `kind`: the kind of the sign-in, kept for the next one.
     """

@@ -1,4 +1,4 @@
-"""Requests of push devices: registration, and approval or denial of a sign-in (interface mfa.md section 8)."""
+"""Requests of push devices: registration, and approval or denial of a sign-in."""
 
 from __future__ import annotations
 

@@ -144,7 +144,7 @@ def _fallback_requirement(context: Context, account: Account, channel: FactorKin
 
 
 def refuse_disabled(settings: TenantSettings) -> None:
-    """Raise TwoFactorOff, or NoTwoFactorMethod if the tenant enables no kind (interface mfa.md section 1)."""
+    """Raise TwoFactorOff, or NoTwoFactorMethod if the tenant enables no kind."""
     if settings.two_factor == "disabled":
         raise e.TwoFactorOff
     if not available_kinds(settings):
@@ -278,7 +278,7 @@ def _require_other_factor(context: Context, account: Account) -> AccountFactors:
 
 
 def remove(context: Context, uid: str, kind: FactorKind) -> None:
-    """Remove a factor. With the last one, remove backup codes (interface mfa.md section 3) and trusted browsers too.
+    """Remove a factor. With the last one, remove backup codes and trusted browsers too.
 
     Raises its `not_enrolled_error`.
     """

@@ -1,4 +1,4 @@
-"""Step-up: tokens for an account that reauthenticated while signed in (interface mfa.md section 7)."""
+"""Step-up: tokens for an account that reauthenticated while signed in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The members of challenges and settings that describe an account's second factors (interface mfa.md sections 1 and 3)."""
+"""The members of challenges and settings that describe an account's second factors."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ def validate_shown(context: Context, req: contract.PresentedTokenQuery) -> Token
 
 @contract.invalidate_shown.implements
 def invalidate_shown(context: Context, req: contract.RevokePresentedToken) -> contract.TokenRevoked:
-    """Accepts a token's text, or its handle in the list of operation A30."""
+    """Accepts a token's text, or its handle in the list of active sessions."""
     if not req.access_token:
         raise e.MissingAccessToken
     holder = service.find(context, req.access_token)

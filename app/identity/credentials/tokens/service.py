@@ -1,6 +1,6 @@
 """Issues, checks, rotates and revokes tokens.
 
-Access tokens have the form of a GUID (interface user.md section 6); no table gives refresh tokens one.
+Access tokens have the form of a GUID; no table gives refresh tokens one.
 """
 
 from __future__ import annotations
@@ -257,7 +257,7 @@ def revoke_both(context: Context, token_hash: str) -> bool:
 
 
 def revoke_refresh(context: Context, refresh_token: str) -> bool:
-    """Revoke the rotation chain of a refresh token, used or not. Its access tokens stay valid (interface account.md, operation A24)."""
+    """Revoke the rotation chain of a refresh token, used or not. Its access tokens stay valid."""
     return store.delete_refresh(context.work, randomness.digest(refresh_token))
 
 

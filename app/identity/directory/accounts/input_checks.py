@@ -1,4 +1,4 @@
-"""Validates account data of requests: identifiers (interface user.md section 1.1), policy version, security questions."""
+"""Validates account data of requests: identifiers, policy version, security questions."""
 
 from __future__ import annotations
 

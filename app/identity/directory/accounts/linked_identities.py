@@ -1,4 +1,4 @@
-"""Identities at other providers that are linked to an account (interface profile.json.md section 3).
+"""Identities at other providers that are linked to an account.
 
 The table `identifiers` maps each identity to one account of the tenant; the provider's data is stored in the account's
 `private` document, whose row is locked before a change.

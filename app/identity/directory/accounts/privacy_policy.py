@@ -1,4 +1,4 @@
-"""The current version of a tenant's privacy policy, and the versions that an account accepted (interface user.md operations U27, U28)."""
+"""The current version of a tenant's privacy policy, and the versions that an account accepted."""
 
 from __future__ import annotations
 

@@ -306,7 +306,7 @@ def _organizations(context: Context, uid: str) -> ProfileOrganizations:
 def _account(context: Context, row: Row[Any]) -> Account:
     days = context.tenant.settings.password_policy.expiry_days
     expires = row.password_changed_at + timedelta(days=days) if days and row.password_changed_at else None
-    is_own_limit = row.session_limit != TENANT_LIMIT  # the account's wins (interface limits.md section 6)
+    is_own_limit = row.session_limit != TENANT_LIMIT  # the account's wins
     allowed = max(row.session_limit, 0) if is_own_limit else context.tenant.settings.session_limit
     organizations = no_organizations
     if row.has_organizations and context.tenant.settings.organizations.enabled:

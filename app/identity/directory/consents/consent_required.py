@@ -1,4 +1,4 @@
-"""Sign-ins that require consent: the error, and the token that continues the sign-in (interface user.md operation U83)."""
+"""Sign-ins that require consent: the error, and the token that continues the sign-in."""
 
 from __future__ import annotations
 

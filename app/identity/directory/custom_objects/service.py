@@ -21,7 +21,7 @@ from app.identity.platform.context import Context
 from app.kit.text.json_schema import problem_of
 
 _RECORD_ID = re.compile(r"[0-9a-f-]{24,36}\Z")
-"""A GUID; older clients use 24 characters (interface account.md section 4)."""
+"""A GUID; older clients use 24 characters."""
 
 
 def find_object(context: Context, named: NamedObject) -> CustomObject:

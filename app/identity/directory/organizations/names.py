@@ -1,4 +1,4 @@
-"""Names of organizations and roles, and the ids of everything in this package (interface organizations.md section 1)."""
+"""Names of organizations and roles, and the ids of everything in this package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules of an organization's policies (interface organizations.md section 3)."""
+"""The rules of an organization's policies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of organizations. Ids have the prefixes of the interface (organizations.md section 1).
+"""Tables of organizations. Ids have the prefixes of the interface.
 
 A unique key over a nullable column settles races: the column has a value only while the rule applies, for example the domain of
 a verified claim.

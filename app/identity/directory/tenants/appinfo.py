@@ -1,6 +1,6 @@
 """Builds `/ciam/appinfo`, the public configuration of a tenant for hosted pages and client libraries.
 
-The members are those of tenant-config.md section 2 and user.md section 13; features that do not exist yet are false.
+Existing client libraries read every member; features that do not exist yet are false.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The registration form as the interface spells it (tenant-config.md section 4): schema elements with rules joined by `|`."""
+"""The registration form as the interface spells it: schema elements with rules joined by `|`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The return of a browser to an app that gets a JWT (interface federation.md section 7)."""
+"""The return of a browser to an app that gets a JWT."""
 
 from __future__ import annotations
 

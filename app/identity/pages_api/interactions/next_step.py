@@ -144,7 +144,7 @@ def to_return_address(context: Context, session: BrowserSession, return_url: str
 
 
 def _with_token(context: Context, session: BrowserSession, return_url: str) -> str:
-    """Return the address with a code or an access token, if the tenant configured that (interface hosted-pages.md section 3).
+    """Return the address with a code or an access token, if the tenant configured that.
 
     The token ends with the browser session. Only an exact whitelist entry gets one, because an origin may have an open redirect;
     our own pages know the session.

@@ -1,6 +1,6 @@
 """Offers of a passkey after a sign-in by password, or by the passkey of another device.
 
-The profile's PasskeyLogin stores a "not now" (interface mfa.md section 6.1): the kind of offer, and when to ask again.
+The profile's PasskeyLogin stores a "not now": the kind of offer, and when to ask again.
 """
 
 from __future__ import annotations

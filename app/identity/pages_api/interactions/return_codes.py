@@ -1,4 +1,4 @@
-"""The one-time code of a return address, which the tenant's server exchanges for a token (interface hosted-pages.md section 3)."""
+"""The one-time code of a return address, which the tenant's server exchanges for a token."""
 
 from __future__ import annotations
 

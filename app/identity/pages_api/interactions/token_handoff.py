@@ -1,4 +1,4 @@
-"""Sign-in at a provider for a program, and the return to the program (interface user.md operations U13, U14, U30)."""
+"""Sign-in at a provider for a program, and the return to the program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JWT sign-on in the browser: an app asks for a JWT, or another identity provider's JWT signs in (interface federation.md section 7)."""
+"""JWT sign-on in the browser: an app asks for a JWT, or another identity provider's JWT signs in."""
 
 from __future__ import annotations
 

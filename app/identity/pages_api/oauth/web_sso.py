@@ -1,4 +1,4 @@
-"""The browser's session at the hub, which sites of the tenant share (interface federation.md section 11, decision 0232).
+"""The browser's session at the hub, which sites of the tenant share (decision 0232).
 
 For sites of the whitelist, if the tenant enabled it: a site reads the signed-in account, gets an access token of the session,
 begins a session by an access token, or ends the session.

@@ -50,7 +50,7 @@ from app.kit.limits.rate_limits import Rate
 from app.kit.operations.errors import ApiError
 
 CODE = "code"
-COMPLETED = "forgotpassword"  # hosted-pages.md section 3
+COMPLETED = "forgotpassword"
 FORGOTTEN = {item.name: item for item in (PASSWORD, PIN)}
 _TRIES = Rate(20, 600)  # per interaction
 KEY = "recovering"

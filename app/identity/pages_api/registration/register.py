@@ -242,7 +242,7 @@ def _await_verification(
     result: RegistrationResult,
     replacement: PasswordReplacement | None,
 ) -> StepResponse:
-    """Return the step of a registration without a session: an allowed return address (hosted-pages.md section 3), or our page."""
+    """Return the step of a registration without a session: an allowed return address, or our page."""
     required = (
         interaction.request.get("return_url")
         if interaction is not None and interaction.kind == next_step.RETURN

@@ -1,4 +1,4 @@
-"""The tenant's servers change an account's identifiers (interface account.md operations A08 to A13)."""
+"""The tenant's servers change an account's identifiers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changes of an account by the tenant's servers (interface account.md operation A05)."""
+"""Changes of an account by the tenant's servers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The list of an account's access tokens, with the browser or device that each came from (interface account.md A30)."""
+"""The list of an account's access tokens, with the browser or device that each came from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sign-in tokens and codes that the tenant's servers deliver themselves (interface account.md operations A20 and A21)."""
+"""Sign-in tokens and codes that the tenant's servers deliver themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One-time tokens and codes that the tenant's servers deliver themselves (interface account.md operations A18 to A21)."""
+"""One-time tokens and codes that the tenant's servers deliver themselves."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def _refuse_empty(context: Context) -> None:
 
 
 def _create(context: Context, req: contract.CreateAccount) -> Account:
-    """Create an account from the request, without sending an email (interface account.md operation A01).
+    """Create an account from the request, without sending an email.
 
     Raises:
         UnknownPolicyVersion, NoConsentForm, ConsentRefused, and the refusals of `drafts`.

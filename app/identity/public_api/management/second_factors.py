@@ -1,4 +1,4 @@
-"""Operations of the tenant's servers on second factors (interface mfa.md section 4) and step-up tokens (operations M75 to M77)."""
+"""Operations of the tenant's servers on second factors and step-up tokens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gives an account another id, in every table that names accounts (interface account.md operation A13)."""
+"""Gives an account another id, in every table that names accounts."""
 
 from __future__ import annotations
 

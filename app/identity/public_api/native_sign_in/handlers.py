@@ -1,4 +1,4 @@
-"""The operation that signs an app's user in by a provider's credential (interface user.md operation U88, decision 0182)."""
+"""The operation that signs an app's user in by a provider's credential (decision 0182)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A signed-in owner unlocks the account (interface user.md operation U25)."""
+"""A signed-in owner unlocks the account."""
 
 from __future__ import annotations
 

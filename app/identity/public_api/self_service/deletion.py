@@ -1,4 +1,4 @@
-"""Account deletion by its owner: confirmed by link or code, with what ends at once (user.md operations U18 to U21)."""
+"""Account deletion by its owner: confirmed by link or code, with what ends at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An account's owner adds, removes and reorders its email addresses (interface user.md operations U23, U24)."""
+"""An account's owner adds, removes and reorders its email addresses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations on the signed-in account's passkeys (interface mfa.md operations M57-M60)."""
+"""Operations on the signed-in account's passkeys."""
 
 from __future__ import annotations
 

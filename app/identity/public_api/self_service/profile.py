@@ -1,4 +1,4 @@
-"""An account's owner changes its profile and its username (interface user.md operations U16, U17, U22)."""
+"""An account's owner changes its profile and its username."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def _refuse_addresses(context: Context, change: AccountChange) -> None:
 
 
 def _request_number(context: Context, account: Account, phone: str | None, req: UpdateOwnAccount) -> None:
-    """Text a code to another number, which becomes the account's once it is verified, as operation U66 does."""
+    """Text a code to another number, which becomes the account's once it is verified."""
     if phone is None or phone == account.phone:
         return
     phones.require_enabled(context)

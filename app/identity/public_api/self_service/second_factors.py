@@ -1,4 +1,4 @@
-"""Operations on the signed-in account's second factors (interface mfa.md section 3)."""
+"""Operations on the signed-in account's second factors."""
 
 from __future__ import annotations
 

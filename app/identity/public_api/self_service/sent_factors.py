@@ -1,4 +1,4 @@
-"""Operations on the SMS, email and security-question factors of the signed-in account (mfa.md section 3)."""
+"""Operations on the SMS, email and security-question factors of the signed-in account."""
 
 from __future__ import annotations
 

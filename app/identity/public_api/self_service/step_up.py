@@ -1,4 +1,4 @@
-"""Step-up authentication of a signed-in account (interface mfa.md section 7)."""
+"""Step-up authentication of a signed-in account."""
 
 from __future__ import annotations
 

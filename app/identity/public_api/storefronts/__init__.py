@@ -1,1 +1,1 @@
-"""Sign-on of an account at the tenant's storefronts and booking systems (interface tenant-config.md section 15)."""
+"""Sign-on of an account at the tenant's storefronts and booking systems."""

@@ -1,4 +1,4 @@
-"""Apps accept an invitation to an organization in the sign-in with a provider's credential (interface user.md operation U88)."""
+"""Apps accept an invitation to an organization in the sign-in with a provider's credential."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Apps sign in with JWTs of the tenant's JWT custom providers (interface user.md operation U88, tenant-config.md section 10)."""
+"""Apps sign in with JWTs of the tenant's JWT custom providers."""
 
 from __future__ import annotations
 

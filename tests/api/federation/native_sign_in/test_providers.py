@@ -1,4 +1,4 @@
-"""Apps sign in with what a provider's SDK returned (interface user.md operation U88, decision 0182): every provider and parameter."""
+"""Apps sign in with what a provider's SDK returned (decision 0182): every provider and parameter."""
 
 from __future__ import annotations
 

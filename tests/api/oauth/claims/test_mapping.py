@@ -1,4 +1,4 @@
-"""Each application gets the claims that the tenant maps for it, and no more (federation.md section 5) (RFC 9068 section 2.2.2)."""
+"""Each application gets the claims that the tenant maps for it, and no more (RFC 9068 section 2.2.2)."""
 
 from __future__ import annotations
 

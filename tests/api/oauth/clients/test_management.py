@@ -1,4 +1,4 @@
-"""Management of OAuth clients (interface tenant-config.md section 10): written settings apply at the next sign-in."""
+"""Management of OAuth clients: written settings apply at the next sign-in."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def test_client_of_another_tenant_is_unknown(new_tenant_server: NewTenantServer,
 
 
 def test_client_gets_logout_addresses(send: Send) -> None:
-    """Interface tenant-config.md section 10: `BackChannelLogout` with its list of addresses and its switches."""
+    """`BackChannelLogout` with its list of addresses and its switches."""
     answered(send("POST", CLIENTS, SHOP))
     logout = {
         "LogoutURIs": ["https://shop.example/out", "https://orders.example/out"],

@@ -171,7 +171,7 @@ SIGN_OUTS: list[tuple[Act, str]] = [
 def test_each_reason_can_be_switched(
     world: World, receiver: LogoutReceiver, browser: Browser, ada: Person, act: Act, reason: str
 ) -> None:
-    """Interface federation.md section 5: on sign-out by an application or here, password change and deletion, as switched."""
+    """On sign-out by an application or here, password change and deletion, as switched."""
     reasons = ["rp_logout", "idp_logout", "password_change", "account_delete"]
     desk = world.application(
         "desk", client_id="desk", backchannel_logout_uri=receiver.address, backchannel_logout_on=[reason]

@@ -1,4 +1,4 @@
-"""The older addresses of OAuth and OpenID Connect on the API host (interface federation.md section 9)."""
+"""The older addresses of OAuth and OpenID Connect on the API host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every response and refusal of the operations of organization domains (interface organizations.md section 4), with a DNS server."""
+"""Every response and refusal of the operations of organization domains, with a DNS server."""
 
 from __future__ import annotations
 

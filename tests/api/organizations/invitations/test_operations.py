@@ -1,4 +1,4 @@
-"""Every response and refusal of the operations of invitations (interface organizations.md section 8)."""
+"""Every response and refusal of the operations of invitations."""
 
 from __future__ import annotations
 

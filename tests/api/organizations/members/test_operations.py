@@ -1,4 +1,4 @@
-"""Every response and refusal of the operations of organization user roles (interface organizations.md section 7)."""
+"""Every response and refusal of the operations of organization user roles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Phone verification by code, and the session that it may begin (user.md operations U63, U64)."""
+"""Phone verification by code, and the session that it may begin."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _verify_without_session(context: Context, phone: str, holder: Account | None
 def _complete_risk_challenge(
     context: Context, pending: PendingSignIn, phone: str, req: contract.VerifyPhone
 ) -> contract.PhoneVerified:
-    """Complete a sign-in that a risk stopped, by the code sent for it (interface mfa.md section 9)."""
+    """Complete a sign-in that a risk stopped, by the code sent for it."""
     is_hidden = context.tenant.settings.hide_unknown_accounts
     lookup = AccountLookup(context, TypedIdentifier("phone", phone), pending.account, is_hidden)
     is_lock_solved = email_verification.solve_lock(

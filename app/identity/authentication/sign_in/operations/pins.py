@@ -1,4 +1,4 @@
-"""Operations that take a PIN: sign-in, set, change, and reset (user.md U46, U67 to U69, U73 to U77)."""
+"""Operations that take a PIN: sign-in, set, change, and reset."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Risk challenges at the login without second factors: errors 1165 to 1167 (interface mfa.md section 9).
+"""Risk challenges at the login without second factors: errors 1165 to 1167.
 
 Each refusal contains a challenge token, which the operations of second factors accept.
 """

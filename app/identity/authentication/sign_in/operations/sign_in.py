@@ -50,7 +50,7 @@ def _record_origin(context: Context, login_url: str | None) -> None:
 
 @contract.with_password.implements
 def with_password(context: Context, req: contract.PasswordLogin) -> contract.Login:
-    """Refuse tenants with second factors: they use the login that returns a challenge (interface mfa.md section 1)."""
+    """Refuse tenants with second factors: they use the login that returns a challenge."""
     if context.tenant.settings.two_factor != "disabled":
         raise e.TwoFactorOn
     verified, authentication = _verify_password(context, req)
@@ -92,7 +92,7 @@ def _verify_password(context: Context, req: contract.PasswordLogin) -> tuple[Pas
 
 @submit_consents.implements
 def with_consents(context: Context, req: SubmitConsentsByToken) -> contract.Login:
-    """Continue a sign-in that requires consents (interface user.md operation U83).
+    """Continue a sign-in that requires consents.
 
     A refused submission leaves the token unused; of concurrent valid ones, one begins the session.
     """

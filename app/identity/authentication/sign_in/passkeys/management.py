@@ -43,7 +43,7 @@ def add(context: Context, account: Account, credential: PresentedCredential, nam
 
 
 def add_factor(context: Context, account: Account, credential: PresentedCredential) -> Credential:
-    """Store another passkey as a second factor (operation M30)."""
+    """Store another passkey as a second factor."""
     new_passkey = ceremonies.verify_registration(context, CeremonyUse.FACTOR, credential, account.uid)
     return _notify_added(
         context, account, ceremonies.add_passkey(context, new_passkey, account.uid, passkey_store.FACTOR)

@@ -1,4 +1,4 @@
-"""Recovery from a lost passkey (interface mfa.md operations M54-M56): a mailed link adds a new one, but never a second factor."""
+"""Recovery from a lost passkey: a mailed link adds a new one, but never a second factor."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from app.identity.directory.tenants.addresses import allowed_addresses
 from app.identity.messaging import service as messaging
 from app.identity.platform.context import Context
 
-VTYPE = "resetpasskey"  # hosted-pages.md section 2
+VTYPE = "resetpasskey"
 KIND = Purpose.RESET_PASSKEY
 
 

@@ -1,4 +1,4 @@
-"""Passkeys as the second factor of a challenge (interface mfa.md operations M15-M18)."""
+"""Passkeys as the second factor of a challenge."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ KIND = FactorKind.PASSKEY
 
 @contract.begin_enrolment.implements
 def begin_enrolment(context: Context, req: contract.EnrolmentBegin) -> RegisterBegin:
-    """With an access token instead of the challenge's token this is operation M29."""
+    """Begin for the account of a challenge's token or, without one, of the access token."""
     if req.second_factor_authentication_token is not None:
         pending = _pending(context, req.second_factor_authentication_token)
         _refuse_enrolled(context, pending)

@@ -1,4 +1,4 @@
-"""Sign-in with a passkey (interface mfa.md operations M50-M53): for a named account, or for any passkey that the browser offers."""
+"""Sign-in with a passkey: for a named account, or for any passkey that the browser offers."""
 
 from __future__ import annotations
 

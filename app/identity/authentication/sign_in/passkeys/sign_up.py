@@ -1,4 +1,4 @@
-"""Registration with a passkey in place of a password (interface mfa.md operations M48, M49)."""
+"""Registration with a passkey in place of a password."""
 
 from __future__ import annotations
 

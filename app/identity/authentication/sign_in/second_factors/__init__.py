@@ -1,1 +1,1 @@
-"""Operations that answer the challenge of a second factor (interface mfa.md section 2)."""
+"""Operations that answer the challenge of a second factor."""

@@ -1,4 +1,4 @@
-"""Operations that answer a challenge with a code, Duo or security answers (interface mfa.md operations M02, M03, M10 to M12)."""
+"""Operations that answer a challenge with a code, Duo or security answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations of push approval for programs and for the device (interface mfa.md section 8)."""
+"""Operations of push approval for programs and for the device."""
 
 from __future__ import annotations
 

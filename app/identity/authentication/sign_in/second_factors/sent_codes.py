@@ -1,4 +1,4 @@
-"""Operations of codes sent during a sign-in, by SMS and by mail (operations M04 to M08)."""
+"""Operations of codes sent during a sign-in, by SMS and by mail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changes of an account by the tenant's servers (account.md operation A05) or by its owner (user.md operation U16), who may set
+"""Changes of an account by the tenant's servers or by its owner, who may set
 different fields: writes what was checked and hashed before.
 """
 

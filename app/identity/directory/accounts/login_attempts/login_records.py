@@ -42,7 +42,7 @@ def lock_of(account: Account) -> AccountLock | None:
 
 
 def count_failure(work: UnitOfWork, account: Account, settings: TenantSettings, now: datetime) -> Failure:
-    """Count a failure; at the tenant's threshold lock the account as configured (interface user.md section 2.1)."""
+    """Count a failure; at the tenant's threshold lock the account as configured."""
     uid, lockout = account.uid, settings.lockout
     parameters = {"tenant": work.tenant_id, "account": uid, "now": now}
     row = work.one(_FAILED, parameters)

@@ -1,4 +1,4 @@
-"""Validates and patches profile lists, whose elements can request their deletion (user.md section 3)."""
+"""Validates and patches profile lists, whose elements can request their deletion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The `fields` parameter, which selects members of a profile for the response (interface profile.json.md section 5).
+"""The `fields` parameter, which selects members of a profile for the response.
 
 list  = item *("," item)        a,b
 item  = path [ "(" list ")" ]   a(b,c/d)

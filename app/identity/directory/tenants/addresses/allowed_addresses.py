@@ -23,7 +23,7 @@ _PUBLIC_PARAMETERS: Final = frozenset({"lang", "language", "ui_locales", "return
 
 
 def is_allowed(context: Context, return_url: str) -> bool:
-    """Return whether the tenant's whitelist allows the address (interface hosted-pages.md section 8).
+    """Return whether the tenant's whitelist allows the address.
 
     Scheme, host and port must equal an entry; the entry's path, if any, must be a prefix of whole segments; a leading `*.`
     allows subdomains. Hosts are compared as browsers send them. URLs that browsers may parse differently are refused, and own
@@ -58,7 +58,7 @@ def is_registered(context: Context, address: str) -> bool:
 def is_registered_page(context: Context, address: str) -> bool:
     """Return whether the whitelist contains exactly this address without its query and fragment.
 
-    Required for access tokens, whose return address has a query of its own (interface hosted-pages.md section 2).
+    Required for access tokens, whose return address has a query of its own.
     """
     page = address.partition("#")[0].partition("?")[0]
     return page in context.tenant.settings.url_whitelist and is_allowed(context, address)
@@ -133,7 +133,7 @@ def mailed_link(
 ) -> str:
     """Return the link of an email: to the application's own page, else to our `page`.
 
-    An own page gets `vtype`, `vtoken` and `more` (interface user.md, mail links). A link to
+    An own page gets `vtype`, `vtoken` and `more`. A link to
     our page has only the token and, to go on in the same browser, the id of the interaction.
     """
     if own_page:

@@ -1,4 +1,4 @@
-"""Claims of an account (federation.md section 5; OpenID Connect Core sections 5.1, 5.3 and 5.4), and the userinfo endpoint."""
+"""Claims of an account (OpenID Connect Core sections 5.1, 5.3 and 5.4), and the userinfo endpoint."""
 
 from __future__ import annotations
 

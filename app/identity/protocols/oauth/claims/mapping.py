@@ -1,4 +1,4 @@
-"""Claims by the tenant's mapping (federation.md section 5), which each application has of its own."""
+"""Claims by the tenant's mapping, which each application has of its own."""
 
 from __future__ import annotations
 

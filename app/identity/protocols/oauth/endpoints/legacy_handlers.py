@@ -1,4 +1,4 @@
-"""Handlers of the older addresses on the API host (interface federation.md section 9): those of the tenant's host, under other names."""
+"""Handlers of the older addresses on the API host: those of the tenant's host, under other names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Grant exchange_token of the interface (federation.md section 2): an account's access token of the API's own sign-ins becomes
+"""Grant exchange_token of the interface: an account's access token of the API's own sign-ins becomes
 tokens of this client.
 
 The client's tokens end with a session of their own, or with the browser session of the presented token.

@@ -1,4 +1,4 @@
-"""Machine tokens: RS256 JWTs of /service/oauth/token, for the management operations (tenant-config.md section 1)."""
+"""Machine tokens: RS256 JWTs of /service/oauth/token, for the management operations."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MANAGEMENT_PATHS = ("/identity/v2/manage", "/v2/manage")  # a token for one is 
 
 
 def issuer(context: Context) -> str:
-    """Return the issuer of machine tokens, which ends with a slash (tenant-config.md section 1)."""
+    """Return the issuer of machine tokens, which ends with a slash."""
     return f"{context.issuer}/"
 
 
@@ -70,7 +70,7 @@ def verify(context: Context, token: str | None) -> dict[str, Any]:
 
 
 def scopes_of(claims: Mapping[str, Any]) -> frozenset[str]:
-    """Return the scopes that a machine token grants (tenant-config.md section 1)."""
+    """Return the scopes that a machine token grants."""
     return frozenset(claims.get("scp") or ())
 
 

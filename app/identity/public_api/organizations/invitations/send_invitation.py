@@ -1,4 +1,4 @@
-"""Sends invitations to organizations by email, and resends them (interface organizations.md section 8)."""
+"""Sends invitations to organizations by email, and resends them."""
 
 from __future__ import annotations
 

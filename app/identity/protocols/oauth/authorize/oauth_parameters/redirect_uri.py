@@ -2,7 +2,7 @@
 
 Only the port of a native application's loopback address may differ (RFC 8252 section 7.3), and of its http://localhost, which
 section 8.3 advises against but command-line programs use (decision 0340): not with FAPI. A client without redirect
-URIs may use an entry of the tenant's whitelist, which must be equal too (federation.md section 4).
+URIs may use an entry of the tenant's whitelist, which must be equal too.
 """
 
 import re

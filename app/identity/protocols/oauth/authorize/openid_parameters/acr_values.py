@@ -1,7 +1,7 @@
 """acr: the authentication context class that the client requests.
 
 `acr_values`, or `acr` as a voluntary claim, is voluntary (OpenID Connect Core sections 3.1.2.1 and 5.5.1.1): `2` requests two
-factors where the account has them; one class reauthenticates and is echoed in `acr` (federation.md section 4). As an
+factors where the account has them; one class reauthenticates and is echoed in `acr`. As an
 essential claim it is mandatory: the response has one of the values, or is an error.
 """
 

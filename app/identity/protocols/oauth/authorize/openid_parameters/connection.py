@@ -1,4 +1,4 @@
-"""connection, provider: skip the sign-in page and redirect to one of the tenant's identity providers (federation.md section 4).
+"""connection, provider: skip the sign-in page and redirect to one of the tenant's identity providers.
 
 A name that the tenant does not have, or has switched off, is no error: the sign-in page is shown.
 """

@@ -57,7 +57,7 @@ def parameters(
         details = response.authorization_details
         sent = {
             "access_token": access_token,
-            "token": access_token,  # the interface's older name for it (federation.md section 4)
+            "token": access_token,  # the interface's older name for it
             "token_type": response.token_type,
             "expires_in": str(response.expires_in),
             "scope": response.scope,
