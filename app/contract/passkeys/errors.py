@@ -18,6 +18,10 @@ class PasskeyMisconfigured(ApiError):
     description = "The passkey settings don’t fit this host. Check RPID and RPOrigins."
 
 
+class TooManyPasskeys(PasskeyMisconfigured):
+    """The account has as many passkeys as it may. The interface has no number of its own for it."""
+
+
 class NoPasskey(ApiError):
     code, status, message = 1323, 403, "Passkey not configured in your profile."
     description = "The account has no passkey."

@@ -156,7 +156,6 @@ class Page:
 
     def render(self, status: int = 200) -> Response:
         """Return the page as a response; compressed if the browser accepts gzip."""
-        services = self.widget.sources if self.widget else ()
         allows_fetch = self.allows_fetch or "poll" in self.run
         body, is_compressed = self.html().encode("utf-8", "replace"), accepts_gzip()
         return _response(
@@ -164,8 +163,8 @@ class Page:
             status,
             self.form_targets,
             self.pictures,
-            services,
-            frames=self.frame_sources,
+            captcha_sources=self.widget.sources if self.widget else (),
+            frame_sources=self.frame_sources,
             allows_fetch=allows_fetch,
             is_compressed=is_compressed,
         )
@@ -197,9 +196,9 @@ def _response(
     status: int,
     form_targets: Iterable[str],
     pictures: Iterable[str] = (),
-    services: tuple[str, ...] = (),
     *,
-    frames: tuple[str, ...] = (),
+    captcha_sources: tuple[str, ...] = (),
+    frame_sources: tuple[str, ...] = (),
     allows_fetch: bool = False,
     is_compressed: bool,
 ) -> Response:
@@ -213,8 +212,8 @@ def _response(
         form_targets=form_targets,
         images=sorted(images),
         fonts=fonts,
-        services=services,
-        frames=frames,
+        captcha_sources=captcha_sources,
+        frame_sources=frame_sources,
         allows_fetch=allows_fetch,
     )
     response = PageResponse(body, status, content_type=HTML)

@@ -14,8 +14,8 @@ def content_security_policy(
     form_targets: Iterable[str] = (),
     images: Iterable[str] = (),
     fonts: Iterable[str] = (),
-    services: tuple[str, ...] = (),
-    frames: Iterable[str] = (),
+    captcha_sources: tuple[str, ...] = (),
+    frame_sources: Iterable[str] = (),
     allows_fetch: bool = False,
 ) -> str:
     """Return the Content-Security-Policy of a page. Invalid sources are left out: they could end a directive.
@@ -26,15 +26,15 @@ def content_security_policy(
             every redirect that follows a POST.
         images: sources of the tenant's and the page's images.
         fonts: sources of the tenant's font.
-        services: sources of a captcha provider, whose scripts, frames and connections the page allows.
-        frames: sources of the page's other frames.
+        captcha_sources: of a captcha provider, whose scripts, frames and connections the page allows.
+        frame_sources: of the page's other frames.
         allows_fetch: whether the page's own script may call the hub.
     """
     image_sources = " ".join(["'self' data:", *filter(is_source, images)])
     targets = " ".join(dict.fromkeys(["'self'", *filter(is_source, form_targets)]))
-    own = " ".join([f"'nonce-{nonce}'", *services])
-    connections = " ".join([*(["'self'"] if allows_fetch else []), *services])
-    framed = " ".join((*services, *filter(is_source, frames)))
+    own = " ".join([f"'nonce-{nonce}'", *captcha_sources])
+    connections = " ".join([*(["'self'"] if allows_fetch else []), *captcha_sources])
+    framed = " ".join((*captcha_sources, *filter(is_source, frame_sources)))
     optional = f"frame-src {framed}; " if framed else ""
     optional += f"connect-src {connections}; " if connections else ""
     font_sources = " ".join(font for font in fonts if font == "'self'" or is_source(font))

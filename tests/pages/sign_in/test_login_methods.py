@@ -31,9 +31,9 @@ def visitor(world: World, new_visitor_at: NewVisitorAt) -> Visitor:
 
 
 def shown_methods(page: VisitedPage) -> list[str]:
-    """Return the texts of the ways in the order of the page; the password form's button stands among them."""
+    """Return the texts of the sign-in methods in the order of the page; the password form's button stands among them."""
     found = re.findall(
-        r'<(?:a|button)[^>]* class="(?:way|button)[^"]*"[^>]*>(.*?)</(?:a|button)>', page.html, re.DOTALL
+        r'<(?:a|button)[^>]* class="(?:method|button)[^"]*"[^>]*>(.*?)</(?:a|button)>', page.html, re.DOTALL
     )
     return [words(text) for text in found]
 

@@ -275,7 +275,7 @@ def test_mailbox_sign_in_ends_attackers_access(new_world: NewWorld, new_visitor_
 
 def test_disabled_methods_are_not_offered(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
     visitor = new_visitor_at(new_world())
-    assert 'class="way' not in visitor.open("/login").html
+    assert 'class="method' not in visitor.open("/login").html
     for method in ("mail", "sms", "device", "nothing"):
         assert urlsplit(visitor.open(f"/sign-in/{method}").address).path == "/login"
 

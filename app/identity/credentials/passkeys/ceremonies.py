@@ -86,12 +86,12 @@ def begin_registration(
     preferences: CreationPreferences = DEFAULT_PREFERENCES,
     **facts: Any,
 ) -> dict[str, Any]:
-    """Return the options of a new passkey. Raises PasskeyMisconfigured, TooManyRequests."""
+    """Return the options of a new passkey. Raises PasskeyMisconfigured, TooManyPasskeys, TooManyRequests."""
     existing = tuple(passkeys)
     spend_ceremony(context)
     refuse_misconfigured(context)
     if len(existing) >= store.MAX_PASSKEYS:
-        raise e.PasskeyMisconfigured
+        raise e.TooManyPasskeys
     challenge = _issue_challenge(
         context, ContinuationPurpose.PASSKEY_CREATION, use, entity.uid, {"name": entity.name, **facts}
     )
@@ -144,13 +144,13 @@ def verify_registration(
 
 
 def add_passkey(context: Context, passkey: NewPasskey, uid: str, kind: str = store.SIGN_IN, **facts: Any) -> Credential:
-    """Store a passkey and spend its challenge. Only one of several concurrent calls succeeds. Raises PasskeyRefused, PasskeyMisconfigured.
+    """Store a passkey and spend its challenge. Only one of several concurrent calls succeeds. Raises PasskeyRefused, TooManyPasskeys.
 
     Lock order: the account, then its credentials and continuation tokens.
     """
     account_store.lock_unread(context, uid)
     if len(store.by_account(context, uid)) >= store.MAX_PASSKEYS:
-        raise e.PasskeyMisconfigured
+        raise e.TooManyPasskeys
     try:
         # The id must be unique across both kinds: a concurrent call with the same id waits here, and then sees the first.
         continuation_tokens.renew(
