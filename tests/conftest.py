@@ -31,7 +31,7 @@ pytest_plugins = [
     "tests.support.oauth.world",
     "tests.support.tenants.tenant_server",
     "tests.support.organizations.members",
-    "tests.support.organizations.joining",
+    "tests.support.organizations.open_organization",
     "tests.support.browsers.page_samples",
     "tests.support.browsers.chromium",
     "tests.support.plugins.local_calls",

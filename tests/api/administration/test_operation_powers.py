@@ -17,7 +17,7 @@ from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit.operations.operation import AnyOperation
 from tests.support.oauth.managed_clients import client_of
 from tests.support.operations.operation_powers import OWNER, WITHOUT, WRITES, Write, joined
-from tests.support.organizations.invitations import Inviting
+from tests.support.organizations.invitations import InvitingBusiness
 from tests.support.organizations.management import PATH, PERMISSIONS, ROLES
 from tests.support.tenants.machines import SECRET, machine
 from tests.support.tenants.tenant_server import NewTenantServer, answered, refused
@@ -27,12 +27,12 @@ LACKS = (403, 6002)
 NAMED: dict[str, AnyOperation] = {operation.name: operation for operation in load_catalogue()}
 
 
-def as_program(item: Inviting, write: Write, path: str, body: Any, *scopes: str) -> TestResponse:
+def as_program(item: InvitingBusiness, write: Write, path: str, body: Any, *scopes: str) -> TestResponse:
     token = machine(item.tenant, *scopes)
     return item.tenant.send(NAMED[write.operation].method, path, body, bearer=token, apikey=None)
 
 
-def as_client(item: Inviting, write: Write, path: str, body: Any, *scopes: str) -> TestResponse:
+def as_client(item: InvitingBusiness, write: Write, path: str, body: Any, *scopes: str) -> TestResponse:
     pair: dict[str, Any] = {"apikey": None, "clientID": client_of(item.tenant, *scopes), "clientSecret": SECRET}
     return item.tenant.send(NAMED[write.operation].method, path, body, with_secret=False, **pair)
 
@@ -44,7 +44,7 @@ def test_power_is_written_by_programs_that_have_it(new_tenant_server: NewTenantS
     scope, asking = operation.admission.scope, [as_program]
     if AuthScheme.QUERY_CLIENT_SECRET in operation.admission.auth.schemes():
         asking.append(as_client)
-    item = Inviting(new_tenant_server())
+    item = InvitingBusiness(new_tenant_server())
     path, body = write.make(item)
     for ask in asking:
         for missing in {*write.needs} - {scope}:
@@ -60,7 +60,7 @@ def test_power_is_written_by_programs_that_have_it(new_tenant_server: NewTenantS
 
 @pytest.mark.parametrize("write", WRITES, ids=str)
 def test_api_secret_writes_every_power(new_tenant_server: NewTenantServer, write: Write) -> None:
-    item = Inviting(new_tenant_server())
+    item = InvitingBusiness(new_tenant_server())
     path, body = write.make(item)
     answer = item.send(NAMED[write.operation].method, path, body)
     assert answer.status_code == write.status, answer.text
@@ -68,7 +68,7 @@ def test_api_secret_writes_every_power(new_tenant_server: NewTenantServer, write
 
 def test_role_update_alone_makes_no_owner(new_tenant_server: NewTenantServer) -> None:
     """The permission of owners comes by a name, into a role that people have."""
-    item = Inviting(new_tenant_server())
+    item = InvitingBusiness(new_tenant_server())
     permission = item.permission("orders:read")
     role = item.role("Clerk", permissions=(permission,))
     item.member(item.org, role)
@@ -89,7 +89,7 @@ def test_role_update_alone_makes_no_owner(new_tenant_server: NewTenantServer) ->
 
 
 def test_plain_invitation_needs_its_scope_alone(new_tenant_server: NewTenantServer) -> None:
-    item = Inviting(new_tenant_server())
+    item = InvitingBusiness(new_tenant_server())
     sent = machine(item.tenant, "invitation:create")
     answered(item.tenant.send("POST", "/v2/manage/invitations", item.body(), bearer=sent, apikey=None))
     assert set(OWNER) > {"invitation:create"}
@@ -101,7 +101,7 @@ def test_plain_invitation_needs_its_scope_alone(new_tenant_server: NewTenantServ
 @pytest.mark.both_databases
 def test_role_of_new_members_stays_until_an_approval(new_tenant_server: NewTenantServer) -> None:
     """An approval waits for the policy that makes new members owners, and is refused by it."""
-    item = Inviting(new_tenant_server())
+    item = InvitingBusiness(new_tenant_server())
     owner = item.role("Owner", permissions=(item.permission("org:own"),))
     token = machine(item.tenant, NAMED["organization_join_requests.approve"].admission.scope)
     path, where = f"{PATH}/{item.org}/joinrequests/join_0/approve", organizations.c.org_id == item.org
@@ -117,7 +117,7 @@ def test_role_of_new_members_stays_until_an_approval(new_tenant_server: NewTenan
 
 def test_domains_that_stay_need_no_power(new_tenant_server: NewTenantServer, subtests: pytest.Subtests) -> None:
     """A program that writes a whole organization back, whose members would join as owners, adds no member."""
-    item = Inviting(new_tenant_server())
+    item = InvitingBusiness(new_tenant_server())
     joined(item)
     path = f"{PATH}/{item.org}"
     writer = machine(item.tenant, "organization:update")

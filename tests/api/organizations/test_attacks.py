@@ -9,18 +9,18 @@ import pytest
 
 from app.contract import errors as e
 from app.identity.directory.organizations.owned_organizations import MAX_CREATIONS
-from tests.support.organizations.invitations import LOOK_UP, PATH, Inviting, inviting
-from tests.support.organizations.joining import Joining
+from tests.support.organizations.invitations import LOOK_UP, PATH, InvitingBusiness, inviting_business
 from tests.support.organizations.management import ROLES
 from tests.support.organizations.members import OWN, Team, refused
+from tests.support.organizations.open_organization import OpenOrganization
 from tests.support.services.identity_service import pass_time
 from tests.support.tenants.tenant_server import NewTenantServer, answered
 
 GUEST = "guest@globex.test"
 
 
-def one_of(team: Team) -> Inviting:
-    return Inviting(team.company.business.tenant)
+def one_of(team: Team) -> InvitingBusiness:
+    return InvitingBusiness(team.company.business.tenant)
 
 
 def refusal(answer: Any) -> tuple[int, Any]:
@@ -71,7 +71,7 @@ def test_managers_invitation_makes_no_owner_later(team: Team) -> None:
 
 
 def test_resent_link_leads_to_no_page_that_was_disallowed(new_tenant_server: NewTenantServer) -> None:
-    item = inviting(new_tenant_server, url_whitelist=["https://app.example/join"])
+    item = inviting_business(new_tenant_server, url_whitelist=["https://app.example/join"])
     made = item.invite(url="https://app.example/join")
     item.tenant.change_settings(url_whitelist=[])
     item.wait(seconds=61)
@@ -111,22 +111,22 @@ def test_display_name_of_another_organization_is_refused(team: Team, name: str) 
     assert team.send("owner", "/settings", Name="Globex", DisplayName="GLOBEX") == (200, None)
 
 
-def test_approval_needs_recent_authentication(joining: Joining) -> None:
-    manager, request = joining.team.browser("manager"), joining.open_request()
-    pass_time(joining.team.company.world.services, minutes=6)
+def test_approval_needs_recent_authentication(open_org: OpenOrganization) -> None:
+    manager, request = open_org.team.browser("manager"), open_org.open_request()
+    pass_time(open_org.team.company.world.services, minutes=6)
 
     def decide(**members: Any) -> tuple[int, Any]:
-        body = {"Organization": joining.team.org, "Request": request, "IsApproved": True, **members}
+        body = {"Organization": open_org.team.org, "Request": request, "IsApproved": True, **members}
         return refusal(manager.send("POST", f"{OWN}/requests", json.dumps(body).encode()))
 
     assert decide() == refused(e.WrongCurrentPassword)
     assert decide(Password="wrong horse 7") == refused(e.WrongCurrentPassword)
-    assert [item["Status"] for item in joining.requests()] == ["open"]
-    assert decide(Password=joining.team.people["manager"].password) == (200, None)
+    assert [item["Status"] for item in open_org.requests()] == ["open"]
+    assert decide(Password=open_org.team.people["manager"].password) == (200, None)
 
 
-def test_decline_needs_no_recent_authentication(joining: Joining) -> None:
-    manager, request = joining.team.browser("manager"), joining.open_request()
-    pass_time(joining.team.company.world.services, minutes=6)
-    body = {"Organization": joining.team.org, "Request": request, "IsApproved": False}
+def test_decline_needs_no_recent_authentication(open_org: OpenOrganization) -> None:
+    manager, request = open_org.team.browser("manager"), open_org.open_request()
+    pass_time(open_org.team.company.world.services, minutes=6)
+    body = {"Organization": open_org.team.org, "Request": request, "IsApproved": False}
     assert refusal(manager.send("POST", f"{OWN}/requests", json.dumps(body).encode())) == (200, None)

@@ -12,7 +12,7 @@ from app.contract.organizations.invitation_links import ListInvitationLinks
 from app.contract.organizations.join_requests import ListJoinRequests
 from app.contract.paging import DEFAULT_SIZE, Paged
 from app.contract.published.examples import load_examples
-from tests.support.organizations.invitations import LINKS, Inviting
+from tests.support.organizations.invitations import LINKS, InvitingBusiness
 from tests.support.organizations.management import PATH, PERMISSIONS, ROLES
 from tests.support.tenants.machines import ask, machine
 from tests.support.tenants.tenant_server import NewTenantServer, answered
@@ -20,7 +20,7 @@ from tests.support.tenants.tenant_server import NewTenantServer, answered
 load_catalogue()
 PAGED = {operation.name: operation for operation in CATALOGUE if issubclass(operation.request, Paged)}
 UNPAGED = [name for name, item in PAGED.items() if item.hashing is WHOLE_LIST]
-LISTS: Mapping[str, Callable[[Inviting], tuple[str, dict[str, Any]]]] = {
+LISTS: Mapping[str, Callable[[InvitingBusiness], tuple[str, dict[str, Any]]]] = {
     "organizations.list": lambda _: (PATH, {}),
     "organization_roles.list": lambda _: (ROLES, {}),
     "organization_roles.list_of_organization": lambda item: (f"{PATH}/{item.org}/roles", {}),
@@ -35,9 +35,9 @@ LISTS: Mapping[str, Callable[[Inviting], tuple[str, dict[str, Any]]]] = {
 
 
 @pytest.fixture
-def inviting(new_tenant_server: NewTenantServer) -> Inviting:
+def inviter(new_tenant_server: NewTenantServer) -> InvitingBusiness:
     """Return a tenant with three of everything."""
-    made = Inviting(new_tenant_server())
+    made = InvitingBusiness(new_tenant_server())
     for number in range(3):
         org = made.create(f"Org {number}")
         role = made.role(org=made.org)
@@ -55,27 +55,27 @@ def test_every_list_has_a_case() -> None:
     assert set(UNPAGED) == set(PAGED) - {"organization_join_requests.list", "organization_invitation_links.list_all"}
 
 
-def listed(inviting: Inviting, name: str, **page: int) -> list[Any]:
-    path, query = LISTS[name](inviting)
-    found: list[Any] = answered(inviting.send("GET", path, **query, **page))["Data"]
+def listed(inviter: InvitingBusiness, name: str, **page: int) -> list[Any]:
+    path, query = LISTS[name](inviter)
+    found: list[Any] = answered(inviter.send("GET", path, **query, **page))["Data"]
     return found
 
 
-def test_list_is_answered_in_pages(inviting: Inviting, subtests: pytest.Subtests) -> None:
+def test_list_is_answered_in_pages(inviter: InvitingBusiness, subtests: pytest.Subtests) -> None:
     for name in LISTS:
         with subtests.test(name):
             first, second, complete = (
-                listed(inviting, name, page=number, pagesize=size) for number, size in ((1, 2), (2, 2), (1, 200))
+                listed(inviter, name, page=number, pagesize=size) for number, size in ((1, 2), (2, 2), (1, 200))
             )
             assert len(complete) >= 3
             assert len(first) == 2
             assert [*first, *second] == complete[:4]
 
 
-def test_list_without_page_is_complete(inviting: Inviting, subtests: pytest.Subtests) -> None:
+def test_list_without_page_is_complete(inviter: InvitingBusiness, subtests: pytest.Subtests) -> None:
     for name in LISTS:
         with subtests.test(name):
-            assert listed(inviting, name) == listed(inviting, name, page=1, pagesize=200)
+            assert listed(inviter, name) == listed(inviter, name, page=1, pagesize=200)
 
 
 @pytest.mark.parametrize("request_class", [ListInvitationLinks, ListJoinRequests])
@@ -83,11 +83,11 @@ def test_lists_of_our_own_begin_with_the_first_page(request_class: type[Paged]) 
     assert request_class.model_construct().window == (DEFAULT_SIZE, 0)
 
 
-def test_links_beyond_the_first_page_are_on_the_second(inviting: Inviting) -> None:
+def test_links_beyond_the_first_page_are_on_the_second(inviter: InvitingBusiness) -> None:
     for _ in range(DEFAULT_SIZE):
-        answered(inviting.send("DELETE", f"{LINKS}/{inviting.link()['Id']}"))
+        answered(inviter.send("DELETE", f"{LINKS}/{inviter.link()['Id']}"))
     first, second = (
-        answered(inviting.send("GET", LINKS, orgid=inviting.org, **page))["Data"] for page in ({}, {"page": 2})
+        answered(inviter.send("GET", LINKS, orgid=inviter.org, **page))["Data"] for page in ({}, {"page": 2})
     )
     assert (len(first), len(second)) == (DEFAULT_SIZE, 3)
 

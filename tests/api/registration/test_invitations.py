@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.accounts.mailbox import mails_to
 from tests.support.accounts.registering import UNLIMITED, register
-from tests.support.organizations.invitations import GUEST, Inviting, inviting
+from tests.support.organizations.invitations import GUEST, InvitingBusiness, inviting_business
 from tests.support.organizations.management import OFF
 from tests.support.tenants.tenant_server import NewTenantServer, answered, refused
 
@@ -14,13 +14,13 @@ MINE = [{"Type": "Primary", "Value": "Ada@example.com"}]
 
 
 @pytest.fixture
-def inviter(new_tenant_server: NewTenantServer) -> Inviting:
-    stored = inviting(new_tenant_server, limits=UNLIMITED)
+def inviter(new_tenant_server: NewTenantServer) -> InvitingBusiness:
+    stored = inviting_business(new_tenant_server, limits=UNLIMITED)
     stored.invite()
     return stored
 
 
-def test_invited_person_registers_verified_and_joins(inviter: Inviting) -> None:
+def test_invited_person_registers_verified_and_joins(inviter: InvitingBusiness) -> None:
     sent = len(mails_to(inviter.tenant.services, inviter.tenant.tenant_id, GUEST))
     query = {"invitation_token": inviter.token()}
     data = answered(register(inviter.tenant, Email=MINE, query=query))["Data"]
@@ -37,13 +37,13 @@ def test_invited_person_registers_verified_and_joins(inviter: Inviting) -> None:
     "emails",
     [[{"Type": "Primary", "Value": "eve@example.com"}], [*MINE, {"Type": "Other", "Value": "eve@example.com"}]],
 )
-def test_other_addresses_register_nothing(inviter: Inviting, emails: list[dict[str, str]]) -> None:
+def test_other_addresses_register_nothing(inviter: InvitingBusiness, emails: list[dict[str, str]]) -> None:
     assert refused(register(inviter.tenant, Email=emails, query={"invitation_token": inviter.token()})) == (400, 8137)
     assert inviter.send("GET", "/identity/v2/manage/account", email="eve@example.com").status_code != 200
     assert len(inviter.members()) == 1
 
 
-def test_closed_invitation_registers_nothing(inviter: Inviting) -> None:
+def test_closed_invitation_registers_nothing(inviter: InvitingBusiness) -> None:
     query = {"invitation_token": inviter.token()}
     inviter.set_policy(MemberPolicy={"Seats": 1})
     assert refused(register(inviter.tenant, Email=MINE, query=query)) == (403, 8188)

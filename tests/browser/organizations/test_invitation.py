@@ -12,7 +12,7 @@ from tests.support.accounts.mailbox import link_in
 from tests.support.browsers.chromium import Opened
 from tests.support.browsers.shop_user import BARE
 from tests.support.oauth.world import World
-from tests.support.organizations.invitations import GUEST, Inviting
+from tests.support.organizations.invitations import GUEST, InvitingBusiness
 from tests.support.tenants.tenant_server import TenantServer
 
 PASSWORD, NEW_PASSWORD = "correct horse 7", "Zebra-kettle-91"
@@ -24,20 +24,20 @@ WORDS = {
 
 
 @pytest.fixture
-def business(world: World, identity_app: Flask) -> Inviting:
+def business(world: World, identity_app: Flask) -> InvitingBusiness:
     """Grace's organization, which invited the guest."""
     server = TenantServer(world.services, identity_app, world.tenant_id, world.name, world.api_key, world.api_secret)
-    made = Inviting(server)
+    made = InvitingBusiness(server)
     made.invite()
     return made
 
 
-def link_of(world: World, served: str, business: Inviting) -> str:
+def link_of(world: World, served: str, business: InvitingBusiness) -> str:
     """Return the mailed link, rewritten to the served port."""
     return link_in(business.mail()).replace(world.services.settings.hub_url(world.name), served)
 
 
-def members(business: Inviting) -> list[str]:
+def members(business: InvitingBusiness) -> list[str]:
     return [member["Email"] for member in business.members() if member["Uid"] != business.grace]
 
 
@@ -47,7 +47,7 @@ def is_wider_than_its_window(page: Page) -> bool:
 
 @pytest.mark.parametrize("how", [{}, {**BARE, "viewport": PHONE}], ids=["script", "no script, ar, phone"])
 def test_new_person_signs_up_and_joins(
-    world: World, served: str, opened: Opened, business: Inviting, how: dict[str, Any]
+    world: World, served: str, opened: Opened, business: InvitingBusiness, how: dict[str, Any]
 ) -> None:
     title, create, password, submit = WORDS[how.get("locale", "en")]
     page = opened(**how)
@@ -65,7 +65,9 @@ def test_new_person_signs_up_and_joins(
     assert members(business) == [GUEST]
 
 
-def test_another_account_switches_and_joins(world: World, served: str, opened: Opened, business: Inviting) -> None:
+def test_another_account_switches_and_joins(
+    world: World, served: str, opened: Opened, business: InvitingBusiness
+) -> None:
     for email in (GUEST, "eve@example.com"):
         world.person(email)
     page = opened()

@@ -11,8 +11,8 @@ from tests.support.browsers.chromium import Opened
 from tests.support.browsers.hub_in_browser import sign_in_address, the_shop
 from tests.support.oauth.relying_party import Person
 from tests.support.oauth.world import World
-from tests.support.organizations.joining import Joining
 from tests.support.organizations.members import Company, Team, organization_in
+from tests.support.organizations.open_organization import OpenOrganization
 from tests.support.tenants.tenant_server import answered
 
 SCRIPT = pytest.mark.parametrize("has_script", [True, False], ids=["script", "no script"])
@@ -92,18 +92,20 @@ def test_owner_hands_over_an_organization(team: Team, served: str, opened: Opene
 
 
 @SCRIPT
-def test_person_asks_and_manager_approves(joining: Joining, served: str, opened: Opened, has_script: bool) -> None:
-    asking = at_organizations(opened(java_script_enabled=has_script, viewport=PHONE), served, joining.ada)
+def test_person_asks_and_manager_approves(
+    open_org: OpenOrganization, served: str, opened: Opened, has_script: bool
+) -> None:
+    asking = at_organizations(opened(java_script_enabled=has_script, viewport=PHONE), served, open_org.ada)
     asking.get_by_role("button", name="Ask to join Globex").click()
     expect(asking.get_by_text("Request sent")).to_be_visible()
     expect(asking.get_by_text("Waiting for approval")).to_be_visible()
     page = at_organizations(
-        opened(java_script_enabled=has_script, viewport=PHONE), served, joining.team.people["owner"]
+        opened(java_script_enabled=has_script, viewport=PHONE), served, open_org.team.people["owner"]
     )
     page.get_by_role("link", name="Members of Globex").click()
     page.get_by_role("link", name="Requests", exact=True).click()
     heading_is(page, "Requests to join Globex")
-    page.get_by_role("button", name=f"Approve {joining.ada.email}").click()
+    page.get_by_role("button", name=f"Approve {open_org.ada.email}").click()
     expect(page.get_by_text("Request approved")).to_be_visible()
     asking.goto(f"{served}/organizations")
     expect(asking.get_by_role("listitem").filter(has_text="Globex")).to_contain_text("Member")

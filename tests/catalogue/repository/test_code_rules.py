@@ -163,46 +163,26 @@ def test_every_part_of_app_is_in_the_import_contracts() -> None:
 
 
 WORD_BOUND = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|_+")
-# The words of the dialect that the code once had. Each is forbidden as a whole part of a name.
-DIALECT = (
-    "whoever somebody anybody nobody house houses town towns books ledger letter letters proof proofs proved unproved "
-    "stranger strangers ticket tickets told tell tells telling said say says heard hear hears way ways vault danger agents "
-    "observing awaiting alarm alarms undoing lending gauge gauges spoken whom onward sought wish "
-    "turnstile door doors workings stated lookalikes handing brought readdressing sealed lies acquaintances "
-    "kept unkept usual unusual straight handed crew someone stated shell shells hole sought rbq pw cap mf nobodys"
-)
-# Mechanisms had these names as a whole; as a part of a longer name they are plain English or terms of the field.
-FORMER_NAMES = (
-    "Next KeptAnswers PersonalTexts Ready Wanted WantedLink Checked Checks Turn Cut Permit F PW AT CAP LOCK MF RBQ "
-    "waits_for_nothing first_factor_passed handed_over invited_join in_force looks asked outcomes wanted elsewhere"
-)
-# Terms of the field that contain one of these words.
-TERMS = re.compile(
-    r"user_agents?|proof_of_work|dpop_proofs?|letter_cases?|dead_letters?|spoken_codes?|(?:signs|registers)_nobody"
-)
-FIXED_NAMES = Path("tests/catalogue/fixed_names.yaml")
-
-
-def fixed_names() -> set[str]:
-    """Return the exceptions of `fixed_names.yaml`, which lists them by reason."""
-    return {name for names in yaml.safe_load(sources.text(FIXED_NAMES)).values() for name in names}
+NAMES_TO_AVOID = Path("tests/catalogue/names_to_avoid.yaml")
 
 
 def test_names_are_short_and_in_plain_words() -> None:
-    """Names of modules, classes, functions and parameters have no word of `DIALECT`, test names at most 60 characters.
+    """Names of modules, classes, functions and parameters follow `names_to_avoid.yaml`, test names have at most 60 characters.
 
-    None is one of `FORMER_NAMES`. An exception that no name needs any longer fails too.
+    An exception that no name needs any longer fails too.
     """
-    wrong, unused, forbidden = {}, fixed_names(), set(DIALECT.split())
-    fixed = frozenset(unused)
+    rules = yaml.safe_load(sources.text(NAMES_TO_AVOID))
+    words, names = set(rules["words"].split()), set(rules["names"].split())
+    terms, exceptions = re.compile("|".join(rules["terms"])), set(rules["exceptions"])
+    wrong, unused = {}, set(exceptions)
     for path in sources.under(*CODE):
         for name in [path.stem, *defined_names(path)]:
-            plain = TERMS.sub("", WORD_BOUND.sub("_", name).lower())
-            found = sorted(forbidden & set(plain.split("_")))
-            found += [name] if name in FORMER_NAMES.split() else []
+            plain = terms.sub("", WORD_BOUND.sub("_", name).lower())
+            found = sorted(words & set(plain.split("_")))
+            found += [name] if name in names else []
             if name.startswith("test_") and len(name) > MAX_TEST_NAME:
                 found.append(f"{len(name)} characters")
-            if found and name not in fixed:
+            if found and name not in exceptions:
                 wrong[f"{path} {name}"] = ", ".join(found)
             if found:
                 unused.discard(name)

@@ -9,7 +9,7 @@ from tests.pages.security.test_password_rules import BUTTON
 from tests.support.accounts.mailbox import link_in, mails_to
 from tests.support.oauth.relying_party import Person
 from tests.support.oauth.world import NewWorld, World
-from tests.support.organizations.invitations import Inviting
+from tests.support.organizations.invitations import InvitingBusiness
 from tests.support.organizations.management import OIDC, PATH, Business
 from tests.support.tenants.tenant_server import TenantServer, answered
 from tests.support.visitors.visitor import NewVisitorAt, VisitedPage
@@ -138,7 +138,7 @@ def test_seats_close_and_open_the_invitation_page(
     tenant: World, identity_app: Flask, new_visitor_at: NewVisitorAt, ada: Person
 ) -> None:
     server = server_of(tenant, identity_app)
-    business = Inviting(server.tenant)
+    business = InvitingBusiness(server.tenant)
     business.invite(ada.email)
     set_policy(business, MemberPolicy={"Seats": 1})  # Grace has it
     link = f"/auth.aspx?invitation_token={business.token(ada.email)}"

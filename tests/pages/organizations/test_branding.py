@@ -14,7 +14,7 @@ from tests.support.accounts.mailbox import mails_to
 from tests.support.journeys.account_security import signed_in
 from tests.support.oauth.relying_party import RelyingParty
 from tests.support.oauth.world import NewWorld, World
-from tests.support.organizations.invitations import GUEST, Inviting
+from tests.support.organizations.invitations import GUEST, InvitingBusiness
 from tests.support.organizations.members import Company, organization_in
 from tests.support.tenants.tenant_server import TenantServer, answered
 from tests.support.visitors.visitor import NewVisitorAt, VisitedPage, Visitor
@@ -153,7 +153,7 @@ def test_changed_look_shows_at_the_next_sign_in(
 def test_invitation_has_logo_and_colour(new_world: NewWorld, new_visitor_at: NewVisitorAt, identity_app: Any) -> None:
     world = new_world()
     key, secret = world.api_key, world.api_secret
-    business = Inviting(TenantServer(world.services, identity_app, world.tenant_id, world.name, key, secret))
+    business = InvitingBusiness(TenantServer(world.services, identity_app, world.tenant_id, world.name, key, secret))
     business.send("PUT", f"/v2/manage/organizations/{business.org}", {"Display": LOOK})
     business.invite()
     (mail,) = mails_to(world.services, world.tenant_id, GUEST)
@@ -209,7 +209,7 @@ def test_look_of_an_invitation_stays_until_its_end(
 ) -> None:
     world = new_world()
     key, secret = world.api_key, world.api_secret
-    business = Inviting(TenantServer(world.services, identity_app, world.tenant_id, world.name, key, secret))
+    business = InvitingBusiness(TenantServer(world.services, identity_app, world.tenant_id, world.name, key, secret))
     business.send("PUT", f"/v2/manage/organizations/{business.org}", {"Display": LOOK})
     business.invite()
     world.person(GUEST)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.accounts.mailbox import links_to, mails_to, path_of
 from tests.support.journeys.account_security import signed_in
-from tests.support.organizations.invitations import PATH, Inviting
+from tests.support.organizations.invitations import PATH, InvitingBusiness
 from tests.support.organizations.members import Company, organization_in
 from tests.support.tenants.tenant_server import answered
 from tests.support.visitors.visitor import NewVisitor, VisitedPage, Visitor
@@ -21,7 +21,7 @@ class Invited:
     """Ada with her browser, invited by Grace to Acme."""
 
     company: Company
-    business: Inviting
+    business: InvitingBusiness
     visitor: Visitor
     invitation: str
 
@@ -37,7 +37,7 @@ class Invited:
 
 @pytest.fixture
 def invited(company: Company, visitor: Visitor) -> Invited:
-    business = Inviting(company.business.tenant)
+    business = InvitingBusiness(company.business.tenant)
     made = business.invite(company.ada.email)
     signed_in(visitor, company.ada, "/profile")
     return Invited(company, business, visitor, made["Id"])

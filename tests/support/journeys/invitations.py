@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.accounts.mailbox import links_to, mails_to, path_of
 from tests.support.oauth.world import NewWorld, World
-from tests.support.organizations.invitations import GUEST, PATH, Inviting
+from tests.support.organizations.invitations import GUEST, PATH, InvitingBusiness
 from tests.support.tenants.tenant_server import TenantServer, answered
 from tests.support.visitors.visitor import NewVisitorAt, VisitedPage, Visitor
 
@@ -22,7 +22,9 @@ NewGuest = Callable[..., "Guest"]
 class Guest:
     """A visitor with an invitation of Grace to the organization Acme."""
 
-    def __init__(self, world: World, business: Inviting, visitor: Visitor, new_visitor: Callable[[], Visitor]) -> None:
+    def __init__(
+        self, world: World, business: InvitingBusiness, visitor: Visitor, new_visitor: Callable[[], Visitor]
+    ) -> None:
         self.world, self.business, self.visitor, self.new_visitor = world, business, visitor, new_visitor
         self.invitation = str(business.invite()["Id"])
 
@@ -57,7 +59,7 @@ def new_guest(new_world: NewWorld, new_visitor_at: NewVisitorAt, identity_app: A
         server = TenantServer(
             world.services, identity_app, world.tenant_id, world.name, world.api_key, world.api_secret
         )
-        return Guest(world, Inviting(server), new_visitor_at(world), lambda: new_visitor_at(world))
+        return Guest(world, InvitingBusiness(server), new_visitor_at(world), lambda: new_visitor_at(world))
 
     return make
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.identity.platform.powers import GIVES_ROLES
-from tests.support.organizations.invitations import GUEST, LINKS, Inviting
+from tests.support.organizations.invitations import GUEST, LINKS, InvitingBusiness
 from tests.support.organizations.invitations import PATH as INVITATIONS
 from tests.support.organizations.management import PATH, PERMISSIONS, ROLES
 from tests.support.services.identity_service import pass_time
 from tests.support.tenants.tenant_server import PASSWORD, answered
 
-Make = Callable[[Inviting], tuple[str, Any]]
+Make = Callable[[InvitingBusiness], tuple[str, Any]]
 """Prepares a tenant; returns the path of the request and its body."""
 ALL = ("all",)
 MANAGER = (GIVES_ROLES, "invitation:create", "role:delete")
@@ -42,24 +42,24 @@ class Write:
         return f"{self.operation}: {self.power}"
 
 
-def _permission(env: Inviting, name: str) -> str:
+def _permission(env: InvitingBusiness, name: str) -> str:
     """Return the id of a permission, which is created once."""
     stored = answered(env.send("GET", PERMISSIONS))["Data"]
     return next((str(item["Id"]) for item in stored if item["Name"] == name), None) or env.permission(name)
 
 
-def _role(env: Inviting, *names: str, org: str = "") -> str:
+def _role(env: InvitingBusiness, *names: str, org: str = "") -> str:
     return env.role(org=org, permissions=tuple(_permission(env, name) for name in names))
 
 
-def _described(env: Inviting, *names: str) -> dict[str, Any]:
+def _described(env: InvitingBusiness, *names: str) -> dict[str, Any]:
     return {"Name": "Another", "Description": "", "Permissions": [_permission(env, name) for name in names]}
 
 
 def _at_member(end: str, *, everywhere: bool = False) -> Make:
     """Return a request about a member who owns the organization beside another owner."""
 
-    def make(env: Inviting) -> tuple[str, Any]:
+    def make(env: InvitingBusiness) -> tuple[str, Any]:
         role = _role(env, "org:own")
         env.member(env.org, role)
         uid = env.member(env.org, role)
@@ -70,7 +70,7 @@ def _at_member(end: str, *, everywhere: bool = False) -> Make:
 
 
 def _assigned(*, everywhere: bool = False) -> Make:
-    def make(env: Inviting) -> tuple[str, Any]:
+    def make(env: InvitingBusiness) -> tuple[str, Any]:
         uid = env.member(env.org)
         where = "/roles" if everywhere else f"/{env.org}/roles"
         return f"/v2/manage/account/{uid}/orgcontext{where}", {"RoleIds": [_role(env, "org:own")]}
@@ -78,19 +78,19 @@ def _assigned(*, everywhere: bool = False) -> Make:
     return make
 
 
-def _by_default(env: Inviting) -> None:
+def _by_default(env: InvitingBusiness) -> None:
     """Let new members of the organization be owners."""
     policy = {"MemberPolicy": {"DefaultMemberRole": _role(env, "org:own")}}
     answered(env.send("PUT", f"{PATH}/{env.org}/policy", policy))
 
 
-def _default_invitation(env: Inviting) -> tuple[str, Any]:
+def _default_invitation(env: InvitingBusiness) -> tuple[str, Any]:
     _by_default(env)
     return INVITATIONS, env.body(roleIds=[])
 
 
 def _invited(end: str, method_body: Any = None) -> Make:
-    def make(env: Inviting) -> tuple[str, Any]:
+    def make(env: InvitingBusiness) -> tuple[str, Any]:
         made = env.invite(f"{len(env.links)}{env.permission()[-8:]}@example.com", roleIds=[_role(env, "org:own")])
         pass_time(env.tenant.services, minutes=2)  # one mail a minute
         return f"{INVITATIONS}/{made['Id']}{end}", method_body
@@ -98,19 +98,19 @@ def _invited(end: str, method_body: Any = None) -> Make:
     return make
 
 
-def _wider_invitation(env: Inviting) -> tuple[str, Any]:
+def _wider_invitation(env: InvitingBusiness) -> tuple[str, Any]:
     made = env.invite(f"{env.permission()[-8:]}@example.com")
     return f"{INVITATIONS}/{made['Id']}", {"RolesIds": [_role(env, "org:own")]}
 
 
-def _default_role_invitation(env: Inviting) -> tuple[str, Any]:
+def _default_role_invitation(env: InvitingBusiness) -> tuple[str, Any]:
     """Return a request that takes the roles from an invitation: who accepts it gets the role of new members."""
     made = env.invite(f"{env.permission()[-8:]}@example.com")
     _by_default(env)
     return f"{INVITATIONS}/{made['Id']}", {"RolesIds": []}
 
 
-def joined(env: Inviting) -> None:
+def joined(env: InvitingBusiness) -> None:
     """Let people of the organization's domains join, as owners."""
     _connected("")(env)
     _by_default(env)
@@ -120,14 +120,14 @@ def joined(env: Inviting) -> None:
 def _domain(end: str, body: Any = None) -> Make:
     """Return a request about the domains of an organization whose people join it."""
 
-    def make(env: Inviting) -> tuple[str, Any]:
+    def make(env: InvitingBusiness) -> tuple[str, Any]:
         joined(env)
         return f"{PATH}/{env.org}{end}", body
 
     return make
 
 
-def _at_domain(env: Inviting) -> tuple[str, Any]:
+def _at_domain(env: InvitingBusiness) -> tuple[str, Any]:
     """Return the request of an account that joins the organization at its first sign-in."""
     domain = f"{env.permission()[-8:]}.example".lower().replace(":", "x")
     joined(env)
@@ -139,7 +139,7 @@ def _at_domain(env: Inviting) -> tuple[str, Any]:
     }
 
 
-def _of_guest(env: Inviting) -> tuple[str, Any]:
+def _of_guest(env: InvitingBusiness) -> tuple[str, Any]:
     """Return the request of an account that can accept an invitation of another person."""
     env.invite(roleIds=[_role(env, "org:own")])
     return _ACCOUNT, {
@@ -149,19 +149,19 @@ def _of_guest(env: Inviting) -> tuple[str, Any]:
     }
 
 
-def _jit(env: Inviting) -> tuple[str, Any]:
+def _jit(env: InvitingBusiness) -> tuple[str, Any]:
     _connected("")(env)
     _by_default(env)
     return f"{PATH}/{env.org}/policy", {"JITPolicy": {"Enabled": True}}
 
 
-def _linked(env: Inviting) -> tuple[str, Any]:
+def _linked(env: InvitingBusiness) -> tuple[str, Any]:
     made = env.link(roleIds=[_role(env, "org:manage")])
     return f"{LINKS}/{made['Id']}", None
 
 
 def _connected(end: str, body: Any = None) -> Make:
-    def make(env: Inviting) -> tuple[str, Any]:
+    def make(env: InvitingBusiness) -> tuple[str, Any]:
         if not answered(env.send("GET", f"{PATH}/{env.org}/connections"))["Data"]:
             answered(env.send("POST", f"{PATH}/{env.org}/connections", OIDC))
         return f"{PATH}/{env.org}{end}", body
@@ -170,7 +170,7 @@ def _connected(end: str, body: Any = None) -> Make:
 
 
 def _policy(*, before: bool) -> Make:
-    def make(env: Inviting) -> tuple[str, Any]:
+    def make(env: InvitingBusiness) -> tuple[str, Any]:
         if before:
             _by_default(env)
         role = env.role() if before else _role(env, "org:own")
@@ -179,13 +179,13 @@ def _policy(*, before: bool) -> Make:
     return make
 
 
-def _requested(env: Inviting) -> tuple[str, Any]:
+def _requested(env: InvitingBusiness) -> tuple[str, Any]:
     _by_default(env)
     return f"{PATH}/{env.org}/joinrequests/join_0/approve", None
 
 
 def _set_default(*, before: bool) -> Make:
-    def make(env: Inviting) -> tuple[str, Any]:
+    def make(env: InvitingBusiness) -> tuple[str, Any]:
         if before:
             answered(env.send("PUT", f"{ROLES}/{_role(env, 'org:own')}/default"))
         return f"{ROLES}/{env.role() if before else _role(env, 'org:own')}/default", None
@@ -193,7 +193,7 @@ def _set_default(*, before: bool) -> Make:
     return make
 
 
-def _tenant_role(env: Inviting) -> str:
+def _tenant_role(env: InvitingBusiness) -> str:
     """Create a role of the tenant with a permission, and return its name."""
     name = f"cashier{env.permission()[-8:]}"
     answered(env.send("POST", _ROLE, {"roles": [{"name": name, "permissions": {"refund": True}}]}))
@@ -203,7 +203,7 @@ def _tenant_role(env: Inviting) -> str:
 def _of_account(end: str, members: str = "") -> Make:
     """Return a request about an account that has a role of the tenant, also in a context."""
 
-    def make(env: Inviting) -> tuple[str, Any]:
+    def make(env: InvitingBusiness) -> tuple[str, Any]:
         role, uid = _tenant_role(env), env.account()
         answered(env.send("PUT", f"{_ACCOUNT}/{uid}/role", {"roles": [role]}))
         context = {"Context": "shop", "Roles": [role], "AdditionalPermissions": ["refund"]}
@@ -217,7 +217,7 @@ def _of_account(end: str, members: str = "") -> Make:
 def _connection(operation: str, end: str, body: Any = None) -> Write:
     """Return a request about a connection, and about a group role of it where `end` names one."""
 
-    def make(env: Inviting) -> tuple[str, Any]:
+    def make(env: InvitingBusiness) -> tuple[str, Any]:
         made = answered(env.send("POST", f"{PATH}/{env.org}/connections", OIDC))
         path = f"{PATH}/{env.org}/connections/{made['Id']}"
         role = {"GroupId": "admins", "Name": "Admins", "RoleId": env.role()}

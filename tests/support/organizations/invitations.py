@@ -21,7 +21,7 @@ GUEST = "ada@example.com"
 
 
 @dataclass
-class Inviting(Business):
+class InvitingBusiness(Business):
     """A tenant whose organization has a member, Grace, who invites."""
 
     links: dict[str, str] = field(default_factory=dict)
@@ -102,5 +102,5 @@ def token_in(mail: dict[str, Any]) -> str:
     return line.rpartition("invitation_token=")[2] if "invitation_token=" in line else line.rpartition("/")[2]
 
 
-def inviting(make: NewTenantServer | TenantServer, **settings: Any) -> Inviting:
-    return Inviting(make if isinstance(make, TenantServer) else make(**settings))
+def inviting_business(make: NewTenantServer | TenantServer, **settings: Any) -> InvitingBusiness:
+    return InvitingBusiness(make if isinstance(make, TenantServer) else make(**settings))

@@ -12,7 +12,7 @@ from app.identity.authentication.federation import native_credentials
 from app.identity.platform.context import Context
 from tests.support.fakes.identity_provider import FakeProvider
 from tests.support.fakes.native_apps import WHO, AppServer, an_app
-from tests.support.organizations.invitations import PATH, Inviting, inviting
+from tests.support.organizations.invitations import PATH, InvitingBusiness, inviting_business
 from tests.support.organizations.management import OFF
 from tests.support.tenants.tenant_server import NewTenantServer, answered, refused
 
@@ -25,11 +25,11 @@ def app(new_tenant_server: NewTenantServer, fake_provider: FakeProvider) -> AppS
 
 
 @pytest.fixture
-def inviter(app: AppServer) -> Inviting:
-    return inviting(app.tenant)
+def inviter(app: AppServer) -> InvitingBusiness:
+    return inviting_business(app.tenant)
 
 
-def test_first_sign_in_joins_the_organization(app: AppServer, inviter: Inviting) -> None:
+def test_first_sign_in_joins_the_organization(app: AppServer, inviter: InvitingBusiness) -> None:
     inviter.invite(WHO["email"])
     token = inviter.token(WHO["email"])
     first = app.ask("google", google_access_token=app.upstream.access_token(), invitation_token=token)
@@ -54,7 +54,9 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], Any]]:
     return calls
 
 
-def test_roles_changed_during_the_sign_in_are_given(app: AppServer, inviter: Inviting, meanwhile: list[Any]) -> None:
+def test_roles_changed_during_the_sign_in_are_given(
+    app: AppServer, inviter: InvitingBusiness, meanwhile: list[Any]
+) -> None:
     made, lesser = inviter.invite(WHO["email"]), inviter.role("Reader")
     requested: dict[str, Any] = {
         "google_access_token": app.upstream.access_token(),
@@ -68,7 +70,7 @@ def test_roles_changed_during_the_sign_in_are_given(app: AppServer, inviter: Inv
 @pytest.mark.both_databases("first")
 @pytest.mark.parametrize(("method", "path"), [("POST", "/resend"), ("DELETE", "")])
 def test_link_that_ended_during_the_sign_in_is_refused(
-    app: AppServer, inviter: Inviting, meanwhile: list[Any], method: str, path: str
+    app: AppServer, inviter: InvitingBusiness, meanwhile: list[Any], method: str, path: str
 ) -> None:
     made = inviter.invite(WHO["email"])
     requested: dict[str, Any] = {
@@ -81,7 +83,7 @@ def test_link_that_ended_during_the_sign_in_is_refused(
     assert len(inviter.members()) == 1
 
 
-def test_another_address_gets_no_session(app: AppServer, inviter: Inviting) -> None:
+def test_another_address_gets_no_session(app: AppServer, inviter: InvitingBusiness) -> None:
     inviter.invite("eve@example.com")
     token = inviter.token("eve@example.com")
     answer = app.ask("google", google_access_token=app.upstream.access_token(), invitation_token=token)
@@ -89,7 +91,7 @@ def test_another_address_gets_no_session(app: AppServer, inviter: Inviting) -> N
     assert len(inviter.members()) == 1
 
 
-def test_inactive_or_full_organization_is_refused(app: AppServer, inviter: Inviting) -> None:
+def test_inactive_or_full_organization_is_refused(app: AppServer, inviter: InvitingBusiness) -> None:
     inviter.invite(WHO["email"])
     requested: dict[str, Any] = {
         "google_access_token": app.upstream.access_token(),
@@ -103,13 +105,13 @@ def test_inactive_or_full_organization_is_refused(app: AppServer, inviter: Invit
     assert refused(app.ask("google", **requested)) == (400, 8175)
 
 
-def test_address_that_the_provider_did_not_verify_is_refused(app: AppServer, inviter: Inviting) -> None:
+def test_address_that_the_provider_did_not_verify_is_refused(app: AppServer, inviter: InvitingBusiness) -> None:
     inviter.invite(WHO["email"])
     requested: dict[str, Any] = {"google_access_token": app.upstream.access_token(email_verified=False)}
     assert refused(app.ask("google", **requested, invitation_token=inviter.token(WHO["email"]))) == (400, 8137)
 
 
-def test_sign_in_without_invitation_joins_nothing(app: AppServer, inviter: Inviting) -> None:
+def test_sign_in_without_invitation_joins_nothing(app: AppServer, inviter: InvitingBusiness) -> None:
     inviter.invite(WHO["email"])
     answered(app.ask("google", google_access_token=app.upstream.access_token()))
     assert len(inviter.members()) == 1

@@ -11,7 +11,7 @@ from sqlalchemy import select
 from app.identity.directory.organizations.tables import organization_invitations
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from tests.support.accounts.mailbox import mails_to
-from tests.support.organizations.invitations import GUEST, LOOK_UP, PATH, Inviting, inviting
+from tests.support.organizations.invitations import GUEST, LOOK_UP, PATH, InvitingBusiness, inviting_business
 from tests.support.races import at_once
 from tests.support.tenants.tenant_server import NewTenantServer, answered, refused
 
@@ -19,12 +19,12 @@ EMAIL = "/identity/v2/manage/account"
 
 
 @pytest.fixture
-def inviter(new_tenant_server: NewTenantServer) -> Inviting:
-    return inviting(new_tenant_server)
+def inviter(new_tenant_server: NewTenantServer) -> InvitingBusiness:
+    return inviting_business(new_tenant_server)
 
 
 @pytest.mark.both_databases
-def test_twenty_acceptances_make_one_member(inviter: Inviting) -> None:
+def test_twenty_acceptances_make_one_member(inviter: InvitingBusiness) -> None:
     inviter.invite()
     token, bearer = inviter.token(), inviter.guest()
     answers = at_once([lambda: inviter.accept(token, bearer)] * 20)
@@ -34,7 +34,7 @@ def test_twenty_acceptances_make_one_member(inviter: Inviting) -> None:
 
 
 @pytest.mark.both_databases
-def test_last_seat_is_taken_once(inviter: Inviting) -> None:
+def test_last_seat_is_taken_once(inviter: InvitingBusiness) -> None:
     inviter.set_policy(MemberPolicy={"Seats": 5})
     guests = [f"guest{number}@example.com" for number in range(4)]
     for email in guests:
@@ -47,7 +47,7 @@ def test_last_seat_is_taken_once(inviter: Inviting) -> None:
 
 
 @pytest.mark.both_databases
-def test_raced_invitations_to_one_address_leave_one_open(inviter: Inviting) -> None:
+def test_raced_invitations_to_one_address_leave_one_open(inviter: InvitingBusiness) -> None:
     body = inviter.body()
     answers = at_once([lambda: inviter.send("POST", PATH, body)] * 8)
     assert Counter(answer.status_code for answer in answers) == {200: 1, 400: 7}
@@ -56,8 +56,8 @@ def test_raced_invitations_to_one_address_leave_one_open(inviter: Inviting) -> N
 
 
 @pytest.mark.both_databases
-def test_token_of_another_tenant_is_unknown(inviter: Inviting, new_tenant_server: NewTenantServer) -> None:
-    made, other = inviter.invite(), inviting(new_tenant_server)
+def test_token_of_another_tenant_is_unknown(inviter: InvitingBusiness, new_tenant_server: NewTenantServer) -> None:
+    made, other = inviter.invite(), inviting_business(new_tenant_server)
     token = inviter.token()
     assert refused(other.tenant.send("GET", LOOK_UP, invitation_token=token)) == (400, 8175)
     assert refused(other.accept(token, other.guest())) == (400, 8175)
@@ -68,14 +68,14 @@ def test_token_of_another_tenant_is_unknown(inviter: Inviting, new_tenant_server
     assert refused(other.ask(inviterUid=inviter.grace)) == (400, 8174)
 
 
-def test_forwarded_link_is_refused_and_stays_open(inviter: Inviting) -> None:
+def test_forwarded_link_is_refused_and_stays_open(inviter: InvitingBusiness) -> None:
     inviter.invite()
     token = inviter.token()
     assert refused(inviter.accept(token, inviter.guest("eve@example.com"))) == (400, 8137)
     assert answered(inviter.accept(token, inviter.guest()))["Status"] == "accepted"
 
 
-def test_address_that_was_given_up_does_not_accept(inviter: Inviting) -> None:
+def test_address_that_was_given_up_does_not_accept(inviter: InvitingBusiness) -> None:
     inviter.invite()
     token, bearer = inviter.token(), inviter.guest()
     uid = answered(inviter.send("GET", EMAIL, email=GUEST))["Uid"]
@@ -84,14 +84,14 @@ def test_address_that_was_given_up_does_not_accept(inviter: Inviting) -> None:
     assert refused(inviter.accept(token, bearer)) == (400, 8137)
 
 
-def test_role_of_another_organization_is_unknown(inviter: Inviting) -> None:
+def test_role_of_another_organization_is_unknown(inviter: InvitingBusiness) -> None:
     role = inviter.role("Theirs", inviter.create("Other"))
     assert refused(inviter.ask(roleIds=[inviter.member_role, role])) == (404, 8125)
     made = inviter.invite()
     assert refused(inviter.send("PUT", f"{PATH}/{made['Id']}", {"RoleIds": [role]})) == (404, 8125)
 
 
-def test_inviter_of_another_organization_is_refused(inviter: Inviting) -> None:
+def test_inviter_of_another_organization_is_refused(inviter: InvitingBusiness) -> None:
     other = inviter.member(inviter.create("Other"))
     assert refused(inviter.ask(inviterUid=other)) == (400, 8174)
 
@@ -104,13 +104,13 @@ def test_inviter_of_another_organization_is_refused(inviter: Inviting) -> None:
     ],
 )  # fmt: skip
 def test_link_leads_to_no_other_page(new_tenant_server: NewTenantServer, url: str) -> None:
-    item = inviting(new_tenant_server, url_whitelist=["https://app.example/join"])
+    item = inviting_business(new_tenant_server, url_whitelist=["https://app.example/join"])
     assert refused(item.ask(url)) == (400, 8176)
     assert mails_to(item.tenant.services, item.tenant.tenant_id, GUEST) == []
 
 
 @pytest.mark.both_databases
-def test_token_is_stored_as_a_hash(inviter: Inviting) -> None:
+def test_token_is_stored_as_a_hash(inviter: InvitingBusiness) -> None:
     inviter.invite()
     work = UnitOfWork(inviter.tenant.services.database, inviter.tenant.tenant_id)
     try:
@@ -122,7 +122,7 @@ def test_token_is_stored_as_a_hash(inviter: Inviting) -> None:
     assert inviter.token() not in str(tuple(row))
 
 
-def test_names_in_the_mail_are_no_markup_and_no_links(inviter: Inviting) -> None:
+def test_names_in_the_mail_are_no_markup_and_no_links(inviter: InvitingBusiness) -> None:
     org = inviter.create("evil.example/login", Display={"Name": "<b>Win www.evil.example</b>"})
     uid = inviter.tenant.create(FirstName="Pay at https://evil.example", LastName="Now")["Uid"]
     answered(inviter.assign(uid, org, inviter.member_role))
@@ -135,7 +135,7 @@ def test_names_in_the_mail_are_no_markup_and_no_links(inviter: Inviting) -> None
     assert "&lt;b&gt;Win www.\u2060evil.\u2060example&lt;" in mail["html"]
 
 
-def test_mail_names_inviter_organization_and_tenant(inviter: Inviting) -> None:
+def test_mail_names_inviter_organization_and_tenant(inviter: InvitingBusiness) -> None:
     inviter.invite()
     mail = inviter.mail()
     tenant = mail["sender_name"]
@@ -145,7 +145,7 @@ def test_mail_names_inviter_organization_and_tenant(inviter: Inviting) -> None:
 
 
 def test_mail_speaks_the_language_of_the_request(new_tenant_server: NewTenantServer) -> None:
-    item = inviting(new_tenant_server, locales=["en", "de"])
+    item = inviting_business(new_tenant_server, locales=["en", "de"])
     german = item.tenant.send("POST", PATH, item.body(), headers={"Accept-Language": "de-AT,en;q=0.5"})
     assert answered(german)["Status"] == "invited"
     assert item.mail()["subject"].endswith("beitreten")

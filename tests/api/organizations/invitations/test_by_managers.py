@@ -16,7 +16,7 @@ from app.identity.platform.audit import audit
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from tests.support.accounts.mailbox import mails_to, token_in
 from tests.support.oauth.relying_party import Browser
-from tests.support.organizations.invitations import LINKS, Inviting
+from tests.support.organizations.invitations import LINKS, InvitingBusiness
 from tests.support.organizations.invitations import PATH as INVITATIONS
 from tests.support.organizations.management import NO_ROLE
 from tests.support.organizations.members import OWN, Team, refused
@@ -49,8 +49,8 @@ def pending(team: Team, name: str = "owner") -> list[dict[str, Any]]:
     return found
 
 
-def one_of(team: Team) -> Inviting:
-    return Inviting(team.company.business.tenant)
+def one_of(team: Team) -> InvitingBusiness:
+    return InvitingBusiness(team.company.business.tenant)
 
 
 def status(team: Team, invitation: str) -> str:

@@ -14,7 +14,16 @@ from app.identity.directory.organizations.tables import organization_invitations
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from tests.support.accounts.mailbox import mails_to
 from tests.support.operation_cases.variants import Refusals, every_refusal
-from tests.support.organizations.invitations import BULK, GUEST, LINKS, LOOK_UP, NO_INVITATION, PATH, Inviting, inviting
+from tests.support.organizations.invitations import (
+    BULK,
+    GUEST,
+    LINKS,
+    LOOK_UP,
+    NO_INVITATION,
+    PATH,
+    InvitingBusiness,
+    inviting_business,
+)
 from tests.support.organizations.management import NO_ORG, NO_ROLE, NO_UID, OFF, RefusedCall, ask, refusals
 from tests.support.tenants.tenant_server import NewTenantServer, answered, refused
 
@@ -23,8 +32,8 @@ MANY = "organization_invitations.create_many"
 UNKNOWN_INVITER = {"roleIds": [], "orgId": NO_ORG, "inviterUid": NO_UID}
 
 
-def of(business: Any) -> Inviting:
-    stored: Inviting = business.__dict__.setdefault("inviting", Inviting(business.tenant))
+def of(business: Any) -> InvitingBusiness:
+    stored: InvitingBusiness = business.__dict__.setdefault("inviting_business", InvitingBusiness(business.tenant))
     return stored
 
 
@@ -115,8 +124,8 @@ def test_refusal(new_tenant_server: NewTenantServer, refusals: Refusals, subtest
 
 
 @pytest.fixture
-def inviter(new_tenant_server: NewTenantServer) -> Inviting:
-    return inviting(new_tenant_server)
+def inviter(new_tenant_server: NewTenantServer) -> InvitingBusiness:
+    return inviting_business(new_tenant_server)
 
 
 def results(answer: TestResponse) -> list[tuple[str, Any]]:
@@ -127,7 +136,7 @@ def results(answer: TestResponse) -> list[tuple[str, Any]]:
     ]
 
 
-def mails(item: Inviting, email: str) -> int:
+def mails(item: InvitingBusiness, email: str) -> int:
     return len(mails_to(item.tenant.services, item.tenant.tenant_id, email))
 
 
@@ -135,7 +144,7 @@ def mails(item: Inviting, email: str) -> int:
 
 
 @pytest.mark.both_databases
-def test_each_person_gets_a_result_of_its_own(inviter: Inviting) -> None:
+def test_each_person_gets_a_result_of_its_own(inviter: InvitingBusiness) -> None:
     inviter.member(inviter.org, email="member@example.com")
     inviter.invite("open@example.com")
     people = (GUEST, "bad", "member@example.com", "open@example.com", "ADA@example.com", "bob@example.com", "")
@@ -153,19 +162,19 @@ def test_each_person_gets_a_result_of_its_own(inviter: Inviting) -> None:
 
 
 @pytest.mark.both_databases
-def test_result_of_a_refused_person_is_an_error_body(inviter: Inviting) -> None:
+def test_result_of_a_refused_person_is_an_error_body(inviter: InvitingBusiness) -> None:
     single = inviter.ask(email="bad").get_json()
     (result,) = answered(inviter.many("bad"))["Data"]
     assert result == {"Email": "bad", "Invitation": None, "Error": single}
 
 
-def test_own_roles_go_before_those_of_all(inviter: Inviting) -> None:
+def test_own_roles_go_before_those_of_all(inviter: InvitingBusiness) -> None:
     other = inviter.role("Buyer", inviter.org)
     made = answered(inviter.many(GUEST, {"email": "bob@example.com", "roleIds": [other]}))["Data"]
     assert [result["Invitation"]["RoleIds"] for result in made] == [[inviter.member_role], [other]]
 
 
-def test_people_share_the_seats(inviter: Inviting) -> None:
+def test_people_share_the_seats(inviter: InvitingBusiness) -> None:
     inviter.set_policy(MemberPolicy={"Seats": 3})
     answer = inviter.many("a@example.com", "b@example.com", "c@example.com")
     assert results(answer) == [("a@example.com", "invited"), ("b@example.com", "invited"), ("c@example.com", 8188)]
@@ -174,21 +183,21 @@ def test_people_share_the_seats(inviter: Inviting) -> None:
 
 @pytest.mark.both_databases
 def test_mail_limit_of_one_does_not_stop_the_others(new_tenant_server: NewTenantServer) -> None:
-    item = inviting(new_tenant_server, sending={"mails": {"amount": 1, "minutes": 60}})
+    item = inviting_business(new_tenant_server, sending={"mails": {"amount": 1, "minutes": 60}})
     answered(item.send("DELETE", f"{PATH}/{item.invite()['Id']}"))
     assert results(item.many(GUEST, "bob@example.com")) == [(GUEST, 1122), ("bob@example.com", "invited")]
     assert answered(item.send("GET", PATH, orgid=item.org))["TotalCount"] == 2
 
 
 @pytest.mark.both_databases
-def test_more_than_a_hundred_people_are_refused(inviter: Inviting) -> None:
+def test_more_than_a_hundred_people_are_refused(inviter: InvitingBusiness) -> None:
     assert refused(inviter.many(*[f"p{number}@example.com" for number in range(101)])) == (400, 908)
     assert refused(inviter.many()) == (400, 908)
     hundred = inviter.many(*[f"p{number}@example.com" for number in range(100)])
     assert answered(hundred)["InvitedCount"] == 100
 
 
-def test_inviter_of_all_is_checked_for_each(inviter: Inviting) -> None:
+def test_inviter_of_all_is_checked_for_each(inviter: InvitingBusiness) -> None:
     assert results(inviter.many(GUEST, "b@example.com", inviterUid=NO_UID)) == [(GUEST, 8174), ("b@example.com", 8174)]
 
 
@@ -196,7 +205,7 @@ def test_inviter_of_all_is_checked_for_each(inviter: Inviting) -> None:
 
 
 @pytest.mark.both_databases
-def test_link_is_answered_read_and_listed(inviter: Inviting) -> None:
+def test_link_is_answered_read_and_listed(inviter: InvitingBusiness) -> None:
     made = inviter.link(maxUses=3, domains=["Example.com", "example.com"])
     token, url = made.pop("Token"), made.pop("Url")
     assert url.endswith(f"/i/{token}")
@@ -215,7 +224,7 @@ def test_link_is_answered_read_and_listed(inviter: Inviting) -> None:
 
 
 @pytest.mark.both_databases
-def test_links_and_invitations_are_listed_apart(inviter: Inviting) -> None:
+def test_links_and_invitations_are_listed_apart(inviter: InvitingBusiness) -> None:
     link, invitation = inviter.link(), inviter.invite()
     assert [found["Id"] for found in answered(inviter.send("GET", PATH, orgid=inviter.org))["Data"]] == [
         invitation["Id"]
@@ -230,11 +239,11 @@ def test_links_and_invitations_are_listed_apart(inviter: Inviting) -> None:
     "members", [{"maxUses": 0}, {"maxUses": 100_001}, {"expiresInDays": 0}, {"expiresInDays": 31}, {"domains": ["not a domain"]},
                 {"domains": ["a@example.com"]}, {"domains": ["x.example"] * 21}, {"roleIds": None}, {"orgId": None}, {"roleIds": []}],
 )  # fmt: skip
-def test_malformed_member_is_refused(inviter: Inviting, members: dict[str, Any]) -> None:
+def test_malformed_member_is_refused(inviter: InvitingBusiness, members: dict[str, Any]) -> None:
     assert refused(inviter.ask_link(**members)) == (400, 908)
 
 
-def test_several_people_join_by_a_link(inviter: Inviting) -> None:
+def test_several_people_join_by_a_link(inviter: InvitingBusiness) -> None:
     made = inviter.link()
     shown = answered(inviter.tenant.send("GET", LOOK_UP, with_secret=False, invitation_token=made["Token"]))
     assert (shown["EmailId"], shown["OrgId"], shown["IsExistingUser"]) == ("", inviter.org, False)
@@ -248,7 +257,7 @@ def test_several_people_join_by_a_link(inviter: Inviting) -> None:
     assert len(inviter.members()) == 3
 
 
-def test_member_costs_no_use(inviter: Inviting) -> None:
+def test_member_costs_no_use(inviter: InvitingBusiness) -> None:
     inviter.invite()
     bearer = inviter.guest()
     answered(inviter.accept(inviter.token(), bearer))
@@ -258,7 +267,7 @@ def test_member_costs_no_use(inviter: Inviting) -> None:
 
 
 @pytest.mark.both_databases
-def test_used_up_link_is_closed(inviter: Inviting) -> None:
+def test_used_up_link_is_closed(inviter: InvitingBusiness) -> None:
     made = inviter.link(maxUses=1)
     answered(inviter.accept(made["Token"], inviter.guest()))
     assert answered(inviter.send("GET", f"{LINKS}/{made['Id']}"))["Status"] == "used_up"
@@ -266,7 +275,7 @@ def test_used_up_link_is_closed(inviter: Inviting) -> None:
     assert refused(inviter.send("DELETE", f"{LINKS}/{made['Id']}")) == (400, 8175)
 
 
-def test_link_ends_after_its_days(inviter: Inviting) -> None:
+def test_link_ends_after_its_days(inviter: InvitingBusiness) -> None:
     made = inviter.link(expiresInDays=30)
     inviter.wait(days=29)
     answered(inviter.accept(made["Token"], inviter.guest()))
@@ -275,7 +284,7 @@ def test_link_ends_after_its_days(inviter: Inviting) -> None:
     assert answered(inviter.send("GET", f"{LINKS}/{made['Id']}"))["Status"] == "expired"
 
 
-def test_revoked_link_is_closed(inviter: Inviting) -> None:
+def test_revoked_link_is_closed(inviter: InvitingBusiness) -> None:
     made = inviter.link()
     assert answered(inviter.send("DELETE", f"{LINKS}/{made['Id']}"))["Status"] == "revoked"
     assert refused(inviter.accept(made["Token"], inviter.guest())) == (400, 8175)
@@ -283,12 +292,12 @@ def test_revoked_link_is_closed(inviter: Inviting) -> None:
 
 
 def test_link_opens_the_page_of_the_application(new_tenant_server: NewTenantServer) -> None:
-    item = inviting(new_tenant_server, url_whitelist=["https://app.example/join"])
+    item = inviting_business(new_tenant_server, url_whitelist=["https://app.example/join"])
     made = item.link(url="https://app.example/join")
     assert made["Url"] == f"https://app.example/join?invitation_token={made['Token']}"
 
 
-def test_token_of_a_link_is_stored_as_a_hash(inviter: Inviting) -> None:
+def test_token_of_a_link_is_stored_as_a_hash(inviter: InvitingBusiness) -> None:
     made = inviter.link()
     work = UnitOfWork(inviter.tenant.services.database, inviter.tenant.tenant_id)
     try:
@@ -302,7 +311,7 @@ def test_token_of_a_link_is_stored_as_a_hash(inviter: Inviting) -> None:
 
 @pytest.mark.both_databases
 def test_many_invitations_cost_two_statements_each(new_tenant_server: NewTenantServer) -> None:
-    item = inviting(new_tenant_server)
+    item = inviting_business(new_tenant_server)
     item.many("first@example.com")
     costs = []
     for count in (5, 25):

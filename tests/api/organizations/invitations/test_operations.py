@@ -16,8 +16,8 @@ from tests.support.organizations.invitations import (
     LOOK_UP,
     NO_INVITATION,
     PATH,
-    Inviting,
-    inviting,
+    InvitingBusiness,
+    inviting_business,
     token_in,
 )
 from tests.support.organizations.management import NO_ORG, NO_ROLE, NO_UID, OFF, RefusedCall, ask, refusals
@@ -32,9 +32,9 @@ def creating(**members: Any) -> Any:
     )
 
 
-def of(business: Any) -> Inviting:
+def of(business: Any) -> InvitingBusiness:
     """Return the tenant as an inviter."""
-    stored: Inviting = business.__dict__.setdefault("inviting", Inviting(business.tenant))
+    stored: InvitingBusiness = business.__dict__.setdefault("inviting_business", InvitingBusiness(business.tenant))
     return stored
 
 
@@ -140,15 +140,15 @@ def looking(prepare: Any) -> Any:
     return act
 
 
-def fill(item: Inviting) -> None:
+def fill(item: InvitingBusiness) -> None:
     item.set_policy(MemberPolicy={"Seats": 1})
 
 
-def deactivate(item: Inviting) -> None:
+def deactivate(item: InvitingBusiness) -> None:
     item.deactivate(item.org)
 
 
-def off(item: Inviting) -> None:
+def off(item: InvitingBusiness) -> None:
     item.tenant.change_settings(**OFF)
 
 
@@ -216,25 +216,25 @@ def test_refusal(new_tenant_server: NewTenantServer, refusals: Refusals, subtest
 
 
 @pytest.fixture
-def inviter(new_tenant_server: NewTenantServer) -> Inviting:
-    return inviting(new_tenant_server)
+def inviter(new_tenant_server: NewTenantServer) -> InvitingBusiness:
+    return inviting_business(new_tenant_server)
 
 
 @pytest.mark.parametrize("member", ["email", "roleIds", "orgId", "inviterUid"])
-def test_missing_member_is_named(inviter: Inviting, member: str) -> None:
+def test_missing_member_is_named(inviter: InvitingBusiness, member: str) -> None:
     answer = inviter.ask(**{member: None})
     assert refused(answer) == (400, 908)
     assert member in answer.get_json()["Description"]
 
 
-def test_change_of_nothing_is_refused(inviter: Inviting) -> None:
+def test_change_of_nothing_is_refused(inviter: InvitingBusiness) -> None:
     path = f"{PATH}/{inviter.invite()['Id']}"
     assert refused(inviter.send("PUT", path, {"Other": 1})) == (400, 908)
     assert refused(inviter.send("PUT", path, {"RoleIds": "role"})) == (400, 908)
 
 
 @pytest.mark.both_databases
-def test_invitation_is_answered_read_and_listed(inviter: Inviting) -> None:
+def test_invitation_is_answered_read_and_listed(inviter: InvitingBusiness) -> None:
     made = inviter.invite("Ada@Example.com")
     assert re.fullmatch(r"inv_[A-Za-z0-9]{16}", made["Id"])
     assert made == {
@@ -253,7 +253,7 @@ def test_invitation_is_answered_read_and_listed(inviter: Inviting) -> None:
 
 
 @pytest.mark.both_databases
-def test_invitation_ends_after_seven_days(inviter: Inviting) -> None:
+def test_invitation_ends_after_seven_days(inviter: InvitingBusiness) -> None:
     made, token = inviter.invite(), inviter.token()
     assert made["ExpirationDate"][:10] == (inviter.tenant.services.clock.now() + timedelta(days=7)).date().isoformat()
     inviter.wait(days=7)
@@ -263,7 +263,7 @@ def test_invitation_ends_after_seven_days(inviter: Inviting) -> None:
     assert inviter.invite()["Id"] != made["Id"]
 
 
-def test_revoked_invitation_is_answered(inviter: Inviting) -> None:
+def test_revoked_invitation_is_answered(inviter: InvitingBusiness) -> None:
     made, token = inviter.invite(), inviter.token()
     revoked = answered(inviter.send("DELETE", f"{PATH}/{made['Id']}"))
     assert {**revoked, "ModifiedDate": ""} == {**made, "Status": "revoked", "ModifiedDate": ""}
@@ -272,7 +272,7 @@ def test_revoked_invitation_is_answered(inviter: Inviting) -> None:
     assert inviter.invite()["Status"] == "invited"
 
 
-def test_resend_ends_the_earlier_link(inviter: Inviting) -> None:
+def test_resend_ends_the_earlier_link(inviter: InvitingBusiness) -> None:
     made, earlier = inviter.invite(), inviter.token()
     path = f"{PATH}/{made['Id']}/resend"
     waiting = inviter.send("POST", path)
@@ -288,7 +288,7 @@ def test_resend_ends_the_earlier_link(inviter: Inviting) -> None:
 
 
 @pytest.mark.both_databases
-def test_roles_of_an_open_invitation_change(inviter: Inviting) -> None:
+def test_roles_of_an_open_invitation_change(inviter: InvitingBusiness) -> None:
     made, role = inviter.invite(), inviter.role("Admin", inviter.org)
     path = f"{PATH}/{made['Id']}"
     assert answered(inviter.send("PUT", path, {"RolesIds": [role]}))["RoleIds"] == [role]
@@ -300,14 +300,14 @@ def test_roles_of_an_open_invitation_change(inviter: Inviting) -> None:
 
 
 def test_link_opens_the_page_of_the_application(new_tenant_server: NewTenantServer) -> None:
-    item = inviting(new_tenant_server, url_whitelist=["https://app.example/join"])
+    item = inviting_business(new_tenant_server, url_whitelist=["https://app.example/join"])
     item.invite(url="https://app.example/join?team=1&invitation_token=theirs")
     line = next(line for line in item.mail()["text"].splitlines() if line.startswith("http"))
     assert line == f"https://app.example/join?team=1&invitation_token={token_in(item.mail())}"
     assert token_in(item.mail()) != "theirs"
 
 
-def test_open_invitation_is_shown_to_its_link(inviter: Inviting) -> None:
+def test_open_invitation_is_shown_to_its_link(inviter: InvitingBusiness) -> None:
     made = inviter.invite()
     shown = answered(inviter.tenant.send("GET", LOOK_UP, with_secret=False, invitation_token=inviter.token()))
     assert shown == {
@@ -320,7 +320,7 @@ def test_open_invitation_is_shown_to_its_link(inviter: Inviting) -> None:
     assert answered(inviter.send("GET", f"{PATH}/{made['Id']}"))["Status"] == "invited"
 
 
-def test_accepted_invitation_makes_a_member(inviter: Inviting) -> None:
+def test_accepted_invitation_makes_a_member(inviter: InvitingBusiness) -> None:
     made, bearer = inviter.invite(), inviter.guest("ADA@example.com")
     accepted = answered(inviter.accept(inviter.token(), bearer))
     assert accepted["Status"] == "accepted"
@@ -332,7 +332,7 @@ def test_accepted_invitation_makes_a_member(inviter: Inviting) -> None:
 
 
 @pytest.mark.both_databases
-def test_invitation_without_roles_gives_the_default(inviter: Inviting) -> None:
+def test_invitation_without_roles_gives_the_default(inviter: InvitingBusiness) -> None:
     assert refused(inviter.ask(roleIds=[])) == (400, 908)
     role = inviter.role("Guest", inviter.org)
     inviter.set_policy(MemberPolicy={"DefaultMemberRole": role})
@@ -341,7 +341,7 @@ def test_invitation_without_roles_gives_the_default(inviter: Inviting) -> None:
 
 
 @pytest.mark.both_databases
-def test_deleted_role_is_not_given(inviter: Inviting) -> None:
+def test_deleted_role_is_not_given(inviter: InvitingBusiness) -> None:
     role = inviter.role("Gone", inviter.org)
     inviter.invite(roleIds=[role, inviter.member_role])
     answered(inviter.send("DELETE", f"/v2/manage/roles/{role}"))
@@ -349,7 +349,7 @@ def test_deleted_role_is_not_given(inviter: Inviting) -> None:
     assert [found["RoleId"] for found in values] == [inviter.member_role]
 
 
-def test_invitation_of_deleted_roles_is_closed(inviter: Inviting) -> None:
+def test_invitation_of_deleted_roles_is_closed(inviter: InvitingBusiness) -> None:
     role = inviter.role("Gone", inviter.org)
     inviter.invite(roleIds=[role])
     answered(inviter.send("DELETE", f"/v2/manage/roles/{role}"))
@@ -357,7 +357,7 @@ def test_invitation_of_deleted_roles_is_closed(inviter: Inviting) -> None:
     assert len(inviter.members()) == 1
 
 
-def test_member_on_the_last_seat_gets_more_roles(inviter: Inviting) -> None:
+def test_member_on_the_last_seat_gets_more_roles(inviter: InvitingBusiness) -> None:
     inviter.invite()
     token, bearer = inviter.token(), inviter.guest()
     answered(inviter.accept(token, bearer))
@@ -368,5 +368,5 @@ def test_member_on_the_last_seat_gets_more_roles(inviter: Inviting) -> None:
     assert refused(inviter.ask(email="eve@example.com")) == (403, 8188)
 
 
-def test_body_of_acceptance_is_required(inviter: Inviting) -> None:
+def test_body_of_acceptance_is_required(inviter: InvitingBusiness) -> None:
     assert refused(inviter.tenant.send("PUT", ACCEPT, {}, bearer=inviter.guest())) == (400, 908)

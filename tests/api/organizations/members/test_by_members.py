@@ -18,7 +18,7 @@ from tests.support.accounts.mailbox import mails_to, token_in
 from tests.support.oauth.relying_party import Browser, moved
 from tests.support.oauth.world import World
 from tests.support.organizations.invitations import PATH as INVITATIONS
-from tests.support.organizations.invitations import Inviting
+from tests.support.organizations.invitations import InvitingBusiness
 from tests.support.organizations.management import NO_ORG, NO_ROLE, Business
 from tests.support.organizations.members import OWN, Team, refused
 from tests.support.tenants.tenant_server import MANAGE, NewTenantServer, answered
@@ -49,7 +49,7 @@ def test_member_leaves(team: Team) -> None:
 @pytest.mark.both_databases("first")
 @pytest.mark.parametrize("end", ["remove", "leave", "leave by API", "leave all", "take roles", "demote"])
 def test_removed_member_cannot_use_a_spare_invitation(team: Team, end: str) -> None:
-    item, person = Inviting(team.company.business.tenant), team.people["editor"]
+    item, person = InvitingBusiness(team.company.business.tenant), team.people["editor"]
     roles, owner = [team.roles["Editor"], team.roles["Owner"]], team.people["owner"].uid
     other = item.create("Initech")
     answered(item.assign(owner, other, team.roles["Owner"]))

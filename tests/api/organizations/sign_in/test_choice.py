@@ -13,10 +13,10 @@ from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit import randomness
 from tests.support.oauth.relying_party import RelyingParty, code_of, parameters_of
 from tests.support.oauth.world import World
-from tests.support.organizations.invitations import Inviting
-from tests.support.organizations.joining import Joining
+from tests.support.organizations.invitations import InvitingBusiness
 from tests.support.organizations.management import NO_ORG, Business
 from tests.support.organizations.members import Company, organization_in
+from tests.support.organizations.open_organization import OpenOrganization
 from tests.support.services.identity_service import pass_time
 from tests.support.tenants.tenant_server import NewTenantServer, answered
 
@@ -248,9 +248,9 @@ def test_statements_do_not_grow_with_organizations(company: Company, app: Relyin
     assert company.browser.spent() == before
 
 
-def test_offers_are_read_where_the_page_shows_them_and_once(joining: Joining, world: World) -> None:
-    team, app = joining.team, world.application("Crm", organization_usage="require")
-    company, ada = team.company, joining.ada
+def test_offers_are_read_where_the_page_shows_them_and_once(open_org: OpenOrganization, world: World) -> None:
+    team, app = open_org.team, world.application("Crm", organization_usage="require")
+    company, ada = team.company, open_org.ada
 
     def cost(steps: type[AnyStep], number: int) -> int:
         for _ in range(2):  # the first request fills caches
@@ -259,20 +259,20 @@ def test_offers_are_read_where_the_page_shows_them_and_once(joining: Joining, wo
         return company.browser.spent()["sql"]
 
     company.join(ada, company.business.create("Initech"), "Editor")
-    joining.set_policy(JITPolicy={"RequireApproval": False})
+    open_org.set_policy(JITPolicy={"RequireApproval": False})
     redirected = cost(RedirectStep, 0)
-    joining.set_policy(JITPolicy={"RequireApproval": True})
+    open_org.set_policy(JITPolicy={"RequireApproval": True})
     assert cost(RedirectStep, 0) == redirected, "a member is asked nothing, so nothing is read"
     company.join(ada, company.business.create("Hazel"), "Editor")
-    joining.set_policy(JITPolicy={"RequireApproval": False})
+    open_org.set_policy(JITPolicy={"RequireApproval": False})
     shown = cost(SelectOrganizationStep, 0)
-    joining.set_policy(JITPolicy={"RequireApproval": True})
+    open_org.set_policy(JITPolicy={"RequireApproval": True})
     assert cost(SelectOrganizationStep, 1) == shown + 3, "memberships, requests and organizations"
 
 
 @pytest.mark.both_databases
 def test_pending_invitations_are_read_once(company: Company, world: World) -> None:
-    guest, business = world.person("guest@else.test"), Inviting(company.business.tenant)
+    guest, business = world.person("guest@else.test"), InvitingBusiness(company.business.tenant)
     app, costs = world.application("Crm", organization_usage="require"), []
     business.invite(guest.email)
     for creates in (

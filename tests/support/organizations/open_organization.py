@@ -19,7 +19,7 @@ DOMAIN = "globex.test"
 
 
 @dataclass
-class Joining:
+class OpenOrganization:
     """A team whose organization has verified a domain, with approval and a role of new members; and a person of the domain."""
 
     team: Team
@@ -70,23 +70,23 @@ class Joining:
 
 
 @pytest.fixture
-def joining(team: Team) -> Joining:
+def open_org(team: Team) -> OpenOrganization:
     business = team.company.business
     role = business.role("Member", org=team.org)
     domains = {"Domains": [{"DomainName": DOMAIN, "IsVerified": True}]}
     answered(business.send("PUT", f"{PATH}/{team.org}", domains))
-    made = Joining(team, role, team.company.world.person(f"ada@{DOMAIN}"))
+    made = OpenOrganization(team, role, team.company.world.person(f"ada@{DOMAIN}"))
     made.set_policy(JITPolicy={"RequireApproval": True}, MemberPolicy={"DefaultMemberRole": role})
     return made
 
 
-def names_of(joining: Joining, person: Person | None = None) -> list[str]:
+def names_of(open_org: OpenOrganization, person: Person | None = None) -> list[str]:
     """Return the organizations that a person belongs to."""
-    browser = joining.team.company.world.browser().signed_in(person or joining.ada)
+    browser = open_org.team.company.world.browser().signed_in(person or open_org.ada)
     return [item["Name"] for item in answered(browser.send("GET", OWN, b""))["Organizations"]]
 
 
-def by_server(joining: Joining, request: str, decision: str = "approve", org: str = "") -> Any:
-    return joining.team.company.business.send(
-        "POST", f"{PATH}/{org or joining.team.org}/joinrequests/{request}/{decision}"
+def by_server(open_org: OpenOrganization, request: str, decision: str = "approve", org: str = "") -> Any:
+    return open_org.team.company.business.send(
+        "POST", f"{PATH}/{org or open_org.team.org}/joinrequests/{request}/{decision}"
     )
