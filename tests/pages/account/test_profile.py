@@ -1,0 +1,53 @@
+"""The profile: what it shows, and where its rows lead."""
+
+import pytest
+
+from tests.support.journeys.account_pages import signed_in
+from tests.support.oauth.relying_party import Person
+from tests.support.oauth.world import NewWorld, World
+from tests.support.visitors.visitor import NewVisitorAt, Visitor
+
+
+@pytest.fixture
+def ada(world: World) -> Person:
+    return world.person("ada@example.com", FirstName="Ada", LastName="Lovelace")
+
+
+def test_profile_rows_lead_to_their_change(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+    world = new_world(email_login=True, username_login=True, deletion_days=3)
+    ada = world.person("ada@example.com", FirstName="Ada", LastName="Lovelace")
+    page = signed_in(new_visitor_at(world), ada)
+    for row, heading in (
+        ("Name Ada Lovelace", "Edit your profile"),
+        ("Email ada@example.com Verified", "Email addresses"),
+        ("Username Choose one to sign in with Not set", "Username"),
+        ("Delete account You’ll have 3 days to change your mind", "Delete account"),
+    ):
+        assert page.follow(row).heading == heading
+
+
+def test_dates_follow_the_visitors_language(visitor: Visitor, world: World) -> None:
+    person = world.person("b@example.com", FirstName="Bea", BirthDate="12/10/1995")
+    assert "December 10, 1995" in signed_in(visitor, person).text
+    visitor.language = "de"
+    assert "10. Dezember 1995" in visitor.open("/profile").text
+
+
+def test_username_page_is_offered_if_usernames_sign_in(new_world: NewWorld, new_visitor_at: NewVisitorAt) -> None:
+    pages = []
+    for is_on in (True, False):
+        world = new_world(email_login=True, username_login=is_on)
+        pages.append(signed_in(new_visitor_at(world), world.person("ada@example.com")).text)
+    assert ["Username" in page for page in pages] == [True, False]
+
+
+def test_each_post_makes_one_api_call(visitor: Visitor, ada: Person) -> None:
+    signed_in(visitor, ada)
+    posts = [
+        visitor.open("/profile/edit").press("Save", birth_date="x"),
+        visitor.open("/username").press("Save", username="a b"),
+        visitor.open("/emails/add").press("Send email", email="x"),
+        visitor.open("/emails/add").press("Send email", email="fresh@example.com"),
+        visitor.open("/delete-account").press("Email me a confirmation link"),
+    ]
+    assert [page.cost["api"] <= 1 for page in posts] == [True] * len(posts)
