@@ -83,7 +83,7 @@ class RemoveEmail(AccessTokenQuery, WebhookSuppression):
 
 
 class Unlock(AccessTokenQuery, WebhookSuppression, CaptchaSolution, LockAnswers):
-    """One of a captcha's answer, which may travel in the query, and security answers."""
+    """The solution of the lock: a captcha's answer, which may be in the query, or security answers."""
 
     body_is_optional: ClassVar[bool] = True
 

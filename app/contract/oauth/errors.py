@@ -23,7 +23,7 @@ class InvalidClient(OAuthError):
 
 
 class UnauthorizedClient(OAuthError):
-    """The client_secret is wrong (seed), or the client may not use this grant."""
+    """The client_secret is wrong, or the client may not use this grant."""
 
     code, status, description = "unauthorized_client", 403, "The client_secret is not valid."
     remedy = "Check the client secret, and use an authentication method and a grant that the client is registered for."

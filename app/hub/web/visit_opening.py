@@ -74,7 +74,7 @@ def open_visit(shared: HubServices, environ: WSGIEnvironment) -> Visit:
         environ=environ,
         request_id=environ.get(REQUEST_ID, ""),
         session=cookies.get(shared.session_cookie, ""),
-        others=_others(cookies.get(shared.other_sessions_cookie, "")),
+        others=_other_sessions(cookies.get(shared.other_sessions_cookie, "")),
         trusted=cookies.get(shared.trusted_cookie, "")[:64],
         binding=cookies.get(shared.browser_cookie, "")[:64],
         device_passkey=cookies.get(shared.passkey_cookie, "")[:64],
@@ -82,7 +82,7 @@ def open_visit(shared: HubServices, environ: WSGIEnvironment) -> Visit:
     )
 
 
-def _others(text: str) -> tuple[str, ...]:
+def _other_sessions(text: str) -> tuple[str, ...]:
     """Return the session tokens of the browser's other accounts."""
     return (
         tuple(part for part in text[:_MAX_OTHERS_LENGTH].split(OTHERS_SEPARATOR) if part)[:_MAX_OTHERS] if text else ()

@@ -21,7 +21,7 @@ from app.identity.directory.tenants.store import LOOKUP_TENANT
 from app.identity.directory.tenants.tenant_writes import TenantRow
 from app.identity.platform.resources.items import Item, StoreAccess
 from app.kit.resources.resource import InSettings, Resource
-from app.kit.resources.values import look, put
+from app.kit.resources.values import put_at, value_at
 
 _GONE = TenantRow(LOOKUP_TENANT, "", "", b"", 0, {}, {}, None, is_active=False)
 
@@ -84,7 +84,7 @@ class SettingsStore:
         return tuple(self.backing.key.split("."))
 
     def _read(self, resource: Resource, settings: Mapping[str, Any]) -> dict[tuple[str, ...], Item]:
-        stands = look(settings, self._path) or {}
+        stands = value_at(settings, self._path) or {}
         if self.backing.listed:
             name = resource.keys[-1].path[-1]
             return {(str(stand[name]),): Item((str(stand[name]),), dict(stand)) for stand in stands}
@@ -96,7 +96,7 @@ class SettingsStore:
         stands: Any = [element.content for element in items.values()]
         if not self.backing.listed:
             stands = {key[-1]: item.content[value] if value else item.content for key, item in items.items()}
-        put(settings, self._path, stands)
+        put_at(settings, self._path, stands)
         refuse_wrong(stored.settings, settings, len(self._path) + 1)
         tenant_writes.change(access.work, settings=settings)
 

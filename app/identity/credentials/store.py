@@ -231,7 +231,7 @@ def remove_since(context: Context, uid: str, at: datetime) -> int:
     return context.work.changed(delete(credentials).where(*of_uid, C.created_at >= at))
 
 
-def consume(context: Context, uid: str, kind: str, lookup: str) -> bool:
+def spend(context: Context, uid: str, kind: str, lookup: str) -> bool:
     """Remove the enrolled one-time credential with that digest. Of concurrent calls one returns True."""
     where = (*_of_kind(context, uid, kind), C.lookup == lookup, C.is_enrolled.is_(True))
     return context.work.changed(delete(credentials).where(*where)) > 0

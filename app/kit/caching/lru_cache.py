@@ -11,10 +11,10 @@ Value = TypeVar("Value")
 
 
 class LruCache(Generic[Key, Value]):
-    """The most recently used entries, up to `most`."""
+    """The most recently used entries, up to `max_entries`."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, max_entries: int) -> None:
+        self._max_entries = max_entries
         self._entries: OrderedDict[Key, Value] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -34,7 +34,7 @@ class LruCache(Generic[Key, Value]):
         with self._lock:
             self._entries[key] = value
             self._entries.move_to_end(key)
-            while len(self._entries) > self._most:
+            while len(self._entries) > self._max_entries:
                 self._entries.popitem(last=False)
 
     def drop(self, key: Key) -> None:

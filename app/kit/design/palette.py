@@ -62,8 +62,8 @@ def _neutrals(colour: str) -> dict[str, Pair]:
     """Return grounds, lines and text: the brand's hue at almost no chroma."""
     _, chroma, hue = Colour.parse(colour).oklch
 
-    def grey(lightness: float, most: float) -> Colour:
-        return Colour.from_oklch(lightness, min(chroma, most), hue)
+    def grey(lightness: float, max_chroma: float) -> Colour:
+        return Colour.from_oklch(lightness, min(chroma, max_chroma), hue)
 
     return {
         "--canvas": (WHITE, grey(0.185, 0.012)),

@@ -116,19 +116,19 @@ def _draft(resource: Resource, address: ResourceAddress, does: VerbOptions) -> O
 
 
 def _summary(resource: Resource, address: ResourceAddress, verb: Verb) -> str:
-    words = "Set {a_one}" if verb is CREATE and resource.is_singleton else verb.summary
+    words = "Set {item}" if verb is CREATE and resource.is_singleton else verb.summary
     older = ", older address" if address.suffix else ""
-    many, a_one = resource.many, resource.noun if resource.is_singleton else resource.a_one
-    return words.format(many=many, a_one=a_one) + older
+    item = resource.noun if resource.is_singleton else resource.with_article
+    return words.format(items=resource.plural, item=item) + older
 
 
 def _description(resource: Resource, address: ResourceAddress, verb: Verb) -> str:
     words = verb.description
     if verb is UPDATE and resource.partial:
-        words = f"Changes {{a_one}}. {partial_update.NOTE}"
+        words = f"Changes {{item}}. {partial_update.NOTE}"
     if verb is CREATE and resource.is_singleton:
-        words = "Sets {a_one} for the first time."
-    text = words.format(many=resource.many, a_one=resource.a_one)
+        words = "Sets {item} for the first time."
+    text = words.format(items=resource.plural, item=resource.with_article)
     older = f"Existing clients call this address; new ones use `{resource.address.path}`." if address.suffix else ""
     return " ".join(filter(None, (text, resource.about if verb is not DELETE else "", older)))
 

@@ -103,18 +103,18 @@ class Malformed:
 class Verb(Enum):
     """An operation of a resource: method, whether its path is an item's, the scope's verb, summary, description."""
 
-    LIST = ("GET", False, "read", "List {many}", "Returns the tenant’s {many}.")
-    READ = ("GET", True, "read", "Get {a_one}", "Returns {a_one}.")
-    CREATE = ("POST", False, "create", "Create {a_one}", "Creates {a_one}.")
+    LIST = ("GET", False, "read", "List {items}", "Returns the tenant’s {items}.")
+    READ = ("GET", True, "read", "Get {item}", "Returns {item}.")
+    CREATE = ("POST", False, "create", "Create {item}", "Creates {item}.")
     UPDATE = (
         "PUT",
         True,
         "update",
-        "Update {a_one}",
-        "Replaces {a_one}: members that the request leaves out get their defaults.",
+        "Update {item}",
+        "Replaces {item}: members that the request leaves out get their defaults.",
     )
-    REPLACE = ("PUT", False, "update", "Replace {many}", "Replaces all {many} with those in the request.")
-    DELETE = ("DELETE", True, "delete", "Delete {a_one}", "Deletes {a_one}.")
+    REPLACE = ("PUT", False, "update", "Replace {items}", "Replaces all {items} with those in the request.")
+    DELETE = ("DELETE", True, "delete", "Delete {item}", "Deletes {item}.")
 
     @property
     def method(self) -> str:
@@ -331,11 +331,11 @@ class Resource:
         return sum(1 for member in self.keys if member.key and member.key.is_parent)
 
     @property
-    def many(self) -> str:
+    def plural(self) -> str:
         return self.noun if self.is_singleton else f"{self.noun}s"
 
     @property
-    def a_one(self) -> str:
+    def with_article(self) -> str:
         """The noun with its article."""
         if self.is_singleton:
             return f"the {self.noun}"

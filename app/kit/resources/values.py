@@ -46,9 +46,9 @@ class ItemInput:
         """Return the previous content with the request's values."""
         content = deepcopy(dict(before or {}))
         for path in self.cleared:
-            remove(content, path)
+            remove_at(content, path)
         for path, value in self.values.items():
-            put(content, path, value)
+            put_at(content, path, value)
         return content
 
     def secrets_after(self, before: Mapping[str, str]) -> dict[str, str]:
@@ -132,9 +132,9 @@ def response_values(
             value = secrets.get(name)
             value = value if name in reveal or not value else MASKED
         else:
-            value = look(content, member.path, _ABSENT)
+            value = value_at(content, member.path, _ABSENT)
             value = _default(member) if value is _ABSENT else value
-        put(values, member.fields, value)
+        put_at(values, member.fields, value)
     return values
 
 
@@ -166,8 +166,8 @@ def refusal(resource: Resource, at: Path, sentence: str, bad: type[ApiError]) ->
     return own.error() if own else bad(f"{found.request_name}: {sentence}")
 
 
-def look(values: Mapping[str, Any], path: Path, default: Any = None) -> Any:
-    """Return the value at a path."""
+def value_at(values: Mapping[str, Any], path: Path, default: Any = None) -> Any:
+    """Return the value at a path, or the default."""
     found: Any = values
     for name in path:
         if not isinstance(found, Mapping) or name not in found:
@@ -176,7 +176,7 @@ def look(values: Mapping[str, Any], path: Path, default: Any = None) -> Any:
     return found
 
 
-def put(values: dict[str, Any], path: Path, value: Any) -> None:
+def put_at(values: dict[str, Any], path: Path, value: Any) -> None:
     """Set the value at a path; create the maps on the way."""
     for name in path[:-1]:
         inner = values.get(name)
@@ -185,8 +185,8 @@ def put(values: dict[str, Any], path: Path, value: Any) -> None:
     values[path[-1]] = value
 
 
-def remove(values: dict[str, Any], path: Path) -> None:
+def remove_at(values: dict[str, Any], path: Path) -> None:
     """Remove the value at a path."""
-    inner = look(values, path[:-1])
+    inner = value_at(values, path[:-1])
     if isinstance(inner, dict):
         inner.pop(path[-1], None)

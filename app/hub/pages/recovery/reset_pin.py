@@ -38,7 +38,7 @@ class ResetPinPage(mailed_link.LinkPage):
     problem: Notice | None = None
 
     @property
-    def another(self) -> str:
+    def new_link_address(self) -> str:
         """The address of the page that sends a new link."""
         return interaction_address("/forgot-pin")
 

@@ -19,7 +19,7 @@ from app.identity.platform.resources.items import Item
 from app.identity.platform.resources.rules import Rules
 from app.kit import randomness
 from app.kit.operations.wire import Wire
-from app.kit.resources.values import look, put
+from app.kit.resources.values import put_at, value_at
 
 _KEY: Final = "idp_certificate.key"
 _SP_KEY: Final = "sp_certificate.key"
@@ -83,7 +83,7 @@ def read_client_of_file(context: Context, before: Item | None, after: Item) -> N
     present, (certificate, key) = _pair(before), _pair(after)
     is_present = (certificate, key) == present
     if not is_present and (not (certificate and key) or saml_certificates.problem_of(certificate, key)):
-        put(after.content, _CERTIFICATE, present[0])
+        put_at(after.content, _CERTIFICATE, present[0])
         after.secrets.pop(_KEY, None)
         after.secrets.update({_KEY: present[1]} if before is not None else {})
 
@@ -93,15 +93,15 @@ def complete_client(context: Context, before: Item | None, after: Item) -> None:
 
     Raises BadField.
     """
-    present = look(before.content, _CERTIFICATE) if before is not None else None
-    if present is not None and look(after.content, _CERTIFICATE) is None:
-        put(after.content, _CERTIFICATE, present)
+    present = value_at(before.content, _CERTIFICATE) if before is not None else None
+    if present is not None and value_at(after.content, _CERTIFICATE) is None:
+        put_at(after.content, _CERTIFICATE, present)
     _complete_certificate(context, after, _pair(before))
-    account = look(after.content, ("integration_configs", "account_name"))
+    account = value_at(after.content, ("integration_configs", "account_name"))
     if after.content.get("integration_type") == "Zendesk" and account:
         base = f"https://{account}.zendesk.com"
-        put(after.content, ("assertion_consumer_service", "location"), f"{base}/access/saml")
-        put(after.content, ("name_id_format",), "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress")
+        put_at(after.content, ("assertion_consumer_service", "location"), f"{base}/access/saml")
+        put_at(after.content, ("name_id_format",), "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress")
         after.content["issuer_url"], after.content["audiences"] = base, [base]
 
 
@@ -132,7 +132,7 @@ def complete_provider(context: Context, before: Item | None, after: Item) -> Non
     if before is None:
         after.content["id"] = randomness.guid()
         certificate, after.secrets[_SP_KEY] = saml_certificates.generate(after.id[0], context.now)
-        put(after.content, _SP_CERTIFICATE, certificate)
+        put_at(after.content, _SP_CERTIFICATE, certificate)
 
 
 def show_provider(context: Context, content: Any, values: dict[str, Any]) -> None:  # noqa: ARG001 - the hook's signature
@@ -175,7 +175,7 @@ def _renewed(context: Context, item: Item, path: tuple[str, ...], secret: str) -
 
 def _pair(item: Item | None) -> Pair:
     """Return the certificate and the private key of a client."""
-    return (look(item.content, _CERTIFICATE), item.secrets.get(_KEY, "")) if item is not None else _NO_PAIR
+    return (value_at(item.content, _CERTIFICATE), item.secrets.get(_KEY, "")) if item is not None else _NO_PAIR
 
 
 def _complete_certificate(context: Context, item: Item, stored: Pair) -> None:
@@ -186,12 +186,12 @@ def _complete_certificate(context: Context, item: Item, stored: Pair) -> None:
     certificate, key = _pair(item)
     if certificate is None and not key:
         certificate, item.secrets[_KEY] = saml_certificates.generate(item.id[0], context.now)
-        put(item.content, _CERTIFICATE, certificate)
+        put_at(item.content, _CERTIFICATE, certificate)
     elif not (certificate and key):
         raise e.BadField("IdpCertificate: Certificate and Key, or neither; both are then generated.")
     elif (certificate, key) != stored and (problem := saml_certificates.problem_of(certificate, key)):
         raise e.BadField(f"IdpCertificate: {problem}.")
-    put(item.content, _FINGERPRINT, saml_certificates.sha1_fingerprint(certificate))
+    put_at(item.content, _FINGERPRINT, saml_certificates.sha1_fingerprint(certificate))
 
 
 RULES: Final = {

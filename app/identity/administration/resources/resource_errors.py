@@ -11,7 +11,7 @@ from app.kit.operations.errors import ApiError
 from app.kit.operations.wire import Wire
 from app.kit.resources.operations import BoundOperation
 from app.kit.resources.resource import FIXED, ResourceMember
-from app.kit.resources.values import look
+from app.kit.resources.values import value_at
 
 
 def taken(bound: BoundOperation) -> ApiError:
@@ -19,14 +19,14 @@ def taken(bound: BoundOperation) -> ApiError:
     resource, error = bound.draft.resource, bound.draft.address.exists or bound.bad
     members = [resource.named(name) for name in resource.unique] or resource.keys
     named = ", ".join(member.request_name for member in members)
-    return error(f"{named}: another one; there is {resource.a_one} with it.") if error is bound.bad else error()
+    return error(f"{named}: another one; there is {resource.with_article} with it.") if error is bound.bad else error()
 
 
 def unknown(bound: BoundOperation) -> ApiError:
     """Return the refusal of an unknown item; that of a malformed field names its id."""
     resource, error = bound.draft.resource, bound.unknown
     named = ", ".join((member.key and member.key.parameter) or member.request_name for member in resource.keys)
-    return error(f"{named}: the id of {resource.a_one}.") if error is bound.bad else error()
+    return error(f"{named}: the id of {resource.with_article}.") if error is bound.bad else error()
 
 
 def refuse_changed_identity(bound: BoundOperation, body: bytes, current: Wire) -> None:
@@ -34,7 +34,7 @@ def refuse_changed_identity(bound: BoundOperation, body: bytes, current: Wire) -
     stored = current.model_dump(mode="json")
     sent = {name.lower().replace("_", ""): value for name, value in _members_of(body).items()}
     for member in _fixed(bound):
-        value, own = sent.get(member.request_name.lower().replace("_", "")), look(stored, member.fields)
+        value, own = sent.get(member.request_name.lower().replace("_", "")), value_at(stored, member.fields)
         if value is not None and str(value).casefold() != str(own).casefold():
             raise bound.bad(f"{member.request_name}: {own}; an update can't change it.")
 

@@ -33,7 +33,7 @@ from app.kit.resources.resource import (
     Resource,
     ResourceMember,
 )
-from app.kit.resources.values import ItemInput, look, put
+from app.kit.resources.values import ItemInput, put_at, value_at
 
 
 def read(context: Context, bound: BoundOperation, req: Wire) -> Wire:
@@ -269,7 +269,7 @@ def _is_set(resource: Resource, item: Item) -> bool:
     return (
         not isinstance(backing, InSettings)
         or not backing.key
-        or look(item.content, tuple(backing.key.split("."))) is not None
+        or value_at(item.content, tuple(backing.key.split("."))) is not None
     )
 
 
@@ -282,9 +282,9 @@ def _base(resource: Resource, before: Item) -> dict[str, Any]:
     if resource.is_singleton and isinstance(backing, InSettings):
         retained = ItemInput(values={tuple(backing.key.split(".")): {}} if backing.key else {}).content(before.content)
     for member in resource.members:
-        current = look(before.content, member.path)
+        current = value_at(before.content, member.path)
         if current is not None and (member.roles & {FIXED, READ_ONLY} or member.key is not None):
-            put(retained, member.path, current)
+            put_at(retained, member.path, current)
     return retained
 
 
@@ -304,7 +304,7 @@ def _refuse_taken(bound: BoundOperation, writer: Writer, item: Item) -> None:
         raise writer.taken
     _refuse_duplicate(writer, item)
     if len(stored) >= resource.max_items:
-        raise bound.draft.address.full or bound.bad(f"At most {resource.max_items} {resource.many}.")
+        raise bound.draft.address.full or bound.bad(f"At most {resource.max_items} {resource.plural}.")
 
 
 def _refuse_duplicate(writer: Writer, item: Item) -> None:

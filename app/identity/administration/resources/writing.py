@@ -18,7 +18,7 @@ from app.kit import randomness
 from app.kit.operations.errors import ApiError
 from app.kit.resources import values as resource_values
 from app.kit.resources.resource import Distinct, Resource
-from app.kit.resources.values import look
+from app.kit.resources.values import value_at
 
 
 @dataclass(frozen=True)
@@ -134,9 +134,9 @@ class Writer:
 def equal_values(resource: Resource, item: Item, others: Iterable[Item]) -> Iterator[tuple[str, Distinct, Item]]:
     """Yield each key whose value at most one item of the tenant may have, and the other item that has the same."""
     for member in resource.members:
-        distinct, value = member.distinct, look(item.content, member.path)
+        distinct, value = member.distinct, value_at(item.content, member.path)
         if distinct is not None and value is not None:
-            same = (other for other in others if other.id != item.id and look(other.content, member.path) == value)
+            same = (other for other in others if other.id != item.id and value_at(other.content, member.path) == value)
             yield from ((member.path[-1], distinct, other) for other in same)
 
 
@@ -144,5 +144,5 @@ def unique_key(resource: Resource, item_id: tuple[str, ...], content: Mapping[st
     """Return the digest of the unique values within the parents, folded by the resource's rules."""
     if not resource.unique:
         return None
-    values = [str(look(content, resource.named(name).path, "")) for name in resource.unique]
+    values = [str(value_at(content, resource.named(name).path, "")) for name in resource.unique]
     return randomness.digest("\x1f".join([*item_id[: resource.parents], *map(resource.fold, values)]))

@@ -18,7 +18,7 @@ from app.identity.platform.context import Context
 from app.identity.platform.powers import ALL, Power
 from app.identity.platform.resources.items import Item
 from app.identity.platform.resources.rules import Rules
-from app.kit.resources.values import ItemInput, look
+from app.kit.resources.values import ItemInput, value_at
 
 _LIFETIMES: Final[Mapping[str, tuple[str, int]]] = {
     "access_token_ttl": ("access_token_minutes", MINUTE),
@@ -81,7 +81,7 @@ def show_passkeys(context: Context, settings: TenantSettings, values: dict[str, 
 
 def powers_of(context: Context, item: Item) -> Iterator[Power]:  # noqa: ARG001 - the hook's signature
     """Who has a related origin can have people's passkeys sign there."""
-    if look(item.content, ("passkey_settings", "related_origins")):
+    if value_at(item.content, ("passkey_settings", "related_origins")):
         yield Power(ALL, "related origins of passkeys")
 
 

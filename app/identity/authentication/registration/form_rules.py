@@ -10,7 +10,7 @@ from typing import Final
 
 from app.contract.registration.form import FormField
 from app.identity.directory.accounts import identifiers
-from app.identity.directory.accounts.profile.document import born_on
+from app.identity.directory.accounts.profile.document import parse_birth_date
 from app.kit.web.web_addresses import is_web_address
 
 
@@ -60,7 +60,7 @@ _RULES: Final[dict[str, tuple[Callable[[str], bool], str]]] = {
         "This must be a Canadian postal code.",
     ),
     "valid_credit_card": (_is_card, "This must be a card number."),
-    "callback_valid_date": (lambda text: born_on(text) is not None, "This must be a date."),
+    "callback_valid_date": (lambda text: parse_birth_date(text) is not None, "This must be a date."),
 }
 
 

@@ -12,7 +12,7 @@ from app.identity.authentication.registration import form_rules
 from app.identity.authentication.registration.drafts import AccountDraft, ProfileInput, RegistrationInput
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts.profile import edits as profile_edits
-from app.identity.directory.accounts.profile.document import age, born_on
+from app.identity.directory.accounts.profile.document import age, parse_birth_date
 from app.identity.directory.tenants import registration_form
 from app.identity.platform.context import Context
 from app.kit.operations.errors import ApiError
@@ -80,7 +80,7 @@ def refuse_edits(settings: TenantSettings, request: ProfileInput, *, clears: boo
 
 def refuse_age(context: Context, birth_date: object) -> None:
     """Raise TooYoung for a birth date below the tenant's minimum age."""
-    minimum, born = context.tenant.settings.minimum_age, born_on(birth_date)
+    minimum, born = context.tenant.settings.minimum_age, parse_birth_date(birth_date)
     if minimum and born is not None and age(born, context.now.date()) < minimum:
         raise e.TooYoung
 

@@ -61,7 +61,7 @@ class BackupCodesAuthenticator:
         uid = factors.account.uid
         account_store.lock(context, uid)  # lock order: the account, then its credentials
         consumed = [
-            store.consume(context, uid, self.kind, lookup) for lookup in _lookup_hashes(context, uid, response.code)
+            store.spend(context, uid, self.kind, lookup) for lookup in _lookup_hashes(context, uid, response.code)
         ]
         if not any(consumed):
             raise e.WrongBackupCode

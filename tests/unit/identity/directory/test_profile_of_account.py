@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from app.contract.profile import FIELDS
-from app.identity.directory.accounts.profile.document import age, born_on, entered_of, profile_of
+from app.identity.directory.accounts.profile.document import age, entered_of, parse_birth_date, profile_of
 from tests.support.accounts.profiles import ADA, NOW
 
 
@@ -76,7 +76,7 @@ def test_country_of_the_profile_is_the_country_name() -> None:
     ],
 )
 def test_birth_date_is_parsed(text: str | None, day: date | None) -> None:
-    assert born_on(text) == day
+    assert parse_birth_date(text) == day
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from app.kit import randomness
 from app.kit.operations.errors import ApiError
 from app.kit.resources.models import content_of
 from app.kit.resources.resource import MASKED, READ_ONLY, SECRET, Resource, ResourceMember
-from app.kit.resources.values import look, put, remove, secret_name
+from app.kit.resources.values import put_at, remove_at, secret_name, value_at
 
 _NOTHING: Final[Any] = object()
 
@@ -225,16 +225,16 @@ def _split(
     """Return the content without the values of such members, and those values by path."""
     rest, beside = deepcopy(dict(content)), dict[tuple[str, ...], Any]()
     for path in (member.path for member in resource.members if is_beside(member)):
-        value = look(rest, path, _NOTHING)
+        value = value_at(rest, path, _NOTHING)
         if value is not _NOTHING:
             beside[path] = value
-            remove(rest, path)
-            if path[:-1] and not look(rest, path[:-1]):
-                remove(rest, path[:-1])
+            remove_at(rest, path)
+            if path[:-1] and not value_at(rest, path[:-1]):
+                remove_at(rest, path[:-1])
     return rest, beside
 
 
 def _joined(content: dict[str, Any], beside: Mapping[tuple[str, ...], Any]) -> dict[str, Any]:
     for path, value in beside.items():
-        put(content, path, value)
+        put_at(content, path, value)
     return content

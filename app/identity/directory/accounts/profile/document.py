@@ -116,7 +116,7 @@ def _computed(account: Account) -> dict[str, Any]:
     if organizations.password_days and account.password_changed_at is not None:
         expires_at = account.password_changed_at + timedelta(days=organizations.password_days)
         profile["PasswordExpirationDate"] = iso(min(expires_at, account.password_expires_at or expires_at))
-    born = born_on(account.profile.get("BirthDate"))
+    born = parse_birth_date(account.profile.get("BirthDate"))
     if born is not None:
         profile["Age"] = str(age(born, account.read_at.date()))
     country = account.profile.get("Country")
@@ -125,7 +125,7 @@ def _computed(account: Account) -> dict[str, Any]:
     return profile
 
 
-def born_on(text: object) -> date | None:
+def parse_birth_date(text: object) -> date | None:
     """Parse a `MM-dd-yyyy` or `MM/dd/yyyy` date, one-digit variants included; None for anything else."""
     match = BIRTH_DATE.match(text) if isinstance(text, str) else None
     if match is None:

@@ -16,7 +16,7 @@ from app.contract.profile import FIELDS, Field, Kind, Write
 from app.contract.registration.form import CUSTOM
 from app.identity.directory.accounts.profile import lists as profile_lists
 from app.identity.directory.accounts.profile import values as profile_values
-from app.identity.directory.accounts.profile.document import born_on
+from app.identity.directory.accounts.profile.document import parse_birth_date
 from app.kit.web.web_addresses import is_web_address
 
 _NAMES = profile_values.folded(FIELDS)
@@ -111,7 +111,7 @@ def _read(edits: Edits, definition: Field, value: Any, custom_fields: Collection
 def _refuse_date(text: str, today: date) -> None:
     if not text:
         return
-    born = born_on(text)
+    born = parse_birth_date(text)
     if born is None or born > today:
         raise e.MalformedDate
 

@@ -40,7 +40,7 @@ def authenticate(context: Context, raw: RawRequest, body: dict[str, Any]) -> App
             application.
         InvalidClient: the client is unknown, inactive, or not the application that the address names; at the tenant-wide
             addresses also a missing client_id, a wrong or missing secret, and another method than the registered one.
-        UnauthorizedClient: the secret is wrong, at addresses that name the application and at those of machine tokens (seed).
+        UnauthorizedClient: the secret is wrong, at addresses that name the application and at those of machine tokens.
         SlowDown: too many refusals of this address, or of this client at it.
     """
     _refuse_repeated(context, raw)

@@ -18,7 +18,7 @@ def verify(context: Context, client: Application, presented: ClientCredentials) 
     """Check the secret.
 
     Raises:
-        UnauthorizedClient: it is wrong, at an address that names the application and at those of machine tokens (seed).
+        UnauthorizedClient: it is wrong, at an address that names the application and at those of machine tokens.
         InvalidClient: it is wrong, at another address.
     """
     if not is_right(context, client, presented.secrets):
