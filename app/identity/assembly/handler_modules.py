@@ -9,15 +9,14 @@ import app.identity.authentication.passwordless.cross_device_handlers
 import app.identity.authentication.passwordless.handlers
 import app.identity.authentication.passwordless.smart_login_handlers
 import app.identity.authentication.recovery.handlers
+import app.identity.authentication.recovery.passkey_handlers
+import app.identity.authentication.recovery.password_handlers
 import app.identity.authentication.recovery.pin_handlers
 import app.identity.authentication.registration.handlers
 import app.identity.authentication.sign_in.operations.email_verification
-import app.identity.authentication.sign_in.operations.password_change
-import app.identity.authentication.sign_in.operations.password_reset
 import app.identity.authentication.sign_in.operations.phone_verification
 import app.identity.authentication.sign_in.operations.pins
 import app.identity.authentication.sign_in.operations.sign_in
-import app.identity.authentication.sign_in.passkeys.recovery
 import app.identity.authentication.sign_in.passkeys.second_factor
 import app.identity.authentication.sign_in.passkeys.sign_in
 import app.identity.authentication.sign_in.passkeys.sign_up
