@@ -85,12 +85,11 @@ import app.identity.public_api.management.handlers
 import app.identity.public_api.management.second_factors
 import app.identity.public_api.native_sign_in.handlers
 import app.identity.public_api.organizations.connections
-import app.identity.public_api.organizations.domain_verification
 import app.identity.public_api.organizations.domains
 import app.identity.public_api.organizations.handlers
-import app.identity.public_api.organizations.invitations.handlers
-import app.identity.public_api.organizations.invitations.link_handlers
-import app.identity.public_api.organizations.join_requests.handlers
+import app.identity.public_api.organizations.invitation_links
+import app.identity.public_api.organizations.invitations
+import app.identity.public_api.organizations.join_requests
 import app.identity.public_api.organizations.members
 import app.identity.public_api.organizations.roles
 import app.identity.public_api.self_service.handlers

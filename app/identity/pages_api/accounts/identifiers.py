@@ -28,8 +28,8 @@ from app.identity.messaging.service import MailKind
 from app.identity.pages_api.interactions import pending_verification
 from app.identity.pages_api.signed_in_account import reauthenticate, renew_session, require_account
 from app.identity.platform.context import Context
-from app.identity.public_api.self_service import emails
-from app.identity.public_api.self_service.emails import NewEmail
+from app.identity.use_cases.accounts import emails
+from app.identity.use_cases.accounts.emails import NewEmail
 from app.kit.operations.errors import ApiError
 
 

@@ -16,8 +16,8 @@ from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
 from app.identity.public_api.management import generated_sign_in_tokens
-from app.identity.public_api.self_service import deletion, emails
-from app.identity.public_api.self_service.emails import NewEmail
+from app.identity.use_cases.accounts import deletion, emails
+from app.identity.use_cases.accounts.emails import NewEmail
 
 FORGOT_PIN = "forgotpin"
 

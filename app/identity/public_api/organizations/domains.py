@@ -13,6 +13,7 @@ from app.identity.directory.organizations.service import while_on
 from app.identity.platform.context import Context
 from app.identity.platform.powers import require as require_powers
 from app.identity.public_api.organizations import views
+from app.identity.use_cases.organizations import verify_domain
 
 
 @contract.list_all.implements
@@ -38,6 +39,15 @@ def create(context: Context, req: contract.CreateDomain) -> Domain:
 @while_on
 def read(context: Context, req: contract.DomainPath) -> Domain:
     return views.domain(domains.require(context, organizations.require(context, req.org_id), req.domain_id))
+
+
+@contract.verify.implements
+@while_on
+def verify(context: Context, req: contract.DomainPath) -> Domain:
+    organization = organizations.require_active(context, req.org_id)
+    require_powers(context, organization_powers.of_joining(context, organization.org_id))
+    domain = domains.require(context, organization, req.domain_id)
+    return views.domain(verify_domain.verify(context, domain))
 
 
 @contract.delete.implements

@@ -18,13 +18,9 @@ from app.identity.directory.accounts import privacy_policy
 from app.identity.directory.accounts import service as accounts
 from app.identity.messaging import service as messaging
 from app.identity.platform.context import Context
-from app.identity.public_api.self_service import (
-    account_unlock,
-    deletion,
-    emails,
-    profile,
-)
-from app.identity.public_api.self_service.emails import NewEmail
+from app.identity.public_api.self_service import account_unlock
+from app.identity.use_cases.accounts import deletion, emails, profile
+from app.identity.use_cases.accounts.emails import NewEmail
 
 
 @read_own_account.implements

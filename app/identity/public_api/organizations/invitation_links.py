@@ -15,7 +15,7 @@ from app.identity.directory.organizations.invitations.link_service import Invita
 from app.identity.directory.organizations.service import while_on
 from app.identity.platform.context import Context
 from app.identity.platform.powers import require as require_powers
-from app.identity.public_api.organizations.invitations import send_invitation
+from app.identity.use_cases.organizations import send_invitation
 from app.kit.clock import iso
 
 

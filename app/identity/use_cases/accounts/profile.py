@@ -20,7 +20,7 @@ from app.identity.directory.accounts.profile import edits as profile_edits
 from app.identity.directory.accounts.service import Account
 from app.identity.platform import events
 from app.identity.platform.context import Context
-from app.identity.public_api.self_service import account_changes
+from app.identity.use_cases.accounts import account_changes
 
 WRITERS = frozenset({Write.ANYONE})
 
