@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from app.contract import errors as e
 from app.contract.messages.models import Carries, MailKind, SmsKind
+from app.contract.shared_responses import PostedSms, SmsSent
 from app.identity.directory.accounts.account import Account, full_name, is_verified
 from app.identity.messaging import gsm7, rendering, send_limits, text_message
 from app.identity.messaging.message import (
@@ -198,6 +199,11 @@ def account_sid(context: Context) -> str:
     return f"AC{context.tenant.tenant_id}"
 
 
+def posted_sms(context: Context, sid: str) -> PostedSms:
+    """Return the response to a requested text message: the same whether one was sent, or none and `sid` is empty."""
+    return PostedSms(data=SmsSent(account_sid=account_sid(context), sid=sid or f"SM{randomness.uid()}"))
+
+
 def _recipient(context: Context, to: str, account: Account | None, counted_as: CountedAs) -> Recipient:
     has_verified = counted_as.is_verified
     if has_verified is None:
@@ -321,4 +327,4 @@ def _language(context: Context, account: Account | None, requested: str | None) 
     )
 
 
-__all__ = ["MailKind", "SmsKind", "account_sid", "carries", "mail", "sms"]
+__all__ = ["MailKind", "SmsKind", "account_sid", "carries", "mail", "posted_sms", "sms"]

@@ -18,7 +18,7 @@ from app.identity.directory.accounts import linked_identities, provider_tokens
 from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.unverified import pending_accounts
 from app.identity.platform.encryption import DecryptionError, Encryption
-from app.identity.public_api.self_service import deletion
+from app.identity.use_cases.accounts import deletion
 from tests.support.accounts import identities as by
 from tests.support.accounts.connecting import finished, led, query_of
 from tests.support.accounts.identities import account_of, doing

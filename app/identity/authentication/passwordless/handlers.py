@@ -8,14 +8,13 @@ from app.contract import errors as e
 from app.contract.passwordless import operations as contract
 from app.contract.passwordless.operations import SignInParameters
 from app.contract.second_factors.challenge import NO_EXPIRY, NO_SESSION, FactorKind, FactorLogin
-from app.contract.shared_responses import Posted, PostedSms, SmsSent
+from app.contract.shared_responses import Posted, PostedSms
 from app.identity.authentication.passwordless import redemption
 from app.identity.authentication.passwordless import sending as passwordless_sending
 from app.identity.authentication.passwordless.sending import MAIL, SIGN_IN, SMS, SendOptions
 from app.identity.authentication.recovery import recipient
 from app.identity.authentication.sign_in import completion, locks
 from app.identity.authentication.sign_in import identifiers as sign_in_identifiers
-from app.identity.authentication.sign_in.operations import email_verification
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials.authenticators.protocol import ChallengeOptions
@@ -26,8 +25,6 @@ from app.identity.directory.accounts.login_attempts.account_lookup import Accoun
 from app.identity.directory.accounts.service import Account
 from app.identity.messaging import service as messaging
 from app.identity.platform.context import Context
-from app.kit import randomness
-from app.kit.operations.errors import ApiError
 
 _LoginByCode = contract.LoginByEmailCode | contract.LoginByUsernameCode | contract.LoginBySmsCode
 
@@ -44,7 +41,7 @@ def send_mail(context: Context, req: contract.SendLoginEmail) -> Posted:
     try:
         passwordless_sending.send_mail(context, SIGN_IN, account, lookup.identifier.value, options)
     except e.MailLimitReached as reason:
-        raise_unless_hidden(context, lookup, reason)
+        passwordless_sending.raise_unless_hidden(context, lookup, reason)
     return Posted()
 
 
@@ -109,8 +106,8 @@ def send_sms(context: Context, req: contract.SendLoginSms) -> PostedSms:
     try:
         sid = passwordless_sending.send_sms(context, account, lookup.identifier.value, req)
     except e.SmsLimitReached as reason:
-        raise_unless_hidden(context, lookup, reason)
-    return sms_response(context, sid)
+        passwordless_sending.raise_unless_hidden(context, lookup, reason)
+    return messaging.posted_sms(context, sid)
 
 
 @contract.by_sms_code.implements
@@ -130,7 +127,7 @@ def _by_code(
         raise e.BadParameter.names("otp")
     otp, errors = req.otp, MAIL_CODE if channel == MAIL else SMS_CODE
     account = recipient.reachable_account(lookup, channel)
-    is_lock_solved = email_verification.solve_lock(
+    is_lock_solved = locks.require_solved(
         context, lookup, locks.LockSolution(req.security_answer, captcha.from_parameters(req))
     )
     uid, subject = (
@@ -168,20 +165,6 @@ def _require_email_enabled(context: Context) -> None:
 def _require_sms_enabled(context: Context) -> None:
     if not context.tenant.settings.passwordless_sms:
         raise e.PasswordlessOff
-
-
-def sms_response(context: Context, sid: str) -> PostedSms:
-    """Return the same response whether a message was sent or not."""
-    return PostedSms(data=SmsSent(account_sid=messaging.account_sid(context), sid=sid or f"SM{randomness.uid()}"))
-
-
-def raise_unless_hidden(context: Context, lookup: AccountLookup, reason: ApiError) -> None:
-    """Raise `reason` unless accounts are hidden, where a limit would reveal an earlier message."""
-    if not lookup.is_hidden:
-        raise reason
-    context.work.rollback()
-    uid = lookup.account.uid if lookup.account else None
-    context.audit.record("passwordless.not_sent", uid=uid, reason=type(reason).__name__)
 
 
 def complete(context: Context, account: Account, authentication: Authentication, req: SignInParameters) -> FactorLogin:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.identity.authentication import channels
+from app.identity.credentials import channels
 from app.identity.platform.context import Context
 
 MAIL, SMS, DEVICE = channels.MAIL, channels.SMS, "device"

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.contract.accounts.operations import EmailEntry, PinInfo
-from app.identity.authentication.recovery.sending import is_still_recipient
 from app.identity.authentication.registration import drafts, requirements
 from app.identity.authentication.registration import service as registration
 from app.identity.authentication.sign_in.sessions.revocation import end_sessions_and_tokens
@@ -15,6 +14,7 @@ from app.identity.authentication.verification import service as verification
 from app.identity.credentials import store as credential_store
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import NO_ACCOUNT, OneTimeToken, Purpose
+from app.identity.credentials.reset_messages import is_still_recipient
 from app.identity.directory.accounts import identifiers, linked_identities
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts import store as account_store

@@ -7,16 +7,18 @@ from typing import Any, Final
 
 from app.contract import errors as e
 from app.contract.messages.models import MailKind, SmsKind
-from app.identity.authentication.recovery.sending import MAIL, SMS, recipient_email, unknown_recipient, unknown_subject
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import NO_ACCOUNT, Purpose
+from app.identity.credentials.reset_messages import MAIL, SMS, recipient_email, unknown_recipient, unknown_subject
 from app.identity.directory.accounts import identifiers
+from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.tenants.addresses import allowed_addresses
 from app.identity.messaging import service as messaging
 from app.identity.messaging.send_limits import CountedAs
 from app.identity.messaging.service import DEFAULT_SMS_OPTIONS, SmsOptions
 from app.identity.platform.context import Context
+from app.kit.operations.errors import ApiError
 from app.kit.web.user_agents import parse_user_agent
 
 SEND_ERRORS: Final = (
@@ -59,6 +61,15 @@ SMART_LOGIN: Final = SignInMessage(
     Purpose.SMART_LOGIN, MailKind.SMART_LOGIN, "autologin", "/sign-in/approve", has_code=False
 )
 ONE_TOUCH: Final = SignInMessage(Purpose.ONE_TOUCH, MailKind.ONE_TOUCH, "autologin", "/sign-in/approve", has_code=False)
+
+
+def raise_unless_hidden(context: Context, lookup: AccountLookup, reason: ApiError) -> None:
+    """Raise `reason` unless accounts are hidden, where a limit would reveal an earlier message."""
+    if not lookup.is_hidden:
+        raise reason
+    context.work.rollback()
+    uid = lookup.account.uid if lookup.account else None
+    context.audit.record("passwordless.not_sent", uid=uid, reason=type(reason).__name__)
 
 
 def spend_limit(context: Context) -> None:

@@ -23,6 +23,7 @@ from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.login_attempts import account_lookup
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, TypedIdentifier
+from app.identity.messaging import service as messaging
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose, ContinuationToken
@@ -48,7 +49,7 @@ def start(context: Context, req: contract.StartSmartLogin) -> contract.LoginRequ
                 context, SMART_LOGIN, account, lookup.identifier.value, options, device_hash=device.token_hash
             )
     except (e.MailLimitReached, e.SmsLimitReached) as reason:
-        handlers.raise_unless_hidden(context, lookup, reason)
+        passwordless_sending.raise_unless_hidden(context, lookup, reason)
         _, number = smart_login.begin_for_program(context, req.client_guid, account)
     return contract.LoginRequested(number=number)
 
@@ -118,7 +119,7 @@ def one_touch_mail(context: Context, req: contract.StartOneTouchByEmail) -> cont
     try:
         passwordless_sending.send_mail(context, ONE_TOUCH, None, req.email, options, device_hash=device.token_hash)
     except e.MailLimitReached as reason:
-        handlers.raise_unless_hidden(context, lookup, reason)
+        passwordless_sending.raise_unless_hidden(context, lookup, reason)
         _, number = smart_login.begin_for_program(context, req.client_guid, None, **facts)
     return contract.LoginRequested(number=number)
 
@@ -137,8 +138,8 @@ def one_touch_sms(context: Context, req: contract.StartOneTouchBySms) -> PostedS
             sending_context, Purpose.ONE_TOUCH, phone, req, name=req.name or ""
         )
     except e.SmsLimitReached as reason:
-        handlers.raise_unless_hidden(context, lookup, reason)
-    return handlers.sms_response(context, sid)
+        passwordless_sending.raise_unless_hidden(context, lookup, reason)
+    return messaging.posted_sms(context, sid)
 
 
 @contract.touch_code.implements

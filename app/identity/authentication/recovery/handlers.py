@@ -1,7 +1,4 @@
-"""Operations that begin a recovery by mail or SMS, and the security questions of an account.
-
-Operations that set a password are in `sign_in`, because they end and begin sessions.
-"""
+"""Operations that begin a recovery by mail or SMS, and the security questions of an account."""
 
 from __future__ import annotations
 
@@ -10,92 +7,55 @@ from collections.abc import Collection
 
 from app.contract import errors as e
 from app.contract.recovery import operations as contract
-from app.contract.shared_parameters import AccessTokenQuery, CaptchaSolution
-from app.contract.shared_responses import Posted, PostedSms, SmsSent
-from app.identity.authentication.recovery import recipient
-from app.identity.authentication.recovery import sending as recovery_sending
-from app.identity.authentication.recovery.sending import ResetOptions
+from app.contract.shared_parameters import AccessTokenQuery
+from app.contract.shared_responses import Posted, PostedSms
+from app.identity.authentication.recovery import recipient, service
+from app.identity.credentials import reset_messages
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
+from app.identity.credentials.reset_messages import ResetOptions
 from app.identity.directory.accounts import linked_identities
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.login_attempts import account_lookup
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
 from app.identity.messaging import service as messaging
 from app.identity.platform.context import Context
-from app.kit import randomness
-from app.kit.limits.rate_limits import Rate
-from app.kit.operations.errors import ApiError
 from app.kit.operations.wire import Document
-
-
-def spend_limits(context: Context) -> None:
-    """Count a recovery request against this address and this tenant; raises TooManyRequests."""
-    limits = context.tenant.settings.limits
-    context.count("forgot", limits.forgot_per_minute_per_address)
-    if limits.forgot_per_minute:
-        context.spend("forgot_tenant", Rate(limits.forgot_per_minute, 60))
-
-
-def require_captcha(context: Context, req: CaptchaSolution, place: str) -> None:
-    """Verify the captcha where the tenant requires one at `place`, and ignore it at other places.
-
-    Raises:
-        WrongCaptcha, WrongSecondCaptcha.
-    """
-    if place in context.tenant.settings.captcha_at:
-        captcha.require_solved(context, captcha.from_parameters(req))
 
 
 @contract.forgot.implements
 def forgot(context: Context, req: contract.ForgotPassword) -> Posted:
-    spend_limits(context)
+    service.spend_limits(context)
     lookup = recipient.from_email_or_username(context, req.email, req.username)
-    require_captcha(context, req, "forgot_password")
-    recovery_sending.refuse_url(context, req.reset_password_url)
+    captcha.require_solved_at(context, "forgot_password", captcha.from_parameters(req))
+    reset_messages.refuse_url(context, req.reset_password_url)
     recipient.refuse_foreign_token(context, lookup.holder)
-    options = ResetOptions(url=req.reset_password_url, template=req.email_template)
-    account = recipient.reachable_account(lookup, recovery_sending.MAIL)
-    try:
-        if account is None:
-            recovery_sending.simulate_send(context, lookup.identifier.value, options)
-        else:
-            recovery_sending.send(context, account, options, email=req.email)
-    except e.MailLimitReached as reason:
-        raise_unless_hidden(context, lookup, reason)
+    account = recipient.reachable_account(lookup, reset_messages.MAIL)
+    service.send_mail(context, lookup, account, ResetOptions(url=req.reset_password_url, template=req.email_template))
     return Posted()
 
 
 @contract.forgot_by_sms.implements
 def forgot_by_sms(context: Context, req: contract.ForgotBySms) -> PostedSms:
-    spend_limits(context)
+    service.spend_limits(context)
     lookup = recipient.from_phone(context, req.phone)
-    require_captcha(context, req, "forgot_password")
-    account = recipient.reachable_account(lookup, recovery_sending.SMS)
+    captcha.require_solved_at(context, "forgot_password", captcha.from_parameters(req))
+    account = recipient.reachable_account(lookup, reset_messages.SMS)
     if account is not None and not account.phone_verified:
         raise e.PhoneUnverified
-    sid = ""
-    try:
-        sid = (
-            recovery_sending.send_sms(context, account, req)
-            if account
-            else recovery_sending.simulate_sms(context, lookup.identifier.value, req)
-        )
-    except e.SmsLimitReached as reason:
-        raise_unless_hidden(context, lookup, reason)
-    return PostedSms(data=SmsSent(account_sid=messaging.account_sid(context), sid=sid or f"SM{randomness.uid()}"))
+    return messaging.posted_sms(context, service.send_sms(context, lookup, account, req))
 
 
 @contract.forgot_token.implements
 def forgot_token(context: Context, req: contract.CreateForgotToken) -> contract.ForgotTokenCreated:
     """Create a token that the tenant's server delivers, and record it in the audit log."""
     account = recipient.from_email_or_username(context, req.email, req.username).holder
-    recovery_sending.refuse_url(context, req.reset_password_url)
+    reset_messages.refuse_url(context, req.reset_password_url)
     if account is None:
         raise e.UnknownAccount
     one_time_tokens.spend_server_supplied(context, account.uid, is_code=False)
     options = ResetOptions(url=req.reset_password_url, template=req.email_template, needs_token=True)
-    create = recovery_sending.send if req.send_email else recovery_sending.create_token
+    create = reset_messages.send if req.send_email else reset_messages.create_token
     token = create(context, account, options, email=req.email)
     context.audit.record("password.token_made", uid=account.uid, mailed=req.send_email)
     return contract.ForgotTokenCreated(forgot_token=token, identity_providers=linked_identities.providers_of(account))
@@ -130,15 +90,6 @@ def own_questions(context: Context, req: AccessTokenQuery) -> Document:
     _require_enabled(context)
     account = accounts.by_uid(context, context.token_holder.uid)
     return _question_list(context, account.security_answers if account else ())
-
-
-def raise_unless_hidden(context: Context, lookup: AccountLookup, reason: ApiError) -> None:
-    """Raise `reason` unless accounts are hidden, where a limit would reveal an earlier message."""
-    if not lookup.is_hidden:
-        raise reason
-    context.work.rollback()
-    uid = lookup.account.uid if lookup.account else None
-    context.audit.record("password.forgot_not_sent", uid=uid, reason=type(reason).__name__)
 
 
 def _require_enabled(context: Context) -> None:

@@ -6,8 +6,7 @@ from typing import Any
 
 from app.contract import errors as e
 from app.contract.messages.models import MailKind
-from app.identity.authentication.recovery import sending as recovery_sending
-from app.identity.credentials import notifications
+from app.identity.credentials import notifications, reset_messages
 from app.identity.credentials import store as credential_store
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import OneTimeToken, Purpose
@@ -49,7 +48,7 @@ def lock_account(context: Context, account: Account, token: OneTimeToken | None 
     locked = account_store.lock(context, account.uid)
     if locked is None or locked.is_deleted or not locked.is_active:
         raise e.AccountBlocked
-    if token is not None and not recovery_sending.is_still_recipient(locked, token):
+    if token is not None and not reset_messages.is_still_recipient(locked, token):
         raise e.ExpiredLink
     return locked
 

@@ -1,44 +1,26 @@
-"""Operations that begin to reset a forgotten PIN.
+"""Operations that change a PIN or reset a forgotten one.
 
-They hide accounts like the recovery of passwords.
+Those that begin a reset hide accounts like the recovery of passwords.
 """
 
 from __future__ import annotations
 
 from app.contract import errors as e
 from app.contract.pins import operations as contract
-from app.contract.shared_responses import Posted, PostedSms, SmsSent
-from app.identity.authentication.recovery import recipient
-from app.identity.authentication.recovery import sending as recovery_sending
-from app.identity.authentication.recovery.handlers import raise_unless_hidden, spend_limits
-from app.identity.authentication.recovery.sending import PIN, ResetOptions
+from app.contract.shared_responses import Posted, PostedSms
+from app.identity.authentication.recovery import password_reset, pin_reset, recipient, service
+from app.identity.authentication.sign_in.locks import LockSolution
+from app.identity.authentication.sign_in.required_parameters import require_parameter
+from app.identity.credentials import reset_messages
+from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.pins import service as pins
+from app.identity.credentials.reset_messages import PIN, ResetOptions
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
-from app.identity.directory.accounts.service import Account
 from app.identity.messaging import service as messaging
 from app.identity.platform.context import Context
-from app.kit import randomness
 from app.kit.operations.errors import ApiError
-
-
-def reachable_account(lookup: AccountLookup, by: str, unknown: type[ApiError] = e.UnknownAccount) -> Account | None:
-    """Return the account whose PIN can be reset by mail or SMS; None where it must look unknown.
-
-    Raises, unless accounts are hidden:
-        unknown: no account has the identifier.
-        AccountBlocked, NoPin: the account may not recover, or has no PIN.
-    """
-    try:
-        account = recipient.reachable_account(lookup, by)
-    except e.UnknownAccount:
-        raise unknown from None
-    if account is None or account.has_pin:
-        return account
-    if not lookup.is_hidden:
-        raise e.NoPin
-    return None
 
 
 @contract.forgot_by_email.implements
@@ -73,32 +55,89 @@ def forgot_by_sms(context: Context, req: contract.ForgotPinBySms) -> PostedSms:
     pins.refuse_disabled(context.tenant.settings)
     if identifiers.normalize_phone(req.phone) is None:
         raise e.UnknownPhone
-    spend_limits(context)
+    service.spend_limits(context)
     lookup = recipient.find(context, "phone", req.phone)
-    account = reachable_account(lookup, recovery_sending.SMS, e.NotAuthenticated)
+    account = recipient.reachable_account_with_pin(lookup, reset_messages.SMS, e.NotAuthenticated)
     if account is not None and not account.phone_verified:
         raise e.NotAuthenticated
-    sid = ""
+    return messaging.posted_sms(context, service.send_sms(context, lookup, account, req, PIN))
+
+
+@contract.change.implements
+def change(context: Context, req: contract.ChangePin) -> Posted:
+    pins.refuse_disabled(context.tenant.settings)
+    account = accounts.current(context)
+    old, new = require_parameter("oldpin", req.old_pin), require_parameter("newpin", req.new_pin)
+    pins.change(context, account, old, new, suppress_webhook=req.suppress_webhook)
+    return Posted()
+
+
+@contract.reset_by_token.implements
+def reset_by_token(context: Context, req: contract.ResetPinByToken) -> Posted:
+    pins.refuse_disabled(context.tenant.settings)
+    token, new = require_parameter("resettoken", req.reset_token), require_parameter("pin", req.pin)
+    password_reset.spend_limit(context)
     try:
-        if account is not None:
-            sid = recovery_sending.send_sms(context, account, req, reset_kind=PIN)
-        else:
-            sid = recovery_sending.simulate_sms(context, lookup.identifier.value, req, reset_kind=PIN)
-    except e.SmsLimitReached as reason:
-        raise_unless_hidden(context, lookup, reason)
-    return PostedSms(data=SmsSent(account_sid=messaging.account_sid(context), sid=sid or f"SM{randomness.uid()}"))
+        pin_reset.reset_with_link(context, token, new, suppress_webhook=req.suppress_webhook)
+    except e.UsedLink:
+        raise e.UsedPinLink from None
+    return Posted()
+
+
+@contract.reset_by_code.implements
+def reset_by_code(context: Context, req: contract.ResetPinByCode) -> Posted:
+    pins.refuse_disabled(context.tenant.settings)
+    otp, new = require_parameter("otp", req.otp), require_parameter("pin", req.pin)
+    password_reset.spend_limit(context)
+    solution = LockSolution(req.security_answer, captcha.from_parameters(req))
+    pin_reset.reset_with_code(
+        context, _read_identifier(context, req), otp, new, solution, suppress_webhook=req.suppress_webhook
+    )
+    return Posted()
+
+
+@contract.reset_by_answer_and_email.implements
+def reset_by_answer_and_email(context: Context, req: contract.ResetPinByAnswerAndEmail) -> Posted:
+    if not accounts.is_email(require_parameter("email", req.email)):
+        raise e.MalformedEmail
+    return _by_answer(context, "email", req.email or "", req)
+
+
+@contract.reset_by_answer_and_phone.implements
+def reset_by_answer_and_phone(context: Context, req: contract.ResetPinByAnswerAndPhone) -> Posted:
+    return _by_answer(context, "phone", require_parameter("phone", req.phone), req)
+
+
+@contract.reset_by_answer_and_username.implements
+def reset_by_answer_and_username(context: Context, req: contract.ResetPinByAnswerAndUsername) -> Posted:
+    return _by_answer(context, "username", require_parameter("username", req.username), req)
 
 
 def _send_mail(context: Context, lookup: AccountLookup, options: ResetOptions, unknown: type[ApiError]) -> Posted:
-    spend_limits(context)
-    recovery_sending.refuse_url(context, options.url, e.PinUrlRefused)
-    account = reachable_account(lookup, recovery_sending.MAIL, unknown)
-    try:
-        if account is None:
-            recovery_sending.simulate_send(context, lookup.identifier.value, options, reset_kind=PIN)
-        else:
-            email = lookup.identifier.value if lookup.identifier.kind == "email" else None
-            recovery_sending.send(context, account, options, email=email, reset_kind=PIN)
-    except e.MailLimitReached as reason:
-        raise_unless_hidden(context, lookup, reason)
+    service.spend_limits(context)
+    reset_messages.refuse_url(context, options.url, e.PinUrlRefused)
+    account = recipient.reachable_account_with_pin(lookup, reset_messages.MAIL, unknown)
+    service.send_mail(context, lookup, account, options, PIN)
     return Posted()
+
+
+def _by_answer(context: Context, kind: str, value: str, req: contract.ResetPinByAnswer) -> Posted:
+    pins.refuse_disabled(context.tenant.settings)
+    password_reset.require_answers(context, req.security_answer)
+    new = require_parameter("pin", req.pin)
+    password_reset.spend_limit(context)
+    lookup = recipient.find(context, kind, value)
+    account = pin_reset.verify_answers(context, lookup, req.security_answer or {})
+    pin_reset.set_pin(context, account, pins.hash_new_pin(context, new), suppress_webhook=req.suppress_webhook)
+    return Posted()
+
+
+def _read_identifier(context: Context, req: contract.ResetPinByCode) -> AccountLookup:
+    kinds = [kind for kind in ("email", "username", "phone") if getattr(req, kind)]
+    if not kinds:
+        raise e.BadParameter.names(req.type)
+    if len(kinds) > 1:
+        raise e.BadParameter("Exactly one identifier is expected.")
+    if req.email and not accounts.is_email(req.email):
+        raise e.MalformedEmail
+    return recipient.find(context, kinds[0], getattr(req, kinds[0]))

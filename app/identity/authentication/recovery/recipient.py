@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.contract import errors as e
-from app.identity.authentication.recovery.sending import MAIL
+from app.identity.credentials.reset_messages import MAIL
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import service as accounts
@@ -11,6 +11,7 @@ from app.identity.directory.accounts.login_attempts import account_lookup
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, TypedIdentifier
 from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
+from app.kit.operations.errors import ApiError
 
 
 def hides_accounts(context: Context) -> bool:
@@ -72,6 +73,26 @@ def reachable_account(lookup: AccountLookup, by: str) -> Account | None:
         return None
     is_reachable = bool(account.email) if by == MAIL else account.phone_verified
     return account if is_reachable else None
+
+
+def reachable_account_with_pin(
+    lookup: AccountLookup, by: str, unknown: type[ApiError] = e.UnknownAccount
+) -> Account | None:
+    """Return the account whose PIN can be reset by mail or SMS; None where it must look unknown.
+
+    Raises, unless accounts are hidden:
+        unknown: no account has the identifier.
+        AccountBlocked, NoPin: the account may not recover, or has no PIN.
+    """
+    try:
+        account = reachable_account(lookup, by)
+    except e.UnknownAccount:
+        raise unknown from None
+    if account is None or account.has_pin:
+        return account
+    if not lookup.is_hidden:
+        raise e.NoPin
+    return None
 
 
 def is_closed(account: Account) -> bool:

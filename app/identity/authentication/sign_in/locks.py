@@ -10,7 +10,7 @@ from app.contract import errors as e
 from app.contract.captcha import models as contract
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.passwords import security_answers
-from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, question_for
+from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, lock_of, question_for
 from app.identity.directory.accounts.login_attempts.login_records import AccountLock
 from app.identity.platform.context import Context
 from app.kit.clock import iso
@@ -36,6 +36,17 @@ def solve(context: Context, lookup: AccountLookup, lock: AccountLock, solution: 
         uid = {"uid": lookup.account.uid} if lookup.account else {}
         context.audit.record("sign_in.refused", **uid, reason="locked", lock=lock.kind, code=refusal.code)
         raise
+
+
+def require_solved(context: Context, lookup: AccountLookup, solution: LockSolution) -> bool:
+    """Return whether the solution opened a lock; raises the lock's refusal, or that of a wrong answer."""
+    lock = lock_of(context, lookup)
+    if lock is None:
+        return False
+    context.work.release_connection()
+    if not solve(context, lookup, lock, solution):
+        raise with_lock_challenge(context, lookup, lock, e.WrongQuestionOrAnswer())
+    return True
 
 
 def _check_solution(context: Context, lookup: AccountLookup, lock: AccountLock, solution: LockSolution) -> bool:

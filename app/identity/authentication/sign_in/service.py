@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.contract import errors as e
-from app.identity.authentication.recovery import sending as recovery_sending
-from app.identity.authentication.recovery.sending import ResetOptions
 from app.identity.authentication.sign_in import allowed_methods, eligibility, locks, risks
 from app.identity.authentication.sign_in import identifiers as sign_in_identifiers
 from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.authentication.verification import service as verification
 from app.identity.authentication.verification.service import VerificationOptions
+from app.identity.credentials import reset_messages
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.passwords import new_password as new_password_hash
 from app.identity.credentials.passwords import verify_password
+from app.identity.credentials.reset_messages import ResetOptions
 from app.identity.credentials.second_factors.service import RequiredFactor
 from app.identity.credentials.tokens import service as tokens
 from app.identity.credentials.tokens.service import IssuedTokens, TokenGrant
@@ -314,6 +314,6 @@ def refuse_breached(context: Context, account: Account, password: str) -> None:
         if locked is not None:
             account_store.change(separate, account.uid, {"private": {**locked.private, BREACHED_FLAG: True}})
     if action in ("notify", "change"):
-        recovery_sending.send_separately(context, account, ResetOptions())
+        reset_messages.send_separately(context, account, ResetOptions())
     if action == "change":
         raise e.PasswordBreached

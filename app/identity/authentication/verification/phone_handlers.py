@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.contract import errors as e
 from app.contract.accounts import phone_numbers as contract
-from app.contract.shared_responses import Deleted, PostedSms, SmsSent
+from app.contract.shared_responses import Deleted, PostedSms
 from app.identity.authentication.verification import phones
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import service as accounts
@@ -12,7 +12,6 @@ from app.identity.directory.accounts.service import Account
 from app.identity.messaging import service as messaging
 from app.identity.messaging.service import SmsOptions
 from app.identity.platform.context import Context
-from app.kit import randomness
 
 
 @contract.send_code.implements
@@ -22,17 +21,17 @@ def send_code(context: Context, req: contract.SendPhoneCode) -> PostedSms:
     phones.spend_limit(context, "phone_code")
     phone = phones.parse_phone(req.phone)
     if context.holder is not None:
-        return _response(context, _resend(context, phone, req))
+        return messaging.posted_sms(context, _resend(context, phone, req))
     account = phones.verifiable_account(context, phone)
     if context.tenant.settings.hide_unknown_accounts:
-        return _response(context, _send_hidden(context, account, phone, req))
+        return messaging.posted_sms(context, _send_hidden(context, account, phone, req))
     if account is None:
         raise e.UnknownAccount
     if not account.is_active or account.is_deleted:
         raise e.AccountBlocked
     if account.phone_verified:
         raise e.PhoneVerifiedBefore
-    return _response(context, phones.send(context, account.uid, phone, account, req))
+    return messaging.posted_sms(context, phones.send(context, account.uid, phone, account, req))
 
 
 @contract.change.implements
@@ -45,7 +44,7 @@ def change(context: Context, req: contract.ChangePhone) -> PostedSms:
     if phone is None:
         raise e.MalformedPhone
     is_hidden = context.tenant.settings.hide_unknown_accounts
-    return _response(context, phones.request_change(context, account, phone, req, hides_taken=is_hidden))
+    return messaging.posted_sms(context, phones.request_change(context, account, phone, req, hides_taken=is_hidden))
 
 
 @contract.remove.implements
@@ -81,8 +80,3 @@ def _send_hidden(context: Context, account: Account | None, phone: str, options:
             "verification.not_sent", uid=account.uid if account else None, reason=type(reason).__name__
         )
         return ""
-
-
-def _response(context: Context, sid: str) -> PostedSms:
-    """Return the same response whether a message was sent or not."""
-    return PostedSms(data=SmsSent(account_sid=messaging.account_sid(context), sid=sid or f"SM{randomness.uid()}"))

@@ -50,6 +50,12 @@ def require_solved(context: Context, submitted: SubmittedCaptcha) -> None:
         raise _refusal(context, settings)
 
 
+def require_solved_at(context: Context, place: str, submitted: SubmittedCaptcha) -> None:
+    """Require a solved captcha where the tenant has one at `place`; ignore it elsewhere. Raises as `require_solved` does."""
+    if place in context.tenant.settings.captcha_at:
+        require_solved(context, submitted)
+
+
 def _accepts_built_in(context: Context) -> bool:
     settings = context.tenant.settings.captcha
     return settings.provider == "own" or (context.visit is not None and settings.fallback)
@@ -101,4 +107,6 @@ def _refusal(context: Context, settings: Captcha) -> ApiError:
     return refusal
 
 
-__all__ = ["SubmittedCaptcha", "challenge", "require_solved", "from_form", "from_parameters", "built_in_challenge"]
+__all__ = [
+    "SubmittedCaptcha", "challenge", "require_solved", "require_solved_at", "from_form", "from_parameters", "built_in_challenge",
+]  # fmt: skip

@@ -103,6 +103,23 @@ def set_pin(
     return after
 
 
+def change(context: Context, account: Account, old: str, new: str, *, suppress_webhook: bool = False) -> Account:
+    """Change the account's PIN by its current one.
+
+    Raises:
+        NoPin, WrongCurrentPin, BadParameter.
+        and the refusals of a lock.
+    """
+    if not account.has_pin:
+        raise e.NoPin
+    pin_hash = hash_new_pin(context, new, "newpin")
+    check(context, account, old, e.WrongCurrentPin)
+    locked = account_store.lock(context, account.uid)
+    if locked is None or locked.pin != account.pin:
+        raise e.WrongCurrentPin
+    return set_pin(context, locked, pin_hash, CHANGED, suppress_webhook=suppress_webhook)
+
+
 def skip(context: Context, account: Account) -> None:
     """Record that the account's owner skipped setting a PIN."""
     fresh = account_store.lock(context, account.uid)

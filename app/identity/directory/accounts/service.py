@@ -1,4 +1,4 @@
-"""Finds accounts and builds their profiles. `app.identity.public_api` changes accounts, which needs passwords and tokens."""
+"""Finds accounts and builds their profiles. `app.identity.use_cases` changes accounts, which needs passwords and tokens."""
 
 from __future__ import annotations
 

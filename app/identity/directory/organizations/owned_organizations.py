@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from app.contract import errors as e
 from app.contract.organizations.models import DisplayUpdate
-from app.contract.organizations.operations import CreateOrganization, UpdateOrganization
+from app.contract.organizations.operations import UpdateOrganization
 from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
 from app.identity.directory.organizations import names, service, store
@@ -70,7 +70,7 @@ def create(context: Context, account: Account, name: str) -> OrganizationRecord:
         return repeated
     if len(owned) >= context.tenant.settings.organizations.owned_limit:
         raise e.TooManyOrganizations
-    organization = service.create(context, CreateOrganization(name=checked), by=account.uid)
+    organization = service.create(context, checked, by=account.uid)
     memberships.join(context, account, organization, [owner_role.ensure(context).role_id])
     return organization
 

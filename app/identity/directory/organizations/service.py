@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Collection, Sequence
-from typing import Any, Final, TypeVar
+from collections.abc import Collection, Sequence
+from typing import Any, Final
 
 from app.contract import errors as e
 from app.contract.organizations.models import Display
-from app.contract.organizations.operations import CreateOrganization, DomainInput, UpdateOrganization
+from app.contract.organizations.operations import DomainInput, UpdateOrganization
 from app.identity.directory.organizations import names, store
 from app.identity.directory.organizations.domains import membership_domains
 from app.identity.directory.organizations.domains import service as domains
@@ -17,23 +17,9 @@ from app.identity.directory.organizations.domains import verification as domain_
 from app.identity.directory.organizations.organization import OrganizationRecord
 from app.identity.platform.context import Context
 from app.kit.operations.partial_update import merged
-from app.kit.operations.wire import Wire
 
 _MAX_METADATA_BYTES: Final = 16_384
 _MAX_KEY_LENGTH: Final = 100
-Req = TypeVar("Req", bound=Wire)
-Res = TypeVar("Res", bound=Wire)
-
-
-def while_on(handler: Callable[[Context, Req], Res]) -> Callable[[Context, Req], Res]:
-    """Wrap a handler: it raises OrganizationsOff where the tenant has no organizations."""
-
-    def checked(context: Context, req: Req) -> Res:
-        if not context.tenant.settings.organizations.enabled:
-            raise e.OrganizationsOff
-        return handler(context, req)
-
-    return checked
 
 
 def by_id(context: Context, org_id: str) -> OrganizationRecord | None:
@@ -73,7 +59,15 @@ def checked_id(org_id: str) -> str:
     return org_id
 
 
-def create(context: Context, req: CreateOrganization, by: str | None = None) -> OrganizationRecord:
+def create(
+    context: Context,
+    name: str,
+    *,
+    display: Display | None = None,
+    metadata: dict[str, Any] | None = None,
+    new_domains: Sequence[DomainInput] = (),
+    by: str | None = None,
+) -> OrganizationRecord:
     """Create an organization. `by`: the uid of the person who does it; None: a server of the tenant, here and below.
 
     Raises:
@@ -81,14 +75,14 @@ def create(context: Context, req: CreateOrganization, by: str | None = None) -> 
         OrganizationNameTaken, DomainTaken: another organization has the name, or has verified the domain.
         TooManyOrganizations: the tenant is on trial.
     """
-    name = names.checked(req.name)
-    requested = _domains(context, req.domains or [])
+    name = names.checked(name)
+    requested = _domains(context, new_domains)
     settings = context.tenant.settings
     if settings.trial_ends_at is not None:
         context.work.begin()
         if store.count(context) >= settings.organizations.trial_limit:
             raise e.TooManyOrganizations
-    organization = store.add(context, name, display(req.display), metadata(req.metadata))
+    organization = store.add(context, name, checked_display(display), checked_metadata(metadata))
     domains.add_all(context, organization, requested, by=by)
     context.audit.record("organization.created", uid=by, org_id=organization.org_id)
     return organization
@@ -102,7 +96,7 @@ def update(context: Context, req: UpdateOrganization, by: str | None = None) -> 
     if req.name is not None:
         values["name"] = names.checked(req.name)
     if "metadata" in provided:
-        values["metadata"] = metadata(req.metadata)
+        values["metadata"] = checked_metadata(req.metadata)
     requested = None
     if "domains" in provided:
         stored = domains.of_organizations(context, [organization.org_id])[organization.org_id]
@@ -110,7 +104,7 @@ def update(context: Context, req: UpdateOrganization, by: str | None = None) -> 
     organization = lock_active(context, req.org_id, is_alone=True)
     if "display" in provided:
         merged_display = merged(organization.display, req.display) if req.display is not None else {}
-        values["display"] = display(Display.model_validate(merged_display))
+        values["display"] = checked_display(Display.model_validate(merged_display))
     changed = _found(store.change(context, organization.org_id, values))
     if requested is not None:
         domains.replace_all(context, organization, requested, by=by)
@@ -142,7 +136,7 @@ def active(organization: OrganizationRecord) -> OrganizationRecord:
     return organization
 
 
-def display(provided: Display | None) -> dict[str, Any]:
+def checked_display(provided: Display | None) -> dict[str, Any]:
     """Return the stored look. Raises BadField for a name that imitates another."""
     shown = provided or Display()
     if shown.name is not None:
@@ -150,7 +144,7 @@ def display(provided: Display | None) -> dict[str, Any]:
     return shown.model_dump(by_alias=True, exclude_none=True)
 
 
-def metadata(provided: dict[str, Any] | None) -> dict[str, Any]:
+def checked_metadata(provided: dict[str, Any] | None) -> dict[str, Any]:
     """Return the stored metadata. Raises BadField if it is too large or has a number that JSON cannot write."""
     stored = provided or {}
     if any(not key or len(key) > _MAX_KEY_LENGTH for key in stored):

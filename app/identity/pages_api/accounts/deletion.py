@@ -9,7 +9,7 @@ from app.contract.shared_responses import Posted
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.directory.accounts import service as accounts
 from app.identity.platform.context import Context
-from app.identity.public_api.self_service import deletion
+from app.identity.use_cases.accounts import deletion
 from app.kit.clock import iso
 
 

@@ -13,7 +13,7 @@ from app.contract.messages.models import Carries
 from app.contract.page_models import SentTo
 from app.contract.shared_responses import Posted
 from app.contract.step_reasons import Channel
-from app.identity.authentication.sign_in.operations import email_verification
+from app.identity.authentication.sign_in.sessions.revocation import end_after_email_verification
 from app.identity.authentication.verification import phones
 from app.identity.authentication.verification import service as verification
 from app.identity.authentication.verification.service import VerificationOptions
@@ -28,8 +28,8 @@ from app.identity.messaging.service import MailKind
 from app.identity.pages_api.interactions import pending_verification
 from app.identity.pages_api.signed_in_account import reauthenticate, renew_session, require_account
 from app.identity.platform.context import Context
-from app.identity.public_api.self_service import emails
-from app.identity.public_api.self_service.emails import NewEmail
+from app.identity.use_cases.accounts import emails
+from app.identity.use_cases.accounts.emails import NewEmail
 from app.kit.operations.errors import ApiError
 
 
@@ -86,9 +86,7 @@ def resend_email(context: Context, req: contract.EmailRequest) -> Posted:
 def confirm_email(context: Context, req: contract.EmailCodeRequest) -> Posted:
     account = require_account(context)[1]
     try:
-        email_verification.end_sessions_if_configured(
-            context, emails.confirm_code(context, account, req.email, req.code)
-        )
+        end_after_email_verification(context, emails.confirm_code(context, account, req.email, req.code))
     except ApiError as refusal:
         form = identifiers.normalize_email(req.email)
         entry, seconds = _entry(account, form), _wait_for_address(context, account, form)

@@ -8,7 +8,7 @@ from app.contract.federation.pages import identities as contract
 from app.contract.page_models import NoParameters
 from app.contract.steps import StepResponse
 from app.contract.tenants.pages import ConnectionView
-from app.identity.authentication.federation import offered_connections
+from app.identity.authentication.federation import offered_connections, unlinking
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.directory.accounts import linked_identities
 from app.identity.directory.accounts import store as account_store
@@ -18,7 +18,6 @@ from app.identity.pages_api import signed_in_account, views
 from app.identity.pages_api.interactions import reauthentication
 from app.identity.pages_api.sign_in import federated_login
 from app.identity.platform.context import Context
-from app.identity.public_api.self_service import identities
 from app.kit import randomness
 from app.kit.clock import iso
 
@@ -56,9 +55,9 @@ def disconnect(context: Context, req: contract.UnlinkIdentityRequest) -> Session
     item = next((identity for identity in linked_identities.of(account) if _id(identity) == req.id), None)
     if item is None:
         raise refusals.UnknownIdentity
-    if identities.is_last_sign_in_method(context, account, item):
+    if unlinking.is_last_sign_in_method(context, account, item):
         raise refusals.NothingToUnlink
-    identities.take_away(context, account, item)
+    unlinking.take_away(context, account, item)
     return signed_in_account.renew_session(context, confirmed)
 
 
@@ -73,7 +72,7 @@ def _shown(context: Context, account: Account, item: Identity) -> contract.Linke
         name=item.name or "",
         since=iso(item.linked_at),
         used_at=iso(item.used_at),
-        is_last_way=identities.is_last_sign_in_method(context, account, item),
+        is_last_way=unlinking.is_last_sign_in_method(context, account, item),
     )
 
 

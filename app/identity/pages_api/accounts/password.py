@@ -5,9 +5,8 @@ from __future__ import annotations
 from app.contract import errors as e
 from app.contract.accounts.pages import reauthentication as contract
 from app.contract.recovery import pages as recovery_pages
-from app.identity.authentication.recovery import new_password
-from app.identity.authentication.sign_in import locks, password_reset, required_actions
-from app.identity.authentication.sign_in.operations import password_change
+from app.identity.authentication.recovery import new_password, password_change, password_reset
+from app.identity.authentication.sign_in import locks, required_actions
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.authentication.sign_in.sessions.revocation import end_sessions_and_tokens
 from app.identity.directory.accounts import service as accounts

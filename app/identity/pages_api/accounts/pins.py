@@ -9,9 +9,9 @@ from app.contract.pins import pages as contract
 from app.contract.recovery.pages import RecoveryLinkView
 from app.contract.shared_responses import Posted
 from app.contract.steps import StepResponse
+from app.identity.authentication.recovery import password_reset, pin_reset
 from app.identity.authentication.sign_in import identifiers as sign_in_identifiers
-from app.identity.authentication.sign_in import interactions, password_reset
-from app.identity.authentication.sign_in.operations import pins as pin_sign_in
+from app.identity.authentication.sign_in import interactions
 from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.credentials.pins import service as pins
 from app.identity.directory.accounts.login_attempts import account_lookup
@@ -62,7 +62,7 @@ def by_answers(context: Context, req: contract.PinByAnswers) -> Posted:
     lookup = account_lookup.find(context, identifier, is_hidden=True)
     pin_hash = pins.hash_new_pin(context, req.pin)
     try:
-        pin_sign_in.reset_with_answers(context, lookup, answers, pin_hash)
+        pin_reset.set_pin(context, pin_reset.verify_answers(context, lookup, answers), pin_hash)
     except (e.WrongSecurityAnswer, e.AccountBlocked, e.NoPin):
         raise e.WrongQuestionOrAnswer from None
     return Posted()
@@ -77,5 +77,5 @@ def read_link(context: Context, req: LinkLookup) -> RecoveryLinkView:
 def reset(context: Context, req: contract.PinReset) -> Posted:
     pins.refuse_disabled(context.tenant.settings)
     password_reset.spend_limit(context)
-    pin_sign_in.reset_with_link(context, req.token, req.pin)
+    pin_reset.reset_with_link(context, req.token, req.pin)
     return Posted()

@@ -23,7 +23,7 @@ from app.identity.directory.tenants import registration_form
 from app.identity.pages_api.interactions import next_step
 from app.identity.pages_api.signed_in_account import reauthenticate, renew_session, require_account, require_session
 from app.identity.platform.context import Context
-from app.identity.public_api.self_service import profile
+from app.identity.use_cases.accounts import profile
 
 
 @contract.edit_profile.implements

@@ -17,6 +17,7 @@ from app.identity.authentication.sign_in.pending_sign_in import Authentication, 
 from app.identity.authentication.sign_in.sessions.service import BrowserSession
 from app.identity.credentials.authenticators.protocol import AccountFactors, ChallengeOptions, FactorResponse
 from app.identity.credentials.authenticators.registry import AUTHENTICATORS
+from app.identity.credentials.second_factors import account_factors
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.directory.accounts.account import Account
 from app.identity.pages_api import signed_in_account, views
@@ -28,7 +29,6 @@ from app.identity.pages_api.sign_in.second_factor import factor_prompt
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import OPEN, ContinuationPurpose, ContinuationToken
-from app.identity.public_api.self_service import second_factors as account_factors
 from app.kit.clock import iso
 from app.kit.operations.errors import ApiError
 

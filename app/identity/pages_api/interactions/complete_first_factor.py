@@ -16,7 +16,6 @@ from app.contract.steps import (
     SecondFactorStep,
     StepResponse,
 )
-from app.identity.authentication.recovery import sending as recovery_sending
 from app.identity.authentication.sign_in import allowed_methods, eligibility, interactions, pending_sign_in, risks
 from app.identity.authentication.sign_in import service as sign_in_service
 from app.identity.authentication.sign_in.interactions import Interaction
@@ -24,6 +23,7 @@ from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.sign_in.sessions import browser_sessions
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.authentication.sign_in.sessions.service import BrowserSession
+from app.identity.credentials import reset_messages
 from app.identity.credentials.authenticators.protocol import ChallengeOptions
 from app.identity.credentials.second_factors.service import RequiredFactor
 from app.identity.directory.accounts.account import Account
@@ -213,7 +213,7 @@ def _new_password_step(
     expires_at = active_policies.password_expires_at(context, account)
     if expires_at is None or expires_at > context.now:
         return None
-    token = recovery_sending.create_page_token(
+    token = reset_messages.create_page_token(
         context, account, reason=EXPIRED, remember=authentication.remember, methods=list(authentication.methods)
     )
     context.audit.record("password.expired", uid=account.uid)

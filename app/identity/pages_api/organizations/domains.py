@@ -18,7 +18,7 @@ from app.identity.directory.organizations.memberships.managed_organization impor
 from app.identity.pages_api import signed_in_account
 from app.identity.pages_api.organizations import views as organization_views
 from app.identity.platform.context import Context
-from app.identity.public_api.organizations import domain_verification as organization_domains
+from app.identity.use_cases.organizations import verify_domain
 from app.kit.clock import iso
 
 MAX_DOMAINS: Final = 20
@@ -55,7 +55,7 @@ def add(context: Context, req: contract.AddDomainRequest) -> SessionRenewal:
 def verify(context: Context, req: contract.VerifyDomainRequest) -> Posted:
     _, account = signed_in_account.require_account(context)
     scope = _owned(context, account, req.organization)
-    organization_domains.verify(context, domains.require(context, scope.organization, req.domain), by=account.uid)
+    verify_domain.verify(context, domains.require(context, scope.organization, req.domain), by=account.uid)
     return Posted()
 
 

@@ -15,7 +15,7 @@ from app.identity.pages_api.organizations import views as organization_views
 from app.identity.platform.context import Context
 from app.identity.protocols.oauth import views as oauth_views
 from app.identity.protocols.oauth.authorize import organization_choice
-from app.identity.public_api.organizations.join_requests import mailed_requests
+from app.identity.use_cases.organizations import membership_requests
 from app.kit.clock import iso
 
 
@@ -23,7 +23,7 @@ from app.kit.clock import iso
 def ask(context: Context, req: contract.AskToJoin) -> JoinableOrganization:
     session, account = signed_in_account.require_account(context)
     sessions.touch(context, session)
-    _, organization = mailed_requests.ask(context, account, req.organization)
+    _, organization = membership_requests.ask(context, account, req.organization)
     return organization_choice.joinable(JoinOffer(organization, is_requested=True))
 
 
@@ -55,7 +55,7 @@ def decide(context: Context, req: contract.DecideRequest) -> contract.Decided:
     session, account = signed_in_account.require_account(context)
     sessions.touch(context, session)
     managed_organization.load(context, account, req.organization, for_change=True)
-    decision = mailed_requests.approve if req.is_approved else mailed_requests.decline
+    decision = membership_requests.approve if req.is_approved else membership_requests.decline
     try:
         _, other = decision(context, req.organization, req.request, account.uid)
     except e.OrganizationInactive:

@@ -21,8 +21,8 @@ from app.identity.directory.organizations.memberships import managed_organizatio
 from app.identity.directory.organizations.memberships.managed_organization import ManagedOrganization
 from app.identity.directory.organizations.roles import service as organization_roles
 from app.identity.platform.context import Context
-from app.identity.public_api.organizations.invitations import send_invitation
-from app.identity.public_api.organizations.invitations.send_invitation import Result
+from app.identity.use_cases.organizations import send_invitation
+from app.identity.use_cases.organizations.send_invitation import Result
 from app.kit.limits.rate_limits import Rate
 
 _RATE: Final = Rate(200, 3600)

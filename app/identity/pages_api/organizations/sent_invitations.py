@@ -18,8 +18,8 @@ from app.identity.pages_api import signed_in_account
 from app.identity.pages_api.organizations import manager_invitations
 from app.identity.pages_api.organizations import views as organization_views
 from app.identity.platform.context import Context
-from app.identity.public_api.organizations.invitations import send_invitation
-from app.identity.public_api.organizations.invitations.send_invitation import Result
+from app.identity.use_cases.organizations import send_invitation
+from app.identity.use_cases.organizations.send_invitation import Result
 from app.kit.clock import iso
 from app.kit.operations.errors import ApiError
 

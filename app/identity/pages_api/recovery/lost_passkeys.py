@@ -7,9 +7,9 @@ from app.contract.page_models import LinkLookup, LinkToken, LinkView
 from app.contract.passkeys import pages as contract
 from app.contract.shared_responses import Posted
 from app.contract.steps import StepResponse
-from app.identity.authentication.recovery.handlers import spend_limits
+from app.identity.authentication.recovery import passkey_reset
+from app.identity.authentication.recovery import service as recovery
 from app.identity.authentication.sign_in import identifiers as sign_in_identifiers
-from app.identity.authentication.sign_in.passkeys import recovery as passkey_recovery
 from app.identity.authentication.sign_in.passkeys.sign_in import require_enabled
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.passkeys.options import DISCOVERABLE
@@ -23,23 +23,23 @@ from app.identity.platform.context import Context
 def forgot(context: Context, req: contract.LostPasskeyRequest) -> Posted:
     """Mail a link, with the same response for identifiers with and without passkeys."""
     require_enabled(context)
-    spend_limits(context)
+    recovery.spend_limits(context)
     identifier = sign_in_identifiers.guess(context.tenant.settings, req.identifier)
     lookup = account_lookup.find(context, identifier, is_hidden=True)
-    passkey_recovery.send_from_page(context, lookup, req.interaction_id)
+    passkey_reset.send_from_page(context, lookup, req.interaction_id)
     return Posted()
 
 
 @contract.read_lost.implements
 def read_lost(context: Context, req: LinkLookup) -> LinkView:
-    stored = one_time_tokens.find_link(context, passkey_recovery.KIND, req.token)
+    stored = one_time_tokens.find_link(context, passkey_reset.KIND, req.token)
     account = accounts.by_uid(context, stored.uid) if stored is not None else None
     if stored is None or account is None:
         return LinkView(state="unknown")
     context.audit.record("passkey.link_looked_at", uid=stored.uid, by="machine" if req.is_machine else "browser")
     label = str(stored.facts.get("email") or "")
     try:
-        passkey_recovery.peek(context, req.token)
+        passkey_reset.peek(context, req.token)
     except e.UsedLink:
         return LinkView(state="used", label=label)
     except (e.ExpiredLink, e.AccountBlocked):
@@ -49,11 +49,11 @@ def read_lost(context: Context, req: LinkLookup) -> LinkView:
 
 @contract.begin_lost.implements
 def begin_lost(context: Context, req: LinkToken) -> contract.PasskeyOptions:
-    return contract.PasskeyOptions(options=passkey_recovery.begin_with_link(context, req.token, DISCOVERABLE))
+    return contract.PasskeyOptions(options=passkey_reset.begin_with_link(context, req.token, DISCOVERABLE))
 
 
 @contract.finish_lost.implements
 def finish_lost(context: Context, req: contract.FinishReplacementRequest) -> StepResponse:
     """Store the new passkey without a session; the user signs in with it next."""
-    passkey_recovery.finish_with_link(context, req.token, req.credential)
+    passkey_reset.finish_with_link(context, req.token, req.credential)
     return next_step.open_return(context, None, None).model_copy(update={"ends_session": True})

@@ -23,20 +23,20 @@ from app.contract.steps import (
     ResetSentStep,
     StepResponse,
 )
-from app.identity.authentication.recovery import pin_handlers, recipient
-from app.identity.authentication.recovery import sending as recovery_sending
-from app.identity.authentication.recovery.handlers import spend_limits
-from app.identity.authentication.recovery.sending import MAIL, PASSWORD, PIN, SMS, ResetKind, ResetOptions
+from app.identity.authentication.recovery import password_reset, recipient
+from app.identity.authentication.recovery import service as recovery
 from app.identity.authentication.sign_in import identifiers as sign_in_identifiers
-from app.identity.authentication.sign_in import interactions, password_reset
+from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.interactions import Interaction
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.sign_in.sessions import service as sessions
 from app.identity.authentication.sign_in.sessions.service import BrowserSession
+from app.identity.credentials import reset_messages
 from app.identity.credentials.one_time_tokens import resend_delay
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import MAIL_CODE, SMS_CODE, OneTimeToken, Purpose
 from app.identity.credentials.pins import service as pins
+from app.identity.credentials.reset_messages import MAIL, PASSWORD, PIN, SMS, ResetKind, ResetOptions
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.login_attempts import account_lookup
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
@@ -76,14 +76,14 @@ class PendingRecovery:
 
     @property
     def subject(self) -> str:
-        return self.by if self.uid != one_time_tokens.NO_ACCOUNT else recovery_sending.unknown_subject(self.name)
+        return self.by if self.uid != one_time_tokens.NO_ACCOUNT else reset_messages.unknown_subject(self.name)
 
 
 @contract.forgot.implements
 def forgot(context: Context, req: contract.ForgotRequest) -> StepResponse:
     if req.of == PIN.name:
         pins.refuse_disabled(context.tenant.settings)
-    spend_limits(context)
+    recovery.spend_limits(context)
     return _begin(context, interactions.find_open(context, req.interaction_id), req.identifier, of=FORGOTTEN[req.of])
 
 
@@ -102,7 +102,7 @@ def resend(context: Context, req: InteractionOnly) -> StepResponse:
     interaction, state = _pending(context, req.interaction_id)
     if interaction is None or state is None:
         return read_recovery(context, req)
-    spend_limits(context)
+    recovery.spend_limits(context)
     if seconds := _seconds_left(context, state):
         raise _with_page(context, interaction, e.TooManyRequests(retry_after_seconds=seconds), state)
     return _begin(context, interaction, state.name, of=state.forgotten)
@@ -140,10 +140,10 @@ def reset_code(context: Context, req: CodeRequest) -> StepResponse:
     except ApiError as refusal:
         raise _with_page(context, interaction, refusal, state) from None
     account = accounts.by_uid(context, one_time_token.uid)
-    if account is None or not recovery_sending.is_still_recipient(account, one_time_token):
+    if account is None or not reset_messages.is_still_recipient(account, one_time_token):
         raise _with_page(context, interaction, errors.closed(), state)
     email, phone = one_time_token.facts.get("email"), one_time_token.facts.get("phone")
-    token = recovery_sending.create_page_token(
+    token = reset_messages.create_page_token(
         context, account, reset_kind=state.forgotten, reason=CODE, email=email, phone=phone
     )
     step = NewPinStep(token=token) if state.forgotten is PIN else NewPasswordStep(token=token)
@@ -205,7 +205,7 @@ def _signed_in(
 
 @contract.renew_reset.implements
 def renew_reset(context: Context, req: LinkRequest) -> StepResponse:
-    spend_limits(context)
+    recovery.spend_limits(context)
     stored = one_time_tokens.find_link(context, Purpose.RESET_PASSWORD, req.token)
     account = accounts.by_uid(context, stored.uid) if stored is not None else None
     if stored is None or account is None:
@@ -233,7 +233,7 @@ def _begin(
         lookup = account_lookup.find(context, identifier, is_hidden=True)
     else:
         lookup = AccountLookup(context, identifier, account, is_hidden=True)
-    account = pin_handlers.reachable_account(lookup, by) if of is PIN else recipient.reachable_account(lookup, by)
+    account = recipient.reachable_account_with_pin(lookup, by) if of is PIN else recipient.reachable_account(lookup, by)
     uid = account.uid if account else one_time_tokens.NO_ACCOUNT
     state, previous = PendingRecovery(name, uid, by, of=of.name), _of(interaction) if interaction is not None else None
     if previous is not None and (previous.subject, previous.uid, previous.of) == (state.subject, uid, of.name):
@@ -269,16 +269,16 @@ def try_send(
     try:
         if state.by == SMS:
             _ = (
-                recovery_sending.send_sms(context, account, reset_kind=of)
+                reset_messages.send_sms(context, account, reset_kind=of)
                 if account
-                else recovery_sending.simulate_sms(context, state.name, reset_kind=of)
+                else reset_messages.simulate_sms(context, state.name, reset_kind=of)
             )
         elif account is not None:
-            recovery_sending.send(
+            reset_messages.send(
                 context, account, options, email=state.name if "@" in state.name else None, kind=kind, reset_kind=of
             )
         else:
-            recovery_sending.simulate_send(context, state.name, options, reset_kind=of)
+            reset_messages.simulate_send(context, state.name, options, reset_kind=of)
     except _NOT_SENT as reason:
         uid = account.uid if account else None
         context.audit.record(f"{of.name}.forgot_not_sent", uid=uid, reason=type(reason).__name__)
@@ -328,7 +328,7 @@ def link_view(context: Context, kind: Purpose, req: LinkLookup) -> RecoveryLinkV
     if (
         kind in (Purpose.RESET_PASSWORD, Purpose.RESET_PIN)
         and state == "open"
-        and not recovery_sending.is_still_recipient(account, stored)
+        and not reset_messages.is_still_recipient(account, stored)
     ):
         state = "expired"
     view = RecoveryLinkView(state=state, label=label(stored, account), reason=str(stored.facts.get("reason") or ""))

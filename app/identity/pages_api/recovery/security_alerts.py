@@ -9,13 +9,14 @@ from app.contract.page_models import LinkLookup, LinkToken
 from app.contract.recovery import pages as contract
 from app.contract.recovery.pages import RecoveryLinkView
 from app.contract.steps import NewPasswordStep, StepResponse
+from app.identity.authentication.recovery import password_reset
 from app.identity.authentication.recovery import revert_change as restoration
-from app.identity.authentication.recovery import sending as recovery_sending
-from app.identity.authentication.recovery.sending import MAIL
-from app.identity.authentication.sign_in import interactions, password_reset
+from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in.sessions.revocation import end_sessions_and_tokens
+from app.identity.credentials import reset_messages
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import Purpose
+from app.identity.credentials.reset_messages import MAIL
 from app.identity.directory.accounts import service as accounts
 from app.identity.pages_api.interactions import next_step
 from app.identity.pages_api.recovery import password_and_pin
@@ -32,7 +33,7 @@ def read_security_alert(context: Context, req: LinkLookup) -> RecoveryLinkView:
         return view
     if view.state == "open" and restoration.is_closed(context, account):
         return view.model_copy(update={"state": "closed"})
-    is_removed = view.state == "expired" and not recovery_sending.is_still_recipient(account, link)
+    is_removed = view.state == "expired" and not reset_messages.is_still_recipient(account, link)
     return view.model_copy(update={"state": "moved"}) if is_removed else view
 
 
@@ -61,7 +62,7 @@ def revert_change(context: Context, req: LinkToken) -> StepResponse:
             update={"binding": binding, "ends_session": True}
         )
     # No mail can be sent, and the link of the alert already verified the mailbox.
-    token = recovery_sending.create_page_token(
+    token = reset_messages.create_page_token(
         context, account, one_time_tokens.RESET_MINUTES, reason=password_and_pin.CODE, email=account.email
     )
     return StepResponse(

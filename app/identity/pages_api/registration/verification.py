@@ -13,9 +13,9 @@ from app.contract.verification import pages as contract
 from app.identity.authentication.sign_in import interactions
 from app.identity.authentication.sign_in import service as sign_in_service
 from app.identity.authentication.sign_in.interactions import Interaction
-from app.identity.authentication.sign_in.operations import email_verification
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.authentication.sign_in.sessions.revocation import end_after_email_verification
 from app.identity.authentication.sign_in.sessions.service import BrowserSession
 from app.identity.authentication.verification import phones
 from app.identity.authentication.verification import service as verification
@@ -186,7 +186,7 @@ def _confirmed(
         is_shown or is_own or _has_first_factor(context, interaction, token, _hash_of(context, account, token.uid))
     )
     verified = verification.confirm(context, token, knows_password=has_first_factor)
-    email_verification.end_sessions_if_configured(context, verified)
+    end_after_email_verification(context, verified)
     return verified
 
 

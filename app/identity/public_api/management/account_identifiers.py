@@ -25,7 +25,7 @@ from app.identity.messaging.service import PlainSmsOptions
 from app.identity.platform import events
 from app.identity.platform.context import Context
 from app.identity.public_api.management import uid_change
-from app.identity.public_api.self_service import emails
+from app.identity.use_cases.accounts import emails
 
 Entry = dict[str, Any]
 

@@ -20,7 +20,7 @@ from app.identity.directory.accounts.input_checks import refuse_policy_version
 from app.identity.platform import continuation_tokens, events
 from app.identity.platform.context import Context
 from app.identity.platform.continuation_tokens import ContinuationPurpose
-from app.identity.public_api.self_service import account_changes
+from app.identity.use_cases.accounts import account_changes
 
 UNLOCKED: dict[str, Any] = {"is_locked": False, "lock_type": "None", "locked_until": None, "failed_attempts": 0}
 LOCKED: dict[str, Any] = {"is_locked": True, "lock_type": "Block", "locked_until": None}

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from app.contract import errors as e
 from app.contract.verification import generated_tokens as contract
-from app.identity.authentication.recovery import sending as recovery_sending
 from app.identity.authentication.verification import service as verification
+from app.identity.credentials import reset_messages
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.credentials.pins import service as pins
@@ -16,8 +16,8 @@ from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
 from app.identity.public_api.management import generated_sign_in_tokens
-from app.identity.public_api.self_service import deletion, emails
-from app.identity.public_api.self_service.emails import NewEmail
+from app.identity.use_cases.accounts import deletion, emails
+from app.identity.use_cases.accounts.emails import NewEmail
 
 FORGOT_PIN = "forgotpin"
 
@@ -118,22 +118,22 @@ def _added_email_token(context: Context, account: Account, req: contract.EmailTo
 
 def _password_reset_token(context: Context, account: Account, req: contract.EmailTokenRequest) -> tuple[str, int]:
     if context.tenant.settings.reset_password_codes:
-        return recovery_sending.create_code(context, account, recovery_sending.MAIL, email=req.email)
-    return recovery_sending.create_token(
-        context, account, recovery_sending.ResetOptions(), email=req.email
+        return reset_messages.create_code(context, account, reset_messages.MAIL, email=req.email)
+    return reset_messages.create_token(
+        context, account, reset_messages.ResetOptions(), email=req.email
     ), one_time_tokens.RESET_MINUTES
 
 
 def _pin_reset_token(context: Context, account: Account, req: contract.EmailTokenRequest) -> tuple[str, int]:
     _refuse_without_pin(account)
-    return recovery_sending.create_token(
-        context, account, recovery_sending.ResetOptions(), email=req.email, reset_kind=recovery_sending.PIN
+    return reset_messages.create_token(
+        context, account, reset_messages.ResetOptions(), email=req.email, reset_kind=reset_messages.PIN
     ), one_time_tokens.RESET_MINUTES
 
 
 def _pin_reset_code(context: Context, account: Account, _: contract.SmsCodeRequest) -> str:
     _refuse_without_pin(account)
-    return recovery_sending.create_code(context, account, recovery_sending.SMS, reset_kind=recovery_sending.PIN)[0]
+    return reset_messages.create_code(context, account, reset_messages.SMS, reset_kind=reset_messages.PIN)[0]
 
 
 def _refuse_without_pin(account: Account) -> None:
@@ -174,9 +174,7 @@ _RESETS = ("forgotpassword", FORGOT_PIN)
 _SMS_CODES: dict[str, Callable[[Context, Account, contract.SmsCodeRequest], str]] = {
     "addphone": _added_phone_code,
     "phoneidverification": _phone_verification_code,
-    "forgotpassword": lambda context, account, _: recovery_sending.create_code(context, account, recovery_sending.SMS)[
-        0
-    ],
+    "forgotpassword": lambda context, account, _: reset_messages.create_code(context, account, reset_messages.SMS)[0],
     FORGOT_PIN: _pin_reset_code,
     "deleteuser": lambda context, account, _: deletion.code_only(context, account),
 }

@@ -16,12 +16,11 @@ from app.contract.second_factors.step_up import StepUpMethod
 from app.contract.shared_parameters import Uid
 from app.contract.shared_responses import Deleted
 from app.identity.authentication.sign_in.passkeys import management
+from app.identity.credentials.second_factors import account_factors, step_up
 from app.identity.credentials.second_factors import service as second_factors
-from app.identity.credentials.second_factors import step_up
 from app.identity.credentials.second_factors import views as factor_views
 from app.identity.directory.accounts import service as accounts
 from app.identity.platform.context import Context
-from app.identity.public_api.self_service import second_factors as account_factors
 from app.identity.public_api.self_service.passkeys import require_passkeys
 from app.identity.public_api.self_service.second_factors import older
 

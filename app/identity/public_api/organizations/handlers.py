@@ -9,33 +9,36 @@ from app.identity.directory.organizations import policies
 from app.identity.directory.organizations import powers as organization_powers
 from app.identity.directory.organizations import service as organizations
 from app.identity.directory.organizations import store as organization_store
-from app.identity.directory.organizations.service import while_on
 from app.identity.platform.context import Context
 from app.identity.platform.powers import require as require_powers
 from app.identity.public_api.organizations import views
+from app.identity.public_api.organizations.feature import requires_organizations
 
 
 @contract.list_all.implements
-@while_on
+@requires_organizations
 def list_all(context: Context, req: contract.ListOrganizations) -> contract.Organizations:
     found = organization_store.page(context, req.name, *req.window)
     return contract.Organizations(data=views.organizations(context, found))
 
 
 @contract.create.implements
-@while_on
+@requires_organizations
 def create(context: Context, req: contract.CreateOrganization) -> contract.Organization:
-    return views.organization(context, organizations.create(context, req))
+    organization = organizations.create(
+        context, req.name, display=req.display, metadata=req.metadata, new_domains=req.domains or ()
+    )
+    return views.organization(context, organization)
 
 
 @contract.read.implements
-@while_on
+@requires_organizations
 def read(context: Context, req: OrgPath) -> contract.Organization:
     return views.organization(context, organizations.require_active(context, req.org_id))
 
 
 @contract.update.implements
-@while_on
+@requires_organizations
 def update(context: Context, req: contract.UpdateOrganization) -> contract.Organization:
     if req.domains is not None:
         requested = {domain.domain_name: domain.is_verified for domain in req.domains}
@@ -44,7 +47,7 @@ def update(context: Context, req: contract.UpdateOrganization) -> contract.Organ
 
 
 @contract.delete.implements
-@while_on
+@requires_organizations
 def delete(context: Context, req: OrgPath) -> Deleted:
     require_powers(context, organization_powers.of_connections(context, req.org_id))
     organizations.delete(context, req.org_id)
@@ -52,7 +55,7 @@ def delete(context: Context, req: OrgPath) -> Deleted:
 
 
 @contract.set_status.implements
-@while_on
+@requires_organizations
 def set_status(context: Context, req: contract.SetOrganizationStatus) -> IsActive:
     require_powers(context, organization_powers.of_connections(context, req.org_id))
     organizations.set_status(context, req.org_id, req.is_active)
@@ -60,13 +63,13 @@ def set_status(context: Context, req: contract.SetOrganizationStatus) -> IsActiv
 
 
 @contract.read_policies.implements
-@while_on
+@requires_organizations
 def read_policies(context: Context, req: OrgPath) -> Policies:
     return organizations.require_active(context, req.org_id).policy
 
 
 @contract.set_policies.implements
-@while_on
+@requires_organizations
 def set_policies(context: Context, req: contract.SetPolicies) -> Policies:
     require_powers(context, organization_powers.of_policies(context, req))
     return policies.change(context, req)

@@ -14,21 +14,21 @@ from app.identity.directory.organizations.membership_changes import departures
 from app.identity.directory.organizations.memberships import service as memberships
 from app.identity.directory.organizations.memberships import store as member_store
 from app.identity.directory.organizations.organization import OrganizationRecord
-from app.identity.directory.organizations.service import while_on
 from app.identity.platform.context import Context
 from app.identity.platform.powers import require as require_powers
 from app.identity.public_api.organizations import views
+from app.identity.public_api.organizations.feature import requires_organizations
 
 
 @contract.list_of_account.implements
-@while_on
+@requires_organizations
 def list_of_account(context: Context, req: contract.ListMemberRoles) -> contract.UserRoles:
     account = memberships.require_account(context, req.uid)
     return views.member_roles(member_store.of_account(context, account.uid, None, req.window))
 
 
 @contract.leave_all.implements
-@while_on
+@requires_organizations
 def leave_all(context: Context, req: contract.MemberAccount) -> Deleted:
     account = memberships.require_removable(context, req.uid)
     require_powers(context, organization_powers.of_member(context, account.uid))
@@ -36,7 +36,7 @@ def leave_all(context: Context, req: contract.MemberAccount) -> Deleted:
 
 
 @contract.list_in_organization.implements
-@while_on
+@requires_organizations
 def list_in_organization(context: Context, req: contract.MemberOfOrganization) -> contract.UserRoles:
     account, organization = _member(context, req)
     found = member_store.of_account(context, account.uid, organization.org_id)
@@ -46,7 +46,7 @@ def list_in_organization(context: Context, req: contract.MemberOfOrganization) -
 
 
 @contract.leave.implements
-@while_on
+@requires_organizations
 def leave(context: Context, req: contract.MemberOfOrganization) -> Deleted:
     account, organization = _member(context, req, memberships.require_removable)
     require_powers(context, organization_powers.of_member(context, account.uid, organization.org_id))
@@ -55,7 +55,7 @@ def leave(context: Context, req: contract.MemberOfOrganization) -> Deleted:
 
 
 @contract.assign.implements
-@while_on
+@requires_organizations
 def assign(context: Context, req: contract.RolesInOrganization) -> contract.UserRoles:
     account, organization = _member(context, req)
     require_powers(context, organization_powers.of_invitation(context, organization.org_id, req.role_ids))
@@ -64,7 +64,7 @@ def assign(context: Context, req: contract.RolesInOrganization) -> contract.User
 
 
 @contract.unassign.implements
-@while_on
+@requires_organizations
 def unassign(context: Context, req: contract.RolesInOrganization) -> Deleted:
     account, organization = _member(context, req, memberships.require_removable)
     require_powers(context, organization_powers.of_roles(context, req.role_ids))
@@ -72,7 +72,7 @@ def unassign(context: Context, req: contract.RolesInOrganization) -> Deleted:
 
 
 @contract.assign_everywhere.implements
-@while_on
+@requires_organizations
 def assign_everywhere(context: Context, req: contract.RolesEverywhere) -> contract.UserRoles:
     account = memberships.require_account(context, req.uid)
     require_powers(context, organization_powers.of_roles(context, req.role_ids))
@@ -81,7 +81,7 @@ def assign_everywhere(context: Context, req: contract.RolesEverywhere) -> contra
 
 
 @contract.list_of_organization.implements
-@while_on
+@requires_organizations
 def list_of_organization(context: Context, req: contract.ListMembers) -> contract.UserRoles:
     org_id = organizations.require(context, req.org_id).org_id
     found = member_store.of_organization(context, org_id, req.window, role_id=req.role_id, email=req.email)

@@ -10,14 +10,14 @@ from app.identity.directory.organizations import powers as organization_powers
 from app.identity.directory.organizations import service as organizations
 from app.identity.directory.organizations.roles import service as organization_roles
 from app.identity.directory.organizations.roles import store as role_store
-from app.identity.directory.organizations.service import while_on
 from app.identity.platform.context import Context
 from app.identity.platform.powers import require as require_powers
 from app.identity.public_api.organizations import views
+from app.identity.public_api.organizations.feature import requires_organizations
 
 
 @contract.list_permissions.implements
-@while_on
+@requires_organizations
 def list_permissions(context: Context, req: Paged) -> contract.Permissions:
     return contract.Permissions(
         data=[views.permission(permission) for permission in role_store.permissions(context, *req.window)]
@@ -25,20 +25,20 @@ def list_permissions(context: Context, req: Paged) -> contract.Permissions:
 
 
 @contract.create_permission.implements
-@while_on
+@requires_organizations
 def create_permission(context: Context, req: contract.CreatePermission) -> contract.Permission:
     require_powers(context, organization_powers.of_permissions({req.name}))
     return views.permission(organization_roles.create_permission(context, req.name, req.description))
 
 
 @contract.read_permission.implements
-@while_on
+@requires_organizations
 def read_permission(context: Context, req: contract.PermissionPath) -> contract.Permission:
     return views.permission(organization_roles.require_permission(context, req.id))
 
 
 @contract.update_permission.implements
-@while_on
+@requires_organizations
 def update_permission(context: Context, req: contract.UpdatePermission) -> contract.Permission:
     stored = organization_roles.require_permission(context, req.id)
     require_powers(context, organization_powers.of_permissions({stored.name, req.name}))
@@ -46,7 +46,7 @@ def update_permission(context: Context, req: contract.UpdatePermission) -> contr
 
 
 @contract.delete_permission.implements
-@while_on
+@requires_organizations
 def delete_permission(context: Context, req: contract.PermissionPath) -> Deleted:
     require_powers(
         context, organization_powers.of_permissions({organization_roles.require_permission(context, req.id).name})
@@ -56,26 +56,26 @@ def delete_permission(context: Context, req: contract.PermissionPath) -> Deleted
 
 
 @contract.list_roles.implements
-@while_on
+@requires_organizations
 def list_roles(context: Context, req: Paged) -> contract.Roles:
     return contract.Roles(data=views.roles(context, role_store.roles(context, [""], *req.window)))
 
 
 @contract.create_role.implements
-@while_on
+@requires_organizations
 def create_role(context: Context, req: contract.CreateRole) -> contract.Role:
     require_powers(context, organization_powers.of_permission_ids(context, req.permissions))
     return views.role(context, organization_roles.create(context, "", req.name, req.description, req.permissions))
 
 
 @contract.read_role.implements
-@while_on
+@requires_organizations
 def read_role(context: Context, req: contract.RolePath) -> contract.Role:
     return views.role(context, organization_roles.require(context, req.id))
 
 
 @contract.update_role.implements
-@while_on
+@requires_organizations
 def update_role(context: Context, req: contract.UpdateRole) -> contract.Role:
     require_powers(context, organization_powers.of_roles(context, [req.id]))
     require_powers(context, organization_powers.of_permission_ids(context, req.permissions))
@@ -83,7 +83,7 @@ def update_role(context: Context, req: contract.UpdateRole) -> contract.Role:
 
 
 @contract.delete_role.implements
-@while_on
+@requires_organizations
 def delete_role(context: Context, req: contract.RolePath) -> Deleted:
     require_powers(context, organization_powers.of_roles(context, [req.id]))
     organization_roles.delete(context, req.id)
@@ -91,13 +91,13 @@ def delete_role(context: Context, req: contract.RolePath) -> Deleted:
 
 
 @contract.find_roles.implements
-@while_on
+@requires_organizations
 def find_roles(context: Context, req: contract.FindRoles) -> contract.Roles:
     return contract.Roles(data=views.roles(context, organization_roles.find(context, req.name, req.org_id)))
 
 
 @contract.set_default_role.implements
-@while_on
+@requires_organizations
 def set_default_role(context: Context, req: contract.RolePath) -> contract.IsDefault:
     require_powers(context, organization_powers.of_default_role(context))
     require_powers(context, organization_powers.of_roles(context, [req.id]))
@@ -106,7 +106,7 @@ def set_default_role(context: Context, req: contract.RolePath) -> contract.IsDef
 
 
 @contract.list_organization_roles.implements
-@while_on
+@requires_organizations
 def list_organization_roles(context: Context, req: contract.ListOrganizationRoles) -> contract.Roles:
     organization = organizations.require(context, req.org_id)
     levels = {"org": [organization.org_id], "tenant": [""]}.get(req.level or "", ["", organization.org_id])
@@ -114,7 +114,7 @@ def list_organization_roles(context: Context, req: contract.ListOrganizationRole
 
 
 @contract.create_organization_role.implements
-@while_on
+@requires_organizations
 def create_organization_role(context: Context, req: contract.CreateOrganizationRole) -> contract.Role:
     require_powers(context, organization_powers.of_permission_ids(context, req.permissions))
     org_id = organizations.checked_id(req.org_id)

@@ -9,22 +9,18 @@ from app.contract.accounts.operations import read_own as read_own_account
 from app.contract.profile import Profile
 from app.contract.shared_parameters import AccessTokenQuery, Uid
 from app.contract.shared_responses import Deleted, Posted, PostedSms, SmsSent
-from app.identity.authentication.recovery.handlers import require_captcha
 from app.identity.authentication.sign_in import tenant_requirements
 from app.identity.authentication.sign_in.pending_sign_in import from_facts
 from app.identity.authentication.verification import service as verification
+from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import privacy_policy
 from app.identity.directory.accounts import service as accounts
 from app.identity.messaging import service as messaging
 from app.identity.platform.context import Context
-from app.identity.public_api.self_service import (
-    account_unlock,
-    deletion,
-    emails,
-    profile,
-)
-from app.identity.public_api.self_service.emails import NewEmail
+from app.identity.public_api.self_service import account_unlock
+from app.identity.use_cases.accounts import deletion, emails, profile
+from app.identity.use_cases.accounts.emails import NewEmail
 
 
 @read_own_account.implements
@@ -43,7 +39,8 @@ def update(context: Context, req: contract.UpdateOwnAccount) -> contract.OwnProf
         raise e.BadPutBody("The body is empty.")
     own = accounts.current(context)
     is_password = bool(req.password) and "change_password" in context.tenant.settings.captcha_at
-    require_captcha(context, req, "change_password" if is_password else "update_profile")
+    place = "change_password" if is_password else "update_profile"
+    captcha.require_solved_at(context, place, captcha.from_parameters(req))
     account = profile.update(context, own, req)
     return contract.OwnProfile(data=accounts.profile_for_owner(context, account, req.fields_))
 

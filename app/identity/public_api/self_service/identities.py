@@ -11,21 +11,17 @@ from app.contract.federation import identity_linking as contract
 from app.contract.profile import Profile
 from app.contract.shared_responses import Deleted, Posted
 from app.contract.sign_in.operations import Login
-from app.identity.authentication.federation import profile_refresh, token_handoff
+from app.identity.authentication.federation import profile_refresh, token_handoff, unlinking
 from app.identity.authentication.federation import service as connections
 from app.identity.authentication.sign_in import completion
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
-from app.identity.credentials.passkeys import store as passkey_store
 from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import linked_identities
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
-from app.identity.directory.accounts.linked_identities import Identity
 from app.identity.directory.identity_provider import ProviderIdentity
 from app.identity.platform import continuation_tokens
 from app.identity.platform.context import Context
-from app.identity.platform.continuation_tokens import ContinuationPurpose
 
 _OWN: Final = linked_identities.OWN_PROVIDER.lower()
 
@@ -78,7 +74,7 @@ def unlink(context: Context, req: contract.Unlink) -> Deleted:
     if provider == _OWN:
         raise refusals.OwnIdentityRequired if req.provider_id == account.profile_id else refusals.UnknownIdentity
     _refuse_not_there(context, account, provider, req.provider_id)
-    remove(context, account, provider, req.provider_id, suppress_webhook=req.suppress_webhook)
+    unlinking.remove(context, account, provider, req.provider_id, suppress_webhook=req.suppress_webhook)
     return Deleted()
 
 
@@ -86,42 +82,6 @@ def unlink(context: Context, req: contract.Unlink) -> Deleted:
 def refresh_profile(context: Context, req: contract.RefreshProfile) -> Profile:
     account = profile_refresh.refresh(context, accounts.current(context))
     return accounts.profile_for_owner(context, account, None)
-
-
-def remove(
-    context: Context, account: Account, provider: str, subject: str, *, suppress_webhook: bool = False
-) -> Account:
-    """Unlink an identity; return the changed account.
-
-    Raises IdentityElsewhere, and LastSignInMethod where no other sign-in method remains, also under concurrent removals.
-    """
-    fresh = account_store.lock(context, account.uid) or account
-    stored = next((identity for identity in linked_identities.of(fresh) if identity.key == (provider, subject)), None)
-    if stored is None:
-        raise refusals.IdentityElsewhere
-    if is_last_sign_in_method(context, fresh, stored):
-        raise refusals.LastSignInMethod
-    return take_away(context, fresh, stored, suppress_webhook=suppress_webhook)
-
-
-def take_away(context: Context, fresh: Account, item: Identity, *, suppress_webhook: bool = False) -> Account:
-    """Unlink an identity of a locked account, and revoke sign-ins in progress, which may have begun with it."""
-    after = connections.unlink(context, fresh, item, suppress_webhook=suppress_webhook)
-    continuation_tokens.revoke_all(context, fresh.uid, ContinuationPurpose.SECOND_FACTOR, *token_handoff.KINDS)
-    return after
-
-
-def is_last_sign_in_method(context: Context, account: Account, item: Identity) -> bool:
-    """Return whether the account has no other sign-in method under the tenant's current settings."""
-    settings = context.tenant.settings
-    has_passkey = settings.passkeys and any(
-        not passkey.facts.get(passkey_store.SECOND_FACTOR_ONLY)
-        for passkey in passkey_store.by_account(context, account.uid)
-    )
-    working = connections.active_names(context)
-    return not linked_identities.can_sign_in_without(
-        account, item.provider, item.subject, has_passkey=has_passkey, working=working
-    )
 
 
 def _linked_by_guid(context: Context, account: Account, guid: str, *, suppress_webhook: bool) -> Posted:

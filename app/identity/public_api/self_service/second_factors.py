@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from app.contract import errors as e
-from app.contract.messages.models import MailKind
 from app.contract.passkeys import second_factor as passkey_factor_operations
 from app.contract.passkeys.account import AddPasskey
 from app.contract.passkeys.models import ListedPasskey, RegisterBegin
@@ -15,13 +14,12 @@ from app.contract.shared_parameters import AccessTokenQuery
 from app.contract.shared_responses import Deleted
 from app.identity.authentication.sign_in.passkeys import management
 from app.identity.authentication.sign_in.passkeys import second_factor as passkey_factor
-from app.identity.credentials import notifications
-from app.identity.credentials.authenticators.protocol import AccountFactors, ChallengeOptions, FactorResponse
+from app.identity.credentials.authenticators.protocol import ChallengeOptions, FactorResponse
 from app.identity.credentials.passkeys import store as passkey_store
+from app.identity.credentials.second_factors import account_factors
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.credentials.second_factors import views as factor_views
 from app.identity.directory.accounts import service as accounts
-from app.identity.directory.accounts.account import Account
 from app.identity.platform.context import Context
 
 
@@ -45,18 +43,22 @@ def verify_or_enrol(context: Context, kind: FactorKind, answer: FactorResponse, 
     if context.tenant.settings.two_factor == "disabled":
         raise e.TwoFactorOff
     account = accounts.current(context)
-    enrol(context, second_factors.account_factors(context, account), kind, answer)
+    account_factors.enrol(context, second_factors.account_factors(context, account), kind, answer)
     return accounts.profile_for_owner(context, account, fields)
 
 
 @contract.make_backup_codes.implements
 def make_backup_codes(context: Context, req: AccessTokenQuery) -> contract.BackupCodes:
-    return contract.BackupCodes(back_up_codes=new_backup_codes(context, accounts.current(context), is_first=True))
+    return contract.BackupCodes(
+        back_up_codes=account_factors.new_backup_codes(context, accounts.current(context), is_first=True)
+    )
 
 
 @contract.renew_backup_codes.implements
 def renew_backup_codes(context: Context, req: AccessTokenQuery) -> contract.BackupCodes:
-    return contract.BackupCodes(back_up_codes=new_backup_codes(context, accounts.current(context), is_first=False))
+    return contract.BackupCodes(
+        back_up_codes=account_factors.new_backup_codes(context, accounts.current(context), is_first=False)
+    )
 
 
 @contract.remove_totp.implements
@@ -113,50 +115,5 @@ def older(req: contract.LegacyRemoval | contract.LegacyManagedRemoval) -> Factor
 
 def removed(context: Context, kind: FactorKind) -> Deleted:
     """Remove a factor of the signed-in account."""
-    remove(context, accounts.current(context), kind)
+    account_factors.remove(context, accounts.current(context), kind)
     return Deleted()
-
-
-def enrol(
-    context: Context,
-    known: AccountFactors,
-    kind: FactorKind,
-    answer: FactorResponse,
-    *,
-    is_lock_solved: bool = False,
-    replaces: bool = False,
-) -> None:
-    """Enrol a factor by its first verification, or verify it again; a new factor is notified by email."""
-    if second_factors.verify_or_enrol(
-        context, known, kind, answer, may_enrol=True, is_lock_solved=is_lock_solved, replaces=replaces
-    ):
-        notifications.notify_factor_change(context, MailKind.FACTOR_ADDED, known.account, kind)
-
-
-def remove(context: Context, account: Account, kind: FactorKind) -> None:
-    """Remove a factor and notify the owner."""
-    second_factors.remove(context, account.uid, kind)
-    notifications.notify_factor_change(context, MailKind.FACTOR_REMOVED, account, kind)
-
-
-def new_backup_codes(context: Context, account: Account, *, is_first: bool) -> list[str]:
-    """Generate backup codes and notify the owner, of the first ones too: each replaces a factor. Raises as the service does."""
-    codes = second_factors.generate_backup_codes(context, account, is_first=is_first)
-    notifications.notify_factor_change(context, MailKind.FACTOR_ADDED, account, FactorKind.BACKUP_CODE)
-    return codes
-
-
-def save(context: Context, account: Account, batch: str) -> bool:
-    """Put new backup codes into use. Return False for codes that were replaced.
-
-    Replacing existing ones notifies the owner; the first ones come with a factor, of which a mail was just sent, or by the password.
-    """
-    had_some = bool(second_factors.account_factors(context, account).enrolled(FactorKind.BACKUP_CODE))
-    if not second_factors.save_backup_codes(context, account, batch):
-        return False
-    if had_some:
-        notifications.notify_factor_change(context, MailKind.FACTOR_ADDED, account, FactorKind.BACKUP_CODE)
-    return True
-
-
-__all__ = ["enrol", "new_backup_codes", "older", "remove", "removed", "save"]

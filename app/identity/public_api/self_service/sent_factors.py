@@ -14,12 +14,12 @@ from app.identity.authentication.verification import phones
 from app.identity.credentials.authenticators import email_code
 from app.identity.credentials.authenticators.protocol import ChallengeOptions, FactorResponse
 from app.identity.credentials.authenticators.registry import AUTHENTICATORS
+from app.identity.credentials.second_factors import account_factors
 from app.identity.credentials.second_factors import service as second_factors
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import is_verified
 from app.identity.platform.context import Context
-from app.identity.public_api.self_service import second_factors as account_factors
 from app.identity.public_api.self_service.account_unlock import open_lock
 
 

@@ -15,7 +15,7 @@ from app.identity.directory.organizations.tables import organization_roles
 from app.identity.platform.audit import audit
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit_of_work import UnitOfWork
-from app.identity.public_api.organizations.join_requests.mailed_requests import COOL_DOWN, MAX_MANAGERS
+from app.identity.use_cases.organizations.membership_requests import COOL_DOWN, MAX_MANAGERS
 from tests.support.oauth.relying_party import Person, moved
 from tests.support.organizations.invitations import PATH as INVITATIONS
 from tests.support.organizations.management import NO_ORG, PATH, Business

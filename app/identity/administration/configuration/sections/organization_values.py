@@ -43,8 +43,8 @@ def columns(requested: OrganizationFile, existing: OrganizationRecord | None) ->
     display = Display.model_construct(name=after["display_name"], logo_url=after["logo"], color=after["color"])
     return {
         "name": after["name"],
-        "display": organizations.display(display),
-        "metadata": organizations.metadata(after["metadata"]),
+        "display": organizations.checked_display(display),
+        "metadata": organizations.checked_metadata(after["metadata"]),
     }
 
 

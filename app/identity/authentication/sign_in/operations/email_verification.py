@@ -7,18 +7,15 @@ from app.contract.second_factors.challenge import FactorKind
 from app.contract.verification import operations as contract
 from app.identity.authentication.sign_in import completion, locks
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
-from app.identity.authentication.sign_in.sessions import service as sessions
+from app.identity.authentication.sign_in.sessions.revocation import end_after_email_verification
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import MAIL_CODE, OneTimeToken, Purpose
-from app.identity.credentials.tokens import service as tokens
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.identifiers import EMAIL
-from app.identity.directory.accounts.login_attempts import account_lookup
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup, TypedIdentifier
-from app.identity.directory.accounts.service import Account
 from app.identity.directory.accounts.unverified import pending_accounts
 from app.identity.platform.context import Context
 from app.kit.operations.errors import ApiError
@@ -47,14 +44,6 @@ def by_code(context: Context, req: contract.VerifyByCode) -> contract.Verified:
     return _confirm(context, _spend_code(context, req.otp, req.email, req.uuid, solution), req)
 
 
-def end_sessions_if_configured(context: Context, account: Account) -> None:
-    """End every session of the account, if the tenant requires that after the verification of an address."""
-    if context.tenant.settings.logout_on_email_verification:
-        sessions.end_all(context, account.uid)
-        tokens.revoke_all(context, account.uid)
-        context.audit.record("sessions.ended", uid=account.uid, reason="email verified")
-
-
 def _spend_code(
     context: Context, code: str, email: str | None, code_id: str | None, solution: locks.LockSolution
 ) -> OneTimeToken:
@@ -75,7 +64,7 @@ def _spend_code(
     uid = sent.uid if sent else _pending_uid(lookup)
     if uid is None or (lookup.holder is None and not hides):
         raise e.UnknownAccount if email else e.WrongMailCode
-    is_lock_solved, subject = solve_lock(context, lookup, solution), identifiers.normalize(EMAIL, address)
+    is_lock_solved, subject = locks.require_solved(context, lookup, solution), identifiers.normalize(EMAIL, address)
     kind = sent.purpose if sent else one_time_tokens.purpose_of_newest_code(context, verification.KINDS, uid, subject)
     token = one_time_tokens.check_code(
         context, kind, uid, code, subject=subject, errors=MAIL_CODE, is_lock_solved=is_lock_solved,
@@ -101,24 +90,13 @@ def _pending_uid(lookup: AccountLookup) -> str | None:
     return account.uid if account else None
 
 
-def solve_lock(context: Context, lookup: AccountLookup, solution: locks.LockSolution) -> bool:
-    """Return whether the solution opened a lock; raises the lock's refusal, or that of a wrong answer."""
-    lock = account_lookup.lock_of(context, lookup)
-    if lock is None:
-        return False
-    context.work.release_connection()
-    if not locks.solve(context, lookup, lock, solution):
-        raise locks.with_lock_challenge(context, lookup, lock, e.WrongQuestionOrAnswer())
-    return True
-
-
 def _confirm(
     context: Context, token: OneTimeToken, req: contract.VerifyByLink | contract.VerifyByCode
 ) -> contract.Verified:
     account = verification.confirm(
         context, token, suppress_webhook=req.suppress_webhook, template=req.welcome_email_template
     )
-    end_sessions_if_configured(context, account)
+    end_after_email_verification(context, account)
     authentication = Authentication(("otp",), channel=FactorKind.EMAIL, suppress_webhook=req.suppress_webhook)
     if not context.tenant.settings.login_on_email_verification or not completion.try_single_factor(
         context, account, authentication

@@ -7,8 +7,7 @@ from dataclasses import replace
 from app.contract import errors as e
 from app.contract.accounts import phone_numbers as contract
 from app.contract.second_factors.challenge import FactorKind
-from app.identity.authentication.sign_in import completion, locks, pending_sign_in
-from app.identity.authentication.sign_in.operations import email_verification, risk_challenges
+from app.identity.authentication.sign_in import completion, locks, pending_sign_in, risk_challenges
 from app.identity.authentication.sign_in.pending_sign_in import Authentication, PendingSignIn
 from app.identity.authentication.verification import phones
 from app.identity.credentials.captcha import service as captcha
@@ -56,7 +55,7 @@ def _verify_without_session(context: Context, phone: str, holder: Account | None
     lookup = replace(lookup, holder=holder)
     if lookup.holder is None and not is_hidden:
         raise e.UnknownPhone
-    is_lock_solved = email_verification.solve_lock(
+    is_lock_solved = locks.require_solved(
         context, lookup, locks.LockSolution(req.security_answer, captcha.from_parameters(req))
     )
     uid = lookup.holder.uid if lookup.holder is not None else phones.NO_ACCOUNT
@@ -72,7 +71,7 @@ def _complete_risk_challenge(
     """Complete a sign-in that a risk stopped, by the code sent for it."""
     is_hidden = context.tenant.settings.hide_unknown_accounts
     lookup = AccountLookup(context, TypedIdentifier("phone", phone), pending.account, is_hidden)
-    is_lock_solved = email_verification.solve_lock(
+    is_lock_solved = locks.require_solved(
         context, lookup, locks.LockSolution(req.security_answer, captcha.from_parameters(req))
     )
     one_time_tokens.spend_code(

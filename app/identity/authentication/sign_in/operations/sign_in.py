@@ -8,10 +8,9 @@ from app.contract.second_factors.sign_in import with_password as with_factors_co
 from app.contract.shared_parameters import PREVENT_SMS
 from app.contract.sign_in import operations as contract
 from app.identity.authentication.registration import service as registration
-from app.identity.authentication.sign_in import completion, eligibility, service, tenant_requirements
+from app.identity.authentication.sign_in import completion, eligibility, risk_challenges, service, tenant_requirements
 from app.identity.authentication.sign_in import identifiers as sign_in_identifiers
 from app.identity.authentication.sign_in.locks import LockSolution
-from app.identity.authentication.sign_in.operations import risk_challenges
 from app.identity.authentication.sign_in.pending_sign_in import Authentication, from_facts
 from app.identity.authentication.sign_in.service import PasswordVerified
 from app.identity.authentication.verification.service import VerificationOptions

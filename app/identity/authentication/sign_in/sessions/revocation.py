@@ -42,3 +42,11 @@ def end_sessions_and_tokens(
     )
     continuation_tokens.revoke_all(context, account.uid, *purposes, ContinuationPurpose.TRUSTED_BROWSER)
     context.audit.record("sessions.ended", uid=account.uid, reason=reason)
+
+
+def end_after_email_verification(context: Context, account: Account) -> None:
+    """End every session of the account, if the tenant requires that after the verification of an address."""
+    if context.tenant.settings.logout_on_email_verification:
+        sessions.end_all(context, account.uid)
+        tokens.revoke_all(context, account.uid)
+        context.audit.record("sessions.ended", uid=account.uid, reason="email verified")

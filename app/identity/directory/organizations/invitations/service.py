@@ -1,6 +1,6 @@
 """The rules of invitations by email: creation, renewal, acceptance (decision 0190).
 
-`public_api/organizations/invitations` sends the emails.
+`use_cases/organizations/send_invitation.py` sends the emails.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The rules of requests to join an organization by a verified domain (decision 0205).
 
-`public_api/organizations/join_requests/mailed_requests.py` sends the emails.
+`use_cases/organizations/membership_requests.py` sends the emails.
 """
 
 from __future__ import annotations

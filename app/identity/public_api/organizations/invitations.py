@@ -17,17 +17,17 @@ from app.identity.directory.organizations.invitations.invitation_link import Inv
 from app.identity.directory.organizations.invitations.invitation_rules import InvitationRequest
 from app.identity.directory.organizations.memberships import store as member_store
 from app.identity.directory.organizations.organization import OrganizationRecord
-from app.identity.directory.organizations.service import while_on
 from app.identity.platform.context import Context
 from app.identity.platform.powers import require as require_powers
 from app.identity.public_api.organizations import views
-from app.identity.public_api.organizations.invitations import send_invitation
+from app.identity.public_api.organizations.feature import requires_organizations
+from app.identity.use_cases.organizations import send_invitation
 from app.kit import randomness
 from app.kit.clock import iso
 
 
 @contract.list_all.implements
-@while_on
+@requires_organizations
 def list_all(context: Context, req: contract.ListInvitations) -> contract.Invitations:
     org_id = organizations.require_active(context, req.org_id).org_id
     found = invitation_store.page(context, org_id, *req.window)
@@ -36,7 +36,7 @@ def list_all(context: Context, req: contract.ListInvitations) -> contract.Invita
 
 
 @contract.create.implements
-@while_on
+@requires_organizations
 def create(context: Context, req: contract.CreateInvitation) -> contract.Invitation:
     require_powers(context, organization_powers.of_invitation(context, req.org_id, req.role_ids))
     requested = InvitationRequest(req.email, req.role_ids, req.inviter_uid, req.invitation_url)
@@ -44,7 +44,7 @@ def create(context: Context, req: contract.CreateInvitation) -> contract.Invitat
 
 
 @contract.create_many.implements
-@while_on
+@requires_organizations
 def create_many(context: Context, req: contract.CreateInvitations) -> contract.InvitationResults:
     requested = [
         InvitationRequest(
@@ -63,13 +63,13 @@ def create_many(context: Context, req: contract.CreateInvitations) -> contract.I
 
 
 @contract.read.implements
-@while_on
+@requires_organizations
 def read(context: Context, req: contract.InvitationPath) -> contract.Invitation:
     return view(invitations.require(context, req.invitation_id)[0])
 
 
 @contract.update.implements
-@while_on
+@requires_organizations
 def update(context: Context, req: contract.UpdateInvitation) -> contract.Invitation:
     if req.role_ids is None and req.resend_email is None:
         raise e.BadParameter.names("RoleIds or ResendEmail")
@@ -87,7 +87,7 @@ def update(context: Context, req: contract.UpdateInvitation) -> contract.Invitat
 
 
 @contract.revoke.implements
-@while_on
+@requires_organizations
 def revoke(context: Context, req: contract.InvitationPath) -> contract.Invitation:
     invitation, _ = invitations.require(context, req.invitation_id)
     _require_powers(context, invitation)
@@ -95,7 +95,7 @@ def revoke(context: Context, req: contract.InvitationPath) -> contract.Invitatio
 
 
 @contract.resend.implements
-@while_on
+@requires_organizations
 def resend(context: Context, req: contract.InvitationPath) -> contract.Resent:
     invitation, organization = invitations.require(context, req.invitation_id)
     _require_powers(context, invitation)
@@ -104,7 +104,7 @@ def resend(context: Context, req: contract.InvitationPath) -> contract.Resent:
 
 
 @contract.look_up.implements
-@while_on
+@requires_organizations
 def look_up(context: Context, req: contract.InvitationToken) -> contract.OpenInvitation:
     found = invitation_links.find_open(context, req.invitation_token)
     if found is not None:
@@ -115,7 +115,7 @@ def look_up(context: Context, req: contract.InvitationToken) -> contract.OpenInv
 
 
 @contract.accept.implements
-@while_on
+@requires_organizations
 def accept(context: Context, req: contract.AcceptInvitation) -> contract.AcceptedInvitation:
     account = accounts.current(context)
     if (found := invitation_links.find_open(context, req.invitation_token)) is not None:

@@ -6,9 +6,8 @@ from app.contract import errors as e
 from app.contract.accounts.self_service import UpdateOwnAccount
 from app.contract.profile import Write
 from app.contract.shared_parameters import PREVENT_SMS
-from app.identity.authentication.recovery import new_password
+from app.identity.authentication.recovery import new_password, password_reset
 from app.identity.authentication.registration import registration_data, requirements
-from app.identity.authentication.sign_in import password_reset
 from app.identity.authentication.sign_in.sessions.revocation import end_sessions_and_tokens
 from app.identity.authentication.verification import phones
 from app.identity.authentication.verification import service as verification
@@ -21,7 +20,7 @@ from app.identity.directory.accounts.profile import edits as profile_edits
 from app.identity.directory.accounts.service import Account
 from app.identity.platform import events
 from app.identity.platform.context import Context
-from app.identity.public_api.self_service import account_changes
+from app.identity.use_cases.accounts import account_changes
 
 WRITERS = frozenset({Write.ANYONE})
 

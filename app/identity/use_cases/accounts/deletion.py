@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from app.contract import errors as e
 from app.contract.messages.models import MailKind, SmsKind
-from app.identity.authentication.recovery import sending as recovery_sending
 from app.identity.authentication.sign_in import eligibility
 from app.identity.authentication.sign_in.sessions import service as sessions
-from app.identity.credentials import notifications
+from app.identity.credentials import notifications, reset_messages
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import SMS_CODE, OneTimeToken, Purpose
 from app.identity.credentials.tokens import service as tokens
@@ -80,7 +79,7 @@ def confirm(context: Context, token: str) -> Account:
     """Spend a link and delete its account; only one of several concurrent uses succeeds. Raises WrongDeleteToken, UsedLink, ExpiredLink."""
     link_token = peek(context, token)
     fresh = account_store.lock(context, link_token.uid)
-    if fresh is not None and not recovery_sending.is_still_recipient(fresh, link_token):
+    if fresh is not None and not reset_messages.is_still_recipient(fresh, link_token):
         raise e.ExpiredLink
     try:
         one_time_tokens.spend_link(context, Purpose.DELETE_ACCOUNT, token)

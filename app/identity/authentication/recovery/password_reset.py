@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from app.contract import errors as e
 from app.contract.recovery import operations as contract
 from app.identity.authentication.recovery import new_password, recipient
-from app.identity.authentication.recovery import sending as recovery_sending
 from app.identity.authentication.recovery.recipient import refuse_closed, refuse_foreign_token
 from app.identity.authentication.sign_in import locks
 from app.identity.authentication.sign_in.sessions.revocation import end_sessions_and_tokens
+from app.identity.credentials import reset_messages
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import MAIL_CODE, SMS_CODE, CodeErrors, OneTimeToken, Purpose
@@ -70,7 +70,7 @@ def reset_by_code(
     """Set a new password by a code. Where no code was sent, every code is wrong, at the same cost."""
     account, errors = (
         recipient.reachable_account(lookup, channel),
-        MAIL_CODE if channel == recovery_sending.MAIL else SMS_CODE,
+        MAIL_CODE if channel == reset_messages.MAIL else SMS_CODE,
     )
     if account is not None and account.password_hash is None and not lookup.is_hidden:
         raise e.NoEmailProfile
@@ -115,7 +115,7 @@ def check_code(
     uid, subject = (
         (account.uid, channel)
         if account
-        else (one_time_tokens.NO_ACCOUNT, recovery_sending.unknown_subject(lookup.identifier.value))
+        else (one_time_tokens.NO_ACCOUNT, reset_messages.unknown_subject(lookup.identifier.value))
     )
     identifier = lookup.identifier if lookup.is_hidden else None
     try:

@@ -8,7 +8,7 @@ from typing import Final
 
 from app.contract import errors as e
 from app.contract.messages.models import MailKind, SmsKind
-from app.identity.authentication import channels
+from app.identity.credentials import channels
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import NO_ACCOUNT, OneTimeToken, Purpose
 from app.identity.directory.accounts import identifiers

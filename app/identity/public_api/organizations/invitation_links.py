@@ -12,15 +12,15 @@ from app.identity.directory.organizations.invitations import link_service as inv
 from app.identity.directory.organizations.invitations import link_store
 from app.identity.directory.organizations.invitations.invitation_link import InvitationLinkRecord
 from app.identity.directory.organizations.invitations.link_service import InvitationLinkRequest
-from app.identity.directory.organizations.service import while_on
 from app.identity.platform.context import Context
 from app.identity.platform.powers import require as require_powers
-from app.identity.public_api.organizations.invitations import send_invitation
+from app.identity.public_api.organizations.feature import requires_organizations
+from app.identity.use_cases.organizations import send_invitation
 from app.kit.clock import iso
 
 
 @contract.list_all.implements
-@while_on
+@requires_organizations
 def list_all(context: Context, req: contract.ListInvitationLinks) -> contract.InvitationLinks:
     org_id = organizations.require_active(context, req.org_id).org_id
     found = link_store.page(context, org_id, *req.window)
@@ -28,7 +28,7 @@ def list_all(context: Context, req: contract.ListInvitationLinks) -> contract.In
 
 
 @contract.create.implements
-@while_on
+@requires_organizations
 def create(context: Context, req: contract.CreateInvitationLink) -> contract.CreatedInvitationLink:
     require_powers(context, organization_powers.of_invitation(context, req.org_id, req.role_ids))
     requested = InvitationLinkRequest(
@@ -46,13 +46,13 @@ def create(context: Context, req: contract.CreateInvitationLink) -> contract.Cre
 
 
 @contract.read.implements
-@while_on
+@requires_organizations
 def read(context: Context, req: InvitationPath) -> contract.InvitationLink:
     return view(invitation_links.require(context, req.invitation_id)[0])
 
 
 @contract.revoke.implements
-@while_on
+@requires_organizations
 def revoke(context: Context, req: InvitationPath) -> contract.InvitationLink:
     link, _ = invitation_links.require(context, req.invitation_id)
     require_powers(context, organization_powers.of_invitation(context, link.org_id, link.role_ids))

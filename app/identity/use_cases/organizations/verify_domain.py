@@ -5,34 +5,18 @@ from __future__ import annotations
 from typing import Final
 
 from app.contract.messages.models import MailKind
-from app.contract.organizations import domains as contract
-from app.contract.organizations.models import Domain
 from app.identity.credentials import notifications
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts.account import verified_email
-from app.identity.directory.organizations import powers as organization_powers
 from app.identity.directory.organizations import service as organizations
-from app.identity.directory.organizations.domains import service as domains
 from app.identity.directory.organizations.domains import verification as domain_verification
 from app.identity.directory.organizations.domains.service import OrganizationDomain
 from app.identity.directory.organizations.memberships import store as member_store
-from app.identity.directory.organizations.service import while_on
 from app.identity.platform.context import Context
-from app.identity.platform.powers import require as require_powers
-from app.identity.public_api.organizations import views
 
 PAGE: Final = "/organizations/domains"
 _MAX_OWNERS: Final = 20
 """Owners who get an email about one domain."""
-
-
-@contract.verify.implements
-@while_on
-def verify_domain(context: Context, req: contract.DomainPath) -> Domain:
-    organization = organizations.require_active(context, req.org_id)
-    require_powers(context, organization_powers.of_joining(context, organization.org_id))
-    domain = domains.require(context, organization, req.domain_id)
-    return views.domain(verify(context, domain))
 
 
 def verify(context: Context, domain: OrganizationDomain, *, by: str | None = None) -> OrganizationDomain:

@@ -7,15 +7,15 @@ from app.identity.directory.organizations import powers as organization_powers
 from app.identity.directory.organizations import service as organizations
 from app.identity.directory.organizations.join_requests import store as join_request_store
 from app.identity.directory.organizations.join_requests.join_request import JoinRequestRecord
-from app.identity.directory.organizations.service import while_on
 from app.identity.platform.context import Context
 from app.identity.platform.powers import require as require_powers
-from app.identity.public_api.organizations.join_requests import mailed_requests
+from app.identity.public_api.organizations.feature import requires_organizations
+from app.identity.use_cases.organizations import membership_requests
 from app.kit.clock import iso
 
 
 @contract.list_all.implements
-@while_on
+@requires_organizations
 def list_all(context: Context, req: contract.ListJoinRequests) -> contract.JoinRequests:
     org_id = organizations.require_active(context, req.org_id).org_id
     found = join_request_store.page(context, org_id, req.window, req.status)
@@ -23,17 +23,17 @@ def list_all(context: Context, req: contract.ListJoinRequests) -> contract.JoinR
 
 
 @contract.approve.implements
-@while_on
+@requires_organizations
 def approve(context: Context, req: contract.JoinRequestPath) -> contract.JoinRequest:
     organizations.lock_active(context, req.org_id, is_alone=True)  # so that the role of new members stays as it is
     require_powers(context, organization_powers.of_new_members(context, req.org_id))
-    return _view(mailed_requests.approve(context, req.org_id, req.id)[0])
+    return _view(membership_requests.approve(context, req.org_id, req.id)[0])
 
 
 @contract.decline.implements
-@while_on
+@requires_organizations
 def decline(context: Context, req: contract.JoinRequestPath) -> contract.JoinRequest:
-    return _view(mailed_requests.decline(context, req.org_id, req.id)[0])
+    return _view(membership_requests.decline(context, req.org_id, req.id)[0])
 
 
 def _view(request: JoinRequestRecord) -> contract.JoinRequest:

@@ -1,18 +1,21 @@
-"""Operations that set a new password by a link, a code or security answers. Every session and token of the account ends."""
+"""Operations that set a password: by a link, a code, security answers, the current password, or a server of the tenant."""
 
 from __future__ import annotations
 
 from app.contract import errors as e
 from app.contract.recovery import operations as contract
 from app.contract.second_factors.challenge import FactorKind
-from app.identity.authentication.recovery import new_password, recipient
-from app.identity.authentication.recovery import sending as recovery_sending
-from app.identity.authentication.recovery.handlers import require_captcha
-from app.identity.authentication.recovery.recipient import refuse_foreign_token
-from app.identity.authentication.sign_in import completion, password_reset
+from app.contract.shared_parameters import Uid
+from app.contract.shared_responses import Posted
+from app.identity.authentication.recovery import new_password, password_change, password_reset, recipient
+from app.identity.authentication.sign_in import completion, locks
 from app.identity.authentication.sign_in.pending_sign_in import Authentication
 from app.identity.authentication.sign_in.required_parameters import require_parameter
+from app.identity.authentication.sign_in.sessions.revocation import end_sessions_and_tokens
+from app.identity.credentials import reset_messages
+from app.identity.credentials.captcha import service as captcha
 from app.identity.directory.accounts import service as accounts
+from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
 from app.identity.directory.accounts.service import Account
 from app.identity.platform.context import Context
@@ -27,10 +30,10 @@ def reset(context: Context, req: contract.Reset) -> contract.PasswordReset:
     if req.email is not None and not accounts.is_email(identifier):
         raise e.MalformedEmail
     lookup = recipient.find(context, "email" if req.email is not None else "username", identifier)
-    refuse_foreign_token(context, lookup.holder)
+    recipient.refuse_foreign_token(context, lookup.holder)
     return _response(
         context,
-        password_reset.reset_by_code(context, lookup, recovery_sending.MAIL, otp, password, req),
+        password_reset.reset_by_code(context, lookup, reset_messages.MAIL, otp, password, req),
         suppress_webhook=req.suppress_webhook,
     )
 
@@ -42,7 +45,7 @@ def reset_by_sms(context: Context, req: contract.ResetBySms) -> contract.Passwor
     otp, password = require_parameter("otp", req.otp), require_parameter("password", req.password)
     return _response(
         context,
-        password_reset.reset_by_code(context, lookup, recovery_sending.SMS, otp, password, req),
+        password_reset.reset_by_code(context, lookup, reset_messages.SMS, otp, password, req),
         FactorKind.SMS,
         suppress_webhook=req.suppress_webhook,
     )
@@ -53,7 +56,7 @@ def reset_by_answer(context: Context, req: contract.ResetByAnswer) -> contract.P
     password_reset.require_answers(context, req.security_answer)
     password = require_parameter("password", req.password)
     password_reset.spend_limit(context)
-    require_captcha(context, req, "forgot_password")
+    captcha.require_solved_at(context, "forgot_password", captcha.from_parameters(req))
     account = password_reset.verify_answers(context, _read_identifier(context, req), req.security_answer or {})
     password_hash = new_password.check_and_hash(context, account, password)
     locked = new_password.lock_account(context, account)
@@ -65,6 +68,49 @@ def reset_by_answer(context: Context, req: contract.ResetByAnswer) -> contract.P
         template=req.reset_password_email_template,
     )
     return _response(context, changed, FactorKind.QUESTIONS, suppress_webhook=req.suppress_webhook)
+
+
+@contract.change.implements
+def change_own(context: Context, req: contract.ChangePassword) -> Posted:
+    password_reset.spend_limit(context)
+    account = accounts.by_uid(context, context.token_holder.uid)
+    if account is None:
+        raise e.UnknownUid
+    if not req.new_password:
+        raise e.BadParameter.names("newpassword")
+    solution = locks.LockSolution(req.security_answer, captcha.from_parameters(req))
+    if not account.is_locked_now:  # a captcha is valid once, and a locked account needs it for the lock
+        captcha.require_solved_at(context, "change_password", captcha.from_parameters(req))
+    changed = password_change.change(
+        context, account, req.old_password, req.new_password, solution, suppress_webhook=req.suppress_webhook
+    )
+    end_sessions_and_tokens(
+        context, changed, except_session=context.token_holder.session_id, except_token=context.token_holder.token_hash
+    )
+    return Posted()
+
+
+@contract.read_hash.implements
+def read_hash(context: Context, req: Uid) -> contract.PasswordHash:
+    return _hash_response(accounts.require(context, req.uid))
+
+
+@contract.set_password.implements
+def set_password(context: Context, req: contract.SetPassword) -> contract.PasswordHash:
+    account = accounts.require(context, req.uid)
+    if not req.password:
+        raise e.PasswordRequired.names("password")
+    if account.password_hash is None:
+        raise e.NoEmailProfile
+    password_hash = new_password.check_and_hash(context, account, req.password)
+    locked = account_store.lock(context, account.uid)  # a blocked account gets the password too and stays blocked
+    if locked is None:
+        raise e.UnknownUid
+    changed = new_password.write(
+        context, locked, password_hash, suppress_webhook=req.suppress_webhook, event="SetPassword"
+    )
+    end_sessions_and_tokens(context, changed)
+    return _hash_response(changed)
 
 
 def _by_link(context: Context, req: contract.Reset) -> contract.PasswordReset:
@@ -118,3 +164,9 @@ def _response(
     return contract.PasswordReset(
         data=completion.to_login(completion.begin_checked_session(context, account, authentication))
     )
+
+
+def _hash_response(account: Account) -> contract.PasswordHash:
+    if account.password_hash is None:
+        raise e.NoEmailProfile
+    return contract.PasswordHash(password_hash=account.password_hash)

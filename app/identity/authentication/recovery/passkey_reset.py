@@ -1,4 +1,4 @@
-"""Recovery from a lost passkey: a mailed link adds a new one, but never a second factor."""
+"""A lost passkey is replaced by a mailed link, but never a second factor: the rules."""
 
 from __future__ import annotations
 
@@ -7,16 +7,12 @@ from typing import Any
 
 from app.contract import errors as e
 from app.contract.messages.models import MailKind
-from app.contract.passkeys import sign_in as contract
-from app.contract.passkeys.models import PresentedCredential, PublicKey, RegisterBegin
-from app.contract.shared_responses import Posted
-from app.identity.authentication.recovery import new_password, recipient
-from app.identity.authentication.recovery import sending as recovery_sending
-from app.identity.authentication.recovery.handlers import require_captcha, spend_limits
-from app.identity.authentication.sign_in import password_reset
+from app.contract.passkeys.models import PresentedCredential
+from app.identity.authentication.recovery import new_password, password_reset, recipient
 from app.identity.authentication.sign_in.passkeys import management
 from app.identity.authentication.sign_in.passkeys.sign_in import require_enabled
 from app.identity.authentication.sign_in.sessions.revocation import end_sessions_and_tokens
+from app.identity.credentials import reset_messages
 from app.identity.credentials.authenticators.passkey import user_entity
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
 from app.identity.credentials.one_time_tokens.service import NO_ACCOUNT, OneTimeToken, Purpose
@@ -46,45 +42,11 @@ class RecoveryOptions:
     interaction_id: str | None = None
 
 
-@contract.forgot.implements
-def forgot(context: Context, req: contract.ForgotPasskey) -> Posted:
-    require_enabled(context)
-    spend_limits(context)
-    if not req.email or not accounts.is_email(req.email):
-        raise e.MalformedEmail
-    require_captcha(context, req, "forgot_password")
-    if req.reset_passkey_url and not allowed_addresses.is_allowed_in_mail(context, req.reset_passkey_url):
-        raise e.PasskeyUrlRefused
-    lookup = recipient.find(context, "email", req.email)
-    account = _recipient(context, lookup)
-    if account is None and not lookup.is_hidden:
-        raise e.NoPasskey
-    send(
-        context,
-        account,
-        req.email,
-        RecoveryOptions(req.reset_passkey_url, req.email_template),
-        is_hidden=lookup.is_hidden,
-    )
-    return Posted()
-
-
-@contract.begin_reset.implements
-def begin(context: Context, req: contract.ResetBegin) -> RegisterBegin:
-    return RegisterBegin(register_begin_credential=PublicKey(publicKey=begin_with_link(context, req.vtoken)))
-
-
-@contract.finish_reset.implements
-def finish(context: Context, req: contract.ResetFinish) -> Posted:
-    finish_with_link(context, req.vtoken, req.credential)
-    return Posted()
-
-
 def send_from_page(context: Context, lookup: AccountLookup, interaction_id: str | None) -> None:
     """Mail a link to our page, with the same response and cost for identifiers with and without passkeys."""
     send(
         context,
-        _recipient(context, lookup),
+        find_recipient(context, lookup),
         lookup.identifier.value,
         RecoveryOptions(interaction_id=interaction_id),
         is_hidden=True,
@@ -147,7 +109,7 @@ def peek(context: Context, token: str) -> tuple[Account, OneTimeToken]:
     if account is None:
         raise e.UnknownLink
     recipient.refuse_closed(account)
-    if not recovery_sending.is_still_recipient(account, link_token):
+    if not reset_messages.is_still_recipient(account, link_token):
         raise e.ExpiredLink
     return account, link_token
 
@@ -157,9 +119,7 @@ def send(context: Context, account: Account | None, name: str, options: Recovery
 
     Raises MailLimitReached unless accounts are hidden.
     """
-    uid, subject = (
-        (account.uid, recovery_sending.MAIL) if account else (NO_ACCOUNT, recovery_sending.unknown_subject(name))
-    )
+    uid, subject = (account.uid, reset_messages.MAIL) if account else (NO_ACCOUNT, reset_messages.unknown_subject(name))
     sending_context = context if account else context.without_sending()
     facts = {"attempt": options.interaction_id, "email": name.strip() if account is None else _spelling(account, name)}
     try:
@@ -189,9 +149,9 @@ def send(context: Context, account: Account | None, name: str, options: Recovery
     context.audit.record("passkey.forgot", uid=account.uid if account else None)
 
 
-def _recipient(context: Context, lookup: AccountLookup) -> Account | None:
+def find_recipient(context: Context, lookup: AccountLookup) -> Account | None:
     """Return the account if it has passkeys to replace and its owner verified the mailbox."""
-    account = recipient.reachable_account(lookup, recovery_sending.MAIL)
+    account = recipient.reachable_account(lookup, reset_messages.MAIL)
     passkeys = passkey_store.by_account(context, account.uid if account else NO_ACCOUNT)
     is_verified = account is not None and bool(account.email) and not first_verification.is_first_verification(account)
     return account if passkeys and is_verified else None
@@ -209,4 +169,14 @@ def _link(context: Context, token: str, options: RecoveryOptions) -> str:
     )
 
 
-__all__ = ["KIND", "VTYPE", "begin_with_link", "finish_with_link", "send_from_page", "peek"]
+__all__ = [
+    "KIND",
+    "VTYPE",
+    "RecoveryOptions",
+    "begin_with_link",
+    "finish_with_link",
+    "find_recipient",
+    "send",
+    "send_from_page",
+    "peek",
+]

@@ -1,1 +1,0 @@
-"""Invitations to organizations: sent by the tenant's servers, accepted by people."""

@@ -1,1 +1,0 @@
-"""Requests to join organizations: people ask, managers and the tenant's servers decide."""

@@ -1,0 +1,1 @@
+"""Changes of an account: profile, email addresses, and deletion."""
