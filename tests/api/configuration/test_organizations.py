@@ -229,3 +229,24 @@ def test_domain_of_another_organization_is_refused(business: Business) -> None:
     business.create("Owner", Domains=[{"DomainName": "acme.example", "IsVerified": True}])
     with pytest.raises(ConfigurationError, match="Domain already exists"):
         applied(business, **FILE)
+
+
+def test_dry_run_shows_parts_that_need_other_changes(business: Business) -> None:
+    applied(business, **FILE)
+    bob = {"email": "bob@acme.example"}
+    member = {"account": "bob@acme.example", "roles": ["Auditor"]}
+    changed = {
+        **ACME,
+        "roles": [*ACME["roles"], {"name": "Auditor"}],
+        "policies": {**ACME["policies"], "default_role": "Auditor"},
+        "members": [*ACME["members"], member],
+    }
+    file = {**FILE, "accounts": [ADA, bob], "organizations": [changed]}
+    shown = planned(business, **file)
+    assert applied(business, **file).changes == shown.changes
+    (details,) = [change.details for change in shown.changes if change.kind == "organization"]
+    assert details[0] == "roles: Auditor added"
+    assert details[1].startswith("policies.MemberPolicy.DefaultMemberRole: ")
+    assert details[1].endswith(" -> Auditor")
+    assert details[2:] == ("members: bob@acme.example gets Auditor",)
+    assert planned(business, **file).is_empty

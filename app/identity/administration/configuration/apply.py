@@ -8,9 +8,10 @@ file does not list, and accounts that an earlier file created and this one does 
 from __future__ import annotations
 
 import hmac
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from pydantic import ValidationError
@@ -22,13 +23,15 @@ from app.contract.tenants.file import BESIDE_SETTINGS, TenantFile
 from app.contract.tenants.settings import Argon2, TenantSettings
 from app.identity.administration.configuration.file.document import ConfigurationError, ConfigurationProblem, Path
 from app.identity.administration.configuration.file.reader import Configuration
-from app.identity.administration.configuration.plan import ChangeAction, ChangePlan, Made, Run
-from app.identity.administration.configuration.sections import applications, resources
-from app.identity.administration.configuration.sections.accounts import AccountPass
-from app.identity.administration.configuration.sections.applications import ApplicationPass
-from app.identity.administration.configuration.sections.initial_access_tokens import TokenPass
-from app.identity.administration.configuration.sections.organizations import OrganizationPass
-from app.identity.administration.configuration.sections.roles import RolePass
+from app.identity.administration.configuration.plan import Change, ChangeAction, ChangePlan, Made
+from app.identity.administration.configuration.sections import applications
+from app.identity.administration.configuration.sections.accounts import AccountSection
+from app.identity.administration.configuration.sections.applications import ApplicationSection
+from app.identity.administration.configuration.sections.initial_access_tokens import InitialAccessTokenSection
+from app.identity.administration.configuration.sections.organizations import OrganizationSection
+from app.identity.administration.configuration.sections.resources import ResourceSection
+from app.identity.administration.configuration.sections.roles import RoleSection
+from app.identity.administration.configuration.sections.section import Run
 from app.identity.administration.configuration.tenant_context import context_of
 from app.identity.administration.configuration.value_origins import Marks, differences, marks, merged, of_files, unnamed
 from app.identity.administration.tenant_settings import second_factors as second_factor_settings
@@ -44,24 +47,26 @@ from app.identity.platform.context import Context
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit import randomness
+from app.kit.operations.errors import ApiError
 
 _ADVISORY_LOCK = 4_017_204  # an arbitrary number: the advisory lock that serializes concurrent runs
 
 
 def plan(services: IdentityServices, configuration: Configuration, *, prune: bool = False) -> ChangePlan:
-    """Return the changes that `apply` would make; addresses in it are fetched without a transaction.
+    """Return the changes that `apply` would make; addresses in the file are fetched without a transaction.
 
     Raises:
         ConfigurationError: the file contradicts the stored configuration, or a document that it names.
     """
     work = UnitOfWork(services.database, LOOKUP_TENANT)
-    run = Run(services, work, configuration, prune, writes=False)
+    run = Run(services, work, configuration, prune)
     try:
-        done = _all(run)
+        for tenant in _tenants(run):
+            tenant.plan()
     finally:
         work.rollback()
     applications.check_sectors(run)
-    return done
+    return run.plan
 
 
 def apply(services: IdentityServices, configuration: Configuration, *, prune: bool = False) -> ChangePlan:
@@ -73,16 +78,18 @@ def apply(services: IdentityServices, configuration: Configuration, *, prune: bo
         ConfigurationError: the file contradicts the stored configuration.
         StoreUnavailable: the database is unreachable, full or read-only.
     """
-    planned = plan(services, configuration, prune=prune)
-    hashes = _hashes(services, configuration, planned)
+    hashes = _hashes(services, configuration, plan(services, configuration, prune=prune))
     work = UnitOfWork(services.database, LOOKUP_TENANT)
+    run = Run(services, work, configuration, prune, hashes)
     try:
         work.begin()
         if not services.database.is_sqlite:
             work.run(text(f"SELECT pg_advisory_xact_lock({_ADVISORY_LOCK})"))
-        done = _all(Run(services, work, configuration, prune, writes=True, hashes=hashes))
+        for tenant in _tenants(run):
+            tenant.plan()
+            tenant.write()
         work.commit()
-        return done
+        return run.plan
     except IntegrityError as problem:
         raise ConfigurationError(
             [ConfigurationProblem(configuration.document.file, 1, "", f"is already taken: {problem.orig}")]
@@ -114,66 +121,61 @@ def _hashes(
     return {(item[0], item[1]): hashed for item, hashed in zip(requested, hashes, strict=True)}
 
 
-def _all(run: Run) -> ChangePlan:
-    for at, declared in enumerate(run.configuration.tenants):
-        _TenantPass(run, declared, ("tenants", at)).all()
-    return run.plan
+def _tenants(run: Run) -> Iterator[_Tenant]:
+    return (_Tenant(run, declared, ("tenants", at)) for at, declared in enumerate(run.configuration.tenants))
 
 
-@dataclass
-class _TenantPass:
-    """Applies one tenant of the file."""
+class _Tenant:
+    """One tenant of the file: `plan` compares it with what is stored, `write` carries out the changes."""
 
-    run: Run
-    declared: TenantFile
-    path: Path
-    settings: dict[str, Any] = field(default_factory=dict)  # after this run
-    named: Marks = field(default_factory=dict)  # the keys that this file and earlier ones name
+    def __init__(self, run: Run, declared: TenantFile, path: Path) -> None:
+        self.run, self.declared, self.path, self.work = run, declared, path, run.work
+        self.settings: dict[str, Any] = {}  # after this run
+        self.named: Marks = {}  # the keys that this file and earlier ones name
+        self.changes: list[Change] = []
+        self.stored: TenantRow | None = None
+        self.contexts: list[Context] = []
 
-    @property
-    def work(self) -> UnitOfWork:
-        return self.run.work
-
-    def all(self) -> None:
+    def plan(self) -> None:
+        """Add the tenant's changes to the plan, without writing any."""
+        planned = self.run.plan.changes
+        first = len(planned)
         self.work.switch_tenant(LOOKUP_TENANT)
-        stored = tenant_writes.by_name(self.work, self.declared.name)
+        self.stored = tenant_writes.by_name(self.work, self.declared.name)
         owner = tenant_writes.tenant_with_key(self.work, self.declared.api_key) if self.declared.api_key else None
         if owner not in (None, self.declared.name):
             self.run.refuse((*self.path, "api_key"), "expected a key of its own; another tenant uses this one")
-        if stored is None:
+        if self.stored is None:
             self._add()
         else:
-            stored = self._change(stored)
-        context = self._context()
-        is_new = stored is None
-        own = ApplicationPass(self.run, self.declared, context, self.path, self.named, is_new)
-        own.apply()
-        self.named = own.named
-        resources.apply(self.run, self.declared, context, self.path, self.named, is_new=is_new)
-        tokens = TokenPass(self.run, self.declared, context, self.path, is_new)
-        self.run.plan.changes += tokens.changes()
-        self.named |= tokens.named
-        if self.run.writes:
-            context.audit.write(self.work)
-        if self.run.writes and (stored is None or stored.named_by_file != self.named):
-            tenant_writes.set_named_by_file(self.work, self.named)
-        roles = RolePass(self.run, self.declared, self.path, is_new=is_new)
-        self.run.plan.changes += roles.changes()
-        if self.declared.accounts is not None:
-            settings = self._checked(self.settings)
-            account_pass = AccountPass(self.run, self.declared, self.path, settings, roles.known, is_new=is_new)
-            self.run.plan.changes += account_pass.changes()
-        if self.declared.organizations is not None or self.declared.organization_roles is not None:
-            settings = self._checked(self.settings)
-            organizations = OrganizationPass(self.run, self.declared, self.path, settings, is_new=is_new)
-            self.run.plan.changes += organizations.changes()
+            self.stored = self._change(self.stored)
+        settings, is_new = self._checked(self.settings), self.stored is None
+        program, people = (context_of(self.run.services, self.work, self.declared.name, settings) for _ in range(2))
+        program.tenant = replace(program.tenant, custom_hosts=custom_hosts.of_tenant(self.work))
+        program.program_scopes = frozenset({powers.ALL})
+        of_program = (self.run, self.declared, self.path, program, self.named, is_new)
+        of_people = (self.run, self.declared, self.path, people, self.named, is_new)
+        ApplicationSection(*of_program).plan()
+        ResourceSection(*of_program).plan()
+        InitialAccessTokenSection(*of_program).plan()
+        roles = RoleSection(*of_people)
+        roles.plan()
+        AccountSection(*of_people, roles.known).plan()
+        OrganizationSection(*of_people).plan()
+        self.contexts, self.changes = [program, people], planned[first:]
 
-    def _context(self) -> Context:
-        """Return the context in which the tenant's items are written, as by a program that has every power."""
-        context = context_of(self.run.services, self.work, self.declared.name, self._checked(self.settings))
-        context.tenant = replace(context.tenant, custom_hosts=custom_hosts.of_tenant(self.work))
-        context.program_scopes = frozenset({powers.ALL})
-        return context
+    def write(self) -> None:
+        """Carry out the planned changes. Raises ConfigurationError for what an operation refuses."""
+        for change in self.changes:
+            try:
+                if change.write is not None:
+                    change.write()
+            except ApiError as refusal:
+                self.run.refuse(change.path, refusal.description)
+        if self.stored is None or self.stored.named_by_file != self.named:
+            tenant_writes.set_named_by_file(self.work, self.named)
+        for context in self.contexts:
+            context.audit.write(self.work)
 
     def _add(self) -> None:
         declared = self.declared
@@ -187,42 +189,35 @@ class _TenantPass:
         for name, item, value in (("api_key", declared.api_key, key), ("api_secret", declared.api_secret, secret)):
             if item is None:
                 self.run.plan.made.append(Made(f"tenant {declared.name}", name, value))
-        self._note(ChangeAction.CREATE, "tenant", declared.name)
         self.work.switch_tenant(randomness.uid())
         settings = self.settings = self._settings({})
         brand = merged({}, self._brand() or {}, {})
         self.named["brand"] = marks(brand)
-        captcha = self._captcha_secret(None, settings)
-        stored_services = self._service_secrets(None)
-        if self.run.writes:
-            encrypted = self.run.services.encryption.encrypt(
+        columns: dict[str, Any] = {
+            "api_key": key,
+            "api_secret": self.run.services.encryption.encrypt(
                 secret.encode(), tenant_writes.api_secret_associated_data(self.work.tenant_id)
-            )
-            tenant_writes.add(
-                self.work,
-                declared.name,
-                api_key=key,
-                api_secret=encrypted,
-                api_secret_hash=tenant_writes.secret_digest(secret),
-                settings=settings,
-                brand=brand,
-                captcha_secret=captcha,
-                service_secrets=stored_services,
-                now=self.run.now,
-            )
+            ),
+            "api_secret_hash": tenant_writes.secret_digest(secret),
+            "settings": settings,
+            "brand": brand,
+            "captcha_secret": self._captcha_secret(None, settings),
+            "service_secrets": self._service_secrets(None),
+            "now": self.run.now,
+        }
+        self._note(ChangeAction.CREATE, write=partial(tenant_writes.add, self.work, declared.name, **columns))
 
     def _change(self, stored: TenantRow) -> TenantRow:
         self.work.switch_tenant(stored.tenant_id)
-        stored = (
-            tenant_writes.lock(self.work) if self.run.writes else None
-        ) or stored  # an operation may change it concurrently
-        self.named = stored.named_by_file or of_files(stored.settings, stored.brand)
+        if self.work.is_writing:  # an operation may change it concurrently
+            stored = tenant_writes.lock(self.work) or stored
+        self.named = {**(stored.named_by_file or of_files(stored.settings, stored.brand))}
         before, brand_before = self.named.get("settings", {}), self.named.get("brand", {})
         settings = self.settings = self._settings(stored.settings)
         named_brand = self._brand()
         brand = stored.brand if named_brand is None else merged(stored.brand, named_brand, brand_before)
         if named_brand is not None:
-            self.named = {**self.named, "brand": marks(named_brand)}
+            self.named["brand"] = marks(named_brand)
         details = [
             *differences(stored.settings, settings, before, "settings."),
             *differences(stored.brand, brand, brand_before, "brand."),
@@ -237,12 +232,14 @@ class _TenantPass:
         stays = list(unnamed(self._managed(settings), self.named["settings"], "settings."))
         if not stored.is_active:
             stays.append("suspended; 'gatehouse tenant resume' takes it back")
-        self._note(action, "tenant", self.declared.name, *details, *self._unchanged_credentials(stored), *stays)
-        if self.run.writes and details:
-            encrypted = {"captcha_secret": captcha, "service_secrets": stored_services}
-            tenant_writes.change(self.work, settings=settings, brand=brand, **encrypted)
-            provider_tokens.delete_unretained(self.work, stored.settings, settings)
+        columns = {"settings": settings, "brand": brand, "captcha_secret": captcha, "service_secrets": stored_services}
+        write = partial(self._write_columns, stored, columns) if details else None
+        self._note(action, *details, *self._unchanged_credentials(stored), *stays, write=write)
         return stored
+
+    def _write_columns(self, stored: TenantRow, columns: dict[str, Any]) -> None:
+        tenant_writes.change(self.work, **columns)
+        provider_tokens.delete_unretained(self.work, stored.settings, columns["settings"])
 
     def _captcha_secret(self, stored: bytes | None, settings: dict[str, Any]) -> bytes | None:
         """Return the encrypted secret to store: the stored bytes if the file has the same secret or none."""
@@ -307,7 +304,7 @@ class _TenantPass:
         named, before = {**own, **beside}, self.named.get("settings", {})
         latest = merged(stored, named, self._managed(before))
         others = {key: mark for key, mark in before.items() if key not in self._managed(before)}
-        self.named = {**self.named, "settings": {**others, **marks(named)}}
+        self.named["settings"] = {**others, **marks(named)}
         empty = [key for key in BESIDE_SETTINGS if latest.get(key, ()) in (None, [])]
         latest = {key: value for key, value in latest.items() if key not in empty}  # empty equals the default
         self._checked(latest)
@@ -341,5 +338,6 @@ class _TenantPass:
         brand = self.run.configuration.brands.get(self.declared.name)
         return None if brand is None else brand.model_dump(mode="json", exclude_unset=True)
 
-    def _note(self, action: ChangeAction, kind: str, name: str, *details: str) -> None:
-        self.run.note(action, self.declared.name, kind, name, *details)
+    def _note(self, action: ChangeAction, *details: str, write: Callable[[], object] | None) -> None:
+        name = self.declared.name
+        self.run.plan.changes.append(Change(action, name, "tenant", name, details, write, self.path))

@@ -1,19 +1,14 @@
-"""The plan of a configuration file, which never shows a secret, and the run that plans or writes it."""
+"""The plan of a configuration file: its changes, which never show a secret, and the writes that carry them out."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from enum import StrEnum
-from typing import Any, NoReturn
+from typing import Any
 
-from app.contract.applications.settings import ApplicationSettings
-from app.identity.administration.configuration.file.document import ConfigurationError, Path
-from app.identity.administration.configuration.file.reader import Configuration
-from app.identity.platform.services import IdentityServices
-from app.identity.platform.store.unit_of_work import UnitOfWork
+from app.identity.administration.configuration.file.document import Path
 
 
 class ChangeAction(StrEnum):
@@ -32,13 +27,19 @@ _DONE = {
 
 @dataclass(frozen=True)
 class Change:
-    """One line of a plan."""
+    """One line of a plan.
+
+    Args:
+        write: carries it out. An unchanged item has one where only what is stored of the file changes.
+    """
 
     action: ChangeAction
     tenant: str
     kind: str  # tenant, application, account
     name: str
     details: tuple[str, ...] = ()
+    write: Callable[[], object] | None = field(default=None, repr=False, compare=False)
+    path: Path = field(default=(), repr=False, compare=False)  # where the file has the item
 
     def __str__(self) -> str:
         indent = "" if self.kind == "tenant" else "  "
@@ -110,32 +111,3 @@ def shown(value: Any) -> str:
         return "[" + ", ".join(map(shown, value)) + "]"
     text = str(value)
     return text if len(text) <= 60 else text[:57] + "..."
-
-
-@dataclass
-class Run:
-    """One pass over a configuration file; with `writes` each difference is written when it is found, else only planned."""
-
-    services: IdentityServices
-    work: UnitOfWork
-    configuration: Configuration
-    prune: bool
-    writes: bool
-    hashes: Mapping[tuple[str, str], str] = field(default_factory=dict)  # of passwords, by tenant and account
-    plan: ChangePlan = field(default_factory=ChangePlan)
-    sectors: list[tuple[Path, ApplicationSettings]] = field(default_factory=list)
-    """Applications whose `sector_identifier_uri` is to be fetched, and where the file has them."""
-
-    @property
-    def now(self) -> datetime:
-        return self.services.clock.now()
-
-    def note(self, action: ChangeAction, tenant: str, kind: str, name: str, *details: str) -> None:
-        """Add a line to the plan."""
-        self.plan.changes.append(Change(action, tenant, kind, name, details))
-
-    def refuse(self, path: Path, sentence: str) -> NoReturn:
-        """Raise ConfigurationError with a problem at a key of the file."""
-        document = self.configuration.document
-        document.problem(path, sentence)
-        raise ConfigurationError(document.problems)

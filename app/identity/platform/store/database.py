@@ -16,7 +16,6 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.pool import QueuePool
 
-from app.identity.platform.store.built_statements import BuiltStatements
 from app.identity.platform.store.compiled_statements import DriverStatement, Parameters, Rows
 from app.identity.platform.store.connection_pool import Borrowed, IdlePool
 from app.identity.platform.store.first_statement import FirstStatement
@@ -34,6 +33,8 @@ _LOCK_SHARE = 0.8
 _POOL_SECONDS = 2.0
 _RECYCLE_SECONDS = 900
 """The age at which a connection to PostgreSQL is closed."""
+_CACHED_STATEMENTS = 2_000
+"""How many statements that are built where they run SQLAlchemy keeps compiled."""
 SYNCHRONOUS = "full"
 """SQLite syncs to disk at each commit, so acknowledged changes survive a power failure; `?synchronous=normal` does not."""
 _DISK_FULL = "53100"  # PostgreSQL's disk_full
@@ -81,7 +82,6 @@ class Database:
         self.engine = _sqlite(url, pool_size) if self.is_sqlite else _postgres(url, pool_size, patience_seconds)
         self.driver_error: Any = self.engine.dialect.loaded_dbapi.Error  # only one driver is loaded
         self.writing = threading.Lock()  # one SQLite writer at a time in this process: a queue instead of busy waiting
-        self.built = BuiltStatements(self.engine.dialect)
         self._circuit = time_budget.CircuitBreaker(self._probe)
         self.idle = IdlePool(self._checkout, pool_size, None if self.is_sqlite else _RECYCLE_SECONDS)
 
@@ -331,6 +331,7 @@ def _sqlite(url: str, pool_size: int) -> Engine:
         pool_size=pool_size,
         max_overflow=20,
         pool_reset_on_return=None,
+        query_cache_size=_CACHED_STATEMENTS,
         connect_args={"check_same_thread": False, "timeout": LOCK_SECONDS, "cached_statements": 512},
     )
 
@@ -367,6 +368,7 @@ def _postgres(url: str, pool_size: int, patience_seconds: float) -> Engine:
         pool_size=pool_size,
         max_overflow=20,
         pool_reset_on_return=None,
+        query_cache_size=_CACHED_STATEMENTS,
         pool_recycle=_RECYCLE_SECONDS,
         connect_args=postgres.connect_parameters(address, prepares=options.get("prepare") != "off"),
     )

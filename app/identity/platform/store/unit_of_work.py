@@ -86,8 +86,6 @@ class UnitOfWork:
                 return self._run_driver_statement(
                     statement.driver_statement(self._database.engine.dialect), parameters or {}
                 )
-            if parameters is None and (found := self._database.built.find(statement)) is not None:
-                return self._run_driver_statement(*found)
             result: CursorResult[Any] = self._begin().connection.execute(statement, parameters)
             return Rows(list(result) if result.returns_rows else [], result.rowcount)
         except IntegrityError:

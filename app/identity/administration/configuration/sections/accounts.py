@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Set
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from app.contract.accounts.file import AccountFile
 from app.contract.profile import Write
-from app.contract.tenants.branding import Brand
-from app.contract.tenants.file import TenantFile
-from app.contract.tenants.settings import TenantSettings
 from app.identity.administration.configuration.file.document import Path
-from app.identity.administration.configuration.plan import Change, ChangeAction, Run, differences
+from app.identity.administration.configuration.plan import ChangeAction, differences
+from app.identity.administration.configuration.sections.section import FileSection
 from app.identity.authentication.recovery import new_password
 from app.identity.authentication.sign_in.sessions.revocation import end_sessions_and_tokens
 from app.identity.credentials import notifications
@@ -22,9 +21,7 @@ from app.identity.directory.accounts.account import Account
 from app.identity.directory.accounts.assigned_roles import EVERYWHERE
 from app.identity.directory.accounts.profile import edits as profile_edits
 from app.identity.directory.accounts.profile.edits import Edits
-from app.identity.platform.context import Context
 from app.identity.platform.store import removal
-from app.identity.platform.tenant import Tenant
 from app.kit import randomness
 from app.kit.operations.errors import ApiError
 
@@ -45,51 +42,40 @@ FREE = {
 }
 """The file's keys, and the members of the API that they set."""
 _WRITERS = frozenset({Write.ANYONE, Write.REGISTRATION})
+_KIND = "account"
 _SWITCHES = ("email_verified", "phone_verified", "is_active")
 
 
 @dataclass
-class AccountPass:
-    """Applies the accounts of one tenant."""
+class AccountSection(FileSection):
+    """The accounts of one tenant. `known_roles`: the names of its roles after the run."""
 
-    run: Run
-    declared: TenantFile
-    path: Path
-    settings: TenantSettings
     known_roles: Set[str]
-    is_new: bool
 
-    def changes(self) -> Iterator[Change]:
-        """Yield a change for each account; with `run.writes`, write it before."""
-        context = self._context()
+    def plan(self) -> None:
+        if self.declared.accounts is None:
+            return
         seen = set()
-        for number, account in enumerate(self.declared.accounts or ()):
+        for number, account in enumerate(self.declared.accounts):
             path = (*self.path, "accounts", number)
-            edits = self._edits(context, account, path)
+            edits = self._edits(account, path)
             self._refuse_unknown_roles(account, path)
-            stored = None if self.is_new else self._find(context, account, path)
+            stored = self._find(account, path)
             if stored is None:
-                yield self._add(context, account, edits)
+                write = partial(self._add, account, edits)
+                self.note(ChangeAction.CREATE, _KIND, account.label, write=write)
             else:
                 seen.add(stored.uid)
-                yield self._change(context, stored, account, edits)
-        if self.run.prune and not self.is_new:
-            named = {item.label for item in self.declared.accounts or ()}
-            yield from self._remove(context, seen, named)
-        if self.run.writes:
-            context.audit.write(context.work)
+                self._change(stored, account, edits)
+        if self.run.prune:
+            self._remove(seen, {item.label for item in self.declared.accounts})
 
-    def _context(self) -> Context:
-        work = self.run.work
-        tenant = Tenant(work.tenant_id, self.declared.name, "", b"", 0, self.settings, Brand())
-        return Context.outside_requests(self.run.services, tenant, work)
-
-    def _edits(self, context: Context, declared: AccountFile, path: Path) -> Edits:
+    def _edits(self, declared: AccountFile, path: Path) -> Edits:
         """Read the free fields by the rules of the API."""
-        fields = self.settings.custom_fields
+        fields = self.context.tenant.settings.custom_fields
         try:
             return profile_edits.read(
-                _free(declared), _WRITERS, clears=False, custom_fields=fields, today=context.now.date()
+                _free(declared), _WRITERS, clears=False, custom_fields=fields, today=self.context.now.date()
             )
         except ApiError as refusal:
             self.run.refuse(path, f"expected another value: {refusal.description}")
@@ -99,10 +85,10 @@ class AccountPass:
             if name not in self.known_roles:
                 self.run.refuse((*path, "roles", number), f"expected the name of a role of this tenant; found {name!r}")
 
-    def _find(self, context: Context, declared: AccountFile, path: Path) -> Account | None:
+    def _find(self, declared: AccountFile, path: Path) -> Account | None:
         found = {}
         for kind, value in _named(declared):
-            account = account_store.by_identifier(context, kind, identifiers.normalize(kind, value))
+            account = account_store.by_identifier(self.context, kind, identifiers.normalize(kind, value))
             if account is not None:
                 found[account.uid] = account
         if len(found) > 1:
@@ -114,37 +100,36 @@ class AccountPass:
                 self.run.refuse((*path, kind), f"expected {stands}; a file can't change an account's {kind}")
         return stored
 
-    def _add(self, context: Context, declared: AccountFile, edits: Edits) -> Change:
-        if self.run.writes:
-            uid = randomness.uid()
-            profile = edits.apply({"RegistrationSource": "API"})
-            account_store.add(context, {**self._row(context, uid, declared), "profile": profile}, _held(declared))
-            assigned_roles.assign(context.work, uid, {EVERYWHERE: set(declared.roles)})
-            context.audit.record("account.created", uid=uid, source="file")
-        return Change(ChangeAction.CREATE, self.declared.name, "account", declared.label)
+    def _add(self, declared: AccountFile, edits: Edits) -> None:
+        uid = randomness.uid()
+        profile = edits.apply({"RegistrationSource": "API"})
+        account_store.add(self.context, {**self._row(uid, declared), "profile": profile}, _held(declared))
+        assigned_roles.assign(self.work, uid, {EVERYWHERE: set(declared.roles)})
+        self.context.audit.record("account.created", uid=uid, source="file")
 
-    def _row(self, context: Context, uid: str, declared: AccountFile) -> dict[str, Any]:
+    def _row(self, uid: str, declared: AccountFile) -> dict[str, Any]:
+        now = self.context.now
         email = identifiers.display_email(declared.email) if declared.email else None
         hashed = self.run.hashes.get((self.declared.name, declared.label))
         if declared.password and hashed is None:  # the account changed after the plan, which needed no hash
-            hashed = self.run.services.hashing.hash(declared.password, context.tenant.settings.argon2)
+            hashed = self.run.services.hashing.hash(declared.password, self.context.tenant.settings.argon2)
         return {
             "uid": uid,
             "profile_id": randomness.uid(),
             "password_hash": hashed,
-            "password_changed_at": context.now if hashed else None,
+            "password_changed_at": now if hashed else None,
             "email": email,
             "username": identifiers.normalize_username(declared.username) if declared.username else None,
             "phone": identifiers.normalize_phone(declared.phone) if declared.phone else None,
             "emails": [{"Type": "Primary", "Value": email}] if email else [],
             **{name: getattr(declared, name) for name in _SWITCHES},
             "private": {account_store.FROM_FILE: True},
-            "created_at": context.now,
-            "modified_at": context.now,
-            "profile_modified_at": context.now,
+            "created_at": now,
+            "modified_at": now,
+            "profile_modified_at": now,
         }
 
-    def _change(self, context: Context, stored: Account, declared: AccountFile, edits: Edits) -> Change:
+    def _change(self, stored: Account, declared: AccountFile, edits: Edits) -> None:
         before = {name: getattr(stored, name) for name in _SWITCHES if name in declared.model_fields_set}
         after = {name: getattr(declared, name) for name in before}
         profile = edits.apply(stored.profile)
@@ -152,34 +137,19 @@ class AccountPass:
         values: dict[str, Any] = {**after, "profile": profile}
         if stored.password_hash is None and declared.password:
             details.append("password: set, because the account has none")
-            values |= {
-                "password_hash": self._row(context, stored.uid, declared)["password_hash"],
-                "password_changed_at": context.now,
-            }
         fresh = [(kind, value) for kind, value in _named(declared) if getattr(stored, kind) is None]
         details += [f"{kind}: default -> {value}" for kind, value in fresh]
         if "roles" in declared.model_fields_set:
             details += differences({"roles": stored.roles}, {"roles": sorted(set(declared.roles))})
-        if details and self.run.writes:
-            self._write(context, stored, declared, values, fresh)
-        return Change(
-            ChangeAction.CHANGE if details else ChangeAction.UNCHANGED,
-            self.declared.name,
-            "account",
-            declared.label,
-            tuple(details),
-        )
+        self.note_change(_KIND, declared.label, details, write=partial(self._write, stored, declared, values, fresh))
 
     def _write(
-        self,
-        context: Context,
-        stored: Account,
-        declared: AccountFile,
-        values: dict[str, Any],
-        fresh: list[tuple[str, str]],
+        self, stored: Account, declared: AccountFile, values: dict[str, Any], fresh: list[tuple[str, str]]
     ) -> None:
-        row = self._row(context, stored.uid, declared)
+        context, row = self.context, self._row(stored.uid, declared)
         values |= {kind: row[kind] for kind, _ in fresh}
+        if stored.password_hash is None and declared.password:
+            values |= {name: row[name] for name in ("password_hash", "password_changed_at")}
         if any(kind == identifiers.EMAIL for kind, _ in fresh):
             values["emails"] = [*row["emails"], *stored.emails]
         account_store.add_identifiers(
@@ -201,15 +171,16 @@ class AccountPass:
             end_sessions_and_tokens(context, after)
             new_password.after_change(context, after, "file")
 
-    def _remove(self, context: Context, seen: set[str], named: set[str]) -> Iterator[Change]:
-        for left in account_store.accounts_from_file(context.work):
+    def _remove(self, seen: set[str], named: set[str]) -> None:
+        """Plan the removal of the accounts that an earlier file created and this one does not list."""
+        for left in account_store.accounts_from_file(self.work):
             label = left.email or left.username or left.phone or left.uid
-            if left.uid in seen or label in named:
-                continue
-            if self.run.writes:
-                removal.delete_account_rows(context.work, left.uid)
-                context.audit.record("account.removed", uid=left.uid, source="file")
-            yield Change(ChangeAction.REMOVE, self.declared.name, "account", label)
+            if left.uid not in seen and label not in named:
+                self.note(ChangeAction.REMOVE, _KIND, label, write=partial(self._delete, left.uid))
+
+    def _delete(self, uid: str) -> None:
+        removal.delete_account_rows(self.work, uid)
+        self.context.audit.record("account.removed", uid=uid, source="file")
 
 
 def _named(declared: AccountFile) -> list[tuple[str, str]]:

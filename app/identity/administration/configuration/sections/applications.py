@@ -4,28 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Final
 
 from app.contract.applications.file import ApplicationFile
 from app.contract.applications.operations import CLIENTS
 from app.contract.applications.settings import ApplicationSettings
-from app.contract.tenants.file import TenantFile
 from app.identity.administration.applications import oauth_clients
 from app.identity.administration.configuration.file.document import ConfigurationError, Path
-from app.identity.administration.configuration.file_writer import FileWriter
-from app.identity.administration.configuration.plan import ChangeAction, Made, Run
+from app.identity.administration.configuration.plan import ChangeAction, Made
 from app.identity.administration.configuration.sections import application_secrets
-from app.identity.administration.configuration.value_origins import Marks, differences, marks, merged, unnamed
+from app.identity.administration.configuration.sections.section import FileSection, Run
+from app.identity.administration.configuration.value_origins import differences, marks, merged, unnamed
+from app.identity.administration.resources.writing import Writer
 from app.identity.directory.tenants import tenant_writes
 from app.identity.directory.tenants.tenant_writes import ApplicationRow
-from app.identity.platform.context import Context
 from app.identity.platform.resources.items import FILE, Item
 from app.identity.protocols.oauth import sector_identifiers
 from app.kit import randomness
 
 _SECTORS_AT_ONCE: Final = 4
+_KIND: Final = "application"
 
 
 def check_sectors(run: Run) -> None:
@@ -43,26 +42,17 @@ def check_sectors(run: Run) -> None:
         raise ConfigurationError(document.problems)
 
 
-@dataclass
-class ApplicationPass:
-    """Applies the applications of one tenant. `named`: the keys that files named, this one's included after the run."""
-
-    run: Run
-    declared: TenantFile
-    context: Context
-    path: Path
-    named: Marks
-    is_new: bool
+class ApplicationSection(FileSection):
+    """The applications of one tenant."""
 
     @cached_property
-    def writer(self) -> FileWriter:
-        return FileWriter(self.run, self.context, CLIENTS, self.is_new)
+    def clients(self) -> Writer:
+        return self.writer(CLIENTS)
 
-    def apply(self) -> None:
-        """Apply the applications."""
+    def plan(self) -> None:
         if self.declared.applications is None:
             return
-        stored = [] if self.is_new else tenant_writes.configured_applications(self.run.work)
+        stored = tenant_writes.configured_applications(self.work)
         seen = set()
         for number, application in enumerate(self.declared.applications):
             path = (*self.path, "applications", number)
@@ -74,7 +64,8 @@ class ApplicationPass:
                 self._old(found, application, path)
         for left in stored:
             if left.client_id not in seen:
-                self._leave(left)
+                name = str(left.settings.get("name", left.name))
+                self.note_left(_KIND, name, write=partial(self.clients.remove, oauth_clients.item_of(left)))
 
     def _match(self, stored: Sequence[ApplicationRow], declared: ApplicationFile, path: Path) -> ApplicationRow | None:
         by_id = next((item for item in stored if declared.client_id and item.client_id == declared.client_id), None)
@@ -96,9 +87,10 @@ class ApplicationPass:
         if declared.client_id is None:
             self.run.plan.made.append(Made(f"application {self.declared.name}/{declared.name}", "client_id", client_id))
         secrets = self._secrets(declared) if declared.has_secret else {}
-        self._note(ChangeAction.CREATE, declared.name)
         self._remember_sector(path, None, settings)
-        self.writer.write(path, None, self._item(declared.name, client_id, settings, secrets))
+        item = self._item(declared.name, client_id, settings, secrets)
+        self.check(self.clients, path, None, item)
+        self.note(ChangeAction.CREATE, _KIND, declared.name, write=partial(self.clients.put, None, item), path=path)
 
     def _secrets(self, declared: ApplicationFile) -> dict[str, str]:
         """Return the secret in the file, or a generated secret, which the plan shows once."""
@@ -111,7 +103,7 @@ class ApplicationPass:
 
     def _name(self, client_id: str, settings: ApplicationSettings) -> None:
         named = {**self.named.get("applications", {}), client_id: marks(tenant_writes.stored_settings(settings))}
-        self.named = {**self.named, "applications": named}
+        self.named["applications"] = named
 
     def _old(self, stored: ApplicationRow, declared: ApplicationFile, path: Path) -> None:
         before = self.named.get("applications", {}).get(stored.client_id) or marks(stored.settings)
@@ -123,27 +115,19 @@ class ApplicationPass:
         why = application_secrets.problem_with(stored, settings)
         details.extend([why] if why else [])
         secrets = self._secrets(declared) if why and settings.has_secret else {}
-        notes = []
+        notes = [*unnamed(tenant_writes.stored_settings(settings), named)]
         is_other = declared.client_secret and stored.secret_hash not in (
             None,
             randomness.digest(declared.client_secret),
         )
         if is_other and not why:
-            notes.append("client_secret: unchanged; a file doesn't overwrite it")
-        action = ChangeAction.CHANGE if details else ChangeAction.UNCHANGED
-        self._note(action, declared.name, *details, *notes, *unnamed(tenant_writes.stored_settings(settings), named))
+            notes.insert(0, "client_secret: unchanged; a file doesn't overwrite it")
+        before_item = oauth_clients.item_of(stored)
+        after = self._item(before_item.name, stored.client_id, settings, {**before_item.secrets, **secrets})
         if details:
-            item = oauth_clients.item_of(stored)
-            secrets = {**item.secrets, **secrets}
-            self.writer.write(path, item, self._item(item.name, stored.client_id, settings, secrets))
-
-    def _leave(self, stored: ApplicationRow) -> None:
-        name = str(stored.settings.get("name", stored.name))
-        if not self.run.prune:
-            self._note(ChangeAction.UNCHANGED, name, "not in the file; remove it with --prune")
-            return
-        self._note(ChangeAction.REMOVE, name)
-        self.writer.remove(oauth_clients.item_of(stored))
+            self.check(self.clients, path, before_item, after)
+        write = partial(self.clients.put, before_item, after)
+        self.note_change(_KIND, declared.name, details, *notes, write=write, path=path)
 
     def _item(self, name: str, client_id: str, settings: ApplicationSettings, secrets: dict[str, str]) -> Item:
         """Return an application as an item, with the keys that the file names."""
@@ -153,6 +137,3 @@ class ApplicationPass:
     def _remember_sector(self, path: Path, before: ApplicationSettings | None, after: ApplicationSettings) -> None:
         if sector_identifiers.is_checked(before, after):
             self.run.sectors.append((path, after))
-
-    def _note(self, action: ChangeAction, name: str, *details: str) -> None:
-        self.run.note(action, self.declared.name, "application", name, *details)

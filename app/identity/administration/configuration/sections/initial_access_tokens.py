@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from app.contract.configuration_model import instant
 from app.contract.oauth.initial_access_tokens import TOKENS
 from app.contract.oauth.registration_settings import MAX_DAYS, MAX_TOKENS, InitialAccessTokenFile
-from app.contract.tenants.file import TenantFile
 from app.identity.administration.applications.initial_access_tokens import DIGEST, item_of
 from app.identity.administration.configuration.file.document import Path
-from app.identity.administration.configuration.file_writer import FileWriter
-from app.identity.administration.configuration.plan import Change, ChangeAction, Made, Run, differences
-from app.identity.administration.configuration.value_origins import Marks, marks
-from app.identity.platform.context import Context
+from app.identity.administration.configuration.plan import ChangeAction, Made, differences
+from app.identity.administration.configuration.sections.section import FileSection
+from app.identity.administration.configuration.value_origins import marks
+from app.identity.administration.resources.writing import Writer
 from app.identity.platform.resources.items import Item
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.identity.protocols.oauth.registration import initial_access_tokens
@@ -25,6 +24,7 @@ from app.kit import randomness
 from app.kit.clock import iso
 
 _KEY = "initial_access_tokens"
+_KIND = "initial_access_token"
 
 
 def exported(work: UnitOfWork) -> list[dict[str, Any]]:
@@ -35,39 +35,33 @@ def exported(work: UnitOfWork) -> list[dict[str, Any]]:
     ]
 
 
-@dataclass
-class TokenPass:
-    """Applies the tokens of one tenant. `named`: the keys that this file names, for `origins`."""
-
-    run: Run
-    declared: TenantFile
-    context: Context
-    path: Path
-    is_new: bool
-    named: Marks = field(default_factory=dict)
+class InitialAccessTokenSection(FileSection):
+    """The initial access tokens of one tenant."""
 
     @cached_property
-    def writer(self) -> FileWriter:
-        return FileWriter(self.run, self.context, TOKENS, self.is_new)
+    def tokens(self) -> Writer:
+        return self.writer(TOKENS)
 
-    def changes(self) -> Iterator[Change]:
-        """Yield a change for each token; with `run.writes`, write it before."""
+    def plan(self) -> None:
         requested = self.declared.initial_access_tokens
         if requested is None:
             return
-        stored = {} if self.is_new else {row.name: row for row in initial_access_tokens.all_tokens(self.run.work)}
-        self.named = {_KEY: {item.name: marks(item.expires_at) for item in requested}}
+        stored = {row.name: row for row in initial_access_tokens.all_tokens(self.work)}
+        self.named[_KEY] = {item.name: marks(item.expires_at) for item in requested}
         for number, token in enumerate(requested):
             path = (*self.path, _KEY, number)
             self._check(token, stored, path)
-            yield self._change(token, stored[token.name], path) if token.name in stored else self._add(token, path)
+            if token.name in stored:
+                self._change(token, stored[token.name], path)
+            else:
+                self._add(token, path)
         left = stored.keys() - {item.name for item in requested}
         if not self.run.prune and len(left) + len(requested) > MAX_TOKENS:
             self.run.refuse(
                 (*self.path, _KEY), f"expected at most {MAX_TOKENS} tokens, including those the tenant already has"
             )
         for name in sorted(left):
-            yield self._leave(stored[name])
+            self.note_left(_KIND, name, write=partial(self.tokens.remove, item_of(stored[name])))
 
     def _check(self, declared: InitialAccessTokenFile, stored: Mapping[str, Any], path: Path) -> None:
         if instant(declared.expires_at) > self.run.now + timedelta(days=MAX_DAYS):
@@ -76,21 +70,23 @@ class TokenPass:
         if declared.token_hash is not None and declared.token_hash in others:
             self.run.refuse((*path, "token_sha256"), "is already used by another token of this tenant")
 
-    def _add(self, declared: InitialAccessTokenFile, path: Path) -> Change:
+    def _add(self, declared: InitialAccessTokenFile, path: Path) -> None:
         """Add a token unless it has expired: the clean-up would delete it again."""
         expires_at = instant(declared.expires_at)
         if expires_at <= self.run.now:
-            return self._noted(ChangeAction.UNCHANGED, declared.name, f"expired on {declared.expires_at}")
+            self.note(ChangeAction.UNCHANGED, _KIND, declared.name, f"expired on {declared.expires_at}")
+            return
         digest = declared.token_hash
         if digest is None:
             token = randomness.token()
             digest = randomness.digest(token)
-            owner = f"initial_access_token {self.declared.name}/{declared.name}"
+            owner = f"{_KIND} {self.declared.name}/{declared.name}"
             self.run.plan.made.append(Made(owner, "token", token))
-        self.writer.write(path, None, Item((declared.name,), _content(declared), {DIGEST: digest}))
-        return self._noted(ChangeAction.CREATE, declared.name)
+        item = Item((declared.name,), _content(declared), {DIGEST: digest})
+        self.check(self.tokens, path, None, item)
+        self.note(ChangeAction.CREATE, _KIND, declared.name, write=partial(self.tokens.put, None, item), path=path)
 
-    def _change(self, declared: InitialAccessTokenFile, row: Any, path: Path) -> Change:
+    def _change(self, declared: InitialAccessTokenFile, row: Any, path: Path) -> None:
         before = {"max_uses": row.max_uses, "expires_at": iso(row.expires_at)}
         after = {"max_uses": declared.max_uses, "expires_at": iso(instant(declared.expires_at))}
         details = [*differences(before, after)]
@@ -98,19 +94,10 @@ class TokenPass:
         if declared.token_hash not in (None, row.token_hash):
             details.append("token: replaced; it may be used as often as a new one")
             secrets = {DIGEST: declared.token_hash}
+        changed = replace(item, content={**item.content, **_content(declared)}, secrets=secrets)
         if details:
-            content = {**item.content, **_content(declared)}
-            self.writer.write(path, item, replace(item, content=content, secrets=secrets))
-        return self._noted(ChangeAction.CHANGE if details else ChangeAction.UNCHANGED, declared.name, *details)
-
-    def _leave(self, row: Any) -> Change:
-        if not self.run.prune:
-            return self._noted(ChangeAction.UNCHANGED, row.name, "not in the file; remove it with --prune")
-        self.writer.remove(item_of(row))
-        return self._noted(ChangeAction.REMOVE, row.name)
-
-    def _noted(self, action: ChangeAction, name: str, *details: str) -> Change:
-        return Change(action, self.declared.name, "initial_access_token", name, details)
+            self.check(self.tokens, path, item, changed)
+        self.note_change(_KIND, declared.name, details, write=partial(self.tokens.put, item, changed), path=path)
 
 
 def _content(declared: InitialAccessTokenFile) -> dict[str, Any]:

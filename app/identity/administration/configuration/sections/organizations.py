@@ -6,17 +6,23 @@ organizations are the tenant's customers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, NoReturn
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
 
-from app.contract.organizations.file import OrganizationFile, OrganizationRoleFile, TenantRoleFile
-from app.contract.tenants.file import TenantFile
+from app.contract.organizations.file import (
+    OrganizationFile,
+    OrganizationMemberFile,
+    OrganizationPolicies,
+    OrganizationRoleFile,
+    TenantRoleFile,
+)
 from app.contract.tenants.settings import TenantSettings
 from app.identity.administration.configuration.file.document import Path
-from app.identity.administration.configuration.plan import Change, ChangeAction, Run, differences
+from app.identity.administration.configuration.plan import ChangeAction, differences
 from app.identity.administration.configuration.sections import organization_values as values
+from app.identity.administration.configuration.sections.section import FileSection
 from app.identity.administration.configuration.tenant_context import context_of
 from app.identity.directory.accounts import identifiers
 from app.identity.directory.accounts import store as account_store
@@ -26,10 +32,10 @@ from app.identity.directory.organizations import service as organizations
 from app.identity.directory.organizations import store as organization_store
 from app.identity.directory.organizations.domains import membership_domains
 from app.identity.directory.organizations.domains import service as domains
+from app.identity.directory.organizations.domains.service import OrganizationDomain
 from app.identity.directory.organizations.memberships import service as memberships
 from app.identity.directory.organizations.organization import OrganizationRecord, RoleRecord
 from app.identity.directory.organizations.roles import store as role_store
-from app.identity.platform.context import Context
 from app.identity.platform.services import IdentityServices
 from app.identity.platform.store.unit_of_work import UnitOfWork
 from app.kit.operations.errors import ApiError
@@ -37,56 +43,54 @@ from app.kit.operations.errors import ApiError
 _IDENTIFIERS = (identifiers.EMAIL, identifiers.USERNAME, identifiers.PHONE)
 
 
-@dataclass
-class OrganizationPass:
-    """Applies the organizations of one tenant, after its accounts."""
+_Write = Callable[[OrganizationRecord], object]
+_Parts = Iterator[tuple[list[str], _Write]]
+"""What a part of an organization changes, as details of the plan, and what writes it once the organization is stored."""
 
-    run: Run
-    declared: TenantFile
-    path: Path
-    settings: TenantSettings
-    is_new: bool
 
-    @cached_property
-    def context(self) -> Context:
-        return context_of(self.run.services, self.run.work, self.declared.name, self.settings)
+class OrganizationSection(FileSection):
+    """The organizations of one tenant, after its accounts."""
 
-    def changes(self) -> Iterator[Change]:
-        """Yield a change for each role and organization; with `run.writes`, write it before."""
+    def plan(self) -> None:
         for number, role in enumerate(self.declared.organization_roles or ()):
-            yield self._role(role, (*self.path, "organization_roles", number))
+            self._tenant_role(role, (*self.path, "organization_roles", number))
         for number, organization in enumerate(self.declared.organizations or ()):
-            yield self._organization(organization, (*self.path, "organizations", number))
-        if self.run.writes:
-            if not self.is_new:
-                membership_domains.forget(self.context)
-            self.context.audit.write(self.context.work)
+            self._organization(organization, (*self.path, "organizations", number))
 
-    def _role(self, declared: TenantRoleFile, path: Path) -> Change:
-        stored, details = self._set_role(declared, "", path)
-        if declared.default and (stored is None or not stored.is_default):
-            details.append("default: false -> true")
-            if self.run.writes:
-                role_store.set_default(self.context, self._role_named(declared.name, "", path).role_id)
-        action = ChangeAction.CREATE if stored is None else ChangeAction.CHANGE if details else ChangeAction.UNCHANGED
-        return Change(action, self.declared.name, "organization role", declared.name, tuple(details) if stored else ())
+    def _tenant_role(self, declared: TenantRoleFile, path: Path) -> None:
+        stored, details = self._role(declared, "", path)
+        is_changed = stored is None or bool(details)
+        is_default = declared.default and (stored is None or not stored.is_default)
+        details += ["default: false -> true"] if is_default else []
+        write = partial(self._write_tenant_role, declared, is_changed=is_changed, is_default=is_default)
+        if stored is None:
+            self.note(ChangeAction.CREATE, "organization role", declared.name, write=write)
+        else:
+            self.note_change("organization role", declared.name, details, write=write)
 
-    def _set_role(self, declared: OrganizationRoleFile, org_id: str, path: Path) -> tuple[RoleRecord | None, list[str]]:
-        """Create or change a role. Return it as it was, and the differences."""
-        name, stored = self._name(declared.name, path), None
-        if not self.is_new:
-            stored = next((role for role in role_store.by_name(self.context, declared.name, [org_id])), None)
+    def _write_tenant_role(self, declared: TenantRoleFile, *, is_changed: bool, is_default: bool) -> None:
+        if is_changed:
+            self._write_role(declared, "")
+        if is_default:
+            role_store.set_default(self.context, role_store.by_name(self.context, declared.name, [""])[0].role_id)
+        self._forget_domains()
+
+    def _role(self, declared: OrganizationRoleFile, org_id: str, path: Path) -> tuple[RoleRecord | None, list[str]]:
+        """Return the stored role, and the differences."""
+        self._name(declared.name, path)
+        stored = next((role for role in role_store.by_name(self.context, declared.name, [org_id])), None)
         before = values.of_role(self.context, stored) if stored is not None else {}
         after = {"description": declared.description, "permissions": sorted(declared.permissions)}
-        details = [*differences(before, after)]
-        if self.run.writes and (stored is None or details):
-            permissions = self._permissions(declared.permissions)
-            if stored is None:
-                role_store.add_role(self.context, org_id, name, declared.description, permissions)
-            else:
-                role_store.change_role(self.context, stored.role_id, stored.name, declared.description, permissions)
-            self.context.audit.record("organization.role_applied", org_id=org_id, name=name, source="file")
-        return stored, details
+        return stored, [*differences(before, after)]
+
+    def _write_role(self, declared: OrganizationRoleFile, org_id: str) -> None:
+        name, permissions = names.checked(declared.name), self._permissions(declared.permissions)
+        stored = role_store.by_name(self.context, name, [org_id])
+        if stored:
+            role_store.change_role(self.context, stored[0].role_id, stored[0].name, declared.description, permissions)
+        else:
+            role_store.add_role(self.context, org_id, name, declared.description, permissions)
+        self.context.audit.record("organization.role_applied", org_id=org_id, name=name, source="file")
 
     def _permissions(self, requested: Iterable[str]) -> list[str]:
         """Return the ids of the permissions; those that do not exist are created."""
@@ -102,128 +106,162 @@ class OrganizationPass:
             ids.append(known[key])
         return list(dict.fromkeys(ids))
 
-    def _organization(self, declared: OrganizationFile, path: Path) -> Change:
+    def _organization(self, declared: OrganizationFile, path: Path) -> None:
         name = self._name(declared.name, (*path, "name"))
-        stored = None if self.is_new else organization_store.by_name(self.context, name)
+        stored = organization_store.by_name(self.context, name)
         details = [*differences(values.stored(stored), values.declared(declared, stored))] if stored is not None else []
-        try:
+        with self._refusing(path):
             columns = values.columns(declared, stored)
-        except ApiError as refusal:
-            self._refuse(path, refusal)
-        organization = stored
-        if self.run.writes and stored is None:
-            organization = organization_store.add(self.context, name, columns["display"], columns["metadata"])
-            self.context.audit.record("organization.created", org_id=organization.org_id, source="file")
-        elif self.run.writes and stored is not None and details:
-            organization_store.change(self.context, stored.org_id, columns)
-            self.context.audit.record("organization.changed", org_id=stored.org_id, source="file")
-        details += self._parts(declared, organization, path)
-        if self.run.writes and organization is not None and "is_active" in declared.model_fields_set:
-            organization_store.set_active(self.context, organization.org_id, declared.is_active)
-        action = ChangeAction.CREATE if stored is None else ChangeAction.CHANGE if details else ChangeAction.UNCHANGED
-        return Change(action, self.declared.name, "organization", declared.name, tuple(details) if stored else ())
+        writes: list[_Write] = []
+        if stored is not None and details:
+            writes.append(lambda organization: self._change_columns(organization, columns))
+        for part in (self._roles, self._domains, self._policies, self._members):
+            for shown, write in part(declared, stored, path):
+                details += shown
+                writes.append(write)
+        if "is_active" in declared.model_fields_set:
+            writes.append(lambda row: organization_store.set_active(self.context, row.org_id, declared.is_active))
+        if stored is None:
+            create = partial(self._add, name, columns, writes)
+            self.note(ChangeAction.CREATE, "organization", declared.name, write=create)
+        else:
+            self.note_change("organization", declared.name, details, write=partial(self._write, stored, writes))
 
-    def _parts(self, declared: OrganizationFile, organization: OrganizationRecord | None, path: Path) -> list[str]:
-        """Apply roles, domains, policies and members. Return the differences; of a new organization a plan has none."""
-        details = []
+    def _add(self, name: str, columns: dict[str, Any], writes: Iterable[_Write]) -> None:
+        added = organization_store.add(self.context, name, columns["display"], columns["metadata"])
+        self.context.audit.record("organization.created", org_id=added.org_id, source="file")
+        self._write(added, writes)
+
+    def _write(self, organization: OrganizationRecord, writes: Iterable[_Write]) -> None:
+        for write in writes:
+            write(organization)
+        self._forget_domains()
+
+    def _change_columns(self, organization: OrganizationRecord, columns: dict[str, Any]) -> None:
+        organization_store.change(self.context, organization.org_id, columns)
+        self.context.audit.record("organization.changed", org_id=organization.org_id, source="file")
+
+    def _forget_domains(self) -> None:
+        if not self.is_new:
+            membership_domains.forget(self.context)
+
+    def _roles(self, declared: OrganizationFile, stored: OrganizationRecord | None, path: Path) -> _Parts:
         for number, role in enumerate(declared.roles):
-            stored, found = None, [""]
-            if organization is not None:
-                stored, found = self._set_role(role, organization.org_id, (*path, "roles", number))
-            details += (
-                [f"roles: {role.name} added" if stored is None else f"roles: {role.name} changed"]
-                if found or stored is None
-                else []
-            )
-        details += self._domains(declared, organization, path)
-        details += self._policies(declared, organization, path)
-        for number, member in enumerate(declared.members):
-            inner = (*path, "members", number)
-            account = self._account(member.account, inner)
-            if organization is None or account is None:
-                continue
-            details += self._member(organization, account, member.roles, inner, member.account)
-        return details
+            found, is_changed = None, True
+            if stored is not None:
+                found, changed = self._role(role, stored.org_id, (*path, "roles", number))
+                is_changed = found is None or bool(changed)
+            if is_changed:
+                detail = f"roles: {role.name} {'added' if found is None else 'changed'}"
+                yield [detail], lambda row, role=role: self._write_role(role, row.org_id)  # type: ignore[misc]  # bound now
 
-    def _domains(self, declared: OrganizationFile, organization: OrganizationRecord | None, path: Path) -> list[str]:
-        details = []
+    def _domains(self, declared: OrganizationFile, stored: OrganizationRecord | None, path: Path) -> _Parts:
         for number, domain in enumerate(declared.domains):
-            try:
+            inner = (*path, "domains", number)
+            with self._refusing(inner):
                 name = domains.checked(domain.name)
-                stored = domains.by_name(self.context, organization, name) if organization is not None else None
-                if stored is not None and (stored.is_verified or not domain.verified):
-                    continue
-                details.append(f"domains: {name} {'verified' if domain.verified else 'added'}")
-                if self.run.writes and organization is not None:
-                    if stored is not None:
-                        domains.remove(self.context, stored, is_retained=True)
-                    domains.add(self.context, organization, name, is_verified=domain.verified)
-            except ApiError as refusal:
-                self._refuse((*path, "domains", number), refusal)
-        return details
+                found = domains.by_name(self.context, stored, name) if stored is not None else None
+            if found is None or (domain.verified and not found.is_verified):
+                detail = f"domains: {name} {'verified' if domain.verified else 'added'}"
+                yield [detail], partial(self._write_domain, found, name, domain.verified, inner)
 
-    def _policies(self, declared: OrganizationFile, organization: OrganizationRecord | None, path: Path) -> list[str]:
+    def _write_domain(
+        self,
+        found: OrganizationDomain | None,
+        name: str,
+        is_verified: bool,
+        path: Path,
+        organization: OrganizationRecord,
+    ) -> None:
+        with self._refusing(path):
+            if found is not None:
+                domains.remove(self.context, found, is_retained=True)
+            domains.add(self.context, organization, name, is_verified=is_verified)
+
+    def _policies(self, declared: OrganizationFile, stored: OrganizationRecord | None, path: Path) -> _Parts:
         if declared.policies is None:
-            return []
-        inner = (*path, "policies")
-        role_id = self._default_role(declared.policies.default_role, organization, inner)
-        after = values.policies(declared.policies, role_id)
-        try:
-            policies.check(self.context, organization, after)
-        except ApiError as refusal:
-            self._refuse(inner, refusal)
-        stored = values.stored_policies(after)
-        before = organization.policies if organization is not None else {}
-        if self.run.writes and organization is not None and stored != before:
-            organization_store.change(self.context, organization.org_id, {"policies": stored})
-        return [*differences(before, stored, "policies.")]
+            return
+        before = stored.policies if stored is not None else {}
+        after, role = self._policies_of(declared, stored, path), declared.policies.default_role
+        if role is not None and self._default_role(declared, stored, path) is None:
+            after.setdefault("MemberPolicy", {})["DefaultMemberRole"] = role  # the file adds it
+        details = [*differences(before, after, "policies.")]
+        if details or stored is None:
+            yield details, partial(self._write_policies, declared, path)
 
-    def _default_role(self, name: str | None, organization: OrganizationRecord | None, path: Path) -> str | None:
-        """Return the id of the role of new members; None if there is none, or if a plan finds it among those of the file."""
+    def _write_policies(self, declared: OrganizationFile, path: Path, organization: OrganizationRecord) -> None:
+        after = self._policies_of(declared, organization, path)
+        organization_store.change(self.context, organization.org_id, {"policies": after})
+
+    def _policies_of(
+        self, declared: OrganizationFile, organization: OrganizationRecord | None, path: Path
+    ) -> dict[str, Any]:
+        """Return the policies as the store has them, without a default role that the file adds."""
+        requested = declared.policies or OrganizationPolicies()
+        after = values.policies(requested, self._default_role(declared, organization, path))
+        with self._refusing((*path, "policies")):
+            policies.check(self.context, organization, after)
+        return values.stored_policies(after)
+
+    def _default_role(
+        self, declared: OrganizationFile, organization: OrganizationRecord | None, path: Path
+    ) -> str | None:
+        """Return the id of the role of new members; None if there is none, or if the file adds it."""
+        name = declared.policies.default_role if declared.policies is not None else None
         if name is None or organization is None:
             return None
         found = role_store.by_name(self.context, name, ["", organization.org_id])
-        if not found and not self.run.writes and self._is_planned([name]):
-            return None
-        return self._role_named(name, organization.org_id, path).role_id
+        if not found and not self._adds_roles(declared, [name]):
+            self.run.refuse((*path, "policies"), f"expected a role of the organization or the tenant; found {name}")
+        return found[0].role_id if found else None
 
-    def _member(
-        self, organization: OrganizationRecord, account: Account, requested: Sequence[str], path: Path, label: str
-    ) -> list[str]:
-        """Add the roles that the account lacks. Return one line if there are any."""
+    def _members(self, declared: OrganizationFile, stored: OrganizationRecord | None, path: Path) -> _Parts:
+        for number, member in enumerate(declared.members):
+            inner = (*path, "members", number)
+            account = self._account(member.account, inner)
+            if stored is None or account is None or self._lacks(declared, stored, account, member.roles, inner):
+                detail = f"members: {member.account} gets {', '.join(sorted(member.roles))}"
+                yield [detail], partial(self._write_member, declared, member, inner)
+
+    def _lacks(
+        self,
+        declared: OrganizationFile,
+        organization: OrganizationRecord,
+        account: Account,
+        requested: Sequence[str],
+        path: Path,
+    ) -> bool:
+        """Return whether the account lacks any of the roles, or the file adds one."""
         found = self._roles_of(organization)
         unknown = [name for name in requested if names.key_of(name) not in found]
-        if unknown and (self.run.writes or not self._is_planned(unknown)):
+        if unknown and not self._adds_roles(declared, unknown):
             self.run.refuse(path, f"expected roles of the organization or the tenant; found {unknown[0]}")
-        ids = [found[names.key_of(name)].role_id for name in requested if names.key_of(name) in found]
-        stored = memberships.held_role_ids(self.context, account, organization)
-        if not set(ids) - stored and not unknown:
-            return []
-        if self.run.writes:
-            try:
-                memberships.join(self.context, account, organizations.active(organization), ids)
-            except ApiError as refusal:
-                self._refuse(path, refusal)
-        return [f"members: {label} gets {', '.join(sorted(requested))}"]
+        ids = {found[names.key_of(name)].role_id for name in requested if name not in unknown}
+        return bool(unknown or ids - memberships.held_role_ids(self.context, account, organization))
 
-    def _is_planned(self, requested: Iterable[str]) -> bool:
-        """Return whether the file creates roles with these names."""
-        listed = [*(self.declared.organization_roles or ())]
-        listed += [role for organization in self.declared.organizations or () for role in organization.roles]  # type: ignore[misc] # roles of both levels
+    def _write_member(
+        self, declared: OrganizationFile, member: OrganizationMemberFile, path: Path, organization: OrganizationRecord
+    ) -> None:
+        """Add the roles that the account lacks."""
+        account = self._account(member.account, path)
+        if account is None or not self._lacks(declared, organization, account, member.roles, path):
+            return
+        found = self._roles_of(organization)
+        ids = [found[names.key_of(name)].role_id for name in member.roles]
+        with self._refusing(path):
+            memberships.join(self.context, account, organizations.active(organization), ids)
+
+    def _adds_roles(self, declared: OrganizationFile, requested: Iterable[str]) -> bool:
+        """Return whether the file has roles with these names, of the organization or of the tenant."""
+        listed = [*(self.declared.organization_roles or ()), *declared.roles]
         return {names.key_of(item) for item in requested} <= {names.key_of(role.name) for role in listed}
 
     def _roles_of(self, organization: OrganizationRecord) -> dict[str, RoleRecord]:
         """Return the roles that members can have, by normalized name; the organization's own before the tenant's."""
         return {names.key_of(role.name): role for role in role_store.roles(self.context, ["", organization.org_id])}
 
-    def _role_named(self, name: str, org_id: str, path: Path) -> RoleRecord:
-        found = role_store.by_name(self.context, name, list({"", org_id}))
-        if not found:
-            self.run.refuse(path, f"expected a role of the organization or the tenant; found {name}")
-        return found[0]
-
     def _account(self, text: str, path: Path) -> Account | None:
-        """Return the account; None if a plan finds it among those that the file creates."""
+        """Return the account; None if the file adds it."""
         for kind in _IDENTIFIERS:
             form = identifiers.normalize(kind, text)
             stored = account_store.by_identifier(self.context, kind, form) if form else None
@@ -233,7 +271,7 @@ class OrganizationPass:
                         (*path, "account"), f"expected a verified email or phone of an account; found {text}"
                     )
                 return stored
-        if self.run.writes or text not in {account.label for account in self.declared.accounts or ()}:
+        if text not in {account.label for account in self.declared.accounts or ()}:
             self.run.refuse((*path, "account"), f"expected the email, username or phone of an account; found {text}")
         return None
 
@@ -247,18 +285,19 @@ class OrganizationPass:
         switches = [
             (getattr(account, kind), getattr(account, f"{kind}_verified")) for account in self.declared.accounts or ()
         ]
-        return not self.run.writes and any(  # a plan: the file verifies it
-            switch and value and identifiers.normalize(kind, value) == form for value, switch in switches
-        )
+        return any(switch and value and identifiers.normalize(kind, value) == form for value, switch in switches)
 
     def _name(self, name: str, path: Path) -> str:
-        try:
+        with self._refusing(path):
             return names.checked(name)
-        except ApiError as refusal:
-            self._refuse(path, refusal)
 
-    def _refuse(self, path: Path, refusal: ApiError) -> NoReturn:
-        self.run.refuse(path, f"expected another value: {refusal.message}. {refusal.description}")
+    @contextmanager
+    def _refusing(self, path: Path) -> Generator[None, None, None]:
+        """Report the refusal of an operation at a key of the file."""
+        try:
+            yield
+        except ApiError as refusal:
+            self.run.refuse(path, f"expected another value: {refusal.message}. {refusal.description}")
 
 
 def exported(

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Final
 
 from pydantic import BaseModel
 
 from app.identity.administration.configuration.file.declared_resources import id_of, listed, wrong
 from app.identity.administration.configuration.file.document import Path
-from app.identity.administration.configuration.file_writer import FileWriter
-from app.identity.administration.configuration.plan import ChangeAction, Run
+from app.identity.administration.configuration.plan import ChangeAction
+from app.identity.administration.configuration.sections.section import FileSection
 from app.identity.administration.configuration.value_origins import Marks, differences, marks, merged, unnamed
 from app.identity.administration.resources.registry import rules_of, store_of
 from app.identity.administration.resources.writing import Writer, equal_values, unique_key
-from app.identity.platform.context import Context
 from app.identity.platform.resources.items import API, FILE, Item, StoreAccess
 from app.kit import randomness
 from app.kit.operations.errors import ApiError
@@ -28,23 +27,20 @@ from app.kit.resources.values import put_at, remove_at, secret_name, value_at
 _NOTHING: Final[Any] = object()
 
 
-def apply(run: Run, declared: BaseModel, context: Context, path: Path, named: Marks, *, is_new: bool) -> None:
-    """Apply the tenant's items; resources that the file omits stay.
+class ResourceSection(FileSection):
+    """The items of one tenant's resources; resources that the file omits stay."""
 
-    Args:
-        context: with the tenant's settings after this run.
-        named: the keys that earlier files named; updated with this file's keys where the store does not keep origins.
-        is_new: whether this run adds the tenant.
-    """
-    for resource in run.configuration.resources:
-        if getattr(declared, "settings", None) is None:
-            for inner, item in listed(resource, declared, path):
-                for where, sentence in wrong(resource, item, inner, context.tenant.settings):
-                    run.refuse(where, sentence)
-        if getattr(declared, resource.file_key) is not None:
-            _Pass(run, resource, context, named, is_new).apply(list(listed(resource, declared, path)))
-        elif rules_of(resource).warnings is not None:
-            _Pass(run, resource, context, named, is_new).warn_of_held()
+    def plan(self) -> None:
+        for resource in self.run.configuration.resources:
+            items = _Items(self, resource)
+            if self.declared.settings is None:
+                for inner, item in listed(resource, self.declared, self.path):
+                    for where, sentence in wrong(resource, item, inner, self.context.tenant.settings):
+                        self.run.refuse(where, sentence)
+            if getattr(self.declared, resource.file_key) is not None:
+                items.plan(list(listed(resource, self.declared, self.path)))
+            elif rules_of(resource).warnings is not None:
+                items.warn_of_held()
 
 
 def exported(access: StoreAccess, resources: Sequence[Resource]) -> dict[str, list[dict[str, Any]]]:
@@ -68,24 +64,25 @@ def _exported(resource: Resource, item: Item) -> dict[str, Any]:
 
 
 @dataclass
-class _Pass:
-    """Applies one resource of one tenant."""
+class _Items:
+    """The items of one resource. `section`: its tenant's."""
 
-    run: Run
+    section: FileSection
     resource: Resource
-    context: Context
-    named: Marks
-    is_new: bool
 
     @property
     def access(self) -> StoreAccess:
-        return StoreAccess.of(self.context)
+        return StoreAccess.of(self.section.context)
 
     @cached_property
     def writer(self) -> Writer:
-        return FileWriter(self.run, self.context, self.resource, self.is_new).writer
+        return self.section.writer(self.resource)
 
-    def apply(self, requested: Sequence[tuple[Path, BaseModel]]) -> None:
+    @property
+    def kind(self) -> str:
+        return self.resource.file_key.removesuffix("s")
+
+    def plan(self, requested: Sequence[tuple[Path, BaseModel]]) -> None:
         store, names = store_of(self.resource), dict[str, Any]()
         stored = {item.id: item for item in store.items(self.access, self.resource)}
         before = {item.id: self._marks_of(item) for item in stored.values()}
@@ -99,18 +96,18 @@ class _Pass:
             origin = {"by": FILE, "named": noted}
             try:
                 if current is None:
-                    self._add(Item(item_id, content, secrets, origin))
+                    self._add(Item(item_id, content, secrets, origin), path)
                 else:
                     item = replace(current, secrets={**current.secrets, **secrets}, origin=origin)
-                    self._change(current, item, content, before[item_id])
+                    self._change(current, item, content, before[item_id], path)
             except ApiError as refusal:
-                self.run.refuse(path, refusal.description)
-        if not self.run.prune:
+                self.section.run.refuse(path, refusal.description)
+        if not self.section.run.prune:
             self._refuse_values_of(stored.values(), requested)
         for item in stored.values():
             self._leave(item, before[item.id], names)
         if not store.keeps_origin:
-            self.named[self.resource.file_key] = names
+            self.section.named[self.resource.file_key] = names
 
     def warn_of_held(self) -> None:
         """Warn of the stored items of a resource that the file omits."""
@@ -118,17 +115,18 @@ class _Pass:
             self._warn(item)
 
     def _warn(self, item: Item) -> None:
-        name = self.context.tenant.name
-        self.run.plan.warnings += [f"{name}: {warning}" for warning in rules_of(self.resource).warnings_of(item)]
+        name = self.section.declared.name
+        self.section.run.plan.warnings += [
+            f"{name}: {warning}" for warning in rules_of(self.resource).warnings_of(item)
+        ]
 
-    def _add(self, item: Item) -> None:
-        self._note(ChangeAction.CREATE, item)
+    def _add(self, item: Item, path: Path) -> None:
+        write = partial(self.writer.put, None, item)
+        self.section.note(ChangeAction.CREATE, self.kind, item.name, write=write, path=path)
         self._warn(item)
         self._complete(None, item)
-        if self.run.writes:
-            self.writer.put(None, item)
 
-    def _change(self, current: Item, item: Item, content: dict[str, Any], before: Marks | None) -> None:
+    def _change(self, current: Item, item: Item, content: dict[str, Any], before: Marks | None, path: Path) -> None:
         stored, beside = _split(self.resource, current.content)
         content, _ = _split(self.resource, content)
         item = replace(item, content=_joined(merged(stored, content, before or {}), beside))
@@ -138,44 +136,45 @@ class _Pass:
         details = list(differences(stored, after, before or {}))
         if item.secrets != current.secrets:
             details.append("secrets: changed")
+        write: Callable[[], None] | None = None
+        if details:
+            write = partial(self.writer.put, current, replace(item, modified_at=self.section.run.now))
+        elif store_of(self.resource).keeps_origin and item.origin != current.origin:
+            write = partial(self.writer.put_origin, item)
         action = ChangeAction.CHANGE if details else ChangeAction.UNCHANGED
-        self._note(action, item, *details, *unnamed(after, content))
+        self.section.note(action, self.kind, item.name, *details, *unnamed(after, content), write=write, path=path)
         self._warn(item)
-        if self.run.writes and details:
-            self.writer.put(current, replace(item, modified_at=self.run.now))
-        elif self.run.writes and store_of(self.resource).keeps_origin and item.origin != current.origin:
-            self.writer.put_origin(item)
 
     def _complete(self, before: Item | None, after: Item) -> None:
         if (read := rules_of(self.resource).from_file) is not None:
-            read(self.context, before, after)
+            read(self.section.context, before, after)
         self.writer.check(after)
         self.writer.complete(before, after)
 
     def _leave(self, item: Item, before: Marks | None, names: dict[str, Any]) -> None:
         origin = "created through the API" if before is None else "created by an earlier file"
-        if not self.run.prune:
+        if not self.section.run.prune:
             self._warn(item)
-            self._note(ChangeAction.UNCHANGED, item, f"not in the file; remove it with --prune ({origin})")
+            self.section.note(
+                ChangeAction.UNCHANGED, self.kind, item.name, f"not in the file; remove it with --prune ({origin})"
+            )
             if before is not None:
                 names[item.name] = before
             return
-        self._note(ChangeAction.REMOVE, item, origin)
-        if self.run.writes:
-            self.writer.remove(item)
+        self.section.note(ChangeAction.REMOVE, self.kind, item.name, origin, write=partial(self.writer.remove, item))
 
     def _refuse_values_of(self, left: Collection[Item], requested: Sequence[tuple[Path, BaseModel]]) -> None:
         """Refuse a distinct value of the file that an item has which stays beside those of the file."""
         for path, declared in requested:
             item = Item(id_of(self.resource, declared), _content(self.resource, declared))
             for key, _, other in equal_values(self.resource, item, left):
-                self.run.refuse((*path, key), f"is already used by {other.name}, which isn't in the file")
+                self.section.run.refuse((*path, key), f"is already used by {other.name}, which isn't in the file")
 
     def _marks_of(self, item: Item) -> Marks | None:
         """Return the keys of an item that a file named; None if an operation created the item."""
         if store_of(self.resource).keeps_origin:
             return dict(item.origin.get("named", {})) if item.origin.get("by", API) == FILE else None
-        found: Marks | None = self.named.get(self.resource.file_key, {}).get(item.name)
+        found: Marks | None = self.section.named.get(self.resource.file_key, {}).get(item.name)
         return found
 
     def _alike(self, stored: Mapping[tuple[str, ...], Item], content: Mapping[str, Any]) -> tuple[str, ...]:
@@ -187,9 +186,6 @@ class _Pass:
             if requested and unique_key(self.resource, item.id, item.content) == requested
         )
         return next(same, ())
-
-    def _note(self, action: ChangeAction, item: Item, *details: str) -> None:
-        self.run.note(action, self.context.tenant.name, self.resource.file_key.removesuffix("s"), item.name, *details)
 
 
 def _content(resource: Resource, item: BaseModel) -> dict[str, Any]:

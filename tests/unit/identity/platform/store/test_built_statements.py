@@ -1,8 +1,7 @@
-"""Statements that are built where they run give what SQLAlchemy's own execution gives, and leave none of their values behind."""
+"""Statements that are built where they run give what a connection of SQLAlchemy gives."""
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +11,6 @@ from sqlalchemy.exc import IntegrityError
 
 from app.identity.directory.accounts.tables import accounts
 from app.identity.platform.continuation_tokens import token_table
-from app.identity.platform.store import built_statements
 from app.identity.platform.store.compiled_statements import insert_row
 from app.identity.platform.store.database import Database
 from app.identity.platform.store.unit_of_work import UnitOfWork
@@ -58,7 +56,7 @@ SELECTS: dict[str, Executable] = {
 def test_rows_equal_those_of_sqlalchemy(work: UnitOfWork, subtests: pytest.Subtests) -> None:
     for name, statement in SELECTS.items():
         theirs = by_sqlalchemy(work, statement)
-        for time in ("compiled", "found"):
+        for time in ("compiled", "cached"):
             with subtests.test(f"{name}, {time}"):
                 own = work.all(statement)
                 assert [tuple(item) for item in own] == [tuple(item) for item in theirs]
@@ -105,24 +103,3 @@ def test_default_that_python_computes_is_filled_in(work: UnitOfWork) -> None:
     key = {"tenant_id": "acme", "uid": "u", "profile_id": "p", "created_at": AT, "modified_at": AT}
     work.run(insert(accounts).values(**key, emails=[], profile={}, private={}))
     assert work.one(select(accounts.c.email_verified, accounts.c.is_active)) == (False, True)
-
-
-def test_no_value_of_a_statement_is_cached(work: UnitOfWork) -> None:
-    personal = [secrets.token_hex(8), secrets.token_hex(8)]
-    for value in personal:
-        work.run(insert(token_table).values(row(value, facts={"held": value})))
-        work.all(select(token_table).where(OWN, T.ticket_hash == value, T.uid == value).limit(7))
-        work.run(update(token_table).where(OWN, T.ticket_hash == value).values(uid=value))
-    entries = work._database.built._shared.items()
-    assert len(entries) == 3
-    text = repr([(key, vars(shared.driver_statement), shared.places) for key, shared in entries])
-    assert "ticket_hash" in text
-    assert not [value for value in personal if value in text]
-
-
-def test_most_forms_are_bounded(own_database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(built_statements, "MAX_FORMS", 2)
-    forms = built_statements.BuiltStatements(own_database.engine.dialect)
-    for column in (T.uid, T.state, T.kind):
-        forms.find(select(column))
-    assert len(forms._shared.values()) == 2
