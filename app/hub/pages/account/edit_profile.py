@@ -11,7 +11,7 @@ from flask import Response
 from app.contract.accounts.pages.profile import edit_profile as operation
 from app.contract.accounts.pages.profile import editable
 from app.hub import journey
-from app.hub.components.change_refusals import refusal_notice
+from app.hub.components.change_refusals import explain, refusal_notice
 from app.hub.components.signed_in_account import read_profile
 from app.hub.forms.profile_fields import SAMPLE_FIELDS, FieldsForm, initial_values
 from app.hub.locale import lazy_gettext as _l
@@ -67,7 +67,7 @@ def submit_edit_profile() -> Response:
     try:
         api()(operation, form.to_request())
     except ApiError as refusal:
-        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
+        problem = explain(form, refusal)
         return EditProfilePage(form, problem).render(refusal.status)
     return _saved()
 

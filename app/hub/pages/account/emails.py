@@ -17,7 +17,7 @@ from app.contract.messages.short_link_paths import ALERT_LINK_DAYS
 from app.hub import journey
 from app.hub.account_pages import ConfirmationRequired, require_confirmation
 from app.hub.client.identity_client import SignInRequired
-from app.hub.components.change_refusals import refusal_notice
+from app.hub.components.change_refusals import explain, refusal_notice
 from app.hub.components.signed_in_account import read_profile
 from app.hub.forms.code import resend_hint
 from app.hub.forms.password_confirmation import PasswordConfirmationForm, confirmation_data
@@ -235,7 +235,7 @@ def submit_add_email() -> Response:
     try:
         current_visit().renew(api()(contract.add_email, form.to_request()).session)
     except ApiError as refusal:
-        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
+        problem = explain(form, refusal)
         return AddEmailPage(form, problem).render(refusal.status)
     return journey.redirect_to(email_code_address(form.email.data or ""))
 
@@ -262,7 +262,7 @@ def submit_change_email() -> Response:
     except e.EmailNotOnProfile:
         return journey.redirect_to(EMAILS)  # already gone: the list shows it
     except ApiError as refusal:
-        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
+        problem = explain(form, refusal)
         return ChangeEmailPage(form, problem).render(refusal.status)
     return journey.redirect_to(f"{EMAILS}?done={action}")
 

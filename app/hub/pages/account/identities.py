@@ -14,7 +14,7 @@ from app.contract.federation.pages import identities as contract
 from app.contract.page_models import NoParameters
 from app.hub import journey
 from app.hub.account_pages import read_account, require_confirmation
-from app.hub.components.change_refusals import refusal_notice
+from app.hub.components.change_refusals import explain, refusal_notice
 from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
@@ -263,7 +263,7 @@ def _removal_page(view: contract.OwnIdentities, form: UnlinkIdentityForm, reques
 
 
 def _problem(form: PasswordConfirmationForm, refusal: ApiError) -> Notice | None:
-    return None if form.add_refusal(refusal) else refusal_notice(refusal)
+    return explain(form, refusal)
 
 
 def _identity_row(identity: contract.LinkedIdentityView) -> LinkedIdentity:

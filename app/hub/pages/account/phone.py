@@ -17,7 +17,7 @@ from app.contract.accounts.pages import contacts as contract
 from app.contract.page_models import SentTo
 from app.hub import journey
 from app.hub.account_pages import require_confirmation
-from app.hub.components.change_refusals import refusal_notice
+from app.hub.components.change_refusals import explain, refusal_notice
 from app.hub.components.signed_in_account import read_profile
 from app.hub.forms import code
 from app.hub.forms.code import AGAIN, CodePage, CodePageNotice
@@ -229,7 +229,7 @@ def submit_change_phone() -> Response:
     try:
         current_visit().renew(api()(contract.request_phone_change, form.to_request()).session)
     except ApiError as refusal:
-        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
+        problem = explain(form, refusal)
         return ChangePhonePage(form, problem).render(refusal.status)
     return journey.redirect_to(CODE)
 
@@ -287,7 +287,7 @@ def submit_remove_phone() -> Response:
     except e.NotProcessable as refusal:
         return RemovePhonePage(form, _ONLY_IDENTIFIER).render(refusal.status)
     except ApiError as refusal:
-        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
+        problem = explain(form, refusal)
         return RemovePhonePage(form, problem).render(refusal.status)
     return journey.redirect_to(f"{SHOWN}?done=removed")
 

@@ -14,7 +14,7 @@ from app.contract import errors as e
 from app.contract.accounts.self_service import SetUsername, set_username
 from app.hub import journey
 from app.hub.account_pages import require_confirmation
-from app.hub.components.change_refusals import refusal_notice
+from app.hub.components.change_refusals import explain, refusal_notice
 from app.hub.components.signed_in_account import read_profile
 from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm
 from app.hub.forms.registration_fields import USERNAME_FORMAT
@@ -100,6 +100,6 @@ def submit_username() -> Response:
     try:
         api(form.current_password)(set_username, form.to_request())
     except ApiError as refusal:
-        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
+        problem = explain(form, refusal)
         return UsernamePage(form, problem).render(refusal.status)
     return journey.redirect_to("/profile?saved=1")

@@ -14,7 +14,7 @@ from app.contract.organizations.pages import join_requests as contract
 from app.hub import journey
 from app.hub.account_pages import ConfirmationRequired
 from app.hub.client.identity_client import SignInRequired
-from app.hub.components.change_refusals import refusal_notice
+from app.hub.components.change_refusals import explain
 from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
@@ -164,7 +164,7 @@ def submit_join_request() -> Response:
     except e.UnknownOrganization:
         return journey.redirect_to(LIST)
     except ApiError as refusal:
-        notice = None if form.add_refusal(refusal) else refusal_notice(refusal)
+        notice = explain(form, refusal)
         return _list(form, organization, 1, notice, refusal.status)
     current_visit().renew(decided.session)
     done = "approved" if is_approved else "declined"

@@ -15,7 +15,7 @@ from app.contract.organizations.pages import join_requests
 from app.contract.page_models import NoParameters
 from app.hub import journey
 from app.hub.account_pages import read_account, require_confirmation
-from app.hub.components.change_refusals import refusal_notice
+from app.hub.components.change_refusals import explain, refusal_notice
 from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
@@ -209,7 +209,7 @@ def submit_leave_organization() -> Response:
         except (e.UnknownOrganization, e.LastOwner) as refusal:  # the page explains the only owner by itself
             problem, status = None, refusal.status
         except ApiError as refusal:
-            problem, status = None if form.add_refusal(refusal) else refusal_notice(refusal), refusal.status
+            problem, status = explain(form, refusal), refusal.status
         else:
             current_visit().renew(response.session)
             return journey.redirect_to(f"{ADDRESS}?done=left")

@@ -15,7 +15,7 @@ from app.contract import errors as e
 from app.contract.organizations.pages import settings as contract
 from app.hub import journey
 from app.hub.account_pages import require_confirmation
-from app.hub.components.change_refusals import refusal_notice
+from app.hub.components.change_refusals import explain
 from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
 from app.hub.locale import lazy_gettext as _l
 from app.hub.pages import account_page, pages
@@ -257,7 +257,7 @@ def _submit(form: SettingsForm | DeletionForm, operation: Any) -> tuple[Notice |
     except e.OwnersOnly as refusal:
         return OWNERS_ONLY, refusal.status
     except ApiError as refusal:
-        return None if form.add_refusal(refusal) else refusal_notice(refusal), refusal.status
+        return explain(form, refusal), refusal.status
     current_visit().renew(response.session)
     return None
 

@@ -11,7 +11,7 @@ from app.contract.second_factors.pages import sign_in as contract
 from app.contract.steps import BackupCodesStep
 from app.hub import journey
 from app.hub.account_pages import require_confirmation
-from app.hub.components.change_refusals import refusal_notice
+from app.hub.components.change_refusals import explain
 from app.hub.components.signed_in_account import read_factors
 from app.hub.factors.factor_page import ACCOUNT_FACTORS
 from app.hub.factors.new_backup_codes import (
@@ -85,7 +85,7 @@ def _create() -> Response:
     except (e.NoSecondFactor, e.NoBackupCodes):
         return journey.redirect_to(ACCOUNT_FACTORS)
     except ApiError as refusal:
-        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
+        problem = explain(form, refusal)
         return replace(_page(form), problem=problem).render(refusal.status)
     return page_with(created).render()
 

@@ -17,7 +17,7 @@ from app.contract.steps import PinStep
 from app.hub import journey
 from app.hub.account_pages import require_confirmation
 from app.hub.client.identity_client import SignInRequired
-from app.hub.components.change_refusals import refusal_notice
+from app.hub.components.change_refusals import explain, refusal_notice
 from app.hub.components.signed_in_account import account_in_interaction, read_profile
 from app.hub.forms.password_confirmation import NEEDED, confirmation_data
 from app.hub.forms.pin import PinForm, pin_hint
@@ -108,7 +108,7 @@ def submit_pin() -> Response:
         chosen = contract.SetPinRequest(pin=(form.pin.data or "")[:64], password=form.current_password)
         current_visit().renew(api()(contract.set_own, chosen).session)
     except ApiError as refusal:
-        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
+        problem = explain(form, refusal)
         return _own_page(form, has_pin=_has_pin(view), problem=problem).render(refusal.status)
     return journey.redirect_to("/security?done=saved")
 
@@ -142,7 +142,7 @@ def submit_set_pin() -> Response:
     except SignInRequired:
         return journey.redirect_to(f"/login?attempt={interaction.id}")
     except ApiError as refusal:
-        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
+        problem = explain(form, refusal)
         return _step_page(form, account_in_interaction(), can_skip=can_skip, problem=problem).render(refusal.status)
 
 

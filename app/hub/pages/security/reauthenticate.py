@@ -15,7 +15,7 @@ from app.contract.accounts.pages.reauthentication import WithPassword
 from app.hub import journey, oidc_client
 from app.hub.account_pages import is_landing
 from app.hub.client.identity_client import SignInRequired
-from app.hub.components.change_refusals import refusal_notice
+from app.hub.components.change_refusals import explain, refusal_notice
 from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm
 from app.hub.pages import pages
 from app.hub.rendering.page import Notice, Page
@@ -96,7 +96,7 @@ def submit_confirm() -> Response:
     except SignInRequired:
         return oidc_client.start_login(landing)
     except ApiError as refusal:
-        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
+        problem = explain(form, refusal)
         return ConfirmPage(form, landing, problem).render(refusal.status)
     return journey.redirect_to(landing)
 

@@ -15,7 +15,7 @@ from app.contract.second_factors.challenge import FactorKind
 from app.contract.second_factors.pages import account as contract
 from app.hub import journey
 from app.hub.account_pages import require_confirmation
-from app.hub.components.change_refusals import refusal_notice
+from app.hub.components.change_refusals import explain, refusal_notice
 from app.hub.components.signed_in_account import read_factors
 from app.hub.factors.factor_page import ACCOUNT_FACTORS, ChosenForm, choice_redirect_targets
 from app.hub.factors.registry import PRESENTATIONS, FactorChoiceRow, kind_of
@@ -177,7 +177,7 @@ def submit_remove_factor() -> Response:
     try:
         current_visit().renew(api()(contract.remove, form.to_request()).session)
     except ApiError as refusal:
-        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
+        problem = explain(form, refusal)
         return replace(page, problem=problem).render(refusal.status)
     return journey.redirect_to(f"{ACCOUNT_FACTORS}?done=removed")
 

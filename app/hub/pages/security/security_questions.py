@@ -13,7 +13,7 @@ from app.contract.accounts.pages.security import AnswersEdit
 from app.contract.accounts.pages.security import edit_answers as operation
 from app.hub import journey
 from app.hub.account_pages import require_confirmation
-from app.hub.components.change_refusals import refusal_notice
+from app.hub.components.change_refusals import explain
 from app.hub.components.signed_in_account import read_profile
 from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
 from app.hub.forms.security_questions import SecurityAnswersForm
@@ -82,6 +82,6 @@ def submit_security_questions() -> Response:
         not_changed = Notice(_l("Nothing was changed"), _l("You can only change answers you’ve already given."))
         return SecurityQuestionsPage(form, problem=not_changed).render(refusal.status)
     except ApiError as refusal:
-        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
+        problem = explain(form, refusal)
         return SecurityQuestionsPage(form, problem=problem).render(refusal.status)
     return journey.redirect_to("/security?done=saved")
