@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from http import HTTPStatus
 from typing import Final
+from urllib.parse import urlencode
 
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response
@@ -18,8 +19,10 @@ from app.contract.errors import (
     TooManyRequests,
     UnknownTenant,
 )
+from app.hub.account_pages import ConfirmationRequired
+from app.hub.client.identity_client import SignInRequired
 from app.hub.components.error_pages import ErrorPage, RequestError, UnknownTenantPage
-from app.hub.journey import InteractionGone, start_again
+from app.hub.journey import InteractionGone, redirect_to, start_again
 from app.hub.web.errors import ErrorPages
 from app.hub.web.visit import current_visit, retry_address
 from app.kit.observability.throttled_log import ThrottledLog
@@ -43,6 +46,22 @@ def unknown_tenant(_: UnknownTenant) -> Response:
 @ERROR_PAGES.answers(InteractionGone)
 def interaction_gone(_: InteractionGone) -> Response:
     return start_again()
+
+
+@ERROR_PAGES.answers(SignInRequired)
+def signed_out(_: SignInRequired) -> Response:
+    """Begin a sign-in that continues at the account page."""
+    from app.hub import account_pages, oidc_client  # noqa: PLC0415 - no first page needs them
+
+    return oidc_client.start_login(account_pages.landing_of(current_visit()))
+
+
+@ERROR_PAGES.answers(ConfirmationRequired)
+def confirmation_required(_: ConfirmationRequired) -> Response:
+    """Redirect to the page that asks for the password, and continues at the account page."""
+    from app.hub.account_pages import landing_of  # noqa: PLC0415 - no first page needs it
+
+    return redirect_to(f"/confirm?{urlencode({'next': landing_of(current_visit())})}")
 
 
 @ERROR_PAGES.answers(TooManyRequests)

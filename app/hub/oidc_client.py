@@ -21,6 +21,7 @@ from werkzeug.exceptions import NotFound
 from app.contract.errors import UnknownAccount
 from app.contract.oauth.pages import authorization as contract
 from app.hub import journey
+from app.hub.account_pages import is_landing
 from app.hub.components.error_pages import ErrorPage, RequestError
 from app.hub.encryption import derive_key
 from app.hub.web.cookies import delete_cookie, set_cookie
@@ -37,18 +38,6 @@ log = logging.getLogger("gatehouse.hub")
 CLIENT_NAME: Final = "profile"
 """Name of the hub's own client."""
 LIFETIME_SECONDS: Final = 600
-ACCOUNT_PAGES: Final = (
-    "/profile", "/profile/edit", "/username", "/emails", "/emails/add", "/phone", "/phone/change", "/phone/remove", "/security",
-    "/security-questions", "/delete-account", "/change-password", "/set-password", "/second-factors", "/second-factors/add",
-    "/second-factors/remove", "/backup-codes", "/passkeys", "/passkeys/add", "/passkeys/edit", "/applications", "/download-data",
-    "/pin", "/identities", "/identities/add", "/identities/remove", "/organizations", "/organizations/leave", "/organizations/members",
-    "/organizations/members/edit", "/organizations/members/remove", "/organizations/create", "/organizations/settings",
-    "/organizations/delete", "/organizations/transfer", "/organizations/requests",
-    "/organizations/invitations", "/organizations/invitations/new", "/invitations",
-    "/organizations/invitations/link", "/organizations/invitations/revoke",
-    "/organizations/domains", "/organizations/domains/add", "/organizations/domains/remove",
-)  # fmt: skip
-_PARAMETER: Final = re.compile(r"(kind|id|provider)=[A-Za-z0-9_-]{1,64}")
 _MAX_PENDING: Final = 3
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _ALGORITHMS: Final = ["RS256", "RS384", "RS512", "PS256", "ES256", "EdDSA", "Ed25519"]
@@ -58,12 +47,6 @@ views = Blueprint("callback", __name__)
 
 class LoginFailed(Exception):
     """The callback does not match the request that this browser sent; the text goes into the log."""
-
-
-def is_account_page(address: str) -> bool:
-    """Return whether an address is an account page, with at most one known parameter."""
-    path, _, query = address.partition("?")
-    return path in ACCOUNT_PAGES and (not query or _PARAMETER.fullmatch(query) is not None)
 
 
 def start_login(landing: str, *, reauthenticate: bool = False) -> Response:
@@ -125,7 +108,7 @@ def _pending_login() -> tuple[dict[str, str], str]:
     if (
         not isinstance(pending, dict)
         or not hmac.compare_digest(str(pending.get("id")), str(state_id))
-        or landing.partition("?")[0] not in ACCOUNT_PAGES
+        or not is_landing(landing)
     ):
         raise LoginFailed("the state was given to another browser")
     return pending, landing

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from app.contract.auth import Host
 from app.contract.catalogue import for_visits
-from app.contract.errors import AnotherAccount
+from app.contract.errors import AnotherAccount, NotAuthenticated
 from app.contract.visitor_claims import VISIT_HEADER, VisitorClaims
 from app.kit import randomness
 from app.kit.clock import Clock
@@ -35,9 +35,16 @@ class AccountChanged(Exception):
     """The posted form belongs to another account than the current one; `account_changed` answers it for every page."""
 
 
+class SignInRequired(Exception):
+    """The visit has no session; `exception_pages.py` begins a sign-in, which returns to the account page."""
+
+
 @dataclass
 class _VisitClient(Client):
-    """Calls operations for one visit: public operations in their `for_visits` form. Raises AccountChanged for AnotherAccount."""
+    """Calls operations for one visit: public operations in their `for_visits` form.
+
+    Raises AccountChanged for AnotherAccount, and SignInRequired for NotAuthenticated.
+    """
 
     client: Client
 
@@ -47,6 +54,8 @@ class _VisitClient(Client):
             return self.client(called, req)
         except AnotherAccount:
             raise AccountChanged from None
+        except NotAuthenticated:
+            raise SignInRequired from None
 
 
 class IdentityClient:

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Protocol
 
 from app.contract import errors as e
 from app.hub.forms.code import ENOUGH_TEXTS
 from app.hub.locale import lazy_gettext as _l
 from app.hub.rendering.page import Notice
 from app.kit.operations.errors import ApiError
+
+
+class ExplainingForm(Protocol):
+    """A form with fields that show some refusals."""
+
+    def add_refusal(self, refusal: ApiError) -> bool:
+        """Add the refusal to its field; return whether it has one."""
+
+
+def explain(form: ExplainingForm, refusal: ApiError) -> Notice | None:
+    """Show a refusal at its field of the form, or return its notice."""
+    return None if form.add_refusal(refusal) else refusal_notice(refusal)
 
 
 def refusal_notice(refusal: ApiError) -> Notice:

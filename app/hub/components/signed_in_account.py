@@ -3,42 +3,28 @@
 from __future__ import annotations
 
 from app.contract.accounts.pages import profile as account_pages
-from app.contract.errors import NotAuthenticated
 from app.contract.page_models import NoParameters
 from app.contract.second_factors.pages import account as account_factor_pages
 from app.contract.sign_in import pages as sign_in_pages
 from app.contract.steps import AccountStep, LoginStep, RegisterStep
+from app.hub.account_pages import read_account
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 
 
-def read_profile(**more: bool) -> account_pages.ProfileResponse | None:
-    """Return the profile of the signed-in account, `more` as in `ProfileRequest`; None without a session."""
-    visit = current_visit()
-    if not visit.session:
-        return None
-    try:
-        profile = api()(account_pages.profile, account_pages.ProfileRequest(**more))
-    except NotAuthenticated:
-        return None
-    visit.use_account_language(profile.person)
-    return profile
+def read_profile(**more: bool) -> account_pages.ProfileResponse:
+    """Return the profile of the signed-in account, `more` as in `ProfileRequest`. Raises SignInRequired."""
+    return read_account(account_pages.profile, account_pages.ProfileRequest(**more))
 
 
-def read_factors() -> account_factor_pages.FactorsView | None:
-    """Return the second factors of the signed-in account; None without a session.
+def read_factors() -> account_factor_pages.FactorsView:
+    """Return the second factors of the signed-in account.
 
     Raises:
+        SignInRequired: as `read_account`.
         TwoFactorOff: the tenant has no second factors.
     """
-    if not current_visit().session:
-        return None
-    try:
-        factors = api()(account_factor_pages.read, NoParameters())
-    except NotAuthenticated:
-        return None
-    current_visit().use_account_language(factors.person)
-    return factors
+    return read_account(account_factor_pages.read, NoParameters())
 
 
 def account_in_interaction() -> str:

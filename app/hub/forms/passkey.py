@@ -13,6 +13,7 @@ from wtforms import HiddenField
 from app.contract import errors as e
 from app.contract.passkeys.models import PresentedCredential
 from app.contract.passkeys.pages import PasskeyOptions
+from app.hub.client.identity_client import SignInRequired
 from app.hub.locale import lazy_gettext as _l
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.page import Notice, with_retry_after
@@ -66,6 +67,8 @@ def options_response(form: HubForm, ask: Callable[[], PasskeyOptions]) -> Respon
         return _json({}, 403)
     try:
         return _json(ask().options, 200)
+    except SignInRequired:
+        return _json({}, 401)
     except ApiError as refusal:
         return with_retry_after(_json({}, refusal.status), refusal)
 

@@ -11,10 +11,15 @@ from app.contract.steps import StepResponse
 from app.kit.operations.wire import Wire
 
 
-class AccountView(Wire):
-    """The account of a page that can change it, and whether the visitor must reauthenticate first."""
+class OfAccount(Wire):
+    """What a page of the signed-in account shows."""
 
     person: PersonView
+
+
+class AccountView(OfAccount):
+    """What a page that can change the account shows, and whether the visitor must reauthenticate first."""
+
     needs_password: bool = False  # the last authentication is too old for sensitive changes
     must_confirm: bool = False  # as `needs_password`, but the password alone is not sufficient
 

@@ -6,9 +6,8 @@ from typing import Any, Final
 from pydantic import Field
 
 from app.contract import errors as e
-from app.contract.accounts.models import PersonView
 from app.contract.accounts.pages.profile import FORM_ERRORS
-from app.contract.accounts.pages.reauthentication import SessionRenewal, WithPassword
+from app.contract.accounts.pages.reauthentication import OfAccount, SessionRenewal, WithPassword
 from app.contract.catalogue import HASHES, HASHES_SECRETS, hub_operation
 from app.contract.error_groups import REAUTHENTICATION
 from app.contract.oauth.models import ScopeView
@@ -51,10 +50,9 @@ class CheckupView(Wire):
     next: Improvement | None = None
 
 
-class SecurityView(Wire):
+class SecurityView(OfAccount):
     """The overview."""
 
-    person: PersonView
     has_password: bool
     password_changed_at: str | None = None
     has_pin: bool = False
@@ -87,8 +85,7 @@ class ApplicationView(Wire):
     since: str
 
 
-class ApplicationsView(Wire):
-    person: PersonView
+class ApplicationsView(OfAccount):
     applications: list[ApplicationView] = Field(default_factory=list)
     has_to_do: bool = False  # the account could be made safer
 

@@ -14,15 +14,15 @@ from app.contract import errors as e
 from app.contract.accounts.pages import deletion as contract
 from app.contract.accounts.self_service import RequestDeletion, ask_deletion
 from app.contract.page_models import LinkToken
-from app.hub import journey, oidc_client
+from app.hub import journey
+from app.hub.account_pages import require_confirmation
 from app.hub.components import mailed_link
 from app.hub.components.change_refusals import refusal_notice
 from app.hub.components.restore_account import KeepAccountPage, RestoreForm
 from app.hub.components.signed_in_account import read_profile
-from app.hub.confirmation import require_confirmation
 from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
 from app.hub.locale import lazy_gettext as _l
-from app.hub.pages import pages
+from app.hub.pages import account_page, pages
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.formatting import format_day
 from app.hub.rendering.page import Notice, Page
@@ -144,7 +144,7 @@ class AccountDeletedPage(Page):
         return {"in grace period": cls(format_day("2026-12-05")), "gone": cls()}
 
 
-@pages.get(ADDRESS)
+@account_page(ADDRESS)
 def show_delete_account() -> Response:
     token = mailed_link.link_token()
     if token:
@@ -154,11 +154,10 @@ def show_delete_account() -> Response:
     if "left" in current_visit().query:
         return AccountDeletedPage(format_day(current_visit().query["left"])).render()
     view = read_profile()
-    if view is None:
-        return oidc_client.start_login(ADDRESS)
     form = RequestDeletionForm(data=confirmation_data(view))
     page = DeleteAccountPage(form, has_email=bool(view.profile.get("Email")))
-    return require_confirmation(view, ADDRESS) or page.render()
+    require_confirmation(view)
+    return page.render()
 
 
 @pages.post(ADDRESS)
@@ -170,8 +169,6 @@ def submit_delete_account() -> Response:
         return DeleteAccountPage(form).render(form.error_status)
     try:
         api(form.current_password)(ask_deletion, RequestDeletion())
-    except e.NotAuthenticated:
-        return oidc_client.start_login(ADDRESS)
     except ApiError as refusal:
         problem = None if form.add_refusal(refusal) else _problem(refusal)
         return DeleteAccountPage(form, problem).render(refusal.status)

@@ -12,13 +12,12 @@ from flask import Response
 from app.contract import errors as e
 from app.contract.accounts.pages import security as contract
 from app.contract.accounts.pages.reauthentication import WithPassword
-from app.hub import oidc_client
+from app.hub.account_pages import require_confirmation
 from app.hub.components.change_refusals import refusal_notice
 from app.hub.components.signed_in_account import read_profile
-from app.hub.confirmation import require_confirmation
 from app.hub.forms.password_confirmation import PasswordConfirmationForm, confirmation_data
 from app.hub.locale import lazy_gettext as _l
-from app.hub.pages import pages
+from app.hub.pages import account_page, pages
 from app.hub.rendering.page import Notice, Page
 from app.hub.web.services import api, services
 from app.hub.web.visit import current_visit
@@ -59,12 +58,11 @@ class DownloadDataPage(Page):
         }
 
 
-@pages.get(ADDRESS)
+@account_page(ADDRESS)
 def show_download_data() -> Response:
     view = read_profile()
-    if view is None:
-        return oidc_client.start_login(ADDRESS)
-    return require_confirmation(view, ADDRESS) or DownloadDataPage(DownloadForm(data=confirmation_data(view))).render()
+    require_confirmation(view)
+    return DownloadDataPage(DownloadForm(data=confirmation_data(view))).render()
 
 
 @pages.post(ADDRESS)
@@ -74,8 +72,6 @@ def download_data() -> Response:
         return DownloadDataPage(form).render(form.error_status)
     try:
         export = api()(contract.export_data, form.to_request())
-    except e.NotAuthenticated:
-        return oidc_client.start_login(ADDRESS)
     except ApiError as refusal:
         return _refused(form, refusal)
     current_visit().renew(export.session)

@@ -8,15 +8,14 @@ from typing import Final
 
 from flask import Response
 
-from app.contract import errors as e
 from app.contract.accounts.pages.profile import edit_profile as operation
 from app.contract.accounts.pages.profile import editable
-from app.hub import journey, oidc_client
-from app.hub.components.change_refusals import refusal_notice
+from app.hub import journey
+from app.hub.components.change_refusals import explain, refusal_notice
 from app.hub.components.signed_in_account import read_profile
 from app.hub.forms.profile_fields import SAMPLE_FIELDS, FieldsForm, initial_values
 from app.hub.locale import lazy_gettext as _l
-from app.hub.pages import pages
+from app.hub.pages import account_page, pages
 from app.hub.rendering.page import Notice, Page
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
@@ -53,11 +52,9 @@ class EditProfilePage(Page):
         }
 
 
-@pages.get(ADDRESS)
+@account_page(ADDRESS)
 def show_edit_profile() -> Response:
     view = read_profile()
-    if view is None:
-        return oidc_client.start_login(ADDRESS)
     fields = editable(current_visit().tenant.form)
     return EditProfilePage(FieldsForm.of(fields, data=initial_values(fields, view.profile))).render()
 
@@ -69,10 +66,8 @@ def submit_edit_profile() -> Response:
         return EditProfilePage(form).render(form.error_status)
     try:
         api()(operation, form.to_request())
-    except e.NotAuthenticated:
-        return oidc_client.start_login(ADDRESS)
     except ApiError as refusal:
-        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
+        problem = explain(form, refusal)
         return EditProfilePage(form, problem).render(refusal.status)
     return _saved()
 

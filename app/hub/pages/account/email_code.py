@@ -13,11 +13,11 @@ from wtforms import HiddenField
 from app.contract import errors as e
 from app.contract.accounts.pages import contacts as contract
 from app.contract.page_models import SentTo
-from app.hub import journey, oidc_client
+from app.hub import journey
 from app.hub.components.signed_in_account import read_profile
 from app.hub.forms import code
 from app.hub.forms.code import AGAIN, CodePage, CodePageNotice
-from app.hub.pages import pages
+from app.hub.pages import account_page, pages
 from app.hub.pages.account.email_addresses import EMAIL_CODE, EMAILS, email_code_address
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.page import with_retry_after
@@ -84,12 +84,10 @@ class EmailCodePage(CodePage):
         }
 
 
-@pages.get(EMAIL_CODE)
+@account_page(EMAIL_CODE, landing=EMAILS)
 def show_email_code() -> Response:
     """Render the code page in any browser of the account; the identity service knows the pending addresses."""
     view, requested = read_profile(with_addresses=True), current_visit().query.get("email", "").lower()
-    if view is None:
-        return oidc_client.start_login(EMAILS)
     pending = next((entry for entry in view.addresses if entry.can_resend and entry.email.lower() == requested), None)
     if pending is None:
         return journey.redirect_to(EMAILS)
@@ -107,8 +105,6 @@ def submit_email_code() -> Response:
     operation: Any = contract.resend_email if isinstance(form, ResendEmailForm) else contract.confirm_email
     try:
         api()(operation, form.to_request())
-    except e.NotAuthenticated:
-        return oidc_client.start_login(EMAILS)
     except e.EmailVerifiedBefore:
         return journey.redirect_to(_CONFIRMED)
     except _NOT_PENDING_ERRORS:

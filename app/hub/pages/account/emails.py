@@ -14,14 +14,15 @@ from app.contract import errors as e
 from app.contract.accounts.pages import contacts as contract
 from app.contract.accounts.self_service import RemoveEmail, remove_email
 from app.contract.messages.short_link_paths import ALERT_LINK_DAYS
-from app.hub import journey, oidc_client
-from app.hub.components.change_refusals import refusal_notice
+from app.hub import journey
+from app.hub.account_pages import ConfirmationRequired, require_confirmation
+from app.hub.client.identity_client import SignInRequired
+from app.hub.components.change_refusals import explain, refusal_notice
 from app.hub.components.signed_in_account import read_profile
-from app.hub.confirmation import redirect_to_confirmation, require_confirmation
 from app.hub.forms.code import resend_hint
 from app.hub.forms.password_confirmation import PasswordConfirmationForm, confirmation_data
 from app.hub.locale import lazy_gettext as _l
-from app.hub.pages import pages
+from app.hub.pages import account_page, pages
 from app.hub.pages.account.email_addresses import EMAILS, email_code_address
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.page import Notice, Page
@@ -204,7 +205,7 @@ class ChangeEmailPage(Page):
         }
 
 
-@pages.get(EMAILS)
+@account_page(EMAILS)
 def show_emails() -> Response:
     return _render_list(PrimaryEmailForm(formdata=None))
 
@@ -219,12 +220,11 @@ def choose_email() -> Response:
     return ChangeEmailPage(ChangeEmailForm(formdata=None, data={**provided, "action": action})).render()
 
 
-@pages.get(ADD)
+@account_page(ADD)
 def show_add_email() -> Response:
     view = read_profile()
-    if view is None:
-        return oidc_client.start_login(ADD)
-    return require_confirmation(view, ADD) or AddEmailPage(AddEmailForm(data=confirmation_data(view))).render()
+    require_confirmation(view)
+    return AddEmailPage(AddEmailForm(data=confirmation_data(view))).render()
 
 
 @pages.post(ADD)
@@ -234,15 +234,13 @@ def submit_add_email() -> Response:
         return AddEmailPage(form).render(form.error_status)
     try:
         current_visit().renew(api()(contract.add_email, form.to_request()).session)
-    except e.NotAuthenticated:
-        return oidc_client.start_login(ADD)
     except ApiError as refusal:
-        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
+        problem = explain(form, refusal)
         return AddEmailPage(form, problem).render(refusal.status)
     return journey.redirect_to(email_code_address(form.email.data or ""))
 
 
-@pages.get(CHANGE)
+@account_page(CHANGE, landing=EMAILS)
 def show_change_email() -> Response:
     """Redirect a reload to the list."""
     return journey.redirect_to(EMAILS)
@@ -259,20 +257,18 @@ def submit_change_email() -> Response:
             current_visit().renew(api()(contract.make_primary, form.to_request()).session)
         else:
             api(form.current_password)(remove_email, RemoveEmail(email=form.request.email))
-    except e.NotAuthenticated:
-        return redirect_to_confirmation(EMAILS)  # the list itself needs no reauthentication
+    except SignInRequired:
+        raise ConfirmationRequired from None  # the list itself needs no reauthentication
     except e.EmailNotOnProfile:
         return journey.redirect_to(EMAILS)  # already gone: the list shows it
     except ApiError as refusal:
-        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
+        problem = explain(form, refusal)
         return ChangeEmailPage(form, problem).render(refusal.status)
     return journey.redirect_to(f"{EMAILS}?done={action}")
 
 
 def _render_list(form: PrimaryEmailForm, status: int = 200) -> Response:
     view = read_profile(with_addresses=True)
-    if view is None:
-        return oidc_client.start_login(EMAILS)
     form.asks.data, form.account.data = confirmation_data(view).values()
     addresses = tuple(
         EmailRow(**address.model_dump(exclude={"is_asked", "carries"}), is_pending=address.is_asked)

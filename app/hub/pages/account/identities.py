@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
-from urllib.parse import urlencode
 
 from flask import Response
 from wtforms import HiddenField
@@ -13,12 +12,12 @@ from wtforms import HiddenField
 from app.contract import errors as e
 from app.contract.federation.pages import identities as contract
 from app.contract.page_models import NoParameters
-from app.hub import journey, oidc_client
-from app.hub.components.change_refusals import refusal_notice
-from app.hub.confirmation import require_confirmation
+from app.hub import journey
+from app.hub.account_pages import read_account, require_confirmation
+from app.hub.components.change_refusals import explain, refusal_notice
 from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
 from app.hub.locale import lazy_gettext as _l
-from app.hub.pages import pages
+from app.hub.pages import account_page, pages
 from app.hub.rendering import formatting
 from app.hub.rendering.page import Notice, Page, provider_redirect_targets
 from app.hub.web.services import api
@@ -171,27 +170,22 @@ class RemoveIdentityPage(Page):
         }
 
 
-@pages.get(ADDRESS)
+@account_page(ADDRESS)
 def show_identities() -> Response:
     view = read_identities()
-    if view is None:
-        return oidc_client.start_login(ADDRESS)
     result = current_visit().query.get("done") or current_visit().query.get("problem", "")
     providers = tuple(ProviderOption(identity.name, identity.title, identity.mark) for identity in view.connections)
     return IdentitiesPage(tuple(_identity_row(identity) for identity in view.identities), providers, result).render()
 
 
-@pages.get(ADD)
+@account_page(ADD, parameter="provider")
 def show_add_identity() -> Response:
     requested = current_visit().query.get("provider", "")
-    view, landing = read_identities(), f"{ADD}?{urlencode({'provider': requested})}"
-    if view is None:
-        return _sign_in(landing)
+    view = read_identities()
     title = _provider_title(view, requested)
     if title is None:
         return journey.redirect_to(ADDRESS)
-    if (redirect := require_confirmation(view, landing)) is not None:
-        return redirect
+    require_confirmation(view)
     form = LinkIdentityForm(formdata=None, data={**confirmation_data(view), "provider": requested})
     return AddIdentityPage(form, title).render()
 
@@ -209,33 +203,26 @@ def submit_add_identity() -> Response:
                     contract.connect, contract.LinkIdentityRequest(provider=requested, password=form.current_password)
                 )
             )
-        except e.NotAuthenticated:
-            return _sign_in(f"{ADD}?{urlencode({'provider': requested})}")
         except ApiError as refusal:
             problem, status = _problem(form, refusal), refusal.status
     view = read_identities()
-    title = _provider_title(view, requested) if view is not None else None
+    title = _provider_title(view, requested)
     if title is None:
         return journey.redirect_to(ADDRESS)
     return AddIdentityPage(form, title, problem).render(status)
 
 
-@pages.get(REMOVE)
+@account_page(REMOVE, parameter="id", field="identity")
 def show_remove_identity() -> Response:
     view = read_identities()
-    if view is None:
-        return oidc_client.start_login(ADDRESS)
     requested = current_visit().query.get("id", "")
     page = _removal_page(
         view, UnlinkIdentityForm(formdata=None, data={**confirmation_data(view), "identity": requested}), requested
     )
     if page is None:
         return journey.redirect_to(ADDRESS)
-    if (
-        not page.is_last_method
-        and (redirect := require_confirmation(view, f"{REMOVE}?{urlencode({'id': requested})}")) is not None
-    ):
-        return redirect
+    if not page.is_last_method:
+        require_confirmation(view)
     return page.render()
 
 
@@ -249,35 +236,21 @@ def submit_remove_identity() -> Response:
             response = api()(
                 contract.disconnect, contract.UnlinkIdentityRequest(id=requested, password=form.current_password)
             )
-        except e.NotAuthenticated:
-            return oidc_client.start_login(ADDRESS)
         except ApiError as refusal:
             problem, status = _problem(form, refusal), refusal.status
         else:
             current_visit().renew(response.session)
             return journey.redirect_to(f"{ADDRESS}?done=removed")
     view = read_identities()
-    page = _removal_page(view, form, requested) if view is not None else None
+    page = _removal_page(view, form, requested)
     if page is None:
         return journey.redirect_to(ADDRESS)  # unlinked already, by a double submit or another tab
     return replace(page, problem=problem).render(status)
 
 
-def read_identities() -> contract.OwnIdentities | None:
-    """Return the account's linked identities; None without a session."""
-    if not current_visit().session:
-        return None
-    try:
-        view = api()(contract.read, NoParameters())
-    except e.NotAuthenticated:
-        return None
-    current_visit().use_account_language(view.person)
-    return view
-
-
-def _sign_in(landing: str) -> Response:
-    """Start a sign-in that returns to this page, if it is one of our own."""
-    return oidc_client.start_login(landing if oidc_client.is_account_page(landing) else ADDRESS)
+def read_identities() -> contract.OwnIdentities:
+    """Return the account's linked identities. Raises SignInRequired."""
+    return read_account(contract.read, NoParameters())
 
 
 def _provider_title(view: contract.OwnIdentities, requested: str) -> str | None:
@@ -290,7 +263,7 @@ def _removal_page(view: contract.OwnIdentities, form: UnlinkIdentityForm, reques
 
 
 def _problem(form: PasswordConfirmationForm, refusal: ApiError) -> Notice | None:
-    return None if form.add_refusal(refusal) else refusal_notice(refusal)
+    return explain(form, refusal)
 
 
 def _identity_row(identity: contract.LinkedIdentityView) -> LinkedIdentity:

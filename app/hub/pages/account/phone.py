@@ -15,15 +15,15 @@ from app.contract import errors as e
 from app.contract.accounts import phone_numbers
 from app.contract.accounts.pages import contacts as contract
 from app.contract.page_models import SentTo
-from app.hub import journey, oidc_client
-from app.hub.components.change_refusals import refusal_notice
+from app.hub import journey
+from app.hub.account_pages import require_confirmation
+from app.hub.components.change_refusals import explain, refusal_notice
 from app.hub.components.signed_in_account import read_profile
-from app.hub.confirmation import require_confirmation
 from app.hub.forms import code
 from app.hub.forms.code import AGAIN, CodePage, CodePageNotice
 from app.hub.forms.password_confirmation import PasswordConfirmationForm, confirmation_data
 from app.hub.locale import lazy_gettext as _l
-from app.hub.pages import pages
+from app.hub.pages import account_page, pages
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.page import Notice, Page, with_retry_after
 from app.hub.tenants.tenant import IdentifierKind
@@ -201,27 +201,24 @@ class RemovePhonePage(Page):
         }
 
 
-@pages.get(SHOWN)
+@account_page(SHOWN)
 def show_phone() -> Response:
     view = read_profile(with_asked_phone=True)
-    if view is None:
-        return oidc_client.start_login(SHOWN)
     if not _has_phone_login():
         return journey.redirect_to("/profile")
     is_confirmed, done = bool(view.profile.get("PhoneIdVerified")), current_visit().query.get("done", "")
     return PhonePage(view.phone or "", is_confirmed, view.asked_phone or "", done).render()
 
 
-@pages.get(CHANGE)
+@account_page(CHANGE)
 def show_change_phone() -> Response:
     view = read_profile()
-    if view is None:
-        return oidc_client.start_login(CHANGE)
     if not _has_phone_login():
         return journey.redirect_to("/profile")
     unconfirmed = "" if view.profile.get("PhoneIdVerified") else view.phone or ""
     page = ChangePhonePage(PhoneNumberForm(data={"phone": unconfirmed, **confirmation_data(view)}))
-    return require_confirmation(view, CHANGE) or page.render()
+    require_confirmation(view)
+    return page.render()
 
 
 @pages.post(CHANGE)
@@ -231,20 +228,16 @@ def submit_change_phone() -> Response:
         return ChangePhonePage(form).render(form.error_status)
     try:
         current_visit().renew(api()(contract.request_phone_change, form.to_request()).session)
-    except e.NotAuthenticated:
-        return oidc_client.start_login(CHANGE)
     except ApiError as refusal:
-        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
+        problem = explain(form, refusal)
         return ChangePhonePage(form, problem).render(refusal.status)
     return journey.redirect_to(CODE)
 
 
-@pages.get(CODE)
+@account_page(CODE, landing=SHOWN)
 def show_phone_code() -> Response:
     """Render the code page in any browser of the account; the identity service knows the pending number."""
     view = read_profile(with_asked_phone=True)
-    if view is None:
-        return oidc_client.start_login(SHOWN)
     if not view.asked_phone:
         return journey.redirect_to(SHOWN)
     code_notice = CodePageNotice.SENT if current_visit().query.get("sent") else None
@@ -261,8 +254,6 @@ def submit_phone_code() -> Response:
     operation: Any = contract.resend_phone_code if isinstance(form, ResendPhoneCodeForm) else contract.confirm_phone
     try:
         api()(operation, form.to_request())
-    except e.NotAuthenticated:
-        return oidc_client.start_login(SHOWN)
     except (e.NoPhoneOnProfile, e.PhoneRegistered):
         return journey.redirect_to(SHOWN)  # another tab changed or confirmed the number
     except ApiError as refusal:
@@ -275,14 +266,13 @@ def submit_phone_code() -> Response:
     )
 
 
-@pages.get(REMOVE)
+@account_page(REMOVE)
 def show_remove_phone() -> Response:
     view = read_profile()
-    if view is None:
-        return oidc_client.start_login(REMOVE)
     if not (view.phone and _has_phone_login()):
         return journey.redirect_to(SHOWN)
-    return require_confirmation(view, REMOVE) or RemovePhonePage(RemovePhoneForm(data=confirmation_data(view))).render()
+    require_confirmation(view)
+    return RemovePhonePage(RemovePhoneForm(data=confirmation_data(view))).render()
 
 
 @pages.post(REMOVE)
@@ -292,14 +282,12 @@ def submit_remove_phone() -> Response:
         return RemovePhonePage(form).render(form.error_status)
     try:
         api(form.current_password)(phone_numbers.remove, phone_numbers.RemovePhone())
-    except e.NotAuthenticated:
-        return oidc_client.start_login(REMOVE)
     except (e.NoPhoneOnProfile, e.NoPhoneRegistered):
         return journey.redirect_to(f"{SHOWN}?done=removed")  # a double submit: already removed
     except e.NotProcessable as refusal:
         return RemovePhonePage(form, _ONLY_IDENTIFIER).render(refusal.status)
     except ApiError as refusal:
-        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
+        problem = explain(form, refusal)
         return RemovePhonePage(form, problem).render(refusal.status)
     return journey.redirect_to(f"{SHOWN}?done=removed")
 

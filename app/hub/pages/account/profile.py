@@ -12,10 +12,9 @@ from flask_babel import lazy_pgettext
 
 from app.contract.accounts.pages import profile as contract
 from app.contract.accounts.pages.profile import editable
-from app.hub import oidc_client
 from app.hub.components.signed_in_account import read_profile
 from app.hub.locale import lazy_gettext as _l
-from app.hub.pages import pages
+from app.hub.pages import account_page
 from app.hub.rendering.formatting import long_date
 from app.hub.rendering.page import Notice, Page
 from app.hub.tenants.branding import initials
@@ -107,11 +106,9 @@ class ProfilePage(Page):
         }
 
 
-@pages.get("/profile")
+@account_page("/profile")
 def show_profile() -> Response:
     view = read_profile(with_checkup=True)
-    if view is None:
-        return oidc_client.start_login("/profile")
     visit, profile = current_visit(), view.profile
     groups = (
         Group(_ABOUT, _about(view, visit.tenant)),

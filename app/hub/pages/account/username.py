@@ -12,14 +12,14 @@ from wtforms.validators import InputRequired
 
 from app.contract import errors as e
 from app.contract.accounts.self_service import SetUsername, set_username
-from app.hub import journey, oidc_client
-from app.hub.components.change_refusals import refusal_notice
+from app.hub import journey
+from app.hub.account_pages import require_confirmation
+from app.hub.components.change_refusals import explain, refusal_notice
 from app.hub.components.signed_in_account import read_profile
-from app.hub.confirmation import require_confirmation
 from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm
 from app.hub.forms.registration_fields import USERNAME_FORMAT
 from app.hub.locale import lazy_gettext as _l
-from app.hub.pages import pages
+from app.hub.pages import account_page, pages
 from app.hub.rendering.page import Notice, Page
 from app.hub.web.services import api
 from app.kit.operations.errors import ApiError
@@ -83,14 +83,13 @@ class UsernamePage(Page):
         }
 
 
-@pages.get(ADDRESS)
+@account_page(ADDRESS)
 def show_username() -> Response:
     view = read_profile()
-    if view is None:
-        return oidc_client.start_login(ADDRESS)
     asks = NEEDED if view.needs_password else ""
     page = UsernamePage(UsernameForm(data={"username": view.profile.get("UserName") or "", "asks": asks}))
-    return require_confirmation(view, ADDRESS) or page.render()
+    require_confirmation(view)
+    return page.render()
 
 
 @pages.post(ADDRESS)
@@ -100,9 +99,7 @@ def submit_username() -> Response:
         return UsernamePage(form).render(form.error_status)
     try:
         api(form.current_password)(set_username, form.to_request())
-    except e.NotAuthenticated:
-        return oidc_client.start_login(ADDRESS)
     except ApiError as refusal:
-        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
+        problem = explain(form, refusal)
         return UsernamePage(form, problem).render(refusal.status)
     return journey.redirect_to("/profile?saved=1")

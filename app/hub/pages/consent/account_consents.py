@@ -17,10 +17,11 @@ from app.contract.consents import pages as contract
 from app.contract.consents.forms import ConsentForm
 from app.contract.consents.operations import ConsentAnswer
 from app.contract.page_models import NoParameters
-from app.hub import journey, oidc_client
+from app.hub import journey
+from app.hub.client.identity_client import SignInRequired
 from app.hub.components.change_refusals import refusal_notice
 from app.hub.locale import lazy_gettext as _l
-from app.hub.pages import pages
+from app.hub.pages import account_page, pages
 from app.hub.pages.consent import consent_fields
 from app.hub.pages.consent.consent_fields import SAMPLE_NEWS, SAMPLE_SIGN_UP, BoxesForm, Section
 from app.hub.rendering.page import Notice, Page, form_notice
@@ -130,10 +131,9 @@ class ConsentsPage(Page):
         }
 
 
-@pages.get(ADDRESS)
+@account_page(ADDRESS)
 def show_consents() -> Response:
-    view = _read()
-    return _page(view).render() if view else oidc_client.start_login(ADDRESS)
+    return _page(_read()).render()
 
 
 @pages.post(ADDRESS)
@@ -149,25 +149,19 @@ def submit_consents() -> Response:
             answers = [ConsentAnswer(consent_option_id=option, is_accepted=yes) for option, yes in choices.items()]
             api()(consents.change, consents.UpdateOwnConsents(Consents=answers))
         return journey.redirect_to(f"{ADDRESS}?saved=1")
-    except e.NotAuthenticated:
-        return oidc_client.start_login(ADDRESS)
     except (e.ConsentsOff, e.NoConsentForm, e.ConsentRefused, e.TooManyRequests) as refusal:
         return _refused(refusal.status, refusal_notice(refusal))
 
 
 def _refused(status: int, problem: Notice | None) -> Response:
     """Render the stored consents with the problem above them."""
-    view = _read()
-    return _page(view, problem).render(status) if view else oidc_client.start_login(ADDRESS)
+    return _page(_read(), problem).render(status)
 
 
-def _read() -> contract.OwnConsents | None:
+def _read() -> contract.OwnConsents:
     if not current_visit().session:
-        return None
-    try:
-        return api()(contract.read_consents, NoParameters())
-    except e.NotAuthenticated:
-        return None
+        raise SignInRequired
+    return api()(contract.read_consents, NoParameters())
 
 
 def _page(view: contract.OwnConsents, problem: Notice | None = None) -> ConsentsPage:

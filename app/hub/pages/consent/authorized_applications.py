@@ -10,13 +10,13 @@ from typing import Final
 from flask import Response
 from wtforms import HiddenField
 
-from app.contract import errors as e
 from app.contract.accounts.pages import security as contract
 from app.contract.auth import ACCOUNT_READ
 from app.contract.page_models import NoParameters
-from app.hub import journey, oidc_client
+from app.hub import journey
+from app.hub.account_pages import read_account
 from app.hub.locale import lazy_gettext as _l
-from app.hub.pages import pages
+from app.hub.pages import account_page, pages
 from app.hub.rendering import formatting
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.formatting import DEFAULT_SCOPES, Scope
@@ -93,7 +93,7 @@ _REVOKED: Final = Notice(
 )
 
 
-@pages.get(ADDRESS)
+@account_page(ADDRESS)
 def show_applications() -> Response:
     return _render(RevokeForm(formdata=None))
 
@@ -103,21 +103,12 @@ def revoke_application() -> Response:
     form = RevokeForm()
     if not form.validate():
         return _render(form, form.error_status)
-    try:
-        api()(contract.revoke_application, form.to_request())
-    except e.NotAuthenticated:
-        return oidc_client.start_login(ADDRESS)
+    api()(contract.revoke_application, form.to_request())
     return journey.redirect_to(f"{ADDRESS}?done=ended")
 
 
 def _render(form: RevokeForm, status: int = 200) -> Response:
-    if not current_visit().session:
-        return oidc_client.start_login(ADDRESS)
-    try:
-        view = api()(contract.applications, NoParameters())
-    except e.NotAuthenticated:
-        return oidc_client.start_login(ADDRESS)
-    current_visit().use_account_language(view.person)
+    view = read_account(contract.applications, NoParameters())
     applications = tuple(map(_application_row, view.applications))
     return ApplicationsPage(form, applications, current_visit().query.get("done") == "ended", view.has_to_do).render(
         status

@@ -14,6 +14,7 @@ from app.contract.consents.pages import ConsentFormsAnswer, answer_forms
 from app.contract.sign_in import pages as sign_in_pages
 from app.contract.steps import ConsentFormsStep
 from app.hub import journey
+from app.hub.client.identity_client import SignInRequired
 from app.hub.components.change_refusals import refusal_notice
 from app.hub.components.signed_in_account import account_in_interaction
 from app.hub.pages import pages
@@ -91,7 +92,7 @@ def submit_consent_forms() -> Response:
     answer = ConsentFormsAnswer(interaction_id=interaction.id, events=[form.event for form in forms], accepted=accepted)
     try:
         return journey.follow(api()(answer_forms, answer))
-    except e.NotAuthenticated:
+    except SignInRequired:
         return journey.redirect_to(f"/login?attempt={interaction.id}")
     except (e.NoConsentForm, e.ConsentRefused):  # the forms changed meanwhile: render the present ones
         return journey.redirect_to(f"{ADDRESS}?attempt={interaction.id}")

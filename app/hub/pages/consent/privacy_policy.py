@@ -8,12 +8,12 @@ from typing import Final
 
 from flask import Response
 
-from app.contract import errors as e
 from app.contract.consents.pages import accept_policy as operation
 from app.contract.page_models import InteractionOnly
 from app.contract.sign_in import pages as sign_in_pages
 from app.contract.steps import PrivacyPolicyStep
 from app.hub import journey
+from app.hub.client.identity_client import SignInRequired
 from app.hub.components.signed_in_account import account_in_interaction
 from app.hub.forms.registration_fields import localized
 from app.hub.pages import pages
@@ -90,7 +90,7 @@ def submit_privacy_policy() -> Response:
         return _page(form, account_in_interaction()).render(form.error_status)
     try:
         return journey.follow(api()(operation, form.to_request()))
-    except e.NotAuthenticated:
+    except SignInRequired:
         return journey.redirect_to(f"/login?attempt={interaction.id}")
 
 

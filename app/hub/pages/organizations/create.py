@@ -18,9 +18,11 @@ from app.contract.organizations.pages import settings as contract
 from app.contract.page_models import NoParameters
 from app.contract.sign_in import pages as sign_in_pages
 from app.contract.steps import SelectOrganizationStep, StepResponse
-from app.hub import journey, oidc_client
+from app.hub import journey
+from app.hub.account_pages import read_account
+from app.hub.client.identity_client import SignInRequired
 from app.hub.locale import lazy_gettext as _l
-from app.hub.pages import pages
+from app.hub.pages import account_page, pages
 from app.hub.rendering.form import HubForm, too_long
 from app.hub.rendering.page import Notice, Page
 from app.hub.tenants.branding import initials
@@ -136,14 +138,11 @@ class CreateOrganizationAtSignInPage(_CreatePage):
         return {name: cls(form, problem, *known) for name, (form, problem) in _samples().items()}
 
 
-@pages.get(ADDRESS)
+@account_page(ADDRESS)
 def show_create_organization() -> Response:
     view = _read()
-    if view is None:
-        return oidc_client.start_login(ADDRESS)
     if not view.can_create:
         return journey.redirect_to(LIST)
-    current_visit().use_account_language(view.person)
     return CreateOrganizationPage(CreateForm(), _PROBLEMS.get(view.creation_problem)).render()
 
 
@@ -154,8 +153,6 @@ def submit_create_organization() -> Response:
         return CreateOrganizationPage(form).render(form.error_status)
     try:
         created = api()(contract.create, form.request)
-    except e.NotAuthenticated:
-        return oidc_client.start_login(ADDRESS)
     except e.OrganizationCreationOff:
         return journey.redirect_to(LIST)
     except ApiError as refusal:
@@ -169,8 +166,10 @@ def show_create_at_sign_in() -> Response:
     response = _resume()
     if (step := _creating(response)) is None:
         return journey.follow(response)
-    view = _read()
-    problem = _PROBLEMS.get(view.creation_problem) if view is not None else None
+    try:
+        problem = _PROBLEMS.get(_read().creation_problem)
+    except SignInRequired:
+        problem = None
     return _at_sign_in(CreateForm(), step, response.relying_party, problem)
 
 
@@ -181,7 +180,7 @@ def submit_create_at_sign_in() -> Response:
         return _refused_at_sign_in(form, None, form.error_status)
     try:
         created = api()(contract.create, form.request)
-    except (e.NotAuthenticated, e.OrganizationCreationOff):
+    except (SignInRequired, e.OrganizationCreationOff):
         return journey.follow(_resume())
     except ApiError as refusal:
         return _refused_at_sign_in(form, form.add_refusal(refusal), refusal.status)
@@ -220,10 +219,5 @@ def _creating(response: StepResponse) -> SelectOrganizationStep | None:
     return step if isinstance(step, SelectOrganizationStep) and step.can_create else None
 
 
-def _read() -> account_organizations.OwnOrganizations | None:
-    if not current_visit().session:
-        return None
-    try:
-        return api()(account_organizations.read, NoParameters())
-    except e.NotAuthenticated:
-        return None
+def _read() -> account_organizations.OwnOrganizations:
+    return read_account(account_organizations.read, NoParameters())

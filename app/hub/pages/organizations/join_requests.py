@@ -12,15 +12,15 @@ from wtforms import HiddenField
 from app.contract import errors as e
 from app.contract.organizations.pages import join_requests as contract
 from app.hub import journey
-from app.hub.components.change_refusals import refusal_notice
-from app.hub.confirmation import redirect_to_confirmation
+from app.hub.account_pages import ConfirmationRequired
+from app.hub.client.identity_client import SignInRequired
+from app.hub.components.change_refusals import explain
 from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
 from app.hub.locale import lazy_gettext as _l
-from app.hub.pages import pages
+from app.hub.pages import account_page, pages
 from app.hub.pages.organizations.managed_organization import (
     LIST,
     address_of,
-    leave,
     page_number,
     read,
     requested_organization,
@@ -134,7 +134,7 @@ _NOTICES: Final[dict[type[ApiError], Notice]] = {
 }
 
 
-@pages.get(ADDRESS)
+@account_page(ADDRESS, parameter="id", field="organization")
 def show_join_requests() -> Response:
     return _list(None, requested_organization(), page_number(), _RESULTS.get(current_visit().query.get("done", "")))
 
@@ -157,13 +157,14 @@ def submit_join_request() -> Response:
         return _list(form, organization, 1, _NOTICES[e.JoinRequestClosed], 409)
     except (e.NoSeatLeft, e.WrongDefaultMemberRole) as refusal:
         return _list(form, organization, 1, _NOTICES[type(refusal)], refusal.status)
-    except e.NotAuthenticated as refusal:  # or the password does not suffice
-        landing = address_of(ADDRESS, organization)
-        return redirect_to_confirmation(landing) if current_visit().session else leave(refusal, landing)
+    except SignInRequired:  # or the password does not suffice
+        if current_visit().session:
+            raise ConfirmationRequired from None
+        raise
     except e.UnknownOrganization:
         return journey.redirect_to(LIST)
     except ApiError as refusal:
-        notice = None if form.add_refusal(refusal) else refusal_notice(refusal)
+        notice = explain(form, refusal)
         return _list(form, organization, 1, notice, refusal.status)
     current_visit().renew(decided.session)
     done = "approved" if is_approved else "declined"
@@ -174,9 +175,7 @@ def _list(
     form: DecisionForm | None, organization: str, number: int, notice: Notice | None, status: int = 200
 ) -> Response:
     request = contract.RequestsRequest(organization=organization or "-", page=number)
-    view = read(contract.read, request, address_of(ADDRESS, organization))
-    if isinstance(view, Response):
-        return view
+    view = read(contract.read, request)
     own = view.organization
     form = form or DecisionForm(formdata=None, data={**confirmation_data(view), "organization": organization})
     return JoinRequestsPage(

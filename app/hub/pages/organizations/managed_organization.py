@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import Final, TypeVar
 from urllib.parse import urlencode
 
-from flask import Response
+from flask import abort
 
 from app.contract import errors as e
 from app.contract.accounts.pages.reauthentication import AccountView
-from app.hub import journey, oidc_client
+from app.hub import journey
+from app.hub.account_pages import read_account
 from app.hub.locale import lazy_gettext as _l
 from app.hub.rendering.page import Notice
-from app.hub.web.services import api
 from app.hub.web.visit import current_visit
-from app.kit.operations.errors import ApiError
 from app.kit.operations.operation import Operation
 from app.kit.operations.wire import Wire
 
@@ -42,23 +41,13 @@ def page_number() -> int:
     return min(int(text), _MAX_PAGE) or 1 if text.isascii() and text.isdecimal() and len(text) <= 6 else 1
 
 
-def read(operation: Operation[Req, View], request: Req, landing: str, back: str = LIST) -> View | Response:
-    """Return an operation's response, or a redirect without a session or permission."""
-    if not current_visit().session:
-        return sign_in(landing)
+def read(operation: Operation[Req, View], request: Req, back: str = LIST) -> View:
+    """Return an operation's response; redirect to `back` if the account may not see the organization or member.
+
+    Raises:
+        SignInRequired: as `read_account`.
+    """
     try:
-        view = api()(operation, request)
-    except (e.NotAuthenticated, e.UnknownOrganization, e.NotAMember, e.OwnersOnly) as refusal:
-        return leave(refusal, landing, back)
-    current_visit().use_account_language(view.person)
-    return view
-
-
-def leave(refusal: ApiError, landing: str, back: str = LIST) -> Response:
-    """Redirect to a sign-in that continues at `landing`, or to `back` if the account may not see the organization or member."""
-    return sign_in(landing) if isinstance(refusal, e.NotAuthenticated) else journey.redirect_to(back)
-
-
-def sign_in(landing: str) -> Response:
-    """Begin a sign-in that continues at an account page."""
-    return oidc_client.start_login(landing if oidc_client.is_account_page(landing) else LIST)
+        return read_account(operation, request)
+    except (e.UnknownOrganization, e.NotAMember, e.OwnersOnly):
+        abort(journey.redirect_to(back))

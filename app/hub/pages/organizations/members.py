@@ -12,11 +12,11 @@ from wtforms import HiddenField
 from app.contract import errors as e
 from app.contract.organizations.pages import members as contract
 from app.hub import journey
+from app.hub.account_pages import require_confirmation
 from app.hub.components.change_refusals import refusal_notice
-from app.hub.confirmation import require_confirmation
 from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
 from app.hub.locale import lazy_gettext as _l
-from app.hub.pages import pages
+from app.hub.pages import account_page, pages
 from app.hub.pages.organizations.managed_organization import (
     LIST,
     OWNERS_ONLY,
@@ -24,7 +24,6 @@ from app.hub.pages.organizations.managed_organization import (
     page_number,
     read,
     requested_organization,
-    sign_in,
 )
 from app.hub.pages.organizations.presentation import TABS, Tab, ids_in, listed, people, tabs_of
 from app.hub.rendering import formatting
@@ -230,14 +229,12 @@ class RemoveMemberPage(Page):
         }
 
 
-@pages.get(ADDRESS)
+@account_page(ADDRESS, parameter="id")
 def show_organization_members() -> Response:
     requested, number = requested_organization(), page_number()
     search = current_visit().query.get("search", "").strip()[:100]
     request = contract.MembersRequest(organization=requested, search=search, page=number)
-    view = read(contract.members, request, address_of(ADDRESS, requested))
-    if isinstance(view, Response):
-        return view
+    view = read(contract.members, request)
     return OrganizationMembersPage(
         requested,
         view.organization.name,
@@ -251,12 +248,12 @@ def show_organization_members() -> Response:
     ).render()
 
 
-@pages.get(EDIT)
+@account_page(EDIT, parameter="id", field="member")
 def show_member_roles() -> Response:
     return _show(EDIT)
 
 
-@pages.get(REMOVE)
+@account_page(REMOVE, parameter="id", field="member")
 def show_remove_member() -> Response:
     return _show(REMOVE)
 
@@ -285,12 +282,9 @@ def submit_remove_member() -> Response:
 def _show(address: str) -> Response:
     requested = current_visit().query.get("id", "")
     organization, uid = ids_in(requested)
-    landing = address_of(address, requested)
-    view = _read(organization, uid, landing)
-    if isinstance(view, Response):
-        return view
-    if view.member.can_change and (redirect := require_confirmation(view, landing)) is not None:
-        return redirect
+    view = _read(organization, uid)
+    if view.member.can_change:
+        require_confirmation(view)
     kind = RolesForm if address == EDIT else RemovalForm
     form = kind(formdata=None, data={**confirmation_data(view), "member": requested})
     problem = None if view.member.can_change else _NOTICES[e.OwnersOnly]
@@ -305,8 +299,6 @@ def _submit(address: str, form: PasswordConfirmationForm, operation: Any, change
     else:
         try:
             response = api()(operation, change)
-        except e.NotAuthenticated:
-            return sign_in(address_of(ADDRESS, change.organization))
         except ApiError as refusal:
             shown = _NOTICES.get(type(refusal)) or refusal_notice(refusal)
             problem, status = None if form.add_refusal(refusal) else shown, refusal.status
@@ -319,10 +311,7 @@ def _submit(address: str, form: PasswordConfirmationForm, operation: Any, change
 def _page(
     address: str, form: PasswordConfirmationForm, organization: str, uid: str, problem: Notice | None, status: int
 ) -> Response:
-    view = _read(organization, uid, address_of(ADDRESS, organization))
-    if isinstance(view, Response):  # removed already, by a double submit or another tab
-        return view
-    return _render(address, form, view, problem, status)
+    return _render(address, form, _read(organization, uid), problem, status)
 
 
 def _render(address: str, form: Any, view: contract.MemberResponse, problem: Notice | None, status: int) -> Response:
@@ -340,7 +329,7 @@ def _render(address: str, form: Any, view: contract.MemberResponse, problem: Not
     )
 
 
-def _read(organization: str, uid: str, landing: str) -> contract.MemberResponse | Response:
-    """Return the member, or a redirect without a session or without a member that the account may see."""
+def _read(organization: str, uid: str) -> contract.MemberResponse:
+    """Return the member; redirect to the members if there is none that the account may see, or another tab removed it."""
     request = contract.MemberRequest(organization=organization or "-", uid=uid or "-")
-    return read(contract.member, request, landing, address_of(ADDRESS, organization))
+    return read(contract.member, request, address_of(ADDRESS, organization))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
-from urllib.parse import urlencode
 
 from flask import Response
 from wtforms import HiddenField
@@ -14,12 +13,12 @@ from app.contract import errors as e
 from app.contract.organizations.pages import account_organizations as contract
 from app.contract.organizations.pages import join_requests
 from app.contract.page_models import NoParameters
-from app.hub import journey, oidc_client
-from app.hub.components.change_refusals import refusal_notice
-from app.hub.confirmation import require_confirmation
+from app.hub import journey
+from app.hub.account_pages import read_account, require_confirmation
+from app.hub.components.change_refusals import explain, refusal_notice
 from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
 from app.hub.locale import lazy_gettext as _l
-from app.hub.pages import pages
+from app.hub.pages import account_page, pages
 from app.hub.pages.organizations.presentation import InvitationsRow, Joinable, Tile, listed, logos, people
 from app.hub.rendering import formatting
 from app.hub.rendering.form import HubForm
@@ -153,15 +152,13 @@ class LeavePage(Page):
         }
 
 
-@pages.get(ADDRESS)
+@account_page(ADDRESS)
 def show_organizations() -> Response:
     view = _read()
-    if view is None:
-        return oidc_client.start_login(ADDRESS)
     return _list(view, HubForm())
 
 
-@pages.get(ASK)
+@account_page(ASK, landing=ADDRESS)
 def show_ask_to_join() -> Response:
     """Redirect a reload of a refused form to the list."""
     return journey.redirect_to(ADDRESS)
@@ -172,13 +169,11 @@ def submit_ask_to_join() -> Response:
     form = HubForm()
     if not form.validate():
         view = _read()
-        return oidc_client.start_login(ADDRESS) if view is None else _list(view, form, form.error_status)
+        return _list(view, form, form.error_status)
     try:
         api()(
             join_requests.ask, join_requests.AskToJoin(organization=current_visit().form.get("organization", "")[:64])
         )
-    except e.NotAuthenticated:
-        return oidc_client.start_login(ADDRESS)
     except (e.UnknownOrganization, e.JoinRequestRefused):  # changed meanwhile: the list shows how it is now
         return journey.redirect_to(ADDRESS)
     return journey.redirect_to(f"{ADDRESS}?done=asked")
@@ -190,17 +185,14 @@ def _list(view: contract.OwnOrganizations, form: HubForm, status: int = 200) -> 
     return OrganizationsPage(organizations, result, view.can_create, invitations, joinable, form).render(status)
 
 
-@pages.get(LEAVE)
+@account_page(LEAVE, parameter="id", field="organization")
 def show_leave_organization() -> Response:
-    requested = current_visit().query.get("id", "")[:64]
-    view, landing = _read(), f"{LEAVE}?{urlencode({'id': requested})}"
-    if view is None:
-        return oidc_client.start_login(landing if oidc_client.is_account_page(landing) else ADDRESS)
+    requested, view = current_visit().query.get("id", "")[:64], _read()
     organization = _find(view, requested)
     if organization is None:
         return journey.redirect_to(ADDRESS)
-    if not organization.is_last_owner and (redirect := require_confirmation(view, landing)) is not None:
-        return redirect
+    if not organization.is_last_owner:
+        require_confirmation(view)
     data = {**confirmation_data(view), "organization": requested}
     return LeavePage(LeaveForm(formdata=None, data=data), organization).render()
 
@@ -214,32 +206,23 @@ def submit_leave_organization() -> Response:
     else:
         try:
             response = api()(contract.leave, form.to_request())
-        except e.NotAuthenticated:
-            return oidc_client.start_login(ADDRESS)
         except (e.UnknownOrganization, e.LastOwner) as refusal:  # the page explains the only owner by itself
             problem, status = None, refusal.status
         except ApiError as refusal:
-            problem, status = None if form.add_refusal(refusal) else refusal_notice(refusal), refusal.status
+            problem, status = explain(form, refusal), refusal.status
         else:
             current_visit().renew(response.session)
             return journey.redirect_to(f"{ADDRESS}?done=left")
     view = _read()
-    organization = _find(view, form.organization.data or "") if view is not None else None
+    organization = _find(view, form.organization.data or "")
     if organization is None:
         return journey.redirect_to(ADDRESS)  # left already, by a double submit or another tab
     return LeavePage(form, organization, problem).render(status)
 
 
-def _read() -> contract.OwnOrganizations | None:
-    """Return the account's organizations; None without a session."""
-    if not current_visit().session:
-        return None
-    try:
-        view = api()(contract.read, NoParameters())
-    except e.NotAuthenticated:
-        return None
-    current_visit().use_account_language(view.person)
-    return view
+def _read() -> contract.OwnOrganizations:
+    """Return the account's organizations. Raises SignInRequired."""
+    return read_account(contract.read, NoParameters())
 
 
 def _find(view: contract.OwnOrganizations, requested: str) -> OrganizationRow | None:

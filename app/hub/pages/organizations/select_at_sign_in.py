@@ -17,6 +17,7 @@ from app.contract.organizations.views import OrganizationOption
 from app.contract.sign_in import pages as contract
 from app.contract.steps import SelectOrganizationStep
 from app.hub import journey
+from app.hub.client.identity_client import SignInRequired
 from app.hub.pages import pages
 from app.hub.pages.organizations.presentation import InvitationsRow, Joinable, Tile, listed, logos, people
 from app.hub.rendering.form import HubForm
@@ -135,7 +136,7 @@ def submit_ask_at_sign_in() -> Response:
     form = OrganizationChoiceForm()
     if not form.validate():
         return _render(form, form.error_status)
-    with suppress(e.NotAuthenticated, e.UnknownOrganization, e.JoinRequestRefused):  # the page shows how it is now
+    with suppress(SignInRequired, e.UnknownOrganization, e.JoinRequestRefused):  # the page shows how it is now
         api()(
             join_requests.ask, join_requests.AskToJoin(organization=current_visit().form.get("organization", "")[:64])
         )

@@ -14,11 +14,11 @@ from wtforms.validators import DataRequired, Length
 from app.contract import errors as e
 from app.contract.organizations.pages import settings as contract
 from app.hub import journey
-from app.hub.components.change_refusals import refusal_notice
-from app.hub.confirmation import require_confirmation
+from app.hub.account_pages import require_confirmation
+from app.hub.components.change_refusals import explain
 from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
 from app.hub.locale import lazy_gettext as _l
-from app.hub.pages import pages
+from app.hub.pages import account_page, pages
 from app.hub.pages.organizations.managed_organization import LIST, OWNERS_ONLY, address_of, read, requested_organization
 from app.hub.pages.organizations.presentation import TABS, Tab, people, tabs_of
 from app.hub.rendering.form import too_long
@@ -201,15 +201,12 @@ def _parts(members: int, domains: int, connections: int, invitations: int) -> tu
     )
 
 
-@pages.get(ADDRESS)
+@account_page(ADDRESS, parameter="id", field="organization")
 def show_organization_settings() -> Response:
     requested = requested_organization()
-    landing = address_of(ADDRESS, requested)
-    view = _read(requested, landing)
-    if isinstance(view, Response):
-        return view
-    if view.organization.is_owner and (redirect := require_confirmation(view, landing)) is not None:
-        return redirect
+    view = _read(requested)
+    if view.organization.is_owner:
+        require_confirmation(view)
     data = {
         "organization": requested,
         "name": view.name,
@@ -228,21 +225,16 @@ def submit_organization_settings() -> Response:
     response = _submit(form, contract.change)
     if response is None:
         return journey.redirect_to(address_of(ADDRESS, form.organization.data or "", done="saved"))
-    view = _read((form.organization.data or "")[:64], LIST)
-    return view if isinstance(view, Response) else _settings(form, view, *response)
+    return _settings(form, _read((form.organization.data or "")[:64]), *response)
 
 
-@pages.get(DELETE)
+@account_page(DELETE, parameter="id", field="organization")
 def show_delete_organization() -> Response:
     requested = requested_organization()
-    landing = address_of(DELETE, requested)
-    view = _read(requested, landing)
-    if isinstance(view, Response):
-        return view
+    view = _read(requested)
     if not view.organization.is_owner:
         return journey.redirect_to(address_of(ADDRESS, requested))
-    if (redirect := require_confirmation(view, landing)) is not None:
-        return redirect
+    require_confirmation(view)
     data = {**confirmation_data(view), "organization": requested}
     return _deletion(DeletionForm(formdata=None, data=data), view)
 
@@ -253,8 +245,7 @@ def submit_delete_organization() -> Response:
     response = _submit(form, contract.delete)
     if response is None:
         return journey.redirect_to(f"{LIST}?done=deleted")
-    view = _read((form.organization.data or "")[:64], LIST)
-    return view if isinstance(view, Response) else _deletion(form, view, *response)
+    return _deletion(form, _read((form.organization.data or "")[:64]), *response)
 
 
 def _submit(form: SettingsForm | DeletionForm, operation: Any) -> tuple[Notice | None, int] | None:
@@ -266,7 +257,7 @@ def _submit(form: SettingsForm | DeletionForm, operation: Any) -> tuple[Notice |
     except e.OwnersOnly as refusal:
         return OWNERS_ONLY, refusal.status
     except ApiError as refusal:
-        return None if form.add_refusal(refusal) else refusal_notice(refusal), refusal.status
+        return explain(form, refusal), refusal.status
     current_visit().renew(response.session)
     return None
 
@@ -287,5 +278,5 @@ def _deletion(
     return DeleteOrganizationPage(form, own.id, own.name, *parts, problem).render(status)
 
 
-def _read(organization: str, landing: str) -> contract.OrganizationSettingsView | Response:
-    return read(contract.read, contract.OrganizationSettingsRequest(organization=organization or "-"), landing)
+def _read(organization: str) -> contract.OrganizationSettingsView:
+    return read(contract.read, contract.OrganizationSettingsRequest(organization=organization or "-"))

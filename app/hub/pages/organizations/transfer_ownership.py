@@ -6,17 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from flask import Response
+from flask import Response, abort
 from wtforms import HiddenField
 
 from app.contract import errors as e
 from app.contract.organizations.pages import settings as contract
 from app.hub import journey
+from app.hub.account_pages import require_confirmation
 from app.hub.components.change_refusals import refusal_notice
-from app.hub.confirmation import require_confirmation
 from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
 from app.hub.locale import lazy_gettext as _l
-from app.hub.pages import pages
+from app.hub.pages import account_page, pages
 from app.hub.pages.organizations.managed_organization import LIST, OWNERS_ONLY, address_of, read
 from app.hub.pages.organizations.presentation import ids_in, listed
 from app.hub.rendering.page import Notice, Page
@@ -86,15 +86,11 @@ _NOTICES: Final[dict[type[ApiError], Notice]] = {
 _NONE_CHOSEN: Final = Notice(_l("Choose what happens to your role"))
 
 
-@pages.get(ADDRESS)
+@account_page(ADDRESS, parameter="id", field="member")
 def show_transfer_ownership() -> Response:
     key = current_visit().query.get("id", "")
-    landing = address_of(ADDRESS, key)
-    view = _read(key, landing)
-    if isinstance(view, Response):
-        return view
-    if (redirect := require_confirmation(view, landing)) is not None:
-        return redirect
+    view = _read(key)
+    require_confirmation(view)
     form = TransferForm(formdata=None, data={**confirmation_data(view), "member": key})
     return _render(form, view, STEP_DOWN, None, 200)
 
@@ -121,10 +117,7 @@ def submit_transfer_ownership() -> Response:
         else:
             current_visit().renew(response.session)
             return journey.redirect_to(address_of(_MEMBERS, organization, done="owner"))
-    view = _read(key, address_of(_MEMBERS, organization))
-    if isinstance(view, Response):  # handed over already, by a double submit or another tab
-        return view
-    return _render(form, view, form.choice, problem, status)
+    return _render(form, _read(key), form.choice, problem, status)
 
 
 def _render(
@@ -136,12 +129,12 @@ def _render(
     return page.render(status)
 
 
-def _read(key: str, landing: str) -> contract.TransferView | Response:
-    """Return the effects of the transfer, or a redirect without a session or permission."""
+def _read(key: str) -> contract.TransferView:
+    """Return the effects of the transfer; redirect to the members if it is not possible, or made by another tab."""
     organization, uid = ids_in(key)
     members = address_of(_MEMBERS, organization)
     request = contract.TransferRequest(organization=organization or "-", uid=uid or "-")
-    view = read(contract.read_transfer, request, landing, members)
-    if not isinstance(view, Response) and view.member.is_self:
-        return journey.redirect_to(members)
+    view = read(contract.read_transfer, request, members)
+    if view.member.is_self:
+        abort(journey.redirect_to(members))
     return view

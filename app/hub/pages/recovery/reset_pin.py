@@ -13,7 +13,7 @@ from app.contract.pins import pages as contract
 from app.contract.pins.settings import Pins
 from app.hub import journey
 from app.hub.components import mailed_link
-from app.hub.components.change_refusals import refusal_notice
+from app.hub.components.change_refusals import explain
 from app.hub.forms.pin import PinForm, pin_hint
 from app.hub.pages import pages
 from app.hub.rendering.page import Notice, Page
@@ -73,7 +73,7 @@ def submit_reset_pin() -> Response:
     except (e.UsedLink, e.ExpiredLink, e.UnknownLink) as refusal:
         return _render(form, token, refusal.status)
     except ApiError as refusal:
-        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
+        problem = explain(form, refusal)
         return _render(form, token, refusal.status, problem)
     return journey.redirect_to(f"{ADDRESS}?{DONE}=1")
 

@@ -8,14 +8,14 @@ from typing import Final
 
 from flask import Response
 
-from app.contract import errors as e
 from app.contract.accounts.pages.profile import MissingFieldsRequest
 from app.contract.accounts.pages.profile import fill_missing as operation
 from app.contract.registration.form import FormField
 from app.contract.sign_in import pages as sign_in_pages
 from app.contract.steps import MissingFieldsStep
 from app.hub import journey
-from app.hub.components.change_refusals import refusal_notice
+from app.hub.client.identity_client import SignInRequired
+from app.hub.components.change_refusals import explain, refusal_notice
 from app.hub.components.signed_in_account import account_in_interaction
 from app.hub.forms.profile_fields import SAMPLE_FIELDS, FieldsForm
 from app.hub.pages import pages
@@ -78,10 +78,10 @@ def submit_missing_fields() -> Response:
         return _page(form, account_in_interaction()).render(form.error_status)
     try:
         return journey.follow(api()(operation, MissingFieldsRequest(interaction_id=interaction.id, fields=form.typed)))
-    except e.NotAuthenticated:
+    except SignInRequired:
         return journey.redirect_to(f"/login?attempt={interaction.id}")
     except ApiError as refusal:
-        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
+        problem = explain(form, refusal)
         return _page(form, account_in_interaction(), problem).render(refusal.status)
 
 

@@ -13,9 +13,9 @@ from app.contract import errors as e
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.second_factors.pages import account as contract
 from app.contract.second_factors.pages.sign_in import FactorAnswer
-from app.hub import journey, oidc_client
+from app.hub import journey
+from app.hub.account_pages import read_account, require_confirmation
 from app.hub.components.change_refusals import refusal_notice
-from app.hub.confirmation import require_confirmation
 from app.hub.factors import duo, new_backup_codes
 from app.hub.factors.factor_page import (
     ACCOUNT_FACTORS,
@@ -30,7 +30,7 @@ from app.hub.factors.presentation import FactorForm
 from app.hub.factors.registry import PRESENTATIONS, kind_of
 from app.hub.forms.password_confirmation import NEEDED, confirmation_data
 from app.hub.locale import lazy_gettext as _l
-from app.hub.pages import pages
+from app.hub.pages import account_page, pages
 from app.hub.rendering.page import Notice, Page
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
@@ -95,19 +95,19 @@ class ConfirmPasswordPage(Page):
         }
 
 
-@pages.get(ADD_FACTOR)
+@account_page(ADD_FACTOR, parameter="kind")
 def show_add_factor() -> Response:
     kind = kind_of(current_visit().query.get("kind"))
-    if kind is None or kind not in PRESENTATIONS or not current_visit().session:
+    if kind is None or kind not in PRESENTATIONS:
         return journey.redirect_to(ACCOUNT_FACTORS)
     try:
-        view = api()(contract.read_one, contract.OwnFactorRequest(kind=kind))
+        view = read_account(contract.read_one, contract.OwnFactorRequest(kind=kind))
     except ApiError:
-        return journey.redirect_to(ACCOUNT_FACTORS)  # signed out, or not offered by the tenant
-    current_visit().use_account_language(view.person)
+        return journey.redirect_to(ACCOUNT_FACTORS)  # not offered by the tenant
     if view.is_held:
         return journey.redirect_to(ACCOUNT_FACTORS)
-    return require_confirmation(view, _address(kind)) or _page(view, kind).render()
+    require_confirmation(view)
+    return _page(view, kind).render()
 
 
 @pages.post(ADD_FACTOR)
@@ -125,7 +125,7 @@ def submit_add_factor() -> Response:
     return _add(form, form.to_answer(""))
 
 
-@pages.get(f"{ACCOUNT_FACTORS}/duo")
+@account_page(f"{ACCOUNT_FACTORS}/duo", landing=ACCOUNT_FACTORS)
 def duo_enrolment_callback() -> Response:
     """Handle the redirect back from Duo, which the account's owner started here."""
     return _add(fresh_form(PRESENTATIONS[FactorKind.DUO]), duo.callback_answer())
@@ -135,8 +135,6 @@ def _add(form: FactorForm, answer: FactorAnswer) -> Response:
     kind = answer.kind
     try:
         added = api()(contract.add, answer)
-    except e.NotAuthenticated:
-        return oidc_client.start_login(ACCOUNT_FACTORS)
     except e.WrongCurrentPassword:
         return journey.redirect_to(_address(kind))  # the session is stale by now: the page asks for the password first
     except ApiError as refusal:
@@ -160,8 +158,6 @@ def _begin(kind: FactorKind) -> Response:
     chosen = contract.EnrolFactorRequest(kind=kind, target=target, password=form.current_password)
     try:
         enrolment = api()(contract.begin, chosen)
-    except e.NotAuthenticated:
-        return oidc_client.start_login(ACCOUNT_FACTORS)
     except e.WrongCurrentPassword as refusal:
         form.add_refusal(refusal)
         return page.render(refusal.status)

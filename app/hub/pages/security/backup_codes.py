@@ -9,10 +9,10 @@ from flask import Response
 from app.contract import errors as e
 from app.contract.second_factors.pages import sign_in as contract
 from app.contract.steps import BackupCodesStep
-from app.hub import journey, oidc_client
-from app.hub.components.change_refusals import refusal_notice
+from app.hub import journey
+from app.hub.account_pages import require_confirmation
+from app.hub.components.change_refusals import explain
 from app.hub.components.signed_in_account import read_factors
-from app.hub.confirmation import require_confirmation
 from app.hub.factors.factor_page import ACCOUNT_FACTORS
 from app.hub.factors.new_backup_codes import (
     ADDRESS,
@@ -25,13 +25,13 @@ from app.hub.factors.new_backup_codes import (
     page_with,
 )
 from app.hub.forms.password_confirmation import confirmation_data
-from app.hub.pages import pages
+from app.hub.pages import account_page, pages
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
 from app.kit.operations.errors import ApiError
 
 
-@pages.get(ADDRESS)
+@account_page(ADDRESS)
 def show_backup_codes() -> Response:
     is_sign_in = current_visit().session != "" and current_visit().interaction is not None
     try:
@@ -39,15 +39,13 @@ def show_backup_codes() -> Response:
     except e.TwoFactorOff:
         return journey.redirect_to("/security")
     if is_sign_in:
-        person = view.person.label if view else ""
-        return _page(GenerateForm(formdata=None), person, current_visit().query.get("state", "")).render()
-    if view is None:
-        return oidc_client.start_login(ADDRESS)
+        return _page(GenerateForm(formdata=None), view.person.label, current_visit().query.get("state", "")).render()
     if not view.enrolled or view.backup_codes is None:
         return journey.redirect_to(ACCOUNT_FACTORS)
     form = GenerateForm(formdata=None, data=confirmation_data(view))
     page = _page(form, view.person.label, current_visit().query.get("state", ""))
-    return require_confirmation(view, ADDRESS) or page.render()
+    require_confirmation(view)
+    return page.render()
 
 
 @pages.post(ADDRESS)
@@ -84,12 +82,10 @@ def _create() -> Response:
         return _page(form).render(form.error_status)
     try:
         created = api()(contract.create_backup_codes, form.to_request())
-    except e.NotAuthenticated:
-        return oidc_client.start_login(ADDRESS)
     except (e.NoSecondFactor, e.NoBackupCodes):
         return journey.redirect_to(ACCOUNT_FACTORS)
     except ApiError as refusal:
-        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
+        problem = explain(form, refusal)
         return replace(_page(form), problem=problem).render(refusal.status)
     return page_with(created).render()
 
@@ -105,10 +101,7 @@ def _save(action: str) -> Response:
         return journey.redirect_to(_address())
     interaction_id = current_visit().interaction_id
     request_body = contract.SaveBackupCodesRequest(batch=sheet.batch if sheet else "", interaction_id=interaction_id)
-    try:
-        response = api()(contract.save_backup_codes, request_body)
-    except e.NotAuthenticated:
-        return oidc_client.start_login(ADDRESS)
+    response = api()(contract.save_backup_codes, request_body)
     if isinstance(response.step, BackupCodesStep) or interaction_id:
         return journey.follow(response)
     return journey.redirect_to(f"{ACCOUNT_FACTORS}?done=saved")

@@ -12,14 +12,14 @@ from wtforms.validators import InputRequired
 from app.contract import errors as e
 from app.contract.recovery import pages as contract
 from app.contract.tenants.settings import PasswordPolicy
-from app.hub import journey, oidc_client
+from app.hub import journey
 from app.hub.components.change_refusals import refusal_notice
 from app.hub.components.sign_in_refusals import RefusalReason, reason_for, sign_in_notice
 from app.hub.components.signed_in_account import read_profile
 from app.hub.forms.new_password import NewPasswordForm, NewPasswordPage, rules_in_force, sample_weak
 from app.hub.forms.password_rules import rules_of
 from app.hub.locale import lazy_gettext as _l
-from app.hub.pages import pages
+from app.hub.pages import account_page, pages
 from app.hub.rendering.page import Notice, with_retry_after
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
@@ -68,7 +68,7 @@ class ChangePasswordPage(NewPasswordPage):
 _WRONG = _l("Wrong password.")
 
 
-@pages.get(ADDRESS)
+@account_page(ADDRESS)
 def show_change_password() -> Response:
     return _render(ChangePasswordForm(), 200)
 
@@ -80,8 +80,6 @@ def submit_change_password() -> Response:
         return _render(form, form.error_status)
     try:
         result = api()(contract.change, form.to_request())
-    except e.NotAuthenticated:
-        return oidc_client.start_login(ADDRESS)
     except ApiError as refusal:
         return _refused(form, refusal)
     current_visit().renew(result.session)
@@ -92,8 +90,6 @@ def _render(
     form: ChangePasswordForm, status: int, problem: Notice | None = None, password_error: ApiError | None = None
 ) -> Response:
     view = read_profile(with_password_policy=True)
-    if view is None:
-        return oidc_client.start_login(ADDRESS)
     if not view.has_password:
         return journey.redirect_to("/set-password")
     rules = rules_in_force(view.password_policy, password_error)

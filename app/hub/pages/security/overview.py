@@ -18,10 +18,12 @@ from app.contract.second_factors.challenge import FactorKind
 from app.contract.second_factors.pages.account import FactorsView
 from app.contract.sessions.pages import sign_out as sign_out_pages
 from app.contract.steps import ProfileStep
-from app.hub import journey, oidc_client
+from app.hub import journey
+from app.hub.account_pages import read_account
+from app.hub.client.identity_client import SignInRequired
 from app.hub.factors.registry import PRESENTATIONS, FactorChoiceRow
 from app.hub.locale import lazy_gettext as _l
-from app.hub.pages import pages
+from app.hub.pages import account_page, pages
 from app.hub.rendering import formatting
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.page import Notice, Page
@@ -200,7 +202,7 @@ _DONE: Final = {
 }
 
 
-@pages.get(ADDRESS)
+@account_page(ADDRESS)
 def show_security() -> Response:
     return _render(EndSessionForm(formdata=None), done=current_visit().query.get("done", ""))
 
@@ -220,7 +222,7 @@ def _end_sessions(form: EndSessionForm) -> Response:
     """End the sessions; ending the current one signs out."""
     try:
         response = api()(sign_out_pages.end_session, form.to_request())
-    except (e.NotAuthenticated, e.SessionExpired):
+    except (SignInRequired, e.SessionExpired):
         return journey.redirect_to(ADDRESS)  # already gone: the list shows it
     return (
         journey.redirect_to(f"{ADDRESS}?done=ended")
@@ -230,17 +232,12 @@ def _end_sessions(form: EndSessionForm) -> Response:
 
 
 def _revoke_trust(form: RevokeTrustForm) -> Response:
-    try:
-        api()(contract.forget_browsers, form.to_request())
-    except e.NotAuthenticated:
-        return oidc_client.start_login(ADDRESS)
+    api()(contract.forget_browsers, form.to_request())
     return journey.redirect_to(f"{ADDRESS}?done=forgotten")
 
 
 def _render(form: HubForm, status: int = 200, done: str = "") -> Response:
     overview = read_security()
-    if overview is None:
-        return oidc_client.start_login(ADDRESS)
     rows, trusted = map(_session_row, overview.sessions), map(_trusted_row, overview.browsers)
     return SecurityPage(
         form,
@@ -253,16 +250,9 @@ def _render(form: HubForm, status: int = 200, done: str = "") -> Response:
     ).render(status)
 
 
-def read_security() -> contract.SecurityView | None:
-    """Return the account's security overview; None without a session."""
-    if not current_visit().session:
-        return None
-    try:
-        overview = api()(contract.read, NoParameters())
-    except e.NotAuthenticated:
-        return None
-    current_visit().use_account_language(overview.person)
-    return overview
+def read_security() -> contract.SecurityView:
+    """Return the account's security overview. Raises SignInRequired."""
+    return read_account(contract.read, NoParameters())
 
 
 def _credential_rows(overview: contract.SecurityView) -> Iterable[CredentialRow]:

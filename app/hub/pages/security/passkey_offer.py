@@ -8,9 +8,9 @@ from typing import Final
 
 from flask import Response
 
-from app.contract import errors as e
 from app.contract.passkeys import pages as contract
-from app.hub import journey, oidc_client
+from app.hub import journey
+from app.hub.client.identity_client import SignInRequired
 from app.hub.forms.passkey import SCRIPTLESS, CredentialForm, notice_for, read_credential
 from app.hub.pages import pages
 from app.hub.rendering.page import Notice, Page
@@ -60,10 +60,7 @@ class PasskeyOfferPage(Page):
 def show_passkey_offer() -> Response:
     visit = current_visit()
     interaction_id = visit.interaction_id
-    try:
-        offer = api()(contract.read_offer, contract.PasskeyOfferRequest(interaction_id=interaction_id))
-    except e.NotAuthenticated:
-        return oidc_client.start_login("/profile")
+    offer = api()(contract.read_offer, contract.PasskeyOfferRequest(interaction_id=interaction_id))
     if offer.next is not None:
         return journey.follow(offer.next)
     visit.use_account_language(offer.person)
@@ -89,8 +86,6 @@ def submit_passkey_offer() -> Response:
                 contract.answer_offer, contract.PasskeyOfferAnswer(interaction_id=interaction_id, credential=credential)
             )
         )
-    except e.NotAuthenticated:
-        return oidc_client.start_login("/profile")
     except ApiError as refusal:
         return _page(is_local=is_local, problem=notice_for(refusal), account=_account()).render(refusal.status)
 
@@ -99,7 +94,7 @@ def _account() -> str:
     """Return the label of the account, for a page that is rendered again."""
     try:
         offer = api()(contract.read_offer, contract.PasskeyOfferRequest(interaction_id=current_visit().interaction_id))
-    except e.NotAuthenticated:
+    except SignInRequired:
         return ""
     return offer.person.label if offer.person else ""
 

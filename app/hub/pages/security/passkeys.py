@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
-from urllib.parse import urlencode
 
 from flask import Response
 from flask_babel import format_timedelta
@@ -18,9 +17,9 @@ from app.contract import errors as e
 from app.contract.page_models import NoParameters
 from app.contract.passkeys import account as account_passkeys
 from app.contract.passkeys import pages as contract
-from app.hub import journey, oidc_client
+from app.hub import journey
+from app.hub.account_pages import read_account, require_confirmation
 from app.hub.components.change_refusals import refusal_notice
-from app.hub.confirmation import require_confirmation
 from app.hub.forms.passkey import (
     FAILED,
     SCRIPTLESS,
@@ -32,7 +31,7 @@ from app.hub.forms.passkey import (
 )
 from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
 from app.hub.locale import lazy_gettext as _l
-from app.hub.pages import pages
+from app.hub.pages import account_page, pages
 from app.hub.rendering import formatting
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.page import Notice, Page
@@ -181,10 +180,9 @@ class EditPasskeyPage(Page):
         }
 
 
-@pages.get(ADDRESS)
+@account_page(ADDRESS)
 def show_passkeys() -> Response:
-    view = read_passkeys()
-    return _list_page(view).render() if view is not None else oidc_client.start_login(ADDRESS)
+    return _list_page(read_passkeys()).render()
 
 
 @pages.post(f"{ADDRESS}/options")
@@ -196,15 +194,12 @@ def creation_options() -> Response:
     )
 
 
-@pages.get(ADD)
+@account_page(ADD)
 def show_add_passkey() -> Response:
     view = read_passkeys()
-    if view is None:
-        return oidc_client.start_login(ADD)
     if view.obstacle:
         return journey.redirect_to(ADDRESS)
-    if (redirect := require_confirmation(view, ADD)) is not None:
-        return redirect
+    require_confirmation(view)
     return AddPasskeyPage(AddPasskeyForm(formdata=None, data=confirmation_data(view))).render()
 
 
@@ -220,24 +215,19 @@ def submit_add_passkey() -> Response:
         return replace(page, problem=SCRIPTLESS).render(422)
     try:
         result = api()(contract.add, contract.AddPasskeyRequest(credential=credential, password=form.current_password))
-    except e.NotAuthenticated:
-        return oidc_client.start_login(ADD)
     except ApiError as refusal:
         return replace(page, problem=_problem(form, refusal)).render(refusal.status)
     current_visit().renew(result.session)
     return journey.redirect_to(f"{ADDRESS}?done=added")
 
 
-@pages.get(EDIT)
+@account_page(EDIT, parameter="id", field="passkey")
 def show_edit_passkey() -> Response:
     view = read_passkeys()
-    if view is None:
-        return oidc_client.start_login(ADDRESS)
     passkey_id = current_visit().query.get("id", "")
     if passkey_id not in {passkey.id for passkey in view.passkeys}:
         return journey.redirect_to(ADDRESS)
-    if (redirect := require_confirmation(view, f"{EDIT}?{urlencode({'id': passkey_id})}")) is not None:
-        return redirect
+    require_confirmation(view)
     form = RemovePasskeyForm(formdata=None, data={**confirmation_data(view), "passkey": passkey_id})
     return _edit_page(view, form, passkey_id).render()
 
@@ -266,23 +256,18 @@ def related_origins() -> Response:
     return _json({"origins": [services().settings.hub_url(tenant.name), *tenant.related_origins]})
 
 
-def read_passkeys() -> contract.OwnPasskeys | None:
-    """Return the account's passkeys; None without a session.
+def read_passkeys() -> contract.OwnPasskeys:
+    """Return the account's passkeys.
 
     Raises:
         NotFound: the tenant has no passkeys.
+        SignInRequired: as `read_account`.
     """
     _require_passkeys()
-    if not current_visit().session:
-        return None
     try:
-        view = api()(contract.read_own, NoParameters())
-    except e.NotAuthenticated:
-        return None
+        return read_account(contract.read_own, NoParameters())
     except e.PasskeysOff:
         raise NotFound from None
-    current_visit().use_account_language(view.person)
-    return view
 
 
 def _require_passkeys() -> None:
@@ -297,8 +282,6 @@ def _rename() -> Response:
     name, passkey = (form.name.data or "").strip()[:60], (form.passkey.data or "")[:100]
     try:
         api()(contract.rename, contract.RenamePasskeyRequest(id=passkey, name=name))
-    except e.NotAuthenticated:
-        return oidc_client.start_login(ADDRESS)
     except ApiError:
         return journey.redirect_to(ADDRESS)
     return journey.redirect_to(f"{ADDRESS}?done=renamed")
@@ -315,8 +298,6 @@ def _remove() -> Response:
             api(form.current_password)(
                 account_passkeys.remove, account_passkeys.RemoveOwnPasskey(passkey_id=passkey_id)
             )
-        except e.NotAuthenticated:
-            return oidc_client.start_login(ADDRESS)
         except e.UnknownPasskey:
             return journey.redirect_to(ADDRESS)  # removed already, by a double submit or another tab
         except ApiError as refusal:
@@ -324,7 +305,7 @@ def _remove() -> Response:
         else:
             return journey.redirect_to(f"{ADDRESS}?done=removed")
     view = read_passkeys()
-    if view is None or passkey_id not in {passkey.id for passkey in view.passkeys}:
+    if passkey_id not in {passkey.id for passkey in view.passkeys}:
         return journey.redirect_to(ADDRESS)
     return replace(_edit_page(view, form, passkey_id), problem=problem).render(status)
 

@@ -14,13 +14,14 @@ from app.contract.pins import pages as contract
 from app.contract.pins.settings import Pins
 from app.contract.sign_in import pages as sign_in_pages
 from app.contract.steps import PinStep
-from app.hub import journey, oidc_client
-from app.hub.components.change_refusals import refusal_notice
+from app.hub import journey
+from app.hub.account_pages import require_confirmation
+from app.hub.client.identity_client import SignInRequired
+from app.hub.components.change_refusals import explain, refusal_notice
 from app.hub.components.signed_in_account import account_in_interaction, read_profile
-from app.hub.confirmation import require_confirmation
 from app.hub.forms.password_confirmation import NEEDED, confirmation_data
 from app.hub.forms.pin import PinForm, pin_hint
-from app.hub.pages import pages
+from app.hub.pages import account_page, pages
 from app.hub.rendering.page import Notice, Page
 from app.hub.tenants.branding import initials
 from app.hub.web.services import api
@@ -91,30 +92,23 @@ class SetPinPage(Page):
         }
 
 
-@pages.get(OWN)
+@account_page(OWN)
 def show_pin() -> Response:
     view = read_profile()
-    if view is None:
-        return oidc_client.start_login(OWN)
-    if (redirect := require_confirmation(view, OWN)) is not None:
-        return redirect
+    require_confirmation(view)
     return _own_page(PinForm(data=confirmation_data(view)), has_pin=_has_pin(view)).render()
 
 
 @pages.post(OWN)
 def submit_pin() -> Response:
     form, view = PinForm(), read_profile()
-    if view is None:
-        return oidc_client.start_login(OWN)
     if not form.validate():
         return _own_page(form, has_pin=_has_pin(view)).render(form.error_status)
     try:
         chosen = contract.SetPinRequest(pin=(form.pin.data or "")[:64], password=form.current_password)
         current_visit().renew(api()(contract.set_own, chosen).session)
-    except e.NotAuthenticated:
-        return oidc_client.start_login(OWN)
     except ApiError as refusal:
-        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
+        problem = explain(form, refusal)
         return _own_page(form, has_pin=_has_pin(view), problem=problem).render(refusal.status)
     return journey.redirect_to("/security?done=saved")
 
@@ -145,10 +139,10 @@ def submit_set_pin() -> Response:
     )
     try:
         return journey.follow(api()(contract.set_at_sign_in, request_body))
-    except e.NotAuthenticated:
+    except SignInRequired:
         return journey.redirect_to(f"/login?attempt={interaction.id}")
     except ApiError as refusal:
-        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
+        problem = explain(form, refusal)
         return _step_page(form, account_in_interaction(), can_skip=can_skip, problem=problem).render(refusal.status)
 
 

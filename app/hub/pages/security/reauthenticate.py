@@ -13,7 +13,9 @@ from app.contract import errors as e
 from app.contract.accounts.pages import reauthentication as contract
 from app.contract.accounts.pages.reauthentication import WithPassword
 from app.hub import journey, oidc_client
-from app.hub.components.change_refusals import refusal_notice
+from app.hub.account_pages import is_landing
+from app.hub.client.identity_client import SignInRequired
+from app.hub.components.change_refusals import explain, refusal_notice
 from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm
 from app.hub.pages import pages
 from app.hub.rendering.page import Notice, Page
@@ -71,7 +73,7 @@ def show_confirm() -> Response:
     try:
         request_body = contract.ReauthenticationRequest(landing=landing, interaction_id=current_visit().interaction_id)
         view = api()(contract.begin_reauthentication, request_body)
-    except e.NotAuthenticated:
+    except SignInRequired:
         return oidc_client.start_login(landing)
     current_visit().use_account_language(view.person)
     if view.next is not None:
@@ -91,10 +93,10 @@ def submit_confirm() -> Response:
         return ConfirmPage(form, landing).render(form.error_status)
     try:
         current_visit().renew(api()(contract.reauthenticate, form.to_request()).session)
-    except e.NotAuthenticated:
+    except SignInRequired:
         return oidc_client.start_login(landing)
     except ApiError as refusal:
-        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
+        problem = explain(form, refusal)
         return ConfirmPage(form, landing, problem).render(refusal.status)
     return journey.redirect_to(landing)
 
@@ -102,4 +104,4 @@ def submit_confirm() -> Response:
 def _landing() -> str:
     """Return the page to continue to: the requested one if it is our own, else /security."""
     requested = current_visit().query.get("next", "")
-    return requested if oidc_client.is_account_page(requested) else "/security"
+    return requested if is_landing(requested) else "/security"

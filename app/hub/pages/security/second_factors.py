@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final
-from urllib.parse import urlencode
 
 from flask import Response
 from wtforms import HiddenField
@@ -14,15 +13,15 @@ from wtforms import HiddenField
 from app.contract import errors as e
 from app.contract.second_factors.challenge import FactorKind
 from app.contract.second_factors.pages import account as contract
-from app.hub import journey, oidc_client
-from app.hub.components.change_refusals import refusal_notice
+from app.hub import journey
+from app.hub.account_pages import require_confirmation
+from app.hub.components.change_refusals import explain, refusal_notice
 from app.hub.components.signed_in_account import read_factors
-from app.hub.confirmation import require_confirmation
 from app.hub.factors.factor_page import ACCOUNT_FACTORS, ChosenForm, choice_redirect_targets
 from app.hub.factors.registry import PRESENTATIONS, FactorChoiceRow, kind_of
 from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
 from app.hub.locale import lazy_gettext as _l
-from app.hub.pages import pages
+from app.hub.pages import account_page, pages
 from app.hub.rendering import formatting
 from app.hub.rendering.page import Notice, Page
 from app.hub.web.services import api
@@ -141,29 +140,25 @@ class RemoveFactorPage(Page):
         }
 
 
-@pages.get(ACCOUNT_FACTORS)
+@account_page(ACCOUNT_FACTORS)
 def show_second_factors() -> Response:
     try:
         view = read_factors()
     except e.TwoFactorOff:
         return journey.redirect_to("/security")
-    return _page(view).render() if view is not None else oidc_client.start_login(ACCOUNT_FACTORS)
+    return _page(view).render()
 
 
-@pages.get(REMOVE)
+@account_page(REMOVE, parameter="kind")
 def show_remove_factor() -> Response:
     kind = kind_of(current_visit().query.get("kind"))
     try:
         view = read_factors()
     except e.TwoFactorOff:
         return journey.redirect_to("/security")
-    if view is None:
-        return oidc_client.start_login(ACCOUNT_FACTORS)
     if kind is None or kind not in PRESENTATIONS or kind not in {item.kind for item in view.enrolled}:
         return journey.redirect_to(ACCOUNT_FACTORS)
-    landing = f"{REMOVE}?{urlencode({'kind': kind.value})}"
-    if (redirect := require_confirmation(view, landing)) is not None:
-        return redirect
+    require_confirmation(view)
     effect = _effect(view)
     form = RemoveFactorForm(data={"kind": kind.value, "effect": effect.value, **confirmation_data(view)})
     return RemoveFactorPage(form, PRESENTATIONS[kind].name, effect).render()
@@ -181,10 +176,8 @@ def submit_remove_factor() -> Response:
         return page.render(form.error_status)
     try:
         current_visit().renew(api()(contract.remove, form.to_request()).session)
-    except e.NotAuthenticated:
-        return oidc_client.start_login(ACCOUNT_FACTORS)
     except ApiError as refusal:
-        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
+        problem = explain(form, refusal)
         return replace(page, problem=problem).render(refusal.status)
     return journey.redirect_to(f"{ACCOUNT_FACTORS}?done=removed")
 

@@ -11,14 +11,14 @@ from flask import Response
 from app.contract import errors as e
 from app.contract.accounts.pages.security import AnswersEdit
 from app.contract.accounts.pages.security import edit_answers as operation
-from app.hub import journey, oidc_client
-from app.hub.components.change_refusals import refusal_notice
+from app.hub import journey
+from app.hub.account_pages import require_confirmation
+from app.hub.components.change_refusals import explain
 from app.hub.components.signed_in_account import read_profile
-from app.hub.confirmation import require_confirmation
 from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
 from app.hub.forms.security_questions import SecurityAnswersForm
 from app.hub.locale import lazy_gettext as _l
-from app.hub.pages import pages
+from app.hub.pages import account_page, pages
 from app.hub.rendering.page import Notice, Page
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
@@ -63,13 +63,12 @@ class SecurityQuestionsPage(Page):
         }
 
 
-@pages.get(ADDRESS)
+@account_page(ADDRESS)
 def show_security_questions() -> Response:
     view = read_profile()
-    if view is None:
-        return oidc_client.start_login(ADDRESS)
     form = AnswersForm.of(current_visit().tenant.every_question, data=confirmation_data(view))
-    return require_confirmation(view, ADDRESS) or SecurityQuestionsPage(form, tuple(view.answered)).render()
+    require_confirmation(view)
+    return SecurityQuestionsPage(form, tuple(view.answered)).render()
 
 
 @pages.post(ADDRESS)
@@ -79,12 +78,10 @@ def submit_security_questions() -> Response:
         return SecurityQuestionsPage(form).render(form.error_status)
     try:
         current_visit().renew(api()(operation, form.to_request()).session)
-    except e.NotAuthenticated:
-        return oidc_client.start_login(ADDRESS)
     except e.UnknownSecurityQuestion as refusal:
         not_changed = Notice(_l("Nothing was changed"), _l("You can only change answers you’ve already given."))
         return SecurityQuestionsPage(form, problem=not_changed).render(refusal.status)
     except ApiError as refusal:
-        problem = None if form.add_refusal(refusal) else refusal_notice(refusal)
+        problem = explain(form, refusal)
         return SecurityQuestionsPage(form, problem=problem).render(refusal.status)
     return journey.redirect_to("/security?done=saved")

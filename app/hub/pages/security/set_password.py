@@ -13,14 +13,14 @@ from wtforms.validators import InputRequired
 from app.contract import errors as e
 from app.contract.recovery import pages as contract
 from app.contract.tenants.settings import PasswordPolicy
-from app.hub import journey, oidc_client
+from app.hub import journey
+from app.hub.account_pages import require_confirmation
 from app.hub.components.change_refusals import refusal_notice
 from app.hub.components.signed_in_account import read_profile
-from app.hub.confirmation import require_confirmation
 from app.hub.forms.new_password import NewPasswordForm, NewPasswordPage, rules_in_force, sample_weak
 from app.hub.forms.password_rules import rules_of
 from app.hub.locale import lazy_gettext as _l
-from app.hub.pages import pages
+from app.hub.pages import account_page, pages
 from app.hub.rendering.page import Notice
 from app.hub.web.services import api
 from app.hub.web.visit import current_visit
@@ -58,15 +58,12 @@ class SetPasswordPage(NewPasswordPage):
         }
 
 
-@pages.get(ADDRESS)
+@account_page(ADDRESS)
 def show_set_password() -> Response:
     view = read_profile(with_password_policy=True)
-    if view is None:
-        return oidc_client.start_login(ADDRESS)
     if view.has_password:
         return journey.redirect_to("/change-password")
-    if (redirect := require_confirmation(view, ADDRESS)) is not None:
-        return redirect
+    require_confirmation(view)
     return _page(SetPasswordForm(formdata=None), view.person.label, policy=view.password_policy).render()
 
 
@@ -77,8 +74,6 @@ def submit_set_password() -> Response:
         return _page(form).render(form.error_status)
     try:
         result = api()(contract.set_first, form.to_request())
-    except e.NotAuthenticated:
-        return oidc_client.start_login(ADDRESS)
     except e.WrongCurrentPassword:
         return journey.redirect_to(ADDRESS)  # set meanwhile, or the session is stale by now
     except ApiError as refusal:
@@ -90,7 +85,7 @@ def submit_set_password() -> Response:
 def _refused(form: SetPasswordForm, refusal: ApiError) -> Response:
     if form.add_refusal(refusal):
         view = read_profile(with_password_policy=True)
-        return _page(form, password_error=refusal, policy=view.password_policy if view else None).render(422)
+        return _page(form, password_error=refusal, policy=view.password_policy).render(422)
     return _page(form, problem=refusal_notice(refusal)).render_refusal(refusal)
 
 

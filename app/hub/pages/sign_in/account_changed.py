@@ -8,10 +8,9 @@ from typing import Any, Final
 
 from flask import Response, redirect
 
-from app.contract.errors import NotAuthenticated
 from app.contract.sessions.pages import account_choice as contract
 from app.hub import journey, oidc_client
-from app.hub.client.identity_client import AccountChanged
+from app.hub.client.identity_client import AccountChanged, SignInRequired
 from app.hub.exception_pages import ERROR_PAGES
 from app.hub.pages import pages
 from app.hub.rendering.form import TOKEN_FIELD, HubForm
@@ -78,7 +77,7 @@ def account_changed(_: AccountChanged) -> Response:
     refused, visit.posted_uid = visit.posted_uid, ""
     try:
         view = api()(contract.compare, contract.FormAccount(uid=refused))
-    except NotAuthenticated:
+    except SignInRequired:
         return oidc_client.start_login(retry_address())
     visit.use_account_language(view.current)
     visit.posted_uid = refused
@@ -116,7 +115,7 @@ def switch_back() -> Response:
         return journey.redirect_to("/profile")
     try:
         response = api()(contract.switch_back, contract.FormAccount(uid=visit.posted_uid))
-    except NotAuthenticated:
+    except SignInRequired:
         return oidc_client.start_login(target.partition("?")[0])
     redirected: Response = redirect(target, 307)  # type: ignore[assignment]  # Flask's own kind
     journey.set_cookies(redirected, response)

@@ -12,13 +12,14 @@ from wtforms.validators import InputRequired, Length
 
 from app.contract import errors as e
 from app.contract.organizations.pages import domains as contract
+from app.hub import journey
+from app.hub.account_pages import require_confirmation
 from app.hub.components.change_refusals import refusal_notice
-from app.hub.confirmation import require_confirmation
 from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
 from app.hub.locale import lazy_gettext as _l
-from app.hub.pages import pages
+from app.hub.pages import account_page, pages
 from app.hub.pages.organizations.domains.domain import ADDRESS, read, to_list
-from app.hub.pages.organizations.managed_organization import address_of, leave, requested_organization
+from app.hub.pages.organizations.managed_organization import LIST, requested_organization
 from app.hub.rendering.form import too_long
 from app.hub.rendering.page import Notice, Page
 from app.hub.web.services import api
@@ -74,15 +75,11 @@ _TAKEN: Final = _l("This domain is already in use.")
 _TOO_MANY: Final = Notice(_l("You’ve reached the domain limit"), _l("Remove a domain you no longer use."))
 
 
-@pages.get(ADD)
+@account_page(ADD, parameter="id", field="organization")
 def show_add_domain() -> Response:
     organization = requested_organization()
-    landing = address_of(ADD, organization)
-    view = read(organization, landing)
-    if isinstance(view, Response):
-        return view
-    if (redirect := require_confirmation(view, landing)) is not None:
-        return redirect
+    view = read(organization)
+    require_confirmation(view)
     form = AddDomainForm(formdata=None, data={**confirmation_data(view), "organization": organization})
     return AddDomainPage(form, organization, view.organization.name).render()
 
@@ -101,17 +98,14 @@ def submit_add_domain() -> Response:
         }
         try:
             response = api()(contract.add, contract.AddDomainRequest.model_validate(provided))
-        except (e.NotAuthenticated, e.UnknownOrganization) as refusal:
-            return leave(refusal, address_of(ADD, organization))
+        except e.UnknownOrganization:
+            return journey.redirect_to(LIST)
         except ApiError as refusal:
             problem, status = _add_refusal(form, refusal), refusal.status
         else:
             current_visit().renew(response.session)
             return to_list(organization, "added")
-    view = read(organization, address_of(ADDRESS, organization))
-    if isinstance(view, Response):
-        return view
-    return AddDomainPage(form, organization, view.organization.name, problem).render(status)
+    return AddDomainPage(form, organization, read(organization).organization.name, problem).render(status)
 
 
 def _add_refusal(form: AddDomainForm, refusal: ApiError) -> Notice | None:

@@ -64,9 +64,9 @@ class DomainRow:
         )
 
 
-def read(organization: str, landing: str) -> contract.DomainsResponse | Response:
-    """Return the domains, or a redirect without a session or for an organization that the account does not own."""
-    return managed_organization.read(contract.read, contract.DomainsRequest(organization=organization or "-"), landing)
+def read(organization: str) -> contract.DomainsResponse:
+    """Return the domains, as `managed_organization.read`."""
+    return managed_organization.read(contract.read, contract.DomainsRequest(organization=organization or "-"))
 
 
 def find(view: contract.DomainsResponse, domain_id: str) -> DomainRow | None:

@@ -13,9 +13,9 @@ from app.contract.organizations.pages import domains as contract
 from app.hub import journey
 from app.hub.forms.code import ButtonForm
 from app.hub.locale import lazy_gettext as _l
-from app.hub.pages import pages
+from app.hub.pages import account_page, pages
 from app.hub.pages.organizations.domains.domain import ADDRESS, DomainRow, read, to_list
-from app.hub.pages.organizations.managed_organization import LIST, address_of, leave, requested_organization
+from app.hub.pages.organizations.managed_organization import LIST, requested_organization
 from app.hub.pages.organizations.presentation import TABS, Tab, ids_in, tabs_of
 from app.hub.rendering.page import Notice, Page
 from app.hub.web.services import api
@@ -74,7 +74,7 @@ _RESULTS: Final = {
 }
 
 
-@pages.get(ADDRESS)
+@account_page(ADDRESS, parameter="id")
 def show_organization_domains() -> Response:
     return _show_list(requested_organization())
 
@@ -94,8 +94,8 @@ def submit_verify_domain() -> Response:
     result = "verified"
     try:
         api()(contract.verify, contract.VerifyDomainRequest(organization=organization, domain=domain_id))
-    except (e.NotAuthenticated, e.UnknownOrganization) as refusal:
-        return leave(refusal, address_of(ADDRESS, organization))
+    except e.UnknownOrganization:
+        return journey.redirect_to(LIST)
     except (e.DomainVerified, e.DomainNotProven, e.DomainTaken, e.UnknownOrganizationDomain) as refusal:
         result = _VERIFY_RESULTS[type(refusal)]
     return to_list(organization, result)
@@ -110,9 +110,7 @@ _VERIFY_RESULTS: Final[dict[type[ApiError], str]] = {
 
 
 def _show_list(organization: str, form: ButtonForm | None = None, status: int = 200) -> Response:
-    view = read(organization, address_of(ADDRESS, organization))
-    if isinstance(view, Response):
-        return view
+    view = read(organization)
     listed, result = (
         tuple(DomainRow.of(organization, domain) for domain in view.domains),
         current_visit().query.get("done", ""),

@@ -11,13 +11,14 @@ from wtforms import HiddenField
 
 from app.contract import errors as e
 from app.contract.organizations.pages import domains as contract
+from app.hub import journey
+from app.hub.account_pages import require_confirmation
 from app.hub.components.change_refusals import refusal_notice
-from app.hub.confirmation import require_confirmation
 from app.hub.forms.password_confirmation import NEEDED, PasswordConfirmationForm, confirmation_data
 from app.hub.locale import lazy_gettext as _l
-from app.hub.pages import pages
+from app.hub.pages import account_page, pages
 from app.hub.pages.organizations.domains.domain import ADDRESS, DomainRow, find, read, to_list
-from app.hub.pages.organizations.managed_organization import address_of, leave
+from app.hub.pages.organizations.managed_organization import LIST
 from app.hub.pages.organizations.presentation import ids_in
 from app.hub.rendering.page import Notice, Page
 from app.hub.web.services import api
@@ -64,19 +65,16 @@ _IN_USE: Final = Notice(
 )
 
 
-@pages.get(REMOVE)
+@account_page(REMOVE, parameter="id", field="domain")
 def show_remove_domain() -> Response:
     key = current_visit().query.get("id", "")
     organization, domain_id = ids_in(key)
-    landing = address_of(REMOVE, key)
-    view = read(organization, landing)
-    if isinstance(view, Response):
-        return view
+    view = read(organization)
     domain = find(view, domain_id)
     if domain is None:
         return to_list(organization)
-    if not domain.is_in_use and (redirect := require_confirmation(view, landing)) is not None:
-        return redirect
+    if not domain.is_in_use:
+        require_confirmation(view)
     form = RemoveDomainForm(formdata=None, data={**confirmation_data(view), "domain": key})
     problem = _IN_USE if domain.is_in_use else None
     return RemoveDomainPage(form, organization, view.organization.name, domain, problem).render()
@@ -93,8 +91,8 @@ def submit_remove_domain() -> Response:
         provided = {"organization": organization, "domain": domain_id, "password": form.current_password}
         try:
             response = api()(contract.remove, contract.RemoveDomainRequest.model_validate(provided))
-        except (e.NotAuthenticated, e.UnknownOrganization) as refusal:
-            return leave(refusal, address_of(ADDRESS, organization))
+        except e.UnknownOrganization:
+            return journey.redirect_to(LIST)
         except e.UnknownOrganizationDomain:  # removed already, by a double submit or another tab
             return to_list(organization)
         except ApiError as refusal:
@@ -103,9 +101,7 @@ def submit_remove_domain() -> Response:
         else:
             current_visit().renew(response.session)
             return to_list(organization, "removed")
-    view = read(organization, address_of(ADDRESS, organization))
-    if isinstance(view, Response):
-        return view
+    view = read(organization)
     domain = find(view, domain_id)
     if domain is None:
         return to_list(organization)

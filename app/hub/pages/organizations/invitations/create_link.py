@@ -19,13 +19,18 @@ from app.contract.organizations.invitation_links import MAX_DOMAINS, MAX_USES
 from app.contract.organizations.pages import sent_invitations as contract
 from app.contract.organizations.pages.members import RoleView
 from app.hub import journey
+from app.hub.account_pages import require_confirmation
 from app.hub.components.change_refusals import refusal_notice
-from app.hub.confirmation import require_confirmation
 from app.hub.forms.password_confirmation import NEEDED, confirmation_data
 from app.hub.locale import lazy_gettext as _l
-from app.hub.pages import pages
+from app.hub.pages import account_page, pages
 from app.hub.pages.organizations.invitations.invitation_form import ADDRESS, InvitingForm, read
-from app.hub.pages.organizations.managed_organization import OWNERS_ONLY, address_of, leave, requested_organization
+from app.hub.pages.organizations.managed_organization import (
+    LIST,
+    OWNERS_ONLY,
+    address_of,
+    requested_organization,
+)
 from app.hub.rendering.form import too_long
 from app.hub.rendering.formatting import format_day
 from app.hub.rendering.page import Notice, Page
@@ -155,15 +160,11 @@ class LinkCreatedPage(Page):
 _TOO_MANY: Final = Notice(_l("Too many active links"), _l("Turn one off, then create a new one."))
 
 
-@pages.get(NEW)
+@account_page(NEW, parameter="id", field="organization")
 def show_create_link() -> Response:
     organization = requested_organization()
-    landing = address_of(NEW, organization)
-    view = read(organization, landing)
-    if isinstance(view, Response):
-        return view
-    if (redirect := require_confirmation(view, landing)) is not None:
-        return redirect
+    view = read(organization)
+    require_confirmation(view)
     data = {**confirmation_data(view), "organization": organization, "days": "7"}
     form = CreateLinkForm(formdata=None, data=data).with_roles(view.link_roles, view.default_role)
     return CreateLinkPage(form, organization, view.organization.name).render()
@@ -179,27 +180,23 @@ def submit_create_link() -> Response:
     else:
         try:
             made = api()(contract.create_link, form.to_change())
-        except (e.NotAuthenticated, e.UnknownOrganization) as refusal:
-            return leave(refusal, address_of(ADDRESS, organization))
+        except e.UnknownOrganization:
+            return journey.redirect_to(LIST)
         except ApiError as refusal:
             problem, status = None if form.add_refusal(refusal) else _notice(refusal), refusal.status
         else:
             current_visit().renew(made.session)
             return _carry_link(journey.redirect_to(address_of(CREATED, organization)), organization, made)
-    view = read(organization, address_of(ADDRESS, organization))
-    if isinstance(view, Response):
-        return view
+    view = read(organization)
     return CreateLinkPage(form.with_roles(view.link_roles), organization, view.organization.name, problem).render(
         status
     )
 
 
-@pages.get(CREATED)
+@account_page(CREATED, landing=ADDRESS, parameter="id")
 def show_created_link() -> Response:
     organization = requested_organization()
-    view = read(organization, address_of(ADDRESS, organization))
-    if isinstance(view, Response):
-        return view
+    view = read(organization)
     text = current_visit().cookies.get(services().invitation_link_cookie, "")
     content: Any = services().cookie_cipher.decrypt(text, _context())
     if not isinstance(content, list) or content[0] != organization:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final, Self
 
-from flask import Response
 from wtforms import HiddenField, SelectField
 from wtforms.fields.choices import SelectChoice  # type: ignore[attr-defined]  # newer than its stubs
 
@@ -44,11 +43,9 @@ class InvitingForm(PasswordConfirmationForm):
         return super().add_refusal(refusal)
 
 
-def read(
-    organization: str, landing: str, page: int = 1, invitation: str = ""
-) -> contract.OrganizationInvitations | Response:
-    """Return the invitations, or one of them, or a redirect without a session or permission."""
+def read(organization: str, page: int = 1, invitation: str = "") -> contract.OrganizationInvitations:
+    """Return the invitations, or one of them, as `managed_organization.read`."""
     request = contract.OrganizationInvitationsRequest(
         organization=organization or "-", page=page, invitation=invitation
     )
-    return managed_organization.read(contract.read, request, landing)
+    return managed_organization.read(contract.read, request)

@@ -16,13 +16,18 @@ from app.contract import errors as e
 from app.contract.organizations.pages import sent_invitations as contract
 from app.contract.organizations.pages.members import RoleView
 from app.hub import journey
+from app.hub.account_pages import require_confirmation
 from app.hub.components.change_refusals import refusal_notice
-from app.hub.confirmation import require_confirmation
 from app.hub.forms.password_confirmation import NEEDED, confirmation_data
 from app.hub.locale import lazy_gettext as _l
-from app.hub.pages import pages
+from app.hub.pages import account_page, pages
 from app.hub.pages.organizations.invitations.invitation_form import ADDRESS, TOO_MANY, InvitingForm, read
-from app.hub.pages.organizations.managed_organization import OWNERS_ONLY, address_of, leave, requested_organization
+from app.hub.pages.organizations.managed_organization import (
+    LIST,
+    OWNERS_ONLY,
+    address_of,
+    requested_organization,
+)
 from app.hub.rendering.form import too_long
 from app.hub.rendering.page import Notice, Page
 from app.hub.web.services import api
@@ -128,15 +133,11 @@ def with_refused(page: InvitePeoplePage, refused: tuple[tuple[str, str], ...], s
     return replace(page, refused=named, problem=notice)
 
 
-@pages.get(NEW)
+@account_page(NEW, parameter="id", field="organization")
 def show_invite_people() -> Response:
     organization = requested_organization()
-    landing = address_of(NEW, organization)
-    view = read(organization, landing)
-    if isinstance(view, Response):
-        return view
-    if (redirect := require_confirmation(view, landing)) is not None:
-        return redirect
+    view = read(organization)
+    require_confirmation(view)
     form = InviteForm(formdata=None, data={**confirmation_data(view), "organization": organization})
     return InvitePeoplePage(
         form.with_roles(view.roles, view.default_role), organization, view.organization.name
@@ -157,8 +158,8 @@ def submit_invite_people() -> Response:
     )
     try:
         response = api()(contract.invite, requested)
-    except (e.NotAuthenticated, e.UnknownOrganization) as refusal:
-        return leave(refusal, address_of(ADDRESS, organization))
+    except e.UnknownOrganization:
+        return journey.redirect_to(LIST)
     except ApiError as refusal:
         problem = None if form.add_refusal(refusal) else _notice(refusal)
         return _page(form, organization, problem, refusal.status)
@@ -178,9 +179,7 @@ def _page(
     refused: tuple[tuple[str, str], ...] = (),
     sent: int = 0,
 ) -> Response:
-    view = read(organization, address_of(ADDRESS, organization))
-    if isinstance(view, Response):
-        return view
+    view = read(organization)
     page = InvitePeoplePage(form.with_roles(view.roles), organization, view.organization.name, problem=problem)
     return (with_refused(page, refused, sent) if refused else page).render(status)
 

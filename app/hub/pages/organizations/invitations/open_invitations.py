@@ -18,12 +18,12 @@ from app.hub import journey
 from app.hub.components.change_refusals import refusal_notice
 from app.hub.forms.code import resend_hint
 from app.hub.locale import lazy_gettext as _l
-from app.hub.pages import pages
+from app.hub.pages import account_page, pages
 from app.hub.pages.organizations.invitations.invitation_form import ADDRESS, TOO_MANY, read
 from app.hub.pages.organizations.managed_organization import (
+    LIST,
     OWNERS_ONLY,
     address_of,
-    leave,
     page_number,
     requested_organization,
 )
@@ -197,7 +197,7 @@ def _wait(seconds: int) -> Notice:
     return too_soon(seconds) if seconds <= _COOL_DOWN_SECONDS else TOO_MANY
 
 
-@pages.get(ADDRESS)
+@account_page(ADDRESS, parameter="id")
 def show_organization_invitations() -> Response:
     count = current_visit().query.get("count", "")
     sent = int(count) if count.isascii() and count.isdecimal() and len(count) <= _MAX_SENT else 0
@@ -214,7 +214,7 @@ def submit_organization_invitations() -> Response:
     return _change(contract.resend, organization, invitation, "resent")
 
 
-@pages.get(REVOKE)
+@account_page(REVOKE, parameter="id", field="invitation")
 def show_revoke_invitation() -> Response:
     requested = current_visit().query.get("id", "")
     return _confirm(InvitationForm(formdata=None, data={"invitation": requested}), *ids_in(requested))
@@ -235,8 +235,8 @@ def _change(operation: Any, organization: str, invitation: str, done: str) -> Re
     change = contract.ManagedInvitationRequest(organization=organization, invitation=invitation)
     try:
         api()(operation, change)
-    except (e.NotAuthenticated, e.UnknownOrganization) as refusal:
-        return leave(refusal, address_of(ADDRESS, organization))
+    except e.UnknownOrganization:
+        return journey.redirect_to(LIST)
     except (e.UnknownOrganizationInvitation, e.ClosedInvitation):  # ended meanwhile, or by a double submit
         return journey.redirect_to(address_of(ADDRESS, organization, done="gone"))
     except e.TooManyRequests as refusal:
@@ -249,9 +249,7 @@ def _change(operation: Any, organization: str, invitation: str, done: str) -> Re
 
 def _list(organization: str, problem: Notice | None, status: int = 200, form: InvitationForm | None = None) -> Response:
     number = page_number()
-    view = read(organization, address_of(ADDRESS, organization), number)
-    if isinstance(view, Response):
-        return view
+    view = read(organization, number)
     return OrganizationInvitationsPage(
         form or InvitationForm(formdata=None),
         organization,
@@ -267,9 +265,7 @@ def _list(organization: str, problem: Notice | None, status: int = 200, form: In
 
 
 def _confirm(form: InvitationForm, organization: str, invitation: str, status: int = 200) -> Response:
-    view = read(organization, address_of(ADDRESS, organization), 1, invitation or "-")
-    if isinstance(view, Response):
-        return view
+    view = read(organization, 1, invitation or "-")
     found = [Pending.of(organization, item) for item in view.invitations]
     found += [Pending.of_link(organization, link) for link in view.links]
     if not found:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from flask import Response
 from flask_babel import format_timedelta
@@ -14,9 +14,10 @@ from wtforms import HiddenField
 from app.contract import errors as e
 from app.contract.organizations.pages import received_invitations as contract
 from app.contract.page_models import NoParameters
-from app.hub import journey, oidc_client
+from app.hub import journey
+from app.hub.account_pages import read_account
 from app.hub.locale import lazy_gettext as _l
-from app.hub.pages import pages
+from app.hub.pages import account_page, pages
 from app.hub.pages.organizations.presentation import Tile, listed, logos
 from app.hub.rendering.form import HubForm
 from app.hub.rendering.page import Notice, Page
@@ -118,7 +119,7 @@ _PROBLEMS: Final[dict[type[ApiError], Notice]] = {
 }
 
 
-@pages.get(ADDRESS)
+@account_page(ADDRESS)
 def show_own_invitations() -> Response:
     return _render(AnswerForm(formdata=None), _DECLINED if current_visit().query.get("done") == "declined" else None)
 
@@ -132,8 +133,6 @@ def submit_own_invitations() -> Response:
     answer = contract.OwnInvitationRequest(invitation=(form.invitation.data or "")[:64])
     try:
         api()(contract.decline if is_declined else contract.accept, answer)
-    except e.NotAuthenticated:
-        return oidc_client.start_login(ADDRESS)
     except ApiError as refusal:  # ended meanwhile, or by a double submit
         problem = next((notice for kind, notice in _PROBLEMS.items() if isinstance(refusal, kind)), _ENDED)
         return _render(AnswerForm(formdata=None), problem, refusal.status)
@@ -143,15 +142,7 @@ def submit_own_invitations() -> Response:
 
 
 def _render(form: AnswerForm, problem: Notice | None, status: int = 200) -> Response:
-    view: Any = None
-    if current_visit().session:
-        try:
-            view = api()(contract.read, NoParameters())
-        except e.NotAuthenticated:
-            view = None
-    if view is None:
-        return oidc_client.start_login(ADDRESS)
-    current_visit().use_account_language(view.person)
+    view = read_account(contract.read, NoParameters())
     offers = tuple(map(ReceivedInvitationRow.of, view.invitations))
     return OwnInvitationsPage(form, view.person.label, offers, problem).render(status)
 
