@@ -74,7 +74,7 @@ def has_secret(context: Context, client: Application | None, secret: str) -> boo
 def _read_document(context: Context, presented: ClientCredentials) -> None:
     """Read the document that describes the client, where its id is the address of one. Raises InvalidClient, SlowDown."""
     try:
-        client_documents.ensure(context, presented.client_id)
+        client_documents.refresh(context, presented.client_id)
     except (InvalidClientMetadata, InvalidRedirectUri, RegistrationClosed) as refusal:
         raise _refused(context, presented, InvalidClient(refusal.description)) from None
 

@@ -45,7 +45,7 @@ def is_document(client_id: str, *, allows_http: bool = False) -> bool:
     return is_secure and parts.path not in ("", "/") and {".", ".."}.isdisjoint(parts.path.split("/"))
 
 
-def ensure(context: Context, client_id: str) -> None:
+def refresh(context: Context, client_id: str) -> None:
     """Read the document of an application that is not known, or whose document was read over an hour ago.
 
     Does nothing for any other client id. The database connection is returned meanwhile.

@@ -16,7 +16,7 @@ def check(request: UncheckedRequest) -> None:
     if len(client_id) > _MAX_LENGTH:
         raise RefusedOnPage(RefusedPart.CLIENT, "invalid_request", "The client_id is too long.")
     try:
-        client_documents.ensure(request.context, client_id)
+        client_documents.refresh(request.context, client_id)
     except OAuthError as refusal:
         raise RefusedOnPage(RefusedPart.CLIENT, "invalid_client", refusal.description) from None
     client = request.context.application(client_id=client_id)
