@@ -24,7 +24,6 @@ from app.identity.protocols.oauth import sector_identifiers
 from app.kit import randomness
 
 _SECTORS_AT_ONCE: Final = 4
-_KIND: Final = "application"
 
 
 def check_sectors(run: Run) -> None:
@@ -65,7 +64,7 @@ class ApplicationSection(FileSection):
         for left in stored:
             if left.client_id not in seen:
                 name = str(left.settings.get("name", left.name))
-                self.note_left(_KIND, name, write=partial(self.clients.remove, oauth_clients.item_of(left)))
+                self.note_left("application", name, write=partial(self.clients.remove, oauth_clients.item_of(left)))
 
     def _match(self, stored: Sequence[ApplicationRow], declared: ApplicationFile, path: Path) -> ApplicationRow | None:
         by_id = next((item for item in stored if declared.client_id and item.client_id == declared.client_id), None)
@@ -90,7 +89,9 @@ class ApplicationSection(FileSection):
         self._remember_sector(path, None, settings)
         item = self._item(declared.name, client_id, settings, secrets)
         self.check(self.clients, path, None, item)
-        self.note(ChangeAction.CREATE, _KIND, declared.name, write=partial(self.clients.put, None, item), path=path)
+        self.note(
+            ChangeAction.CREATE, "application", declared.name, write=partial(self.clients.put, None, item), path=path
+        )
 
     def _secrets(self, declared: ApplicationFile) -> dict[str, str]:
         """Return the secret in the file, or a generated secret, which the plan shows once."""
@@ -127,7 +128,7 @@ class ApplicationSection(FileSection):
         if details:
             self.check(self.clients, path, before_item, after)
         write = partial(self.clients.put, before_item, after)
-        self.note_change(_KIND, declared.name, details, *notes, write=write, path=path)
+        self.note_change("application", declared.name, details, *notes, write=write, path=path)
 
     def _item(self, name: str, client_id: str, settings: ApplicationSettings, secrets: dict[str, str]) -> Item:
         """Return an application as an item, with the keys that the file names."""

@@ -24,7 +24,6 @@ from app.kit import randomness
 from app.kit.clock import iso
 
 _KEY = "initial_access_tokens"
-_KIND = "initial_access_token"
 
 
 def exported(work: UnitOfWork) -> list[dict[str, Any]]:
@@ -61,7 +60,7 @@ class InitialAccessTokenSection(FileSection):
                 (*self.path, _KEY), f"expected at most {MAX_TOKENS} tokens, including those the tenant already has"
             )
         for name in sorted(left):
-            self.note_left(_KIND, name, write=partial(self.tokens.remove, item_of(stored[name])))
+            self.note_left("initial_access_token", name, write=partial(self.tokens.remove, item_of(stored[name])))
 
     def _check(self, declared: InitialAccessTokenFile, stored: Mapping[str, Any], path: Path) -> None:
         if instant(declared.expires_at) > self.run.now + timedelta(days=MAX_DAYS):
@@ -74,17 +73,25 @@ class InitialAccessTokenSection(FileSection):
         """Add a token unless it has expired: the clean-up would delete it again."""
         expires_at = instant(declared.expires_at)
         if expires_at <= self.run.now:
-            self.note(ChangeAction.UNCHANGED, _KIND, declared.name, f"expired on {declared.expires_at}")
+            self.note(
+                ChangeAction.UNCHANGED, "initial_access_token", declared.name, f"expired on {declared.expires_at}"
+            )
             return
         digest = declared.token_hash
         if digest is None:
             token = randomness.token()
             digest = randomness.digest(token)
-            owner = f"{_KIND} {self.declared.name}/{declared.name}"
+            owner = f"initial_access_token {self.declared.name}/{declared.name}"
             self.run.plan.made.append(Made(owner, "token", token))
         item = Item((declared.name,), _content(declared), {DIGEST: digest})
         self.check(self.tokens, path, None, item)
-        self.note(ChangeAction.CREATE, _KIND, declared.name, write=partial(self.tokens.put, None, item), path=path)
+        self.note(
+            ChangeAction.CREATE,
+            "initial_access_token",
+            declared.name,
+            write=partial(self.tokens.put, None, item),
+            path=path,
+        )
 
     def _change(self, declared: InitialAccessTokenFile, row: Any, path: Path) -> None:
         before = {"max_uses": row.max_uses, "expires_at": iso(row.expires_at)}
@@ -97,7 +104,9 @@ class InitialAccessTokenSection(FileSection):
         changed = replace(item, content={**item.content, **_content(declared)}, secrets=secrets)
         if details:
             self.check(self.tokens, path, item, changed)
-        self.note_change(_KIND, declared.name, details, write=partial(self.tokens.put, item, changed), path=path)
+        self.note_change(
+            "initial_access_token", declared.name, details, write=partial(self.tokens.put, item, changed), path=path
+        )
 
 
 def _content(declared: InitialAccessTokenFile) -> dict[str, Any]:
