@@ -1,4 +1,4 @@
-"""Operations that replace a lost passkey by a mailed link (interface mfa.md operations M54 to M56)."""
+"""Operations that replace a lost passkey by a mailed link."""
 
 from __future__ import annotations
 
