@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from app.contract import errors as e
 from app.contract.passwordless import operations as contract
 from app.contract.passwordless.operations import SignInParameters
@@ -20,7 +18,7 @@ from app.identity.authentication.verification import service as verification
 from app.identity.credentials.authenticators.protocol import ChallengeOptions
 from app.identity.credentials.captcha import service as captcha
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import MAIL_CODE, NO_ACCOUNT, SMS_CODE, Purpose
+from app.identity.credentials.one_time_tokens.service import Purpose
 from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
 from app.identity.directory.accounts.service import Account
 from app.identity.messaging import service as messaging
@@ -121,40 +119,19 @@ def by_sms_code(context: Context, req: contract.LoginBySmsCode) -> FactorLogin:
 def _by_code(
     context: Context, lookup: AccountLookup, channel: str, req: _LoginByCode, template: str | None
 ) -> FactorLogin:
-    """Where no message was sent, every code is wrong, at the same cost."""
     passwordless_sending.spend_attempt(context)
     if not req.otp:
         raise e.BadParameter.names("otp")
-    otp, errors = req.otp, MAIL_CODE if channel == MAIL else SMS_CODE
-    account = recipient.reachable_account(lookup, channel)
-    is_lock_solved = locks.require_solved(
-        context, lookup, locks.LockSolution(req.security_answer, captcha.from_parameters(req))
-    )
-    uid, subject = (
-        (account.uid, channel)
-        if account
-        else (NO_ACCOUNT, passwordless_sending.unknown_subject(lookup.identifier.value))
-    )
-    name = lookup.identifier if lookup.is_hidden else None
-    one_time_token = one_time_tokens.spend_code(
-        context,
-        Purpose.SIGN_IN,
-        uid,
-        otp,
-        subject=subject,
-        errors=errors,
-        is_lock_solved=is_lock_solved,
-        identifier=name,
-    )
-    redeemed = redemption.redeem(
-        context, one_time_token, errors.closed, suppress_webhook=req.suppress_webhook, template=template
+    solution = locks.LockSolution(req.security_answer, captcha.from_parameters(req))
+    account = redemption.redeem_code(
+        context, lookup, channel, req.otp, solution, suppress_webhook=req.suppress_webhook, template=template
     )
     authentication = (
-        Authentication(("otp",), "email", FactorKind.EMAIL)
+        Authentication(("otp",), "email", FactorKind.EMAIL, suppress_webhook=req.suppress_webhook)
         if channel == MAIL
-        else Authentication(("sms",), "phone", FactorKind.SMS)
+        else Authentication(("sms",), "phone", FactorKind.SMS, suppress_webhook=req.suppress_webhook)
     )
-    return complete(context, redeemed, replace(authentication, suppress_webhook=req.suppress_webhook), req)
+    return complete(context, account, authentication, req)
 
 
 def _require_email_enabled(context: Context) -> None:

@@ -6,19 +6,23 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.contract.accounts.operations import EmailEntry, PinInfo
+from app.identity.authentication.recovery import recipient
 from app.identity.authentication.registration import drafts, requirements
 from app.identity.authentication.registration import service as registration
+from app.identity.authentication.sign_in import locks
+from app.identity.authentication.sign_in.locks import LockSolution
 from app.identity.authentication.sign_in.sessions.revocation import end_sessions_and_tokens
 from app.identity.authentication.verification import phones
 from app.identity.authentication.verification import service as verification
 from app.identity.credentials import store as credential_store
 from app.identity.credentials.one_time_tokens import service as one_time_tokens
-from app.identity.credentials.one_time_tokens.service import NO_ACCOUNT, OneTimeToken, Purpose
-from app.identity.credentials.reset_messages import is_still_recipient
+from app.identity.credentials.one_time_tokens.service import MAIL_CODE, NO_ACCOUNT, SMS_CODE, OneTimeToken, Purpose
+from app.identity.credentials.reset_messages import MAIL, is_still_recipient, unknown_subject
 from app.identity.directory.accounts import identifiers, linked_identities
 from app.identity.directory.accounts import service as accounts
 from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.identifiers import EMAIL, PHONE
+from app.identity.directory.accounts.login_attempts.account_lookup import AccountLookup
 from app.identity.directory.accounts.service import Account
 from app.identity.directory.accounts.unverified import first_verification, pending_accounts
 from app.identity.directory.consents import service as consent_forms
@@ -42,6 +46,30 @@ class _RegistrationInput:
     security_question_answer: dict[str, str] | None = None
     uid: str | None = None
     pin_info: PinInfo | None = None
+
+
+def redeem_code(
+    context: Context,
+    lookup: AccountLookup,
+    channel: str,
+    code: str,
+    solution: LockSolution,
+    *,
+    suppress_webhook: bool,
+    template: str | None,
+) -> Account:
+    """Return the account of a right code, which is used up. Where no message was sent, every code is wrong, at the same cost.
+
+    Raises the refusals of a lock and of the code, and the errors of `redeem`.
+    """
+    account, errors = recipient.reachable_account(lookup, channel), MAIL_CODE if channel == MAIL else SMS_CODE
+    is_lock_solved = locks.require_solved(context, lookup, solution)
+    uid, subject = (account.uid, channel) if account else (NO_ACCOUNT, unknown_subject(lookup.identifier.value))
+    token = one_time_tokens.spend_code(
+        context, Purpose.SIGN_IN, uid, code, subject=subject, errors=errors, is_lock_solved=is_lock_solved,
+        identifier=lookup.identifier if lookup.is_hidden else None,
+    )  # fmt: skip
+    return redeem(context, token, errors.closed, suppress_webhook=suppress_webhook, template=template)
 
 
 def redeem(
