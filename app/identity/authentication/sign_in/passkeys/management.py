@@ -11,12 +11,12 @@ from app.contract.passkeys.models import PresentedCredential
 from app.contract.second_factors.challenge import FactorKind
 from app.identity.credentials import notifications
 from app.identity.credentials import store as credential_store
-from app.identity.credentials.authenticators.passkey import user_entity
 from app.identity.credentials.passkeys import ceremonies
 from app.identity.credentials.passkeys import store as passkey_store
 from app.identity.credentials.passkeys.ceremonies import CeremonyUse, NewPasskey
 from app.identity.credentials.passkeys.options import DEFAULT_PREFERENCES, CreationPreferences
 from app.identity.credentials.second_factors import service as second_factors
+from app.identity.credentials.second_factors.authenticators.passkey import user_entity
 from app.identity.credentials.store import Credential
 from app.identity.directory.accounts import store as account_store
 from app.identity.directory.accounts.account import Account
