@@ -67,8 +67,8 @@ def replace_all(context: Context, account: Account, new_passkey: NewPasskey) -> 
     else:
         credential_store.remove(context, account.uid, (passkey_store.SIGN_IN,))
     credential_store.remove_pending(context, account.uid)
-    facts: dict[str, Any] = {passkey_store.SET_BY_EMAIL: True} if has_second_factor else {}
-    stored = ceremonies.add_passkey(context, new_passkey, account.uid, **facts)
+    marks = passkey_store.marks(is_set_by_email=has_second_factor)
+    stored = ceremonies.add_passkey(context, new_passkey, account.uid, **marks)
     return _notify_added(context, account, stored)
 
 

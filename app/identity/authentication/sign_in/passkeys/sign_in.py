@@ -82,7 +82,7 @@ def verify(
     account = accounts.by_uid(context, passkey.credential.uid)
     if account is None or (_hides(context) and first_verification.is_unverified(context, account, EMAIL)):
         raise e.PasskeyRefused
-    if passkey.credential.facts.get(passkey_store.SECOND_FACTOR_ONLY):
+    if not passkey_store.signs_in_alone(passkey.credential):
         context.audit.record("passkey.refused", uid=account.uid, reason="beside a first factor alone")
         raise e.PasskeyRefused
     if passkey.counts_as_two_factors:

@@ -83,9 +83,7 @@ AUTHENTICATOR: Final = PasskeyAuthenticator()
 def _usable_passkeys(factors: AccountFactors) -> tuple[Credential, ...]:
     """Return the passkeys that count beside the password: none that was set through an emailed link."""
     return tuple(
-        item
-        for item in passkey_store.passkeys_among(factors.credentials)
-        if not item.facts.get(passkey_store.SET_BY_EMAIL)
+        item for item in passkey_store.passkeys_among(factors.credentials) if not passkey_store.is_set_by_email(item)
     )
 
 
